@@ -1,0 +1,76 @@
+"""Your business messaging account as DataFrames.
+
+>>> import chatkit
+>>> client = chatkit.connect()
+Connected to the sandbox: a whole service in this process, nothing leaves this machine.
+>>> client.contacts.frame().shape[0]
+244
+"""
+
+# Names are loaded when they are first used: `import chatkit` costs next to nothing.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from chatkit.client import Client, connect
+    from chatkit.doctor import doctor
+    from chatkit.errors import (
+        BadAnswer,
+        CallError,
+        ChatkitError,
+        Conflict,
+        InDoubt,
+        InputError,
+        ListMoved,
+        NotAuthenticated,
+        NotFound,
+        NotPermitted,
+        RateLimited,
+        Refused,
+        SettingsError,
+        Unreachable,
+    )
+    from chatkit.profile import ServiceProfile
+    from chatkit.sandbox import Sandbox
+
+__all__ = [
+    "BadAnswer",
+    "CallError",
+    "ChatkitError",
+    "Client",
+    "Conflict",
+    "InDoubt",
+    "InputError",
+    "ListMoved",
+    "NotAuthenticated",
+    "NotFound",
+    "NotPermitted",
+    "RateLimited",
+    "Refused",
+    "Sandbox",
+    "ServiceProfile",
+    "SettingsError",
+    "Unreachable",
+    "connect",
+    "doctor",
+]
+
+_HOME = {
+    "Client": "client",
+    "Sandbox": "sandbox",
+    "ServiceProfile": "profile",
+    "connect": "client",
+    "doctor": "doctor",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module 'chatkit' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(f"chatkit.{_HOME.get(name, 'errors')}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

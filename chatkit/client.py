@@ -1,0 +1,130 @@
+"""Client: one account, four rooms."""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from chatkit import settings
+from chatkit.connection import Connection
+from chatkit.contacts import Contacts
+from chatkit.flows import Flows
+from chatkit.profile import ServiceProfile
+from chatkit.secret import Secret
+from chatkit.templates import Templates
+from chatkit.transport import Transport
+from chatkit.webhooks import Webhooks
+
+if TYPE_CHECKING:
+    from chatkit.sandbox import Sandbox
+
+
+class Client:
+    """One account of one service: `contacts`, `flows`, `templates("code")` and `webhooks`.
+
+    Most people call `chatkit.connect()` instead, which finds the arguments for them.
+
+    Args:
+        base_url: The service's address, https:// (or http:// on this machine).
+        account_id: The account.
+        token: The access token; it is never shown.
+        profile: What to assume where the API document is silent.
+        deadline: Seconds for a whole call, retries included.
+
+    Raises:
+        SettingsError: One of them cannot be used; the text says what to write.
+
+    >>> with chatkit.Sandbox(seed="demo") as sandbox, sandbox.serve() as base_url:
+    ...     with chatkit.Client(base_url, sandbox.account_id, sandbox.token) as client:
+    ...         client.flows.frame().wa_status.to_list()
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        account_id: str | int,
+        token: str | Secret,
+        *,
+        profile: ServiceProfile | None = None,
+        deadline: float = 30.0,
+    ) -> None:
+        connection = settings.resolve(
+            base_url=base_url, account_id=account_id, token=token, profile=profile
+        )
+        assert connection is not None  # noqa: S101  (all three were passed)
+        self._open(connection, Transport(connection, deadline=deadline))
+
+    @classmethod
+    def _made(cls, connection: Connection, transport: Transport) -> Self:
+        client = cls.__new__(cls)
+        client._open(connection, transport)
+        return client
+
+    def _open(self, connection: Connection, transport: Transport) -> None:
+        self.connection = connection
+        self.profile = connection.profile
+        self.transport = transport
+        self.contacts = Contacts(transport)
+        self.flows = Flows(transport)
+        self.templates = Templates(transport)
+        self.webhooks = Webhooks(transport)
+
+    def __repr__(self) -> str:
+        where = self.connection.name or self.connection.base_url
+        return f"<account {self.connection.account_id} of {where}>"
+
+    def close(self) -> None:
+        """Close the connections to the service."""
+        self.transport.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        tb: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def connect(to: str | Sandbox | None = None) -> Client:
+    """Open an account: a named connection, or whatever is configured, else the sandbox.
+
+    Says in one line what it connected to, so that nobody edits live data unawares.
+
+    Args:
+        to: The name of a connection kept by `chatkit login NAME`, or a `Sandbox`. Without
+            it: CHATKIT_BASE_URL, CHATKIT_ACCOUNT_ID and CHATKIT_TOKEN; when none of these
+            is set, a sandbox with demo data.
+
+    Raises:
+        SettingsError: The configuration is incomplete, or the name is unknown.
+    """
+    if to is None or isinstance(to, str):
+        connection = settings.resolve(to)
+        if connection is None:
+            from chatkit.sandbox import Sandbox
+
+            return _sandboxed(Sandbox(seed="demo"))
+        _say(f"Connected to account {connection.account_id} at {connection.base_url}: live data.")
+        return Client._made(connection, Transport(connection))
+    return _sandboxed(to)
+
+
+def _sandboxed(sandbox: Sandbox) -> Client:
+    connection = Connection(
+        name="the sandbox",
+        base_url="http://localhost",
+        account_id=sandbox.account_id,
+        token=Secret(sandbox.token),
+        profile=sandbox.profile,
+    )
+    _say("Connected to the sandbox: the whole service, in this process. Nothing leaves it.")
+    return Client._made(connection, Transport(connection, door=sandbox.answer))
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(line + "\n")

@@ -1,0 +1,131 @@
+"""Connection: one account of one service, and the rules for an address to send a token to."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from typing import Annotated
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from chatkit.errors import SettingsError
+from chatkit.profile import ServiceProfile
+from chatkit.secret import Secret, access_token
+
+API_PREFIX = "/api/business/public"
+
+_LABEL = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
+_BASE_URL = re.compile(
+    rf"(?P<scheme>https?)://(?P<host>\[[0-9a-f:.]+\]|{_LABEL}(?:\.{_LABEL})*)"
+    r"(?P<port>:[0-9]{1,5})?(?P<path>(?:/[a-z0-9._~-]+)*)/?",
+    re.IGNORECASE | re.ASCII,
+)
+
+
+def base_address(text: object) -> str:
+    """A base address that is safe to send a token to, without a slash at its end.
+
+    It is https, or http on loopback; it has no user, query or fragment; it may have a path.
+
+    Raises:
+        SettingsError: What is wrong and what to write. The text is never repeated: a token
+            may have been passed in its place.
+    """
+    if not isinstance(text, str):
+        raise SettingsError(f"The base address must be text, not {type(text).__name__}.")
+    if "://" not in text:
+        raise SettingsError(
+            "The base address must begin with https://, for instance https://api.example.com."
+        )
+    for sign, name in {"@": "a user or password", "?": "a query", "#": "a fragment"}.items():
+        if sign in text:
+            raise SettingsError(f"The base address has {name} ({sign}): leave it out.")
+    match = _BASE_URL.fullmatch(text)
+    if match is None:
+        raise SettingsError(
+            "The base address cannot be trusted: write https://host, https://host:port or "
+            "https://host/path in plain ASCII, without spaces, escapes or line breaks."
+        )
+    host, path, port = match["host"].lower(), match["path"], match["port"] or ""
+    if not _known_host(host) or (port and not 0 < int(port[1:]) < 65536):
+        raise SettingsError(
+            "The base address has an odd host or port: write a name (api.example.com), four "
+            "numbers (192.0.2.7) or an IPv6 address in brackets, and a port from 1 to 65535."
+        )
+    if {".", ".."} & set(path.split("/")):
+        raise SettingsError("The base address has '.' or '..' in its path: leave it out.")
+    if path.lower().endswith(API_PREFIX):
+        raise SettingsError(f"The base address ends in {API_PREFIX}: leave that out.")
+    if match["scheme"].lower() == "http" and not _is_loopback(host):
+        raise SettingsError(
+            "The base address is plain http, which would show the token to the network: "
+            "write https://. Only loopback (127.0.0.1, [::1], localhost) may be http."
+        )
+    return f"{match['scheme'].lower()}://{host}{port}{path}"
+
+
+def _ip_address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        if host.startswith("["):
+            return ipaddress.IPv6Address(host[1:-1])
+        return ipaddress.IPv4Address(host)
+    except ValueError:
+        return None
+
+
+def _known_host(host: str) -> bool:
+    """A name or an address, but no spelling that only some read as a number (127.1, 0x7f.1)."""
+    if host.startswith("[") or re.search(r"(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)$", host):
+        return _ip_address(host) is not None
+    return len(host) <= 253
+
+
+def _is_loopback(host: str) -> bool:
+    address = _ip_address(host)
+    return host == "localhost" if address is None else address.is_loopback
+
+
+def account(value: object) -> str:
+    """An account id as the text that goes into a path: letters, digits and . _ ~ - only."""
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise SettingsError(
+            f"The account id must be text or a whole number, not {type(value).__name__}."
+        )
+    text = str(value)
+    if not re.fullmatch(r"[A-Za-z0-9._~-]{1,200}", text) or text in {".", ".."}:
+        raise SettingsError(
+            "The account id is empty or holds odd characters: write only the id, such as 1001."
+        )
+    return text
+
+
+BaseAddress = Annotated[str, BeforeValidator(base_address)]
+AccountId = Annotated[str, BeforeValidator(account)]
+AccessToken = Annotated[Secret, BeforeValidator(access_token)]
+
+
+class Place(BaseModel):
+    """Which account of which service: what the configuration file keeps under a name."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    base_url: BaseAddress
+    account_id: AccountId
+    profile: ServiceProfile = Field(default_factory=ServiceProfile, repr=False)
+
+
+class Connection(Place):
+    """One account of one service, and the token that opens it.
+
+    `name` is the connection's name, `"environment"` when the base address is that of
+    CHATKIT_BASE_URL, and None for arguments.
+    """
+
+    token: AccessToken
+    name: str | None = None
+
+    @property
+    def loopback(self) -> bool:
+        """Whether the service runs on this machine, so that nothing leaves it."""
+        return _is_loopback(re.sub(r":[0-9]+$", "", urlsplit(self.base_url).netloc))

@@ -1,0 +1,96 @@
+"""Contacts: telephone numbers with names (API document, Contacts)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+from pydantic import Field
+
+from chatkit.record import Body, Record
+from chatkit.resource import Resource
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Contact(Record):
+    """A telephone number with a name. `name` joins the three parts that the service keeps."""
+
+    listed: ClassVar[tuple[str, ...]] = (
+        "id", "first_name", "middle_name", "last_name", "meta_name", "number", "country_code",
+        "wa_phone_id", "created_at", "updated_at", "created_by", "updated_by", "ai_mode", "tags",
+    )  # fmt: skip
+
+    id: int
+    ref_id: Any = None
+    first_name: str | None = None
+    middle_name: str | None = None
+    last_name: str | None = None
+    meta_name: str | None = None
+    number: str | None = None
+    country_code: str | None = None
+    wa_phone_id: str | None = None
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+    created_by: str | None = None
+    updated_by: str | None = None
+    ai_mode: str | None = None
+    tags: Any = None
+
+    @property
+    def name(self) -> str | None:
+        """The parts of the name joined by spaces, or None without a name."""
+        return " ".join(filter(None, (self.first_name, self.middle_name, self.last_name))) or None
+
+
+class ContactBody(Body):
+    """What may be sent of a contact."""
+
+    number: Annotated[
+        str,
+        Field(pattern=r"^[0-9]+$", description="The number without its country code: digits only."),
+    ]
+    country_code: Annotated[
+        str, Field(pattern=r"^\+[0-9]+$", description="The country code with its +, like '+91'.")
+    ]
+    name: str = Field(
+        "", description="The whole name. The service splits it into first, middle and last name."
+    )
+
+
+class Contacts(Resource[Contact]):
+    """The contacts of the account.
+
+    Deleting makes a contact inactive; creating the same number again restores it.
+    """
+
+    path = ("contacts",)
+    noun = "contact"
+    record = Contact
+    body = ContactBody
+
+    def frame(self, *, search: str | None = None, full: bool = False) -> pd.DataFrame:
+        """Read the contacts into a DataFrame, one row each, indexed by id.
+
+        Texts are `str`, times are UTC, `tags` are Python objects. `name` joins the three
+        parts of the name.
+
+        Args:
+            search: Only those whose name or number holds this text.
+            full: Read each contact on its own as well, for `ref_id`.
+
+        Raises:
+            BadAnswer: The list is not as documented.
+        """
+        return self._frame(self._search(search), full=full)
+
+    def _finished(self, frame: pd.DataFrame) -> pd.DataFrame:
+        from chatkit.frame import join_words
+
+        frame.insert(0, "name", join_words(frame, ("first_name", "middle_name", "last_name")))
+        return frame
+
+    def _sendable(self, live: Contact) -> dict[str, Any]:
+        """A replacing update must repeat the name, and only the joined name can be sent."""
+        return super()._sendable(live) | ({"name": live.name} if live.name else {})

@@ -1,0 +1,162 @@
+"""Every exception of chatkit.
+
+```
+ChatkitError
+├── SettingsError          half a configuration, an unknown connection, a bad address
+├── InputError             what you passed cannot be sent; nothing was sent
+└── CallError              a call failed (.call, .status)
+    ├── Refused            the service said no; nothing changed
+    │   ├── NotAuthenticated   the token is missing, wrong or of another account
+    │   ├── NotPermitted       the token lacks the permission
+    │   ├── NotFound           no record with that key
+    │   ├── Conflict           it exists already
+    │   └── RateLimited        too many calls (.retry_after seconds)
+    ├── Unreachable        the call never left this machine; nothing changed
+    └── InDoubt            no answer that can be trusted: a write may or may not have landed
+        ├── DeadlinePassed     no answer in time
+        ├── ServerFault        the service failed (5xx)
+        └── BadAnswer          HTML, truncated, empty, too large, wrongly typed …
+```
+Warnings: `ListMoved` says that a list changed while it was read.
+
+In a notebook each shows as its message, without the forty lines of a traceback.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from chatkit.call import Call
+
+
+class ChatkitError(Exception):
+    """Anything that chatkit refuses or that goes wrong between you and the service."""
+
+    def _render_traceback_(self) -> list[str]:
+        """Show the message alone in IPython: the place in our code helps nobody there."""
+        return [f"{type(self).__name__}: {self}"]
+
+
+class SettingsError(ChatkitError):
+    """The base address, the account or the token is missing or wrong."""
+
+
+class Problem(NamedTuple):
+    """One thing wrong with one field: which field, its value shown short, why, what to do."""
+
+    field: str
+    value: str
+    reason: str
+
+
+class InputError(ChatkitError, ValueError):
+    """What you passed cannot be sent. Nothing was sent.
+
+    `problems` lists every field that is wrong, not only the first.
+    """
+
+    def __init__(self, what: str, problems: Sequence[Problem] = ()) -> None:
+        self.problems = tuple(problems)
+        lines = [f"  {p.field} = {p.value}: {p.reason}" for p in self.problems]
+        super().__init__("\n".join([what, *lines]))
+
+
+class CallError(ChatkitError):
+    """A call failed. `call` is what was sent, `status` the HTTP status if there was one."""
+
+    advice = ""
+
+    def __init__(self, call: Call, reason: str, *, status: int | None = None) -> None:
+        self.call = call
+        self.status = status
+        self.reason = reason
+        text = f"{call}: {reason}"
+        super().__init__(f"{text}\n{self.advice}" if self.advice else text)
+
+
+class Refused(CallError):
+    """The service said no. Nothing changed. `fields` says which fields, when it told."""
+
+    def __init__(
+        self,
+        call: Call,
+        reason: str,
+        *,
+        status: int | None = None,
+        fields: Sequence[tuple[str, str]] = (),
+    ) -> None:
+        self.fields = tuple(fields)
+        super().__init__(call, reason, status=status)
+
+
+class NotAuthenticated(Refused):
+    """The token is missing, wrong, or belongs to another account."""
+
+    advice = "Make a token in the business application under Profile, API access token."
+
+
+class NotPermitted(Refused):
+    """The token is known, but its user lacks the permission for this operation."""
+
+    advice = "chatkit.doctor() shows which permissions the token has."
+
+
+class NotFound(Refused, LookupError):
+    """No record with that key in this account."""
+
+
+class Conflict(Refused):
+    """A record with that key exists already (for contacts: API document, Errors, 1)."""
+
+
+class RateLimited(Refused):
+    """Too many calls. `retry_after` is how many seconds the service asks to wait, if it told."""
+
+    def __init__(self, call: Call, reason: str, *, status: int, retry_after: float | None) -> None:
+        self.retry_after = retry_after
+        super().__init__(call, reason, status=status)
+
+
+class Unreachable(CallError):
+    """The call never left: no such host, nobody listens, TLS failed. Nothing changed."""
+
+    advice = "chatkit.doctor() checks address, TLS and token one by one."
+
+
+class InDoubt(CallError):
+    """There is no answer that can be trusted. A write may or may not have landed.
+
+    Look before you repeat it: a second create may be a duplicate.
+    """
+
+    def __init__(self, call: Call, reason: str, *, status: int | None = None) -> None:
+        if call.writes:
+            reason += "\nThe change may or may not have landed: read it back before you repeat it."
+        super().__init__(call, reason, status=status)
+
+
+class DeadlinePassed(InDoubt, TimeoutError):
+    """No whole answer arrived before the deadline."""
+
+
+class ServerFault(InDoubt):
+    """The service answered with a failure of its own (5xx)."""
+
+
+class BadAnswer(InDoubt):
+    """The answer is not what the API document describes."""
+
+
+class ListMoved(UserWarning):
+    """The list changed while it was read: rows may be missing. Read it again."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """How a call failed, as a value: what `Transport.send_all` yields in place of an answer."""
+
+    call: Call
+    error: CallError

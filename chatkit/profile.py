@@ -1,0 +1,267 @@
+"""ServiceProfile: every point the API document leaves open, one documented field each.
+
+The API document says "not shown" of many things. Nothing else in chatkit may guess at
+them: the sandbox and the client both take a profile and behave as it says, so that a
+fact learned about the real service is a changed value here and nowhere else.
+"""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+
+def point(default: Any, why: str, *, section: str) -> Any:
+    """Declare one open point: its default, why that default, and the section that is silent."""
+    return Field(default, description=why, json_schema_extra={"section": section})
+
+
+class ServiceProfile(BaseModel):
+    """What to assume where the API document is silent.
+
+    Every field has a default that works with the sandbox and with the most likely
+    service; each description says why. Pass a changed copy to `Client` and `Sandbox`:
+
+    >>> profile = ServiceProfile(search_param="q", put="replace")
+    >>> profile.search_param
+    'q'
+
+    `profile.changed()` tells what differs from the defaults.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    # --- refusals -------------------------------------------------------------------
+    unauthenticated_status: Literal[401, 403] = point(
+        401, "RFC 9110: no or wrong credentials.", section="Errors"
+    )
+    forbidden_status: Literal[403, 401, 404] = point(
+        403, "RFC 9110: the token is known but lacks the permission.", section="Errors"
+    )
+    not_found_status: Literal[404, 400, 410] = point(
+        404, "RFC 9110: no record with that id.", section="Errors"
+    )
+    validation_status: Literal[422, 400] = point(
+        422,
+        "Most JSON services that split 'not JSON' (400) from 'not valid' (422).",
+        section="Errors",
+    )
+    error_body: Literal["envelope", "message", "error_object", "text", "html", "empty"] = point(
+        "envelope",
+        "Successes use the envelope, so errors most likely do: success false, statusCode, "
+        "message, and errors [{field, message}] for a validation.",
+        section="Errors",
+    )
+
+    # --- answers --------------------------------------------------------------------
+    status_code_in_body: bool = point(
+        True, "statusCode is 'present in some responses'.", section="Response envelope"
+    )
+    update_status: Literal[200, 201, 204] = point(
+        200, "An update answers with the record. 204 carries no body.", section="Endpoints"
+    )
+    delete_status: Literal[200, 204] = point(
+        200,
+        "Delete answers 'success true, message, data null', which needs a body.",
+        section="Endpoints",
+    )
+    second_delete: Literal["not_found", "ok"] = point(
+        "not_found",
+        "Deleting what is deleted already: most services answer as for an unknown id.",
+        section="Endpoints",
+    )
+    id_type: Literal["integer", "string"] = point(
+        "integer",
+        "The field tables say integer; some services print long ids as text.",
+        section="Resources",
+    )
+    timestamps: Literal["millisecond", "second", "microsecond"] = point(
+        "millisecond", "ISO 8601 UTC is stated, its resolution is not.", section="Resources"
+    )
+    updated_at_moves: bool = point(
+        True, "Whether an update changes updated_at.", section="Resources"
+    )
+
+    # --- lists ----------------------------------------------------------------------
+    page_base: Literal[1, 0] = point(1, "The examples use page 1.", section="Limits")
+    default_page_size: int = point(10, "The examples use pageSize 10.", section="Limits")
+    max_page_size: int = point(100, "A common cap.", section="Limits")
+    over_max_page_size: Literal["clamp", "refuse"] = point(
+        "clamp",
+        "The pagination object tells the size used, so a cap can be silent.",
+        section="Limits",
+    )
+    bad_page: Literal["refuse", "clamp"] = point(
+        "refuse",
+        "A page or pageSize that is not a number, or below the first: a refusal "
+        "is the safer reading.",
+        section="Limits",
+    )
+    page_past_end: Literal["empty", "refuse"] = point(
+        "empty", "A page after the last is an empty list.", section="Limits"
+    )
+    search_param: str | None = point(
+        "search",
+        "The document calls it 'optional search'. None: lists cannot search.",
+        section="Endpoints",
+    )
+    status_param: str | None = point(
+        "status",
+        "The document calls it 'optional status filter'. None: flows cannot be filtered.",
+        section="Endpoints",
+    )
+
+    # --- updates --------------------------------------------------------------------
+    put: Literal["merge", "replace"] = point(
+        "merge",
+        "Whether fields left out of a PUT stay (merge) or are cleared (replace).",
+        section="Endpoints",
+    )
+    put_requires: Literal["nothing", "create_fields"] = point(
+        "nothing", "Which fields an update requires.", section="Endpoints"
+    )
+    unknown_fields: Literal["ignore", "refuse"] = point(
+        "ignore", "Fields of a body that the document does not list.", section="Resources"
+    )
+
+    # --- flows ----------------------------------------------------------------------
+    flow_json_in_get: bool = point(
+        True,
+        "The documented flow object has no flow_json, but an editor without it would "
+        "be blind. False: flows cannot be read back.",
+        section="Flow",
+    )
+    duplicate_flow_name: Literal["allow", "refuse"] = point(
+        "allow",
+        "No rule is stated; upstream refuses a second flow of one name. Allowing is "
+        "the harder case for a careful client.",
+        section="Flow",
+    )
+    published_flow_update: Literal["draft", "keep"] = point(
+        "draft",
+        "Upstream returns an edited published flow to DRAFT.",
+        section="States",
+    )
+    published_flow_delete: Literal["refuse", "allow"] = point(
+        "refuse",
+        "Upstream deletes drafts only (error 139004).",
+        section="States",
+    )
+    unknown_category: Literal["accept", "refuse"] = point(
+        "accept", "Allowed categories are not shown.", section="Flow"
+    )
+
+    # --- template contents ----------------------------------------------------------
+    unknown_template: Literal["empty", "not_found"] = point(
+        "empty",
+        "The API cannot create a template, so a code without contents is an empty list.",
+        section="Template content",
+    )
+    duplicate_content: Literal["conflict", "invalid", "replace"] = point(
+        "conflict",
+        "Creating a language that exists: 409, as for contacts. invalid: the "
+        "validation status. replace: an upsert.",
+        section="Template content",
+    )
+    content_requires: tuple[str, ...] = point(
+        ("lang_code", "text"),
+        "Which fields a new content needs: at least its key and body.",
+        section="Template content",
+    )
+    unknown_language: Literal["refuse", "accept"] = point(
+        "refuse",
+        "The language lookup exists so that only its codes are used.",
+        section="Template content",
+    )
+
+    # --- contacts -------------------------------------------------------------------
+    contact_key: Literal["number", "country_code_and_number"] = point(
+        "number", "Rule 3 says 'the same number'.", section="Contacts"
+    )
+    number_input: Literal["strip", "refuse"] = point(
+        "strip",
+        "'Stored as digits': other characters are removed (strip) or the number is refused.",
+        section="Contacts",
+    )
+    name_split: Literal["first_middle_last", "first_last", "first_only"] = point(
+        "first_middle_last",
+        "'Split into first, middle and last name': first word, last "
+        "word, the rest between. first_last: first word, the rest. first_only: all in first.",
+        section="Contacts",
+    )
+    restore_keeps: Literal["everything", "nothing"] = point(
+        "everything",
+        "Restoring keeps id, tags, ai_mode and, when none is sent, the name; "
+        "nothing: only the id stays.",
+        section="States",
+    )
+    inactive_in_lists: bool = point(False, "A deleted contact leaves the list.", section="States")
+    inactive_readable: bool = point(
+        False, "GET of a deleted contact: found, or as an unknown id.", section="States"
+    )
+    tags: Literal["strings", "objects"] = point(
+        "strings", "The shape of tags is not shown: names, or {id, name}.", section="Contact"
+    )
+
+    # --- webhooks -------------------------------------------------------------------
+    patch_echoes_secret: bool = point(
+        False,
+        "'Later reads only show has_signing_secret', but the sample of update reuses "
+        "the create shape.",
+        section="Webhooks",
+    )
+    duplicate_webhook_url: Literal["refuse", "allow"] = point(
+        "refuse",
+        "One URL registered twice would receive each event twice.",
+        section="Webhooks",
+    )
+    eleventh_webhook_status: Literal[422, 400, 403, 409] = point(
+        422, "The limit of 10 is stated, its status is not.", section="Limits"
+    )
+    unknown_event: Literal["accept", "refuse"] = point(
+        "accept", "Only two entries of events are named.", section="Events"
+    )
+
+    # --- events and deliveries ------------------------------------------------------
+    event_kind_field: str = point(
+        "event", "The name of the field of a delivery that tells its kind.", section="Events"
+    )
+    event_data_field: str = point(
+        "data",
+        "The name of the field of a delivery that holds what happened.",
+        section="Events",
+    )
+    signature_scheme: Literal["standard_webhooks", "sha256_hex"] = point(
+        "standard_webhooks",
+        "Standard Webhooks 1.0 with the ASCII bytes of the 64-character "
+        "secret as key; sha256_hex is the upstream platform's own form.",
+        section="Events",
+    )
+    delivery_timeout: float = point(
+        10.0, "Seconds a callback may take to answer.", section="Events"
+    )
+
+    # --- limits ---------------------------------------------------------------------
+    rate_limit: int | None = point(
+        None, "Calls a second for each token; None: no limit.", section="Limits"
+    )
+    rate_limit_form: Literal["seconds", "date", "reset_header", "none"] = point(
+        "seconds",
+        "How a 429 tells when to come back: Retry-After in seconds or as a date, "
+        "x-ratelimit-reset, or not at all.",
+        section="Limits",
+    )
+    max_body: int = point(
+        11 * 1024 * 1024,
+        "Bytes of a request body: an upstream flow document may have 10 MB.",
+        section="Limits",
+    )
+
+    @field_validator("search_param", "status_param", "rate_limit", mode="before")
+    @classmethod
+    def _empty_is_none(cls, value: object) -> object:
+        """TOML has no null: an empty text in a configuration file says None."""
+        return None if value == "" else value
+
+    def changed(self) -> dict[str, Any]:
+        """The points whose value is not the default, by name."""
+        return self.model_dump(exclude_defaults=True)

@@ -1,0 +1,329 @@
+"""Resource: what all four rooms share; one account's records of one kind."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from functools import wraps
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
+
+import msgspec
+from pydantic import TypeAdapter, ValidationError
+
+from chatkit.answer import Envelope
+from chatkit.call import Call
+from chatkit.errors import BadAnswer, Fault, InputError, ListMoved, Problem, Refused
+from chatkit.listing import Listing
+from chatkit.progress import Progress
+from chatkit.record import Body, Record
+from chatkit.transport import Transport
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+R = TypeVar("R", bound=Record)
+Key = int | str
+
+_FULL_CHUNK = 200
+
+
+class Resource(Generic[R]):
+    """One account's records of one kind. A room declares the class variables, little more.
+
+    Every operation is made as a `Call` by one method; whoever sends it (one by one here,
+    many at once for a frame) uses that same method.
+    """
+
+    path: tuple[str, ...]
+    noun: ClassVar[str]  #: one record, for messages: "contact"
+    record: ClassVar[type[Record]]
+    body: ClassVar[type[Body]]
+    key: ClassVar[str] = "id"
+    paged: ClassVar[bool] = True
+    update_method: ClassVar[str] = "PUT"
+    _many: ClassVar[TypeAdapter[Any]]
+
+    def __init_subclass__(cls) -> None:
+        """Give each room's create and update the signature and help of its body."""
+        for method in (cls.create, cls.update):
+            setattr(cls, method.__name__, _described(method, cls.body))
+        cls._many = TypeAdapter(list[cls.record])  # type: ignore[name-defined]
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+        self._profile = transport.profile
+
+    def __repr__(self) -> str:
+        return f"<{'/'.join(self.path)} of the account: .frame() shows them>"
+
+    # --- calls ----------------------------------------------------------------------
+
+    def list_call(
+        self, page: int | None = None, filters: Mapping[str, str] = MappingProxyType({})
+    ) -> Call:
+        """Make the call for one page of the list."""
+        query: dict[str, str | int] = dict(filters)
+        if self.paged:
+            query |= {
+                "page": self._profile.page_base if page is None else page,
+                "pageSize": self._profile.max_page_size,
+            }
+        return Call("GET", self.path, query)
+
+    def get_call(self, key: Key) -> Call:
+        """Make the call that reads one record."""
+        return Call("GET", (*self.path, self._checked(key)))
+
+    def create_call(self, body: Mapping[str, Any]) -> Call:
+        """Make the call that creates a record."""
+        return Call("POST", self.path, body=body)
+
+    def update_call(self, key: Key, body: Mapping[str, Any]) -> Call:
+        """Make the call that updates a record."""
+        return Call(self.update_method, (*self.path, self._checked(key)), body=body)
+
+    def delete_call(self, key: Key) -> Call:
+        """Make the call that deletes a record."""
+        return Call("DELETE", (*self.path, self._checked(key)))
+
+    # --- one record -----------------------------------------------------------------
+
+    def get(self, key: Key) -> R:
+        """Read one record in full.
+
+        Raises:
+            NotFound: There is none with that key.
+        """
+        call = self.get_call(key)
+        return self._record(call, self._transport.send(call).data)
+
+    def create(self, **fields: Any) -> R:
+        """Create a record and return it as the service now has it (read back).
+
+        Raises:
+            InputError: A field is missing, unknown or wrong; nothing was sent.
+            Conflict: One with that key exists.
+            InDoubt: The answer was lost; the record may exist.
+        """
+        body = self.body.whole(fields, f"This {self.noun}")
+        call = self.create_call(body)
+        envelope = self._transport.send(call)
+        return self._read_back(self._key_of(call, envelope, body), call, envelope, body)
+
+    def update(self, key: Key, **fields: Any) -> R:
+        """Change the fields that you pass, and return the record read back.
+
+        Raises:
+            InputError: A field is unknown, wrong or cannot be changed; nothing was sent.
+            NotFound: There is none with that key.
+            InDoubt: The answer was lost; the change may have landed.
+        """
+        body = self.body.part(fields, f"This {self.noun}")
+        call = self.update_call(key, self._carried(key) | body)
+        envelope = self._transport.send(call)
+        return self._read_back(key, call, envelope, body)
+
+    def delete(self, key: Key) -> None:
+        """Delete one record.
+
+        Raises:
+            NotFound: There is none with that key.
+            InDoubt: The answer was lost; it may be gone.
+        """
+        self._transport.send(self.delete_call(key))
+
+    # --- many records ---------------------------------------------------------------
+
+    def _frame(
+        self, filters: Mapping[str, str] = MappingProxyType({}), *, full: bool = False
+    ) -> pd.DataFrame:
+        """Read the whole list into a DataFrame, indexed by key; `full` reads each record too."""
+        from chatkit import frame as frames
+
+        listing = Listing(
+            self._transport,
+            lambda page: self.list_call(page, filters),
+            first=self._profile.page_base,
+        )
+        nouns = f"{self.noun}s"
+        columns = frames.Columns(frames.kinds(self.record, self.record.listed), nouns)
+        try:
+            with Progress(nouns) as progress:
+                for page in listing:
+                    progress.total = listing.total
+                    progress.add(columns.add(page))
+            frame = columns.frame(self.key)
+            self._warn_if_moved(listing, columns.rows, frames.repeated(frame))
+            frame = frames.without_repeats(frame)
+            if full:
+                frame = self._full(list(frame.index))
+        except frames.WrongRows as error:
+            reason = f"the list is not as documented: {error}"
+            raise BadAnswer(self.list_call(filters=filters), reason) from None
+        return self._finished(frame)
+
+    def _full(self, keys: list[Key]) -> pd.DataFrame:
+        """Read each of these records in full, several at once, into one frame in their order."""
+        from chatkit import frame as frames
+
+        columns = frames.Columns(frames.kinds(self.record, self.record.shown()), f"{self.noun}s")
+        with Progress(f"{self.noun}s", len(keys)) as progress:
+            for page in _pages(self._read_all(keys)):
+                progress.add(columns.add(page))
+        return columns.frame(self.key)
+
+    def _read_all(self, keys: list[Key]) -> Iterator[msgspec.Raw]:
+        """Yield the data of each record in the order of its key; one that is gone is left out."""
+        place = {self.get_call(key).target: n for n, key in enumerate(keys)}
+        waiting: dict[int, msgspec.Raw | None] = {}
+        due = 0
+        for outcome in self._transport.send_all(map(self.get_call, keys)):
+            if isinstance(outcome, Fault):
+                if not isinstance(outcome.error, Refused) or outcome.error.status == 429:
+                    raise outcome.error
+                waiting[place[outcome.call.target]] = None
+            else:
+                waiting[place[outcome[0].target]] = outcome[1].data
+            while due in waiting:
+                data = waiting.pop(due)
+                due += 1
+                if data is not None:
+                    yield data
+
+    def _finished(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Add the columns a room derives. Most derive none."""
+        return frame
+
+    # --- helpers --------------------------------------------------------------------
+
+    def _warn_if_moved(self, listing: Listing, rows: int, doubles: int) -> None:
+        odd = list(dict.fromkeys(listing.moved))
+        if doubles:
+            odd.append(f"{doubles} rows came twice")
+        if listing.total is not None and rows - doubles != listing.total:
+            odd.append(f"{rows - doubles} different rows came of {listing.total}")
+        if odd:
+            warnings.warn(
+                f"The list of {self.noun}s moved while it was read: {'; '.join(odd)}. "
+                "Read it again when it is quiet.",
+                ListMoved,
+                stacklevel=4,
+            )
+
+    def _checked(self, key: Key) -> Key:
+        """Check a key before it becomes part of a path: an id is a whole number."""
+        if self.key != "id":
+            return key
+        if isinstance(key, str) and key.isascii() and key.isdigit():
+            return int(key)
+        if isinstance(key, bool) or not hasattr(key, "__index__"):
+            raise InputError(f"The id of a {self.noun} is a whole number, not {key!r}.")
+        return int(key)
+
+    def _search(self, text: str | None) -> dict[str, str]:
+        """Make the filter of a search, if this service's lists can search."""
+        if text is None:
+            return {}
+        if self._profile.search_param is None:
+            problem = Problem("search", repr(text), "the profile has no search_param")
+            raise InputError("This list cannot be searched:", [problem])
+        return {self._profile.search_param: text}
+
+    def _record(self, call: Call, data: msgspec.Raw) -> R:
+        return self._records(call, msgspec.Raw(b"[" + bytes(data) + b"]"))[0]
+
+    def _records(self, call: Call, data: msgspec.Raw) -> list[R]:
+        try:
+            return cast(list[R], self._many.validate_json(bytes(data)))
+        except ValidationError as error:
+            odd = "; ".join(
+                f"{'.'.join(map(str, e['loc'][1:])) or 'data'}: {e['msg']}"
+                for e in error.errors(include_url=False, include_input=False)
+            )
+            raise BadAnswer(call, f"the {self.noun} is not as documented: {odd}") from None
+
+    def _key_of(self, call: Call, envelope: Envelope, body: Mapping[str, Any]) -> Key:
+        """Find the key of what was just created."""
+        if self.key in body:
+            return cast(Key, body[self.key])
+        return cast(Key, getattr(self._record(call, envelope.data), self.key))
+
+    def _read_back(self, key: Key, call: Call, envelope: Envelope, body: Mapping[str, Any]) -> R:
+        """Read what the service made of a write: its answer may hold an id and nothing more."""
+        try:
+            return self.get(key)
+        except Refused as error:
+            warnings.warn(
+                f"{call} is done, but cannot be read back ({error.reason}): fields that the "
+                "answer did not hold are empty.",
+                stacklevel=4,
+            )
+            answered = msgspec.json.decode(envelope.data) or {}
+            return cast(R, self.record.model_validate({self.key: key} | answered))
+
+    def _carried(self, key: Key) -> dict[str, Any]:
+        """Collect the fields an update must send although nobody changed them.
+
+        None where a PUT merges. Where it replaces, everything that can be sent and every
+        field the document does not know, so that nothing is cleared.
+        """
+        replaces = self._profile.put == "replace"
+        if self.update_method != "PUT" or not (
+            replaces or self._profile.put_requires == "create_fields"
+        ):
+            return {}
+        live = self._sendable(self.get(key))
+        if replaces:
+            return live
+        required = {n for n, f in self.body.model_fields.items() if f.is_required()}
+        return {n: v for n, v in live.items() if n in required}
+
+    def _sendable(self, live: R) -> dict[str, Any]:
+        """Pick from a live record what a replacing update must repeat."""
+        known = set(self.body.updatable())
+        extra = set(live.model_extra or ())
+        fields = live.model_dump(mode="json", exclude_unset=True)
+        return {n: v for n, v in fields.items() if n in known | extra}
+
+
+def _pages(rows: Iterable[msgspec.Raw]) -> Iterator[bytes]:
+    """Join single records to JSON arrays of a good size."""
+    chunk: list[bytes] = []
+    for row in rows:
+        chunk.append(bytes(row))
+        if len(chunk) == _FULL_CHUNK:
+            yield b"[" + b",".join(chunk) + b"]"
+            chunk = []
+    if chunk:
+        yield b"[" + b",".join(chunk) + b"]"
+
+
+def _described(method: Any, body: type[Body]) -> Any:
+    """Copy a method with the fields of a body as its signature and in its help."""
+
+    @wraps(method)
+    def described(self: Any, *args: Any, **fields: Any) -> Any:
+        return method(self, *args, **fields)
+
+    creating = method.__name__ == "create"
+    fields = {n: f for n, f in body.model_fields.items() if creating or n not in body.create_only}
+    own = inspect.signature(method)
+    described.__signature__ = own.replace(  # type: ignore[attr-defined]
+        parameters=[
+            *(p for p in own.parameters.values() if p.kind is not p.VAR_KEYWORD),
+            *(
+                inspect.Parameter(
+                    name,
+                    inspect.Parameter.KEYWORD_ONLY,
+                    annotation=field.annotation,
+                    default=inspect.Parameter.empty if creating and field.is_required() else ...,
+                )
+                for name, field in fields.items()
+            ),
+        ]
+    )
+    listed = "\n".join(f"    {name}: {field.description}" for name, field in fields.items())
+    described.__doc__ = f"{inspect.cleandoc(method.__doc__ or '')}\n\nFields:\n{listed}\n"
+    return described

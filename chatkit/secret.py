@@ -1,0 +1,96 @@
+"""Secret: an access token or a signing secret, which never shows itself."""
+
+from __future__ import annotations
+
+import hmac
+import re
+from typing import NoReturn
+
+from pydantic_core import CoreSchema, core_schema
+
+from chatkit.errors import SettingsError
+
+MASK = "(not shown)"  # has spaces, so that it can never be taken for a token itself
+
+
+class Secret:
+    """An access token or a signing secret that never shows itself.
+
+    `reveal()` is the only way to its text. It is masked in every output, is compared in
+    constant time, and refuses to be pickled; in JSON written by pydantic it is masked.
+    """
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str | Secret) -> None:
+        if not isinstance(text, str | Secret):
+            raise TypeError(f"A secret is text, not {type(text).__name__}.")
+        self._text: str = text._text if isinstance(text, Secret) else text
+
+    def reveal(self) -> str:
+        """The text itself. Keep it out of variables, logs and messages."""
+        return self._text
+
+    def __repr__(self) -> str:
+        return "Secret" + MASK
+
+    def __str__(self) -> str:
+        return MASK
+
+    def __format__(self, spec: str) -> str:
+        return MASK
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Secret):
+            return NotImplemented
+        mine, theirs = (s._text.encode("utf-8", "surrogatepass") for s in (self, other))
+        return hmac.compare_digest(mine, theirs)
+
+    __hash__ = None  # type: ignore[assignment]  # a hash can be looked up in a table of guesses
+
+    def __copy__(self) -> Secret:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Secret:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("A secret is not pickled: keep it in the keyring (chatkit login NAME).")
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: object, handler: object) -> CoreSchema:
+        def validate(value: object) -> Secret:
+            if isinstance(value, str):
+                return cls(value)
+            if isinstance(value, Secret):
+                return value
+            raise ValueError("a secret is text")
+
+        return core_schema.no_info_plain_validator_function(
+            validate,
+            json_schema_input_schema=core_schema.str_schema(),
+            serialization=core_schema.plain_serializer_function_ser_schema(
+                str, return_schema=core_schema.str_schema(), when_used="json"
+            ),
+        )
+
+
+def access_token(text: str | Secret) -> Secret:
+    """An access token that can stand in a header, without the whitespace around it.
+
+    Raises:
+        SettingsError: It is empty, or holds anything but visible ASCII. The text of the
+            error never contains the token.
+    """
+    if not isinstance(text, str | Secret):
+        raise SettingsError(f"The access token must be text, not {type(text).__name__}.")
+    token = Secret(Secret(text).reveal().strip())
+    if re.fullmatch(r"[\x21-\x7e]+", token.reveal()):
+        return token
+    del text  # a traceback that prints variables must not find it here
+    if not token.reveal():
+        raise SettingsError("The access token is empty.")
+    raise SettingsError(
+        "The access token holds a space, a line break or a character that is not plain ASCII. "
+        "Paste the token alone: no quotes, no 'Bearer', no dots in place of letters."
+    )
