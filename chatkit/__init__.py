@@ -10,8 +10,8 @@ Connected to the sandbox: a whole service in this process, nothing leaves this m
 # Names are loaded when they are first used: `import chatkit` costs next to nothing.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from chatkit.checkup import doctor
     from chatkit.client import Client, connect
-    from chatkit.doctor import doctor
     from chatkit.errors import (
         BadAnswer,
         CallError,
@@ -58,7 +58,7 @@ _HOME = {
     "Sandbox": "sandbox",
     "ServiceProfile": "profile",
     "connect": "client",
-    "doctor": "doctor",
+    "doctor": "checkup",
 }
 
 

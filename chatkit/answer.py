@@ -6,7 +6,9 @@ import html
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC
 from email.utils import parsedate_to_datetime
+from http import HTTPStatus
 from typing import Any
 
 import msgspec
@@ -26,6 +28,11 @@ from chatkit.errors import (
 from chatkit.profile import ServiceProfile
 
 _NULL = msgspec.Raw(b"null")
+_NUMBER = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,9})?")
+_PHRASES = {status.value: status.phrase for status in HTTPStatus}
+_TEXTS = ("message", "error", "detail", "title", "code")
+# What is never closed ends with the text: a pattern that looked further would be slow.
+_MARKUP = re.compile(r"<(script|style)\b.*?(</\1>|$)|<[^>]*(>|$)", re.DOTALL | re.IGNORECASE)
 
 
 class Pagination(msgspec.Struct, rename="camel", frozen=True):
@@ -52,12 +59,16 @@ _decode_envelope = msgspec.json.Decoder(Envelope).decode
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A whole HTTP answer: status, header fields with lower-case names, decoded body."""
+    """A whole HTTP answer: status, header fields (asked for in lower case), decoded body."""
 
     call: Call
     status: int
     headers: Mapping[str, str]
     body: bytes
+
+    def __repr__(self) -> str:
+        """Show which answer it is; the body may hold names and numbers and stays out."""
+        return f"<{self.status} to {self.call}, {len(self.body)} bytes>"
 
     def unwrap(self, profile: ServiceProfile) -> Envelope:
         """Return the envelope of a success, or raise the `CallError` that this answer means."""
@@ -65,8 +76,9 @@ class Answer:
             raise self._failure(profile)
         if self.status == 204 and not self.body:
             return Envelope(success=True)
-        if "json" not in (kind := self.headers.get("content-type", "no content type")):
-            raise self._bad(f"the answer is {kind.split(';')[0]}, not JSON: {self._told()[0]}")
+        if "json" not in (kind := self.headers.get("content-type", "").lower()):
+            kind = _plain(kind.split(";")[0]) or "of no known type"
+            raise self._bad(f"the answer is {kind}, not JSON: {self._told()[0] or '(empty)'}")
         try:
             envelope = _decode_envelope(self.body)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -75,7 +87,7 @@ class Answer:
             reason, fields = self._told()
             raise Refused(
                 self.call,
-                f"the service answered {self.status} but says success: false. {reason}",
+                f"the service answered {self.status} but says success: false. {reason}".strip(),
                 status=self.status,
                 fields=fields,
             )
@@ -84,23 +96,24 @@ class Answer:
     def retry_after(self) -> float | None:
         """Seconds the service asks to wait: Retry-After as seconds or date, x-ratelimit-reset.
 
-        Dates are compared with the service's own clock (its Date header): ours may be wrong.
+        Moments are compared with the service's own clock (its Date): ours may be wrong.
         """
         value = self.headers.get("retry-after") or self.headers.get("x-ratelimit-reset")
         if not value:
             return None
+        if _NUMBER.fullmatch(value.strip()):
+            told = float(value)
+            if told < 1e9:  # a span
+                return max(0.0, told)
+            then: float | None = told / 1000 if told > 1e11 else told  # some count milliseconds
+        else:
+            then = _date(value)
         now = _date(self.headers.get("date"))
-        if re.fullmatch(r"-?\d{1,15}(\.\d{1,9})?", value.strip(), re.ASCII):
-            seconds = float(value)
-            if seconds > 1e9:  # a moment, not a span
-                return None if now is None else max(0.0, seconds - now)
-            return max(0.0, seconds)
-        then = _date(value)
         return None if then is None or now is None else max(0.0, then - now)
 
     def _failure(self, profile: ServiceProfile) -> CallError:
         reason, fields = self._told()
-        text = f"{self.status} {reason}".strip()
+        text = f"{self.status} {reason or _PHRASES.get(self.status, '')}".strip()
         if self.status == 429:
             return RateLimited(self.call, text, status=self.status, retry_after=self.retry_after())
         if self.status >= 500 or self.status == 408:
@@ -132,40 +145,47 @@ class Answer:
         try:
             told = msgspec.json.decode(self.body)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return _plain(self.body.decode("utf-8", "replace")), []
-        fields: list[tuple[str, str]] = []
-        if isinstance(told, dict):
-            fields = _fields(told.get("errors"))
-            told = next(
-                (told[k] for k in ("message", "error", "detail", "title") if told.get(k)), ""
-            )
-            if isinstance(told, dict):
-                told = told.get("message") or told.get("code") or ""
-        return "; ".join([_plain(str(told)), *(f"{f}: {m}" for f, m in fields)]), fields
+            told = None
+        whole = _plain(self.body[:20_000].decode("utf-8", "replace"))
+        if not isinstance(told, dict):
+            return (_text(told) or whole), []
+        fields = _fields(told.get("errors"))
+        text = next((text for key in _TEXTS if (text := _text(told.get(key)))), "")
+        text = "; ".join([text, *(f"{f}: {m}" for f, m in fields)]) if fields else text
+        return (text or whole), fields
+
+
+def _text(told: Any) -> str:
+    """Read a text, a list of texts, or an object that holds one; anything else is no text."""
+    if isinstance(told, str):
+        return _plain(told)
+    if isinstance(told, list):
+        return "; ".join([_plain(t) for t in told[:10] if isinstance(t, str)])
+    if isinstance(told, dict):
+        return next((_plain(t) for key in _TEXTS if isinstance(t := told.get(key), str)), "")
+    return ""
 
 
 def _fields(errors: Any) -> list[tuple[str, str]]:
-    """Read `errors` as [{field, message}] or {field: message}; anything else is no list."""
+    """Read `errors` as [{field, message}] or {field: message}; anything else names no field."""
     if isinstance(errors, dict):
-        return [(str(k), _plain(str(v))) for k, v in errors.items()]
+        return [(_plain(field), _text(message)) for field, message in errors.items()]
     if not isinstance(errors, list):
         return []
-    return [
-        (str(e.get("field", "")), _plain(str(e.get("message", ""))))
-        for e in errors
-        if isinstance(e, dict)
-    ]
+    return [(_text(e["field"]), _text(e)) for e in errors if isinstance(e, dict) and e.get("field")]
 
 
 def _plain(text: str) -> str:
-    """Make one short line without markup of a text that came from outside."""
-    text = re.sub(r"<(script|style)\b.*?</\1>|<[^>]*>", " ", text[:20_000], flags=re.S | re.I)
-    text = " ".join(html.unescape(text).split())
+    """Make one short line of a text from outside: no markup, nothing that steers a terminal."""
+    text = _MARKUP.sub(" ", text[:20_000])
+    text = "".join([c if c.isprintable() else " " for c in html.unescape(text)])
+    text = " ".join(text.split())
     return text if len(text) <= 300 else text[:299] + "…"
 
 
 def _date(value: str | None) -> float | None:
     try:
-        return parsedate_to_datetime(value or "").timestamp()
-    except (ValueError, OverflowError):
+        moment = parsedate_to_datetime(value or "")
+        return moment.replace(tzinfo=moment.tzinfo or UTC).timestamp()
+    except (ValueError, TypeError, OverflowError):
         return None

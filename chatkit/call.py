@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from chatkit.errors import InputError, Problem
 
-#: Bytes that stay as they are in a path segment (RFC 3986, unreserved).
+METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE"})
+
+#: What stands in a path or a query as it is (RFC 3986, unreserved).
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
 
@@ -23,8 +27,11 @@ class Call:
     >>> Call("GET", ("flows",), {"page": 2}).target
     'flows?page=2'
 
-    Segments are checked here, once, for every way a call is made: a segment that would
-    change the path (`..`, an empty one) is refused with `InputError`, the rest is quoted.
+    All of it is checked here, once, for every way a call is made. A segment that would
+    change the path (`..`, an empty one) or hide in it is refused, the rest is quoted.
+
+    Raises:
+        InputError: A segment or a value of the query cannot be sent.
     """
 
     method: str
@@ -35,9 +42,13 @@ class Call:
 
     def __post_init__(self) -> None:
         """Build the path with its query: what follows the account in the address."""
+        if self.method not in METHODS:
+            raise _refused("method", self.method, f"is none of {', '.join(sorted(METHODS))}")
         target = "/".join([_segment(s) for s in self.segments])
         if self.query:
-            target += "?" + urlencode(self.query, quote_via=quote)
+            target += "?" + "&".join(
+                [f"{_value(k, k)}={_value(k, v)}" for k, v in self.query.items()]
+            )
         object.__setattr__(self, "target", target)
 
     @property
@@ -45,33 +56,68 @@ class Call:
         """Whether the call changes anything."""
         return self.method != "GET"
 
+    def content(self) -> bytes | None:
+        """Return the body as JSON text in UTF-8, None without a body.
+
+        Raises:
+            InputError: It holds what JSON cannot (NaN, half a character, an object).
+        """
+        if self.body is None:
+            return None
+        # The standard library's writer refuses what JSON has not; faster ones write null.
+        try:
+            text = json.dumps(self.body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+            return text.encode()
+        except (TypeError, ValueError, RecursionError) as error:
+            reason = f"{self}: the body cannot be written as JSON ({error})"
+        raise InputError(reason)
+
     def __repr__(self) -> str:
         """Show method and path; the body may hold names and numbers and stays out."""
         return f"{self.method} {self.target}"
 
 
-def _segment(segment: str | int) -> str:
+def _segment(segment: object) -> str:
     """Quote one path segment, or refuse what would lead elsewhere.
 
-    Quoting alone does not help against `.` and `..`: every HTTP client resolves them.
+    Quoting alone does not help against `.` and `..`: programs on the way resolve them.
     """
-    if isinstance(segment, int) and not isinstance(segment, bool):
-        return str(segment)
-    if isinstance(segment, str) and segment and _UNRESERVED.issuperset(segment):
-        if segment.strip("."):
-            return segment
-        raise _refused(segment, "would change the path")
-    if not isinstance(segment, str):
-        raise _refused(segment, "is not text or a whole number")
-    if not segment:
-        raise _refused(segment, "is empty")
-    if len(segment) > 512:
-        raise _refused(segment[:40] + "…", "is longer than 512 characters")
+    text = _text("key", segment)
+    if len(text) > 512:
+        raise _refused("key", text, "is longer than 512 characters")
+    if _UNRESERVED.issuperset(text):
+        if not text.strip("."):
+            raise _refused("key", text, "would change the path" if text else "is empty")
+        return text
     # Control, format (bidirectional, zero-width), surrogate, private, unassigned.
-    if odd := next((c for c in segment if unicodedata.category(c)[0] == "C"), None):
-        raise _refused(segment, f"holds the invisible character U+{ord(odd):04X}")
-    return quote(segment, safe="")
+    if odd := next((c for c in text if unicodedata.category(c)[0] == "C"), None):
+        raise _refused("key", text, f"holds the invisible character U+{ord(odd):04X}")
+    return quote(text, safe="")
 
 
-def _refused(segment: object, reason: str) -> InputError:
-    return InputError("This cannot be part of an address:", [Problem("key", repr(segment), reason)])
+def _value(name: str, value: object) -> str:
+    """Quote a name or a value of the query."""
+    text = _text(name, value)
+    if _UNRESERVED.issuperset(text):
+        return text
+    try:
+        return quote(text, safe="")
+    except UnicodeEncodeError:
+        raise _refused(name, text, "holds half a character") from None
+
+
+def _text(name: str, value: object) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Integral) and not isinstance(value, bool):  # those of numpy too
+        number = int(value)
+        if abs(number) < 10**100:
+            return str(number)
+        raise _refused(name, f"about 2^{number.bit_length()}", "has more than 100 digits")
+    raise _refused(name, value, "is not text or a whole number")
+
+
+def _refused(name: str, value: object, reason: str) -> InputError:
+    shown = repr(value)
+    shown = shown if len(shown) <= 60 else shown[:59] + "…"
+    return InputError("This cannot be part of an address:", [Problem(name, shown, reason)])

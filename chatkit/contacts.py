@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from chatkit.record import Body, Record
 from chatkit.resource import Resource
@@ -44,16 +45,27 @@ class Contact(Record):
         return " ".join(filter(None, (self.first_name, self.middle_name, self.last_name))) or None
 
 
+def _digits(text: str) -> str:
+    if not re.fullmatch("[0-9]+", text):
+        raise ValueError("must be digits only, without the country code (Contacts, rule 1)")
+    return text
+
+
+def _country_code(text: str) -> str:
+    if not re.fullmatch("[+][0-9]+", text):
+        raise ValueError("must be a + and digits, like '+91' (Contacts, rule 1)")
+    return text
+
+
 class ContactBody(Body):
     """What may be sent of a contact."""
 
-    number: Annotated[
-        str,
-        Field(pattern=r"^[0-9]+$", description="The number without its country code: digits only."),
-    ]
-    country_code: Annotated[
-        str, Field(pattern=r"^\+[0-9]+$", description="The country code with its +, like '+91'.")
-    ]
+    number: Annotated[str, AfterValidator(_digits)] = Field(
+        description="The number without its country code: digits only."
+    )
+    country_code: Annotated[str, AfterValidator(_country_code)] = Field(
+        description="The country code with its +, like '+91'."
+    )
     name: str = Field(
         "", description="The whole name. The service splits it into first, middle and last name."
     )

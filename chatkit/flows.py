@@ -80,3 +80,8 @@ class Flows(Resource[Flow]):
                 [Problem("status", repr(status), "the profile has no status_param")],
             )
         return self._frame({self._profile.status_param: status}, full=full)
+
+    def _shown(self) -> list[str]:
+        """Leave the document out where this service does not show it."""
+        hidden = set() if self._profile.flow_json_in_get else {"flow_json"}
+        return [name for name in super()._shown() if name not in hidden]

@@ -84,7 +84,7 @@ class ServiceProfile(BaseModel):
     # --- lists ----------------------------------------------------------------------
     page_base: Literal[1, 0] = point(1, "The examples use page 1.", section="Limits")
     default_page_size: int = point(10, "The examples use pageSize 10.", section="Limits")
-    max_page_size: int = point(100, "A common cap.", section="Limits")
+    max_page_size: int = point(100, "A common cap; the document gives none.", section="Limits")
     over_max_page_size: Literal["clamp", "refuse"] = point(
         "clamp",
         "The pagination object tells the size used, so a cap can be silent.",
@@ -170,6 +170,13 @@ class ServiceProfile(BaseModel):
     unknown_language: Literal["refuse", "accept"] = point(
         "refuse",
         "The language lookup exists so that only its codes are used.",
+        section="Template content",
+    )
+
+    other_lang_code: Literal["refuse", "ignore"] = point(
+        "refuse",
+        "A PUT whose body names another lang_code than its path: 409, because a content "
+        "cannot move to another language; ignore: the path counts.",
         section="Template content",
     )
 

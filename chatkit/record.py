@@ -22,11 +22,6 @@ class Record(BaseModel):
     #: What a list shows of a record; `get` may show more.
     listed: ClassVar[tuple[str, ...]] = ()
 
-    @classmethod
-    def shown(cls) -> tuple[str, ...]:
-        """Name the fields that become columns of a full frame."""
-        return tuple(cls.model_fields)
-
 
 class Body(BaseModel):
     """What may be sent of a record, checked before it is sent.
@@ -42,7 +37,7 @@ class Body(BaseModel):
     def whole(cls, fields: Mapping[str, Any], what: str) -> dict[str, Any]:
         """Check the fields of a create. Raises `InputError` with every problem at once."""
         try:
-            return cls.model_validate(dict(fields)).model_dump(mode="json", exclude_unset=True)
+            return cls.model_validate(dict(fields)).model_dump(exclude_unset=True)
         except ValidationError as error:
             raise InputError(f"{what} cannot be created:", _problems(error, fields)) from None
 
@@ -64,7 +59,7 @@ class Body(BaseModel):
             problems.append(Problem("(nothing)", "", f"pass one of {', '.join(cls.updatable())}"))
         if problems:
             raise InputError(f"{what} cannot be updated:", problems)
-        return body.model_dump(mode="json", exclude_unset=True)
+        return body.model_dump(exclude_unset=True)
 
     @classmethod
     def updatable(cls) -> list[str]:
@@ -81,7 +76,7 @@ def _problems(error: ValidationError, fields: Mapping[str, Any]) -> list[Problem
             "missing": "is required",
             "extra_forbidden": "is no field that can be sent",
             "string_type": "must be text, so that no digit, zero or + is lost",
-        }.get(detail["type"], detail["msg"])
+        }.get(detail["type"], detail["msg"].removeprefix("Value error, "))
         problems.append(Problem(where, value, reason))
     return problems
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import wraps
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
@@ -148,13 +148,14 @@ class Resource(Generic[R]):
             first=self._profile.page_base,
         )
         nouns = f"{self.noun}s"
-        columns = frames.Columns(frames.kinds(self.record, self.record.listed), nouns)
+        columns = frames.Columns(frames.kinds(self.record, self.record.listed))
         try:
             with Progress(nouns) as progress:
                 for page in listing:
                     progress.total = listing.total
                     progress.add(columns.add(page))
             frame = columns.frame(self.key)
+            self._warn_if_missing(columns.missing)
             self._warn_if_moved(listing, columns.rows, frames.repeated(frame))
             frame = frames.without_repeats(frame)
             if full:
@@ -168,11 +169,13 @@ class Resource(Generic[R]):
         """Read each of these records in full, several at once, into one frame in their order."""
         from chatkit import frame as frames
 
-        columns = frames.Columns(frames.kinds(self.record, self.record.shown()), f"{self.noun}s")
+        columns = frames.Columns(frames.kinds(self.record, self._shown()))
         with Progress(f"{self.noun}s", len(keys)) as progress:
             for page in _pages(self._read_all(keys)):
                 progress.add(columns.add(page))
-        return columns.frame(self.key)
+        frame = columns.frame(self.key)
+        self._warn_if_missing(columns.missing)
+        return frame
 
     def _read_all(self, keys: list[Key]) -> Iterator[msgspec.Raw]:
         """Yield the data of each record in the order of its key; one that is gone is left out."""
@@ -192,11 +195,23 @@ class Resource(Generic[R]):
                 if data is not None:
                     yield data
 
+    def _shown(self) -> list[str]:
+        """Name the fields that `get` shows: the columns of a full frame."""
+        return list(self.record.model_fields)
+
     def _finished(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Add the columns a room derives. Most derive none."""
         return frame
 
     # --- helpers --------------------------------------------------------------------
+
+    def _warn_if_missing(self, fields: Sequence[str]) -> None:
+        if fields:
+            warnings.warn(
+                f"The service sent no {', '.join(fields)} for its {self.noun}s: "
+                "the columns are empty.",
+                stacklevel=4,
+            )
 
     def _warn_if_moved(self, listing: Listing, rows: int, doubles: int) -> None:
         odd = list(dict.fromkeys(listing.moved))
@@ -277,15 +292,19 @@ class Resource(Generic[R]):
         live = self._sendable(self.get(key))
         if replaces:
             return live
-        required = {n for n, f in self.body.model_fields.items() if f.is_required()}
-        return {n: v for n, v in live.items() if n in required}
+        return {n: v for n, v in live.items() if n in self._required()}
+
+    def _required(self) -> set[str]:
+        """Name the fields that a create requires."""
+        return {n for n, f in self.body.model_fields.items() if f.is_required()}
 
     def _sendable(self, live: R) -> dict[str, Any]:
         """Pick from a live record what a replacing update must repeat."""
-        known = set(self.body.updatable())
-        extra = set(live.model_extra or ())
+        sendable = set(self.body.updatable())
+        if self._profile.unknown_fields == "ignore":
+            sendable |= set(live.model_extra or ()) - set(self.body.model_fields)
         fields = live.model_dump(mode="json", exclude_unset=True)
-        return {n: v for n, v in fields.items() if n in known | extra}
+        return {n: v for n, v in fields.items() if n in sendable}
 
 
 def _pages(rows: Iterable[msgspec.Raw]) -> Iterator[bytes]:

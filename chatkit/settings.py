@@ -38,8 +38,6 @@ from chatkit.secret import Secret, access_token
 if TYPE_CHECKING:
     from types import ModuleType
 
-__all__ = ["Connection", "Secret", "config_file", "forget", "names", "resolve", "save"]
-
 T = TypeVar("T")
 
 _KEYRING_SERVICE = "chatkit"
@@ -89,8 +87,9 @@ def resolve(
             given), an unknown name (it lists the known ones), a bad value.
     """
     token = None if token is None else access_token(token)
-    environment = _environment()
     arguments = _present(base_url=base_url, account_id=account_id, token=token, profile=profile)
+    whole = arguments.keys() >= _NEEDED.keys()  # then the variables do not even have to be right
+    environment = _Environment.model_construct() if whole else _environment()
     if base_url is not None:
         if name is not None:
             raise SettingsError(
@@ -98,12 +97,12 @@ def resolve(
                 "pass a name or base_url=, not both."
             )
         arguments["base_url"] = base_address(base_url)
-    else:
-        name = name or environment.connection
+    elif name is None:
+        name = environment.connection
     if name is None:
         values = _present(base_url=environment.base_url) | arguments
     else:
-        values = dict(_stored(name)) | arguments
+        values = dict(stored(name)) | arguments
     aside = environment.base_url not in (None, values.get("base_url"))
     if not aside:
         values = _present(account_id=environment.account_id, token=environment.token) | values
@@ -153,6 +152,22 @@ def names() -> list[str]:
     return sorted(_tables())
 
 
+def stored(name: str) -> Place:
+    """What the configuration file keeps under a name.
+
+    Raises:
+        SettingsError: The name is unknown, or its table is wrong.
+    """
+    table = _table(name)
+    try:
+        return Place.model_validate(table)
+    except SettingsError as error:
+        reason = str(error)
+    except ValidationError as error:
+        reason = explain(error)
+    raise SettingsError(f"{config_file()}, [{name}]: {reason}")
+
+
 def save(name: str, connection: Connection) -> None:
     """Keep a connection under a name: its token in the keyring, the rest in the file.
 
@@ -197,7 +212,7 @@ def forget(name: str) -> None:
     Raises:
         SettingsError: The name is unknown, or the keyring fails.
     """
-    _known(name)
+    _table(name)
     _edit(lambda document: document.pop(name))
 
     def delete(keyring: ModuleType) -> None:
@@ -229,7 +244,7 @@ def _tables() -> dict[str, dict[str, Any]]:
     return tables
 
 
-def _known(name: str) -> dict[str, Any]:
+def _table(name: str) -> dict[str, Any]:
     tables = _tables()
     if name not in tables:
         shown = repr(name) if _NAME.fullmatch(name) else "of that name"  # it may be a token
@@ -238,17 +253,6 @@ def _known(name: str) -> dict[str, Any]:
             f"There is no connection {shown}. Known: {known}. Keep one with `chatkit login NAME`."
         )
     return tables[name]
-
-
-def _stored(name: str) -> Place:
-    table = _known(name)
-    try:
-        return Place.model_validate(table)
-    except SettingsError as error:
-        reason = str(error)
-    except ValidationError as error:
-        reason = explain(error)
-    raise SettingsError(f"{config_file()}, [{name}]: {reason}")
 
 
 def explain(error: ValidationError) -> str:

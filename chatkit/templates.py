@@ -145,9 +145,12 @@ class Contents(Resource[Content]):
         from chatkit.frame import Columns
 
         call = Call("GET", (*self.path, "lookups", "languages"))
-        columns = Columns({"code": "text", "label": "text"}, "languages")
+        columns = Columns({"code": "text", "label": "text"})
         columns.add(self._transport.send(call).data)
         return columns.frame("code")
+
+    def _required(self) -> set[str]:
+        return set(self._profile.content_requires)
 
 
 class Templates:

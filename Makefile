@@ -1,0 +1,58 @@
+# Two commands carry the project: `make lab` opens the notebooks, `make test` proves everything.
+# Each does its own set-up, once, in .venv; a changed pyproject.toml brings it up to date.
+#   make lab PORT=0 BROWSER=0      no browser is opened, the address with its token is printed
+#   make lab PYTHON=python3.12     another Python for a new .venv
+PYTHON  ?= python3
+PORT    ?= 8888
+BROWSER ?= 1
+
+PY := .venv/bin/python
+export UV_HTTP_TIMEOUT ?= 180
+# uv is quick; pip knows the mirrors in its own configuration and tries again where uv could not.
+install = .venv/bin/uv pip install --python $(PY) $(1) || $(PY) -m pip install $(1)
+# Lab asks about news on its first start unless the default says no; your own settings still win.
+quiet := {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false"}}
+
+.PHONY: lab test check bench clean
+.DELETE_ON_ERROR:
+
+lab: .venv/ready-lab
+	@echo "JupyterLab is starting; Ctrl-C stops it."
+	@.venv/bin/jupyter lab --ip=127.0.0.1 --port=$(PORT) $(if $(filter 0,$(BROWSER)),--no-browser) \
+	  --allow-root --Application.log_level=WARN --LabApp.default_url=/lab/tree/0_start.ipynb notebooks
+
+test: check
+	$(PY) tests/browser/chromium.py
+	$(PY) -m pytest
+	$(PY) -m pytest --nbval --nbval-current-env --nbval-cell-timeout=60 notebooks
+	$(PY) -m pytest -p no:asyncio tests/browser
+
+check: .venv/ready-test
+	.venv/bin/ruff check
+	.venv/bin/ruff format --check
+	.venv/bin/mypy
+
+bench: .venv/ready-bench
+	$(PY) -m pytest -s --timeout=3600 tests/bench
+
+clean:
+	rm -rf .venv .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+.venv/ready-lab: pyproject.toml $(PY)
+	$(call install,-e .)
+	@mkdir -p .venv/share/jupyter/lab/settings
+	@echo '$(quiet)' > .venv/share/jupyter/lab/settings/overrides.json
+	@touch $@
+
+.venv/ready-test .venv/ready-bench: .venv/ready-%: .venv/ready-lab
+	$(call install,--group $*)
+	@touch $@
+
+$(PY):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "chatkit needs Python 3.11 or newer: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
+	  { echo "This Python makes no virtual environments; on Debian and Ubuntu: apt install python3-venv"; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(PY) -m pip install --quiet --upgrade pip
+	$(PY) -m pip install --quiet uv || echo "uv cannot be installed here: pip does its work, slower."

@@ -1,0 +1,70 @@
+"""Background: one asyncio loop in a daemon thread, and what must happen round it.
+
+The same code then works in a notebook (whose own loop is running), in a script, in
+threads and after a fork. A daemon thread, because one that must be joined would hang a
+script at its end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import os
+import threading
+import weakref
+from collections.abc import Coroutine
+from concurrent import futures
+from typing import Any, Protocol
+
+
+class Resident(Protocol):
+    """What keeps connections open on the loop."""
+
+    def close(self) -> None:
+        """Close them."""
+
+    def forget(self) -> None:
+        """Let go of them without touching them: this process is a fork, they are another's."""
+
+
+_residents: weakref.WeakSet[Any] = weakref.WeakSet()
+_lock = threading.Lock()
+_running: asyncio.AbstractEventLoop | None = None
+
+
+def loop() -> asyncio.AbstractEventLoop:
+    """Return the loop of this process, started when it is first needed."""
+    global _running
+    with _lock:
+        if _running is None:
+            _running = asyncio.new_event_loop()
+            threading.Thread(target=_running.run_forever, name="chatkit-loop", daemon=True).start()
+        return _running
+
+
+def take_in(resident: Resident) -> None:
+    """Remember what is to be closed when the process ends, and forgotten when it forks."""
+    _residents.add(resident)
+
+
+def wait_for(work: Coroutine[Any, Any, object]) -> None:
+    """Have something ended on the loop and wait for that; never long, somebody waits for us."""
+    futures.wait([asyncio.run_coroutine_threadsafe(work, loop())], timeout=0.4)
+
+
+@atexit.register
+def _end() -> None:
+    for resident in _residents:
+        resident.close()
+
+
+def _start_anew() -> None:
+    """In a forked child: the thread is gone, and the lock may be held for ever."""
+    global _running, _lock
+    _running, _lock = None, threading.Lock()
+    for resident in _residents:
+        resident.forget()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_start_anew)

@@ -1,0 +1,290 @@
+"""The command `chatkit`: lab, sandbox, doctor, login, logout, connections, conformance."""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import json
+import re
+import sys
+import tomllib
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from chatkit.errors import ChatkitError, InputError, SettingsError
+
+if TYPE_CHECKING:
+    from chatkit.profile import ServiceProfile
+    from chatkit.secret import Secret
+
+OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status: 0, 1 failed, 2 usage, 130 interrupted."""
+    arguments = _parser().parse_args(argv)
+    try:
+        status: int = arguments.run(arguments)
+    except (SettingsError, InputError) as error:
+        return _complain(error, USAGE)
+    except ChatkitError as error:
+        return _complain(error, FAILED)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return status
+
+
+def _complain(error: object, status: int) -> int:
+    print(f"chatkit: {error}", file=sys.stderr)
+    return status
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse that does not repeat what was typed: it may be a token."""
+
+    _TYPED = re.compile(
+        r"((?:unrecognized argument|invalid choice|invalid \w+ value|ignored explicit argument)s?)"
+        r":? .*?(?= \(choose from |$)",
+        re.DOTALL,
+    )
+
+    def __init__(self, **options: object) -> None:
+        # Abbreviations would read `--token X` as `--token-stdin`.
+        super().__init__(allow_abbrev=False, **options)  # type: ignore[arg-type]
+
+    def error(self, message: str) -> NoReturn:
+        said = self._TYPED.sub(r"\1", message)
+        if said == "unrecognized arguments":
+            said += ". A token is never one: login asks for it, or reads it with --token-stdin."
+        super().error(said)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="chatkit", description="Your business messaging account from the command line."
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    profile = "what the service does where the API document is silent, TOML or JSON"
+
+    lab = commands.add_parser("lab", help="open the notebooks in JupyterLab")
+    lab.add_argument("--port", type=_port, default=8888, help="0: any that is free")
+    lab.add_argument("--no-browser", action="store_true", help="print the address instead")
+    lab.set_defaults(run=_lab)
+
+    sandbox = commands.add_parser("sandbox", help="serve the whole service on this machine")
+    sandbox.add_argument("--host", default="127.0.0.1")
+    sandbox.add_argument("--port", type=_port, default=0, help="0: any that is free")
+    sandbox.add_argument("--db", type=Path, metavar="FILE", help="keep everything in this file")
+    sandbox.add_argument("--seed", choices=["demo", "empty"], help="what to begin with")
+    sandbox.add_argument("--profile", type=Path, metavar="FILE", help=profile)
+    sandbox.add_argument("--json", action="store_true", help="the first line tells all, as JSON")
+    sandbox.set_defaults(run=_sandbox)
+
+    doctor = commands.add_parser("doctor", help="check address, token and permissions; read-only")
+    doctor.add_argument("name", nargs="?", metavar="NAME", help="a connection")
+    doctor.set_defaults(run=_doctor)
+
+    login = commands.add_parser("login", help="keep a connection, its token in the keyring")
+    login.add_argument("name", metavar="NAME")
+    login.add_argument("--base-url", help="asked for when not given")
+    login.add_argument("--account-id", help="asked for when not given")
+    login.add_argument("--token-stdin", action="store_true", help="read the token from a pipe")
+    login.add_argument("--profile", type=Path, metavar="FILE", help=profile)
+    login.set_defaults(run=_login)
+
+    logout = commands.add_parser("logout", help="forget a connection and its token")
+    logout.add_argument("name", metavar="NAME")
+    logout.set_defaults(run=_logout)
+
+    connections = commands.add_parser("connections", help="list the connections that are kept")
+    connections.set_defaults(run=_connections)
+
+    conformance = commands.add_parser(
+        "conformance", help="hold a service against every fact of the API document"
+    )
+    conformance.add_argument("name", nargs="?", metavar="NAME", help="a connection")
+    conformance.add_argument("--base-url")
+    conformance.add_argument("--account-id", help="its token is CHATKIT_TOKEN")
+    conformance.add_argument("--profile", type=Path, metavar="FILE", help=profile)
+    conformance.add_argument(
+        "--allow-writes", action="store_true", help="create marked records, and clean up after"
+    )
+    conformance.set_defaults(run=_conformance)
+    return parser
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) < 65536):
+        raise argparse.ArgumentTypeError("a port is a number from 0 to 65535")
+    return int(text)
+
+
+def _lab(arguments: argparse.Namespace) -> int:
+    from jupyterlab.labapp import main as jupyterlab  # type: ignore[import-untyped]
+
+    notebooks = Path(__file__).resolve().parent.parent / "notebooks"
+    folder = notebooks if notebooks.is_dir() else Path.cwd()
+    flags = ["--ip=127.0.0.1", f"--port={arguments.port}", "--allow-root"]
+    if arguments.no_browser:
+        flags.append("--no-browser")
+    if (folder / "0_start.ipynb").exists():
+        flags.append("--LabApp.default_url=/lab/tree/0_start.ipynb")
+    jupyterlab([str(folder), *flags])
+    return OK
+
+
+def _sandbox(arguments: argparse.Namespace) -> int:
+    from chatkit.sandbox import Sandbox
+    from chatkit.sandbox.server import run
+    from chatkit.sandbox.store import StoreError
+
+    profile = None if arguments.profile is None else _read_profile(arguments.profile)
+    try:
+        with Sandbox(arguments.db, seed=arguments.seed, profile=profile) as sandbox:
+
+            def tell(base_url: str) -> None:
+                said = {
+                    "base_url": base_url,
+                    "account_id": sandbox.account_id,
+                    "token": sandbox.token,
+                    "admin_token": sandbox.admin_token,
+                    "search_param": sandbox.profile.search_param,
+                    "status_param": sandbox.profile.status_param,
+                }
+                print(json.dumps(said) if arguments.json else _WELCOME.format(**said), flush=True)
+
+            run(sandbox, arguments.host, arguments.port, tell)
+    except (OSError, StoreError) as error:
+        return _complain(f"the sandbox cannot be served: {error}", FAILED)
+    return OK
+
+
+_WELCOME = """\
+The sandbox is up: the whole service, on this machine only. Ctrl-C stops it.
+
+  Base address   {base_url}
+  Account        {account_id}
+  Access token   {token}
+
+In a notebook:
+
+  client = chatkit.Client("{base_url}", "{account_id}", "{token}")
+"""
+
+
+def _doctor(arguments: argparse.Namespace) -> int:
+    from chatkit.checkup import doctor
+
+    report = doctor(arguments.name)
+    print(report)
+    return report.status
+
+
+def _login(arguments: argparse.Namespace) -> int:
+    from chatkit import settings
+    from chatkit.checkup import doctor
+    from chatkit.client import Client
+
+    known = settings.stored(arguments.name) if arguments.name in settings.names() else None
+    profile = known.profile if known else None
+    if arguments.profile is not None:
+        profile = _read_profile(arguments.profile)
+    base_url, account_id = arguments.base_url, arguments.account_id
+    ask = not arguments.token_stdin  # what is typed there would be taken for the token
+    base_url = base_url or _ask("Base address", known.base_url if known else "", ask)
+    account_id = account_id or _ask("Account id", known.account_id if known else "", ask)
+    token = _ask_token(arguments.token_stdin)
+    with Client(base_url, account_id, token, profile=profile) as client:
+        report = doctor(client)
+        for check in report.checks:
+            if check.state == "problem":
+                reason = f"{check.check}: {check.detail}. {check.next_step}"
+                return _complain(f"nothing was kept. {reason}", FAILED)
+        settings.save(arguments.name, client.connection)
+    print(f"Kept. In a notebook: chatkit.connect({arguments.name!r})")
+    return OK
+
+
+def _ask(what: str, default: str, ask: bool) -> str:
+    missing = SettingsError(f"The {what.lower()} is missing: give it as a flag.")
+    shown = f" [{default}]" if default else ""
+    try:
+        given = input(f"{what}{shown}: ").strip() if ask else ""
+    except EOFError:
+        raise missing from None
+    if not given and not default:
+        raise missing
+    return given or default
+
+
+def _ask_token(from_stdin: bool) -> Secret:
+    from chatkit.secret import access_token
+
+    if from_stdin:
+        return access_token(sys.stdin.read())
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", getpass.GetPassWarning)
+            return access_token(getpass.getpass("Access token (stays hidden): "))
+    except (getpass.GetPassWarning, EOFError):
+        raise SettingsError("No terminal can hide the token: use --token-stdin.") from None
+
+
+def _logout(arguments: argparse.Namespace) -> int:
+    from chatkit import settings
+
+    settings.forget(arguments.name)
+    print(f"Forgotten: {arguments.name} and its token.")
+    return OK
+
+
+def _connections(arguments: argparse.Namespace) -> int:
+    from chatkit import settings
+
+    names = settings.names()
+    for name in names:
+        place = settings.stored(name)
+        print(f"{name}  account {place.account_id} at {place.base_url}")
+    if not names:
+        print("None yet. Keep one with `chatkit login NAME`.")
+    return OK
+
+
+def _conformance(arguments: argparse.Namespace) -> int:
+    from chatkit.client import Client
+    from chatkit.conformance import run
+    from chatkit.settings import resolve
+
+    to = resolve(
+        arguments.name,
+        base_url=arguments.base_url,
+        account_id=arguments.account_id,
+        profile=None if arguments.profile is None else _read_profile(arguments.profile),
+    )
+    if to is None:
+        raise SettingsError(
+            "Name a connection, or give --base-url, --account-id and CHATKIT_TOKEN."
+        )
+    with Client(to.base_url, to.account_id, to.token, profile=to.profile) as client:
+        report = run(client, allow_writes=arguments.allow_writes)
+    print(report)
+    return report.status
+
+
+def _read_profile(path: Path) -> ServiceProfile:
+    from pydantic import ValidationError
+
+    from chatkit.profile import ServiceProfile
+    from chatkit.settings import explain
+
+    try:
+        text = path.read_text(encoding="utf-8")
+        values = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+        return ServiceProfile.model_validate(values)
+    except ValidationError as error:
+        raise SettingsError(f"{path}: {explain(error)}") from None
+    except (OSError, ValueError) as error:
+        raise SettingsError(f"{path} cannot be read: {error}") from None

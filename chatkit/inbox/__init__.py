@@ -1,0 +1,1 @@
+"""The inbox: what the service sends to a webhook, checked and kept."""

@@ -1,0 +1,126 @@
+"""The sandbox: the whole service on this machine, in memory or in a file."""
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from types import TracebackType
+from typing import Literal
+
+from chatkit.profile import ServiceProfile
+from chatkit.sandbox.front import Front
+from chatkit.sandbox.operations import PERMISSIONS
+from chatkit.sandbox.service import Request, Service
+from chatkit.sandbox.source import MachineSource, SeededSource
+from chatkit.sandbox.store import Store
+
+__all__ = ["Sandbox"]
+
+
+class Sandbox:
+    """The messaging service without the service: all its operations, offline.
+
+    Without a path it lives in memory. With a seed, ids, secrets and times are the same
+    at every run: `"empty"` begins with nothing, `"demo"` with a small business. With a
+    path everything is kept in that file; the clock and the secrets are then real ones,
+    and `"demo"` fills the file only when it is empty.
+
+    >>> sandbox = Sandbox(seed="empty")
+    >>> path = f"/api/business/public/channels/chat/accounts/{sandbox.account_id}/contacts"
+    >>> headers = {"authorization": f"Bearer {sandbox.token}"}
+    >>> sandbox.answer("GET", path, headers, b"")[0]
+    200
+
+    Raises:
+        StoreError: The file is no sandbox file, is in use, or has another profile.
+    """
+
+    account_id = "1001"
+
+    def __init__(
+        self,
+        path: str | Path | None = None,
+        *,
+        seed: Literal["demo", "empty"] | None = None,
+        profile: ServiceProfile | None = None,
+    ) -> None:
+        self.profile = profile or ServiceProfile()
+        self._seed = seed
+        resolution = self.profile.timestamps
+        self.source = (
+            SeededSource(resolution, seed) if seed and path is None else MachineSource(resolution)
+        )
+        self.store = Store(None if path is None else Path(path))
+        self.service = Service(self.store, self.profile, self.source, self.account_id)
+        self.admin_token = self.source.token()
+        self.front = Front(self.service, self.store, self.admin_token, self.reset)
+        self.token = self.make_token(*PERMISSIONS)
+        self._fill()
+
+    def make_token(
+        self, *permissions: str, account_id: str | None = None, actor: str | None = None
+    ) -> str:
+        """Make an access token that has these permissions and no others.
+
+        Raises:
+            ValueError: A permission the API does not name.
+        """
+        with self.front.alone() as service:
+            return service.make_token(permissions, account_id, actor)
+
+    def answer(
+        self, method: str, target: str, headers: Mapping[str, str], body: bytes
+    ) -> tuple[int, dict[str, str], bytes]:
+        """Answer one call: its status, headers and body. What it changed is saved by then.
+
+        Args:
+            method: GET, POST, PUT, PATCH or DELETE.
+            target: The raw path, with `?` and the query if there is one.
+            headers: With lower-case names.
+            body: The bytes of the body; empty without one.
+        """
+        path, _, query = target.partition("?")
+        answer = self.front.answer(Request(method, path, query, headers, body))
+        return answer.status, answer.headers, answer.body
+
+    def reset(self) -> None:
+        """Begin again: forget all records, and fill them in again as the seed says."""
+        with self.front.alone():
+            self.store.clear()
+            self.source.restart()
+            self._fill()
+
+    def _fill(self) -> None:
+        if self._seed == "demo" and self.store.is_empty:
+            from chatkit.sandbox.seed import demo
+
+            demo(self.service)
+        self.store.commit()
+
+    def serve(self, host: str = "127.0.0.1", port: int = 0) -> AbstractContextManager[str]:
+        """Serve over HTTP while a `with` block lasts; it gives the base address.
+
+        Raises:
+            OSError: The port is taken.
+        """
+        from chatkit.sandbox.server import serve
+
+        return serve(self, host, port)
+
+    def close(self) -> None:
+        """Save everything and end; the file is free for another process."""
+        with self.front.lock:
+            self.store.close()
+
+    def __enter__(self) -> "Sandbox":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Sandbox of account {self.account_id}>"

@@ -1,0 +1,220 @@
+"""The admin door: what a test or a notebook does to a sandbox that no service lets you do.
+
+Every call is under `{base_url}/_sandbox` with `Authorization: Bearer <admin_token>`, and
+can also be made in process through `Sandbox.answer`. Bodies and answers are plain JSON
+objects, without the envelope. A refusal is `{"error": "why"}`.
+
+`POST /tokens {"permissions": ["Chat Contacts, View"], "account_id"?: "1001", "actor"?: "Ada"}`
+    Make an access token: `{"token": "…"}`.
+`POST /events {"kind": "chat.message.status", "payload": {…}}`
+    Deliver to the active webhooks whose events hold the kind or `*`; any kind will do.
+    Waits for the receivers: `{"deliveries": [{"webhook_id", "status", "http_status",
+    "error"}]}`, where status is `delivered`, `failed`, or `refused` (not connected to).
+`GET /receivers`, `POST /receivers {"url": "https://…", "to"?: "http://127.0.0.1:8000/"}`
+    The addresses that may be delivered to, none at first; both answer `{"receivers": […]}`.
+    With `to`, what is addressed to the URL is heard at that local address instead.
+`GET /faults`, `POST /faults {"latency"?: 0.2, "429"?: 0.1, "5xx"?: {"before": 0.05,
+"after": 0.05}, "dropped"?: 0.1, "truncated"?: 0.1, "seed"?: 7}`
+    What goes wrong with API calls, see `chatkit.sandbox.faults`; `{}` ends all faults.
+    Both answer what is in force.
+`POST /reset`
+    Back to the seed: records, faults, receivers and the log. The account's token and the
+    admin token stay what they are; answers `{}`.
+`GET /requests`
+    The last 1,000 calls of the API, oldest first: `{"requests": [{"method", "path", "status",
+    "ms", "time"}]}`. Status null: closed without an answer. Never a header, query or body.
+`GET /flows/{id}/findings`
+    What the upstream platform finds in a flow's document: `{"findings": [{"code",
+    "severity", "pointer", "message"}]}`.
+`POST /flows/{id}/publish`
+    Move a flow from DRAFT to PUBLISHED, as upstream does when it is published there:
+    `{"wa_status": "PUBLISHED"}`; 409 with the findings when one of them is an error.
+"""
+
+import secrets
+import sqlite3
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from hmac import compare_digest
+from typing import TYPE_CHECKING, Any
+
+from chatkit.sandbox.body import dumps, read_object
+from chatkit.sandbox.delivery import BadReceiver, Receivers, deliver, event_body
+from chatkit.sandbox.faults import BadFaults
+from chatkit.sandbox.message import Answer, Request
+from chatkit.sandbox.operations import PERMISSIONS
+from chatkit.sandbox.refusal import Refusal
+from chatkit.sandbox.room import read_id
+from chatkit.sandbox.store import StoreError
+
+if TYPE_CHECKING:
+    from chatkit.sandbox.front import Front
+
+ROOT = "/_sandbox/"
+_STATUSES = {"malformed": 400, "too_large": 413, "media_type": 415}
+_LONGEST_KIND = 200
+
+Body = Mapping[str, Any]
+Action = Callable[[Body], dict[str, object]]
+
+
+class Refused(Exception):
+    """A call of the admin door that is refused."""
+
+    def __init__(self, status: int, error: str, **more: object) -> None:
+        super().__init__(error)
+        self.status, self.body = status, {"error": error, **more}
+
+
+class Admin:
+    """The admin door of one sandbox; `answer` may be called from any thread."""
+
+    def __init__(self, front: "Front", token: str, reset: Callable[[], None]) -> None:
+        self._front, self._token, self._restart = front, token.encode(), reset
+        self._receivers = Receivers()
+        self._actions: dict[str, dict[str, Action]] = {
+            "tokens": {"POST": self._make_token},
+            "events": {"POST": self._send_event},
+            "receivers": {"GET": self._show_receivers, "POST": self._add_receiver},
+            "faults": {"GET": self._show_faults, "POST": self._set_faults},
+            "reset": {"POST": self._reset},
+            "requests": {"GET": self._show_requests},
+        }
+
+    def answer(self, request: Request) -> Answer:
+        """Answer one call; waits for the receivers of an event."""
+        headers = {"content-type": "application/json"}
+        try:
+            self._check_token(request.headers.get("authorization", ""))
+            actions = self._find(request.path)
+            action = actions.get(request.method)
+            if action is None:
+                headers["allow"] = ", ".join(actions)
+                raise Refused(405, f"This path allows {headers['allow']}")
+            return Answer(200, dumps(action(self._body(request))).encode(), headers)
+        except Refused as refused:
+            return Answer(refused.status, dumps(refused.body).encode(), headers)
+        except (StoreError, sqlite3.Error) as error:
+            return Answer(503, dumps({"error": f"Nothing was saved: {error}"}).encode(), headers)
+
+    def _check_token(self, authorization: str) -> None:
+        scheme, _, token = authorization.partition(" ")
+        right = compare_digest(token.encode(errors="replace"), self._token)
+        if scheme.lower() != "bearer" or not right:
+            raise Refused(401, "The admin token is required; the access token is another")
+
+    def _find(self, path: str) -> dict[str, Action]:
+        name, *rest = path.removeprefix(ROOT).split("/")
+        if name == "flows" and len(rest) == 2 and rest[1] in ("findings", "publish"):
+            flow_id = read_id(rest[0])
+            if flow_id is None:
+                raise Refused(404, "Flow not found")
+            if rest[1] == "publish":
+                return {"POST": lambda _: self._publish(flow_id)}
+            return {"GET": lambda _: {"findings": self._findings(flow_id)}}
+        if rest or name not in self._actions:
+            raise Refused(404, f"There is no such path; there are: {', '.join(self._actions)}")
+        return self._actions[name]
+
+    def _body(self, request: Request) -> Body:
+        if request.method == "GET" or not request.body:
+            return {}
+        try:
+            return read_object(request.headers, request.body, self._front.max_body)
+        except Refusal as refusal:
+            raise Refused(_STATUSES[refusal.reason], refusal.message) from None
+
+    def _make_token(self, body: Body) -> dict[str, object]:
+        permissions = _take(body, "permissions", list, account_id=str, actor=str)
+        unknown = [name for name in permissions if name not in PERMISSIONS]
+        if unknown:
+            shown = ", ".join(map(str, unknown))
+            raise Refused(422, f"No such permission: {shown}", permissions=PERMISSIONS)
+        with self._front.alone() as service:
+            token = service.make_token(permissions, body.get("account_id"), body.get("actor"))
+        return {"token": token}
+
+    def _send_event(self, body: Body) -> dict[str, object]:
+        kind = _take(body, "kind", str, payload=object)
+        if not 0 < len(kind) <= _LONGEST_KIND or "payload" not in body:
+            raise Refused(422, "An event has a kind and a payload")
+        front, message_id = self._front, f"msg_{secrets.token_hex(12)}"
+        with front.alone() as service:
+            webhooks, profile = service.active_webhooks(kind), service.profile
+        sent = event_body(profile, kind, body["payload"], message_id)
+        # Outside the lock: a receiver that is slow must not hold up the API.
+        deliveries = deliver(webhooks, message_id, sent, self._receivers, profile)
+        with front.alone() as service:
+            for delivery in deliveries:
+                service.record_delivery(*delivery)
+        return {"deliveries": [delivery._asdict() for delivery in deliveries]}
+
+    def _show_receivers(self, body: Body) -> dict[str, object]:
+        return {"receivers": self._receivers.shown()}
+
+    def _add_receiver(self, body: Body) -> dict[str, object]:
+        url = _take(body, "url", str, to=str)
+        try:
+            self._receivers.add(url, body.get("to"))
+        except BadReceiver as error:
+            raise Refused(422, f"Not a receiver: {error}") from None
+        return self._show_receivers(body)
+
+    def _show_faults(self, body: Body) -> dict[str, object]:
+        return self._front.faults.shown()
+
+    def _set_faults(self, body: Body) -> dict[str, object]:
+        try:
+            self._front.faults.set(body)
+        except BadFaults as error:
+            raise Refused(422, f"Not a fault: {error}") from None
+        return self._show_faults(body)
+
+    def _reset(self, body: Body) -> dict[str, object]:
+        self._restart()
+        self._front.faults.set({})
+        self._front.log.clear()
+        self._receivers.clear()
+        return {}
+
+    def _show_requests(self, body: Body) -> dict[str, object]:
+        return {
+            "requests": [
+                {
+                    "method": entry.method,
+                    "path": entry.path,
+                    "status": entry.status,
+                    "ms": round(entry.milliseconds, 3),
+                    "time": datetime.fromtimestamp(entry.time, UTC).isoformat(),
+                }
+                for entry in list(self._front.log)
+            ]
+        }
+
+    def _findings(self, flow_id: int) -> list[dict[str, Any]]:
+        with self._front.alone() as service:
+            try:
+                return service.findings("flows", flow_id)
+            except KeyError:
+                raise Refused(404, "Flow not found") from None
+
+    def _publish(self, flow_id: int) -> dict[str, object]:
+        with self._front.alone() as service:
+            findings = self._findings(flow_id)
+            if any(finding["severity"] == "error" for finding in findings):
+                raise Refused(409, "A flow with errors cannot be published", findings=findings)
+            service.flows.move(flow_id, service.account_id, "PUBLISHED")
+        return {"wa_status": "PUBLISHED"}
+
+
+def _take(body: Body, name: str, kind: type, **optional: type) -> Any:
+    """The required field of a body, once all its fields are known to be right."""
+    allowed = {name: kind, **optional}
+    for field, value in body.items():
+        if field not in allowed:
+            raise Refused(422, f"No such field: {field}; there are: {', '.join(allowed)}")
+        if not isinstance(value, allowed[field]):
+            raise Refused(422, f"{field} must be a {allowed[field].__name__}")
+    if name not in body:
+        raise Refused(422, f"{name} is required")
+    return body[name]

@@ -1,0 +1,225 @@
+"""Contacts: telephone numbers with names (sections Contact, Contacts, States)."""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from json.encoder import encode_basestring as _quoted
+from typing import Any
+
+from chatkit.sandbox.access import Grant
+from chatkit.sandbox.body import dumps
+from chatkit.sandbox.fields import TEXT, TIME, WHOLE, Anything, Field, Fields, Kind, ListOf, Text
+from chatkit.sandbox.message import Answer
+from chatkit.sandbox.query import parameters
+from chatkit.sandbox.refusal import Refusal
+from chatkit.sandbox.room import Room, Tools, upstream_id
+from chatkit.sandbox.search import ContactSearch
+from chatkit.sandbox.table import Row
+
+_NOT_DIGITS = re.compile("[^0-9]+")
+Names = tuple[str | None, str | None, str | None]
+
+_NAMES = ("first_name", "middle_name", "last_name")
+_NULL = "null"
+_MORE = '{"ref_id":null}'
+
+
+class Contacts(Room):
+    """The contacts of an account; deleted ones stay stored and come back when created again."""
+
+    noun = "Contact"
+    conflicts = ("create", "update")
+
+    def __init__(self, tools: Tools) -> None:
+        super().__init__(tools)
+        profile = self.profile
+        strip = profile.number_input == "strip"
+        closed = profile.unknown_fields == "refuse"
+        needed = frozenset({"number", "country_code"})
+        written = (
+            Field(
+                "number",
+                Text(pattern="[0-9]", says="must have a digit")
+                if strip
+                else Text(pattern="^[0-9]+$", says="must be digits only"),
+            ),
+            Field("country_code", Text(pattern=r"^\+[0-9]+$", says="must be + and digits")),
+            Field("name", TEXT, note="Split into first, middle and last name."),
+        )
+        tag: Kind = TEXT
+        if profile.tags == "objects":
+            tag = Fields((Field("id", WHOLE), Field("name", TEXT)), frozenset({"id", "name"}))
+        listed = (
+            self._id_field(),
+            *(Field(name, TEXT, nullable=True) for name in (*_NAMES, "meta_name")),
+            Field("number", Text(pattern="^[0-9]+$")),
+            Field("country_code", Text(pattern=r"^\+[0-9]+$")),
+            Field("wa_phone_id", TEXT),
+            Field("created_at", TIME),
+            Field("updated_at", TIME),
+            Field("created_by", TEXT),
+            Field("updated_by", TEXT),
+            Field("ai_mode", TEXT),
+            Field("tags", ListOf(tag)),
+        )
+        self.create_body = Fields(written, needed, closed)
+        self.update_body = Fields(written, self._required_again(needed), closed)
+        self.item = Fields.all_of(listed)
+        self.record = Fields.all_of((*listed, Field("ref_id", Anything(), nullable=True)))
+        self.created = self.updated = Fields.all_of(listed[:1])
+        self.filter_param = profile.search_param
+        self.table = self.store.table(
+            "contacts",
+            first_id=50001,
+            extra=("name", "phone"),
+            lists_deleted=profile.inactive_in_lists,
+        )
+        self.search = ContactSearch(self.table)
+
+    def list(self, grant: Grant, values: Sequence[str], query: str, body: Any) -> Answer:
+        """Answer with a page of contacts, all or those that hold the search term."""
+        given = parameters(query)
+        term = self._filter(given)
+        if term:
+            return self._page(self.search.ids(grant.account, term), given)
+        return self._page(self.table.listed(grant.account), given)
+
+    def create(
+        self, grant: Grant, values: Sequence[str], query: str, body: dict[str, Any]
+    ) -> Answer:
+        """Make a contact, or make the inactive one of the same number active again."""
+        given = self.create_body.read(body)
+        number, code = _digits(given["number"]), given["country_code"]
+        key = self._key(number, code)
+        row = self.table.find(grant.account, key)
+        if row is None:
+            record_id, names = self.table.next_id(), self._split(given.get("name"))
+            item = self._new_item(record_id, names, number, code, grant.actor)
+            searched = _searched(names, code, number)
+            self.table.insert(record_id, grant.account, key, item, _MORE, "{}", *searched)
+        elif row.active:
+            raise Refusal("conflict", "An active contact has this number")
+        else:
+            record_id = row.id
+            self._restore(row, given, number, code, grant.actor)
+        return self.replies.data(self._only_id(record_id), 201, "Contact created")
+
+    def get(self, grant: Grant, values: Sequence[str], query: str, body: Any) -> Answer:
+        """Answer with one contact; also with a deleted one if the profile says so."""
+        row = self._stored(grant, values)
+        if row is None or not (row.active or self.profile.inactive_readable):
+            raise self._unknown()
+        return self.replies.data(row.shown.encode())
+
+    def update(
+        self, grant: Grant, values: Sequence[str], query: str, body: dict[str, Any]
+    ) -> Answer:
+        """Change a contact's name or number."""
+        row = self.find(grant, values)
+        given = self.update_body.read(body)
+        record = json.loads(row.item)
+        if "name" in given or self.profile.put == "replace":
+            record |= zip(_NAMES, self._split(given.get("name")), strict=True)
+        if "number" in given:
+            record["number"] = _digits(given["number"])
+        # A contact cannot be without number and country code: replacing keeps them too.
+        record["country_code"] = given.get("country_code", record["country_code"])
+        key = self._key(record["number"], record["country_code"])
+        if key != row.key:
+            other = self.table.find(grant.account, key)
+            if other is not None and other.active:
+                raise Refusal("conflict", "An active contact has this number")
+        self._touch(record, grant.actor)
+        self._rewrite(row, dumps(record), row.more)
+        return self.replies.updated(self._only_id(row.id), "Contact updated")
+
+    def annotate(self, contact_id: int, account: str, **fields: Any) -> None:
+        """Set what the API only shows: `tags`, `ai_mode`, `meta_name`, `ref_id`.
+
+        In the service this is done in its business application.
+
+        Raises:
+            KeyError: There is no such contact, or no such field.
+        """
+        row = self.table.get(contact_id, account)
+        if row is None or not row.active:
+            raise KeyError(contact_id)
+        record, more = json.loads(row.item), json.loads(row.more)
+        for name, value in fields.items():
+            if name not in ("tags", "ai_mode", "meta_name", "ref_id"):
+                raise KeyError(name)
+            (more if name == "ref_id" else record)[name] = value
+        self._rewrite(row, dumps(record), dumps(more))
+
+    def _new_item(self, record_id: int, names: Names, number: str, code: str, actor: str) -> str:
+        """The JSON text of a new contact, written out because creates must be quick."""
+        first, middle, last = [_NULL if name is None else _quoted(name) for name in names]
+        shown, now, by = self._id_text(record_id), self.source.stamp(), _quoted(actor)
+        return (
+            f'{{"id":{shown},"first_name":{first},"middle_name":{middle},"last_name":{last},'
+            f'"meta_name":null,"number":"{number}","country_code":"{code}",'
+            f'"wa_phone_id":"{upstream_id(record_id, "104")}","created_at":"{now}",'
+            f'"updated_at":"{now}","created_by":{by},"updated_by":{by},'
+            '"ai_mode":"ai_paused","tags":[]}'
+        )
+
+    def _restore(self, row: Row, given: dict[str, Any], number: str, code: str, actor: str) -> None:
+        if self.profile.restore_keeps == "nothing":
+            names = self._split(given.get("name"))
+            self._rewrite(row, self._new_item(row.id, names, number, code, actor), _MORE)
+            return
+        record = json.loads(row.item) | {"country_code": code}
+        if "name" in given:
+            record |= zip(_NAMES, self._split(given["name"]), strict=True)
+        self._touch(record, actor)
+        self._rewrite(row, dumps(record), row.more)
+
+    def _rewrite(self, row: Row, item: str, more: str) -> None:
+        record = json.loads(item)
+        number, code = record["number"], record["country_code"]
+        names = tuple(record[name] for name in _NAMES)
+        searched = _searched(names, code, number)
+        self.table.rewrite(row, self._key(number, code), item, more, row.hidden, *searched)
+
+    def _touch(self, record: dict[str, Any], actor: str) -> None:
+        now = self.source.stamp()
+        if self.profile.updated_at_moves:
+            record["updated_at"] = now
+        record["updated_by"] = actor
+
+    def _key(self, number: str, code: str) -> str:
+        return number if self.profile.contact_key == "number" else f"{code} {number}"
+
+    def _only_id(self, record_id: int) -> bytes:
+        return f'{{"id":{self._id_text(record_id)}}}'.encode()
+
+    def _id_text(self, record_id: int) -> str:
+        return str(record_id) if self.profile.id_type == "integer" else f'"{record_id}"'
+
+    def _split(self, name: str | None) -> Names:
+        return split_name(name, self.profile.name_split) if name else (None, None, None)
+
+
+def split_name(name: str, rule: str) -> Names:
+    """First, middle and last name (section Contacts, rule 2, and the profile).
+
+    Words stand between spaces. A space too many stays with its part, so the parts joined
+    by spaces are the name as it was sent.
+    """
+    parts = name.split(" ")
+    words = [at for at, part in enumerate(parts) if part]
+    if rule == "first_only" or len(words) < 2:
+        return name, None, None
+    first = " ".join(parts[: words[0] + 1])
+    if rule == "first_last" or len(words) == 2:
+        return first, None, " ".join(parts[words[0] + 1 :])
+    return first, " ".join(parts[words[0] + 1 : words[-1]]), " ".join(parts[words[-1] :])
+
+
+def _digits(number: str) -> str:
+    return number if number.isascii() and number.isdigit() else _NOT_DIGITS.sub("", number)
+
+
+def _searched(names: Iterable[str | None], code: str, number: str) -> tuple[str, str]:
+    """What search looks in: the whole name with its case folded, and the whole number."""
+    return " ".join([name for name in names if name is not None]).casefold(), code + number

@@ -1,0 +1,171 @@
+"""Flows: interactive forms of the upstream platform (sections Flow, Flows, States)."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from chatkit.sandbox.access import Grant
+from chatkit.sandbox.body import dumps
+from chatkit.sandbox.fields import TEXT, TIME, WHOLE, Anything, Field, Fields, ListOf, Text
+from chatkit.sandbox.message import Answer
+from chatkit.sandbox.query import parameters
+from chatkit.sandbox.refusal import Refusal
+from chatkit.sandbox.room import Room, Tools, upstream_id
+from chatkit.sandbox.table import Row
+from chatkit.sandbox.upstream import check_flow
+
+CATEGORIES = (
+    "SIGN_UP",
+    "SIGN_IN",
+    "APPOINTMENT_BOOKING",
+    "LEAD_GENERATION",
+    "CONTACT_US",
+    "CUSTOMER_SUPPORT",
+    "SURVEY",
+    "OTHER",
+)
+# The business application's own number for the sender; the document shows the field only.
+_PROFILE_ID = 1
+
+
+class Flows(Room):
+    """The flows of an account. A broken document is kept as a draft, with what is wrong in it."""
+
+    noun = "Flow"
+    conflicts = ("create", "delete")
+
+    def __init__(self, tools: Tools) -> None:
+        super().__init__(tools)
+        profile = self.profile
+        closed = profile.unknown_fields == "refuse"
+        category = Text(choices=CATEGORIES) if profile.unknown_category == "refuse" else TEXT
+        document = Fields(
+            (Field("version", TEXT), Field("screens", ListOf(Anything()))),
+            frozenset({"version", "screens"}),
+        )
+        written = (
+            Field("flow_json", document, note="The flow document."),
+            Field("flow_json_raw", TEXT),
+        )
+        listed = (
+            self._id_field(),
+            Field("name", TEXT),
+            Field("wa_flow_id", TEXT),
+            Field("wa_status", TEXT),
+            Field("template_name", TEXT),
+            Field("updated_at", TIME),
+        )
+        brief = (*listed, Field("profile_id", WHOLE))
+        self.create_body = Fields(
+            (
+                Field("name", TEXT),
+                Field("template_name", TEXT),
+                *written,
+                Field("categories", ListOf(category)),
+            ),
+            frozenset({"name", "template_name", "flow_json"}),
+            closed,
+        )
+        self.update_body = Fields(written, self._required_again(frozenset({"flow_json"})), closed)
+        self.item = Fields.all_of(listed)
+        self.record = self.created = self.updated = Fields.all_of(brief)
+        self.filter_param = profile.status_param
+        if profile.flow_json_in_get:
+            whole = (*brief, Field("categories", ListOf(TEXT)), *written)
+            self.record = Fields.all_of(whole)
+        self.table = self.store.table("flows", first_id=301, extra=("wa_status",))
+
+    def list(self, grant: Grant, values: Sequence[str], query: str, body: Any) -> Answer:
+        """Answer with a page of flows, all or those of one status."""
+        given = parameters(query)
+        status = self._filter(given)
+        if status:
+            return self._page(self.table.ids(grant.account, "wa_status = ?", (status,)), given)
+        return self._page(self.table.listed(grant.account), given)
+
+    def get(self, grant: Grant, values: Sequence[str], query: str, body: Any) -> Answer:
+        """Answer with one flow, with its document if the profile says so."""
+        row = self.find(grant, values)
+        return self.replies.data(
+            row.shown.encode() if self.profile.flow_json_in_get else _brief(row.item)
+        )
+
+    def create(
+        self, grant: Grant, values: Sequence[str], query: str, body: dict[str, Any]
+    ) -> Answer:
+        """Make a flow, here and upstream: a draft, whatever its document is worth."""
+        given = self.create_body.read(body)
+        name = given["name"]
+        if self.profile.duplicate_flow_name == "refuse":
+            same = self.table.find(grant.account, name)
+            if same is not None and same.active:
+                raise Refusal("conflict", "A flow has this name")
+        flow_id = self.table.next_id()
+        item = dumps(
+            {
+                "id": self._shown_id(flow_id),
+                "name": name,
+                "wa_flow_id": upstream_id(flow_id, "8140"),
+                "wa_status": "DRAFT",
+                "template_name": given["template_name"],
+                "updated_at": self.source.stamp(),
+            }
+        )
+        more = {
+            "profile_id": _PROFILE_ID,
+            "categories": given.get("categories", []),
+            "flow_json": given["flow_json"],
+            "flow_json_raw": given.get("flow_json_raw", ""),
+        }
+        findings = _findings(given["flow_json"])
+        self.table.insert(flow_id, grant.account, name, item, dumps(more), findings, "DRAFT")
+        return self.replies.data(_brief(item), 201, "Flow created")
+
+    def update(
+        self, grant: Grant, values: Sequence[str], query: str, body: dict[str, Any]
+    ) -> Answer:
+        """Change a flow's document."""
+        row = self.find(grant, values)
+        given = self.update_body.read(body)
+        record, more, findings = json.loads(row.item), json.loads(row.more), row.hidden
+        # A flow cannot be without a document: replacing keeps it too.
+        if "flow_json" in given:
+            findings = _findings(given["flow_json"])
+        if self.profile.put == "replace":
+            given.setdefault("flow_json_raw", "")
+        more |= given
+        if self.profile.published_flow_update == "draft":
+            record["wa_status"] = "DRAFT"
+        now = self.source.stamp()
+        if self.profile.updated_at_moves:
+            record["updated_at"] = now
+        item = dumps(record)
+        self.table.rewrite(row, row.key, item, dumps(more), findings, record["wa_status"])
+        return self.replies.updated(_brief(item), "Flow updated")
+
+    def move(self, flow_id: int, account: str, wa_status: str) -> None:
+        """Put a flow into a state, as the upstream platform does (section States: not shown).
+
+        Raises:
+            KeyError: There is no such flow.
+        """
+        row = self.table.get(flow_id, account)
+        if row is None or not row.active:
+            raise KeyError(flow_id)
+        record = json.loads(row.item) | {"wa_status": wa_status}
+        self.table.rewrite(row, row.key, dumps(record), row.more, row.hidden, wa_status)
+
+    def _may_delete(self, row: Row) -> None:
+        published = json.loads(row.item)["wa_status"] == "PUBLISHED"
+        if published and self.profile.published_flow_delete == "refuse":
+            raise Refusal("conflict", "A published flow cannot be deleted")
+
+
+def _brief(item: str) -> bytes:
+    """What a flow is answered with where its document is not shown."""
+    return f'{item[:-1]},"profile_id":{_PROFILE_ID}}}'.encode()
+
+
+def _findings(document: object) -> str:
+    return dumps({"findings": [asdict(finding) for finding in check_flow(document)]})

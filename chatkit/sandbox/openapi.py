@@ -1,0 +1,222 @@
+"""The OpenAPI 3.1 document of the interface, made from what the service itself works by."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from chatkit.profile import ServiceProfile
+from chatkit.sandbox.fields import Fields, Schema
+from chatkit.sandbox.operations import OPERATIONS, PREFIX, Operation
+from chatkit.sandbox.refusal import Reason
+from chatkit.sandbox.replies import HTML_TYPE, JSON_TYPE, TEXT_TYPE, Replies
+from chatkit.sandbox.room import ID_DIGITS, Room
+from chatkit.sandbox.templates import LANGUAGE
+
+_STRING: Schema = {"type": "string"}
+_WHOLE: Schema = {"type": "integer"}
+_MEANINGS: dict[Reason, str] = {
+    "malformed": "The address or the body cannot be read.",
+    "unauthenticated": "There is no access token, or nobody knows it.",
+    "forbidden": "The access token is for another account or lacks the permission.",
+    "not_found": "There is no such record.",
+    "conflict": "The record would be in the way of another, or of its own state.",
+    "too_large": "The body is too large.",
+    "media_type": "The body is not JSON by its content type.",
+    "invalid": "A field or a parameter breaks a rule.",
+    "webhook_limit": "The account has all the webhooks it may have.",
+    "too_many_calls": "The token made too many calls in a second.",
+    "unavailable": "The sandbox could not save the change.",
+}
+
+
+def document(rooms: dict[str, Room], profile: ServiceProfile, replies: Replies) -> dict[str, Any]:
+    """The document as a JSON object."""
+    paths: dict[str, dict[str, Any]] = {}
+    for operation in OPERATIONS:
+        room = rooms[operation.room]
+        path = _templated(f"{PREFIX}:accountId{operation.path}")
+        paths.setdefault(path, {})[operation.method.lower()] = {
+            "operationId": _id(operation),
+            "tags": [operation.room],
+            "summary": (getattr(room, operation.verb).__doc__ or "").partition("\n")[0],
+            "description": f"Needs the permission `{operation.permission}`.",
+            "parameters": [
+                *_path_parameters(operation),
+                *_query_parameters(operation, room, profile),
+            ],
+            **_request_body(operation, room),
+            "responses": _responses(operation, room, profile, replies),
+        }
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Business Messaging Public API, as the sandbox serves it",
+            "version": "1",
+            "description": "What the API document leaves open is as the sandbox's profile says.",
+        },
+        "paths": paths,
+        "components": {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
+        "security": [{"token": []}],
+    }
+
+
+def _templated(path: str) -> str:
+    parts = path.split("/")
+    return "/".join(f"{{{part[1:]}}}" if part.startswith(":") else part for part in parts)
+
+
+def _id(operation: Operation) -> str:
+    return f"{operation.verb}_{operation.room}"
+
+
+def _names(operation: Operation) -> list[str]:
+    """The names of the values in its path."""
+    return ["accountId", *(p[1:] for p in operation.path.split("/") if p.startswith(":"))]
+
+
+def _path_parameters(operation: Operation) -> list[Schema]:
+    whole = _WHOLE | {"minimum": 1, "maximum": 10**ID_DIGITS - 1}
+    # Not the two that stand for this and the upper folder; no client can send those.
+    text = _STRING | {"minLength": 1, "pattern": r"^(?!\.{1,2}$)"}
+    return [
+        {
+            "name": name,
+            "in": "path",
+            "required": True,
+            "schema": text if name in ("templateCode", "langCode") else whole,
+        }
+        for name in _names(operation)
+    ]
+
+
+def _query_parameters(operation: Operation, room: Room, profile: ServiceProfile) -> list[Schema]:
+    if operation.verb != "list":
+        return []
+    schemas: dict[str, Schema] = {}
+    if room.paged:
+        schemas["page"] = _WHOLE | {"minimum": profile.page_base}
+        schemas["pageSize"] = _WHOLE | {"minimum": 1}
+        if profile.over_max_page_size == "refuse":
+            schemas["pageSize"]["maximum"] = profile.max_page_size
+    if room.filter_param:
+        schemas[room.filter_param] = _STRING
+    return [{"name": name, "in": "query", "schema": schema} for name, schema in schemas.items()]
+
+
+def _request_body(operation: Operation, room: Room) -> dict[str, Any]:
+    if not operation.takes_body:
+        return {}
+    body = room.create_body if operation.verb == "create" else room.update_body
+    return {"requestBody": {"required": True, "content": {JSON_TYPE: {"schema": body.schema()}}}}
+
+
+def _responses(
+    operation: Operation, room: Room, profile: ServiceProfile, replies: Replies
+) -> dict[str, Any]:
+    status, data = _success(operation, room, profile)
+    success: dict[str, Any] = {"description": "Done."}
+    if status != 204:
+        paged = room.paged and operation.verb == "list"
+        success["content"] = {JSON_TYPE: {"schema": _envelope(data, paged, profile)}}
+    if operation.verb == "create":
+        success["links"] = _links(operation, room)
+    responses = {str(status): success}
+    for reason in _refusals(operation, room, profile):
+        refused = str(replies.statuses[reason])
+        if refused in responses:
+            responses[refused]["description"] += f" {_MEANINGS[reason]}"
+        else:
+            responses[refused] = {"description": _MEANINGS[reason], **_error_content(profile)}
+    return responses
+
+
+def _links(operation: Operation, room: Room) -> dict[str, Any]:
+    """How to go on with what was created: each operation on one record, by its key."""
+    above = {name: f"$request.path.{name}" for name in _names(operation)}
+    links: dict[str, Any] = {}
+    for other in OPERATIONS:
+        own = [name for name in _names(other) if name not in above]
+        if other.room == operation.room and own:
+            key = {own[0]: f"$response.body#/data/{room.key_field}"}
+            links[other.verb] = {"operationId": _id(other), "parameters": above | key}
+    return links
+
+
+def _success(operation: Operation, room: Room, profile: ServiceProfile) -> tuple[int, Schema]:
+    match operation.verb:
+        case "list":
+            return 200, _array(room.item)
+        case "languages":
+            return 200, _array(LANGUAGE)
+        case "get":
+            return 200, room.record.schema()
+        case "create":
+            return 201, room.created.schema()
+        case "update":
+            return profile.update_status, room.updated.schema()
+        case "delete":
+            return profile.delete_status, {"type": "null"}
+
+
+def _array(fields: Fields) -> Schema:
+    return {"type": "array", "items": fields.schema()}
+
+
+def _envelope(data: Schema, paged: bool, profile: ServiceProfile) -> Schema:
+    properties = {"success": {"const": True}, "message": _STRING, "data": data}
+    required = ["success", "data"]
+    if profile.status_code_in_body:
+        properties["statusCode"] = _WHOLE
+        required.append("statusCode")
+    if paged:
+        names = ["page", "pageSize", "totalCount", "totalPages"]
+        properties["pagination"] = _object(dict.fromkeys(names, _WHOLE), names)
+        required.append("pagination")
+    return _object(properties, required)
+
+
+def _refusals(operation: Operation, room: Room, profile: ServiceProfile) -> list[Reason]:
+    reasons: list[Reason] = ["malformed", "unauthenticated", "forbidden", "unavailable"]
+    if operation.takes_body:
+        reasons += ["too_large", "media_type"]
+    if operation.takes_body or operation.verb == "list":
+        reasons.append("invalid")
+    if operation.verb != "create":
+        reasons.append("not_found")
+    if operation.verb in room.conflicts:
+        reasons.append("conflict")
+    if operation.room == "webhooks" and operation.verb == "create":
+        reasons.append("webhook_limit")
+    if profile.rate_limit is not None:
+        reasons.append("too_many_calls")
+    return reasons
+
+
+def _error_content(profile: ServiceProfile) -> dict[str, Any]:
+    schema: Schema
+    problem = _object({"field": _STRING, "message": _STRING}, ["field", "message"])
+    match profile.error_body:
+        case "empty":
+            return {}
+        case "text":
+            return {"content": {TEXT_TYPE: {"schema": _STRING}}}
+        case "html":
+            return {"content": {HTML_TYPE: {"schema": _STRING}}}
+        case "message":
+            schema = _object({"message": _STRING}, ["message"])
+        case "error_object":
+            details = {"type": "array", "items": problem}
+            error = {"code": _STRING, "message": _STRING, "details": details}
+            schema = _object({"error": _object(error, ["code", "message"])}, ["error"])
+        case "envelope":
+            properties = {"success": {"const": False}, "message": _STRING}
+            properties["errors"] = {"type": "array", "items": problem}
+            required = ["success", "message"]
+            if profile.status_code_in_body:
+                properties["statusCode"] = _WHOLE
+                required.append("statusCode")
+            schema = _object(properties, required)
+    return {"content": {JSON_TYPE: {"schema": schema}}}
+
+
+def _object(properties: dict[str, Any], required: Sequence[str]) -> Schema:
+    return {"type": "object", "properties": properties, "required": list(required)}

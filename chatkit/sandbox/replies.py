@@ -1,0 +1,114 @@
+"""Replies: answers in the envelope, and refusals in the form the profile names."""
+
+import html
+from collections.abc import Mapping, Sequence
+
+from chatkit.profile import ServiceProfile
+from chatkit.sandbox.body import dumps
+from chatkit.sandbox.message import Answer
+from chatkit.sandbox.refusal import Problem, Reason, Refusal
+
+JSON_TYPE = "application/json"
+TEXT_TYPE = "text/plain; charset=utf-8"
+HTML_TYPE = "text/html; charset=utf-8"
+
+
+class Replies:
+    """Makes every answer of one service (section Response envelope, and the profile)."""
+
+    def __init__(self, profile: ServiceProfile) -> None:
+        self._profile = profile
+        self._heads: dict[tuple[int, str | None], bytes] = {}
+        self.statuses: Mapping[Reason, int] = {
+            "malformed": 400,
+            "unauthenticated": profile.unauthenticated_status,
+            "forbidden": profile.forbidden_status,
+            "no_path": 404,
+            "not_found": profile.not_found_status,
+            "wrong_method": 405,
+            "conflict": 409,
+            "too_large": 413,
+            "media_type": 415,
+            "invalid": profile.validation_status,
+            "webhook_limit": profile.eleventh_webhook_status,
+            "too_many_calls": 429,
+            "unavailable": 503,
+        }
+
+    def data(self, payload: bytes, status: int = 200, message: str | None = None) -> Answer:
+        """A success whose `data` is this JSON text."""
+        head = self._heads.get((status, message)) or self._head(status, message)
+        return Answer(status, b"%b%b}" % (head, payload), {"content-type": JSON_TYPE})
+
+    def page(self, payload: bytes, page: int, size: int, total: int) -> Answer:
+        """One page of a list, with its `pagination`."""
+        pages = -(-total // size)
+        return self.data(
+            b'[%b],"pagination":{"page":%d,"pageSize":%d,"totalCount":%d,"totalPages":%d}'
+            % (payload, page, size, total, pages)
+        )
+
+    def updated(self, payload: bytes, message: str) -> Answer:
+        """An update that was done; without a body when the profile says 204."""
+        status = self._profile.update_status
+        return Answer(204, b"") if status == 204 else self.data(payload, status, message)
+
+    def deleted(self, message: str) -> Answer:
+        """A deletion that was done; without a body when the profile says 204."""
+        status = self._profile.delete_status
+        return Answer(204, b"") if status == 204 else self.data(b"null", status, message)
+
+    def refuse(self, refusal: Refusal) -> Answer:
+        """The answer to a refused request."""
+        answer = self.error(
+            self.statuses[refusal.reason], refusal.message, refusal.reason, refusal.problems
+        )
+        answer.headers |= refusal.headers
+        if answer.status == 401:
+            answer.headers["www-authenticate"] = "Bearer"
+        return answer
+
+    def error(
+        self, status: int, message: str, code: str = "error", problems: Sequence[Problem] = ()
+    ) -> Answer:
+        """An error in the form the profile names (section Errors: not shown)."""
+        form = self._profile.error_body
+        if form == "empty":
+            return Answer(status, b"")
+        if form == "text":
+            return Answer(status, message.encode(), {"content-type": TEXT_TYPE})
+        if form == "html":
+            page = f"<!doctype html><title>{status}</title><p>{html.escape(message)}</p>"
+            return Answer(status, page.encode(), {"content-type": HTML_TYPE})
+        return Answer(
+            status,
+            dumps(self._error_object(status, message, code, problems)).encode(),
+            {"content-type": JSON_TYPE},
+        )
+
+    def _error_object(
+        self, status: int, message: str, code: str, problems: Sequence[Problem]
+    ) -> dict[str, object]:
+        details = [problem._asdict() for problem in problems]
+        match self._profile.error_body:
+            case "message":
+                return {"message": message}
+            case "error_object":
+                error = {"code": code, "message": message} | (
+                    {"details": details} if details else {}
+                )
+                return {"error": error}
+            case _:
+                body: dict[str, object] = {"success": False}
+                if self._profile.status_code_in_body:
+                    body["statusCode"] = status
+                return body | {"message": message} | ({"errors": details} if details else {})
+
+    def _head(self, status: int, message: str | None) -> bytes:
+        fields: dict[str, object] = {"success": True}
+        if self._profile.status_code_in_body:
+            fields["statusCode"] = status
+        if message is not None:
+            fields["message"] = message
+        head = self._heads[status, message] = f'{dumps(fields)[:-1]},"data":'.encode()
+        return head

@@ -1,0 +1,152 @@
+"""The demo seed: Larkspur Cycles, a small workshop that repairs and rents bicycles.
+
+All of it is invented. Its flows, templates and names are in the folder `demo`; some of them
+are broken on purpose, so that there is something to find.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from chatkit.sandbox.access import Grant
+from chatkit.sandbox.operations import PERMISSIONS
+from chatkit.sandbox.service import Service
+
+_DEMO = Path(__file__).with_name("demo")
+_OWNER, _SHOP = "Ines Okafor", "Front desk"
+_TAGS = ("workshop", "rental", "club", "newsletter", "wholesale")
+_WEBHOOKS: tuple[dict[str, Any], ...] = (
+    {"url": "https://hooks.larkspur-cycles.example/chat", "events": ["*"]},
+    {
+        "url": "https://till.larkspur-cycles.example/messages/status",
+        "events": ["chat.message.status"],
+    },
+    {
+        "url": "https://old-till.larkspur-cycles.example/status",
+        "events": ["chat.message.status"],
+        "is_active": False,
+    },
+)
+# What every content is sent with, so that no profile misses a field it requires.
+_CONTENT: dict[str, Any] = {
+    "parameter_format": "TEXT",
+    "variables": {},
+    "footer": "",
+    "is_draft": False,
+    "headers": [],
+    "buttons": [],
+}
+# Numbers that regulators keep free for fiction: country code, beginnings, endings.
+_RESERVED: dict[str, tuple[str, tuple[str, ...], Sequence[int]]] = {
+    # NANPA: 555-0100 to 555-0199 in every area
+    "US": ("+1", ("21255501", "41555501", "31255501", "20655501"), range(100)),
+    # Ofcom: 07700 900000 to 900999 and 020 7946 0000 to 0999
+    "GB": ("+44", ("7700900", "2079460"), range(1000)),
+    # Bundesnetzagentur: 030 23125, 040 66969 and 089 99998, each with three more digits
+    "DE": ("+49", ("3023125", "4066969", "8999998"), range(1000)),
+    # ARCEP: 01 99 00 and 06 39 98, each with four more digits
+    "FR": ("+33", ("19900", "63998"), range(10_000)),
+    # ComReg: 020 91x xxxx
+    "IE": ("+353", ("2091",), range(100_000)),
+    # PTS: 070-1740605 to 070-1740699
+    "SE": ("+46", ("7017406",), range(5, 100)),
+    # ACMA: these mobile numbers, 0491 57 and four more digits
+    "AU": (
+        "+61",
+        ("49157",),
+        (6, 110, 156, 157, 158, 159, 313, 737, 1266, 1491, 1804, 2549, 2665, 2983, 3087, 3770),
+    ),
+}
+
+
+def demo(service: Service) -> None:
+    """Fill an empty sandbox with a small business, the same at every run.
+
+    5 flows (one published, one broken), 6 templates in up to 8 languages, 256 contacts
+    of which 6 are inactive, 3 webhooks.
+    """
+    owner = Grant(service.account_id, _OWNER, PERMISSIONS)
+    shop = Grant(service.account_id, _SHOP, PERMISSIONS)
+    _fill_flows(service, owner)
+    _fill_templates(service, owner)
+    _fill_contacts(service, owner, shop)
+    first = service.webhooks.table.next_id()
+    for webhook in _WEBHOOKS:
+        service.webhooks.create(owner, (), "", webhook)
+    service.record_delivery(first, "delivered", 200, None)
+
+
+def _fill_flows(service: Service, owner: Grant) -> None:
+    for file in sorted(_DEMO.glob("flows/*.json")):
+        flow = json.loads(file.read_bytes())
+        published, flow_id = flow.pop("published", False), service.flows.table.next_id()
+        service.flows.create(owner, (), "", {"template_name": "default", **flow})
+        if published:
+            service.flows.move(flow_id, owner.account, "PUBLISHED")
+
+
+def _fill_templates(service: Service, owner: Grant) -> None:
+    templates = json.loads((_DEMO / "templates.json").read_bytes())
+    for code, template in templates.items():
+        same = _CONTENT | template["same"]
+        for lang_code, content in template["contents"].items():
+            body = {"lang_code": lang_code, **same, **content}
+            header, labels = body.pop("header", None), body.pop("labels", [])
+            if header is not None:
+                sample = body["variables"]["1"] if "{{1}}" in header else None
+                body["headers"] = [{"type": "text", "text": header, "text_variable": sample}]
+            body["buttons"] = [
+                {**button, "label": label}
+                for button, label in zip(body["buttons"], labels, strict=False)
+            ]
+            service.templates.create(owner, (code,), "", body)
+
+
+def _fill_contacts(service: Service, owner: Grant, shop: Grant) -> None:
+    people = list(_people())
+    contacts, first = service.contacts, service.contacts.table.next_id()
+    for at in range(len(people)):
+        # A stride mixes the groups of names; it has no factor in common with their number.
+        name, number = people[at * 101 % len(people)]
+        body = number if name is None else {"name": name, **number}
+        contacts.create(shop if at % 3 else owner, (), "", body)
+        if at % 4 == 1:
+            tags = [_TAGS[at % len(_TAGS)], *(_TAGS[:1] if at % 20 == 13 else [])]
+            if service.profile.tags == "objects":
+                shown: list[Any] = [{"id": _TAGS.index(tag) + 1, "name": tag} for tag in tags]
+            else:
+                shown = list(tags)
+            contacts.annotate(first + at, owner.account, tags=shown)
+    for at in range(20, len(people), 43):
+        contacts.delete(owner, (str(first + at),), "", {})
+
+
+def _people() -> Iterator[tuple[str | None, dict[str, str]]]:
+    """Every name with a number that is its own."""
+    used = dict.fromkeys(_RESERVED, 0)
+    for group in json.loads((_DEMO / "people.json").read_bytes()):
+        region = group["region"]
+        for name in group.get("names") or _names(group):
+            yield name, _number(region, used[region])
+            used[region] += 1
+
+
+def _names(group: dict[str, Any]) -> Iterator[str]:
+    given, family = (group[part].split() for part in ("given", "family"))
+    form = group.get("form", "{given} {family}")
+    for at in range(group["count"]):
+        turn = at // len(given) + at  # so that nobody's name comes twice
+        name = form.format(given=given[at % len(given)], family=family[turn % len(family)])
+        yield name.replace("~", " ")
+
+
+def _number(region: str, nth: int) -> dict[str, str]:
+    country_code, beginnings, endings = _RESERVED[region]
+    turn, beginning = divmod(nth, len(beginnings))
+    ending = endings[turn * 37 % len(endings)]
+    width = len(str(endings[-1]))
+    return {
+        "country_code": country_code,
+        "number": f"{beginnings[beginning]}{ending:0{width}}",
+    }

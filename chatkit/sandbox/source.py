@@ -1,0 +1,104 @@
+"""Sources: where the service's times and secrets come from, the machine or a seed."""
+
+import base64
+import hashlib
+import secrets
+import time
+from datetime import UTC, datetime
+from typing import Literal, Protocol
+
+Resolution = Literal["millisecond", "second", "microsecond"]
+
+# The first tick of a seeded sandbox: a Monday morning.
+_SEEDED_START = int(datetime(2026, 1, 5, 8, 0, tzinfo=UTC).timestamp())
+
+
+class Source(Protocol):
+    """Gives a write its time, a webhook its secret, an access token its text."""
+
+    def stamp(self) -> str:
+        """The time of a write, ISO 8601 UTC."""
+
+    def secret(self) -> str:
+        """A signing secret: 64 lower-case hexadecimal digits."""
+
+    def token(self) -> str:
+        """The text of an access token: 43 URL-safe characters."""
+
+    def restart(self) -> None:
+        """Begin again, for a store that was cleared."""
+
+
+class MachineSource:
+    """The machine's clock and its random numbers."""
+
+    def __init__(self, resolution: Resolution) -> None:
+        self._stamp = _Stamp(resolution)
+
+    def stamp(self) -> str:
+        """The time now."""
+        return self._stamp.text(time.time_ns())
+
+    def secret(self) -> str:
+        """A secret nobody can guess."""
+        return secrets.token_hex(32)
+
+    def token(self) -> str:
+        """A token nobody can guess."""
+        return secrets.token_urlsafe(32)
+
+    def restart(self) -> None:
+        """Nothing to begin again: the machine's time goes on."""
+
+
+class SeededSource:
+    """The same times and secrets at every run: the clock ticks one second with each write.
+
+    For examples and tests on this machine only: whoever knows the seed knows the tokens.
+    """
+
+    def __init__(self, resolution: Resolution, seed: str) -> None:
+        self._stamp = _Stamp(resolution)
+        self._seed = seed
+        self._ticks = self._secrets = self._tokens = 0
+
+    def stamp(self) -> str:
+        """The next tick."""
+        self._ticks += 1
+        return self._stamp.text((_SEEDED_START + self._ticks) * 10**9)
+
+    def secret(self) -> str:
+        """The next secret."""
+        self._secrets += 1
+        return self._digest("secret", self._secrets).hex()
+
+    def token(self) -> str:
+        """The next token."""
+        self._tokens += 1
+        digest = self._digest("token", self._tokens)
+        return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
+
+    def restart(self) -> None:
+        """Begin again with the first time and signing secret; tokens go on, the old ones count."""
+        self._ticks = self._secrets = 0
+
+    def _digest(self, purpose: str, number: int) -> bytes:
+        return hashlib.sha256(f"chatkit sandbox {self._seed} {purpose} {number}".encode()).digest()
+
+
+class _Stamp:
+    """Prints times; the text of a second is made once in that second."""
+
+    def __init__(self, resolution: Resolution) -> None:
+        digits = {"second": 0, "millisecond": 3, "microsecond": 6}[resolution]
+        self._digits, self._unit = digits, 10 ** (9 - digits)
+        self._second, self._text = -1, ""
+
+    def text(self, nanoseconds: int) -> str:
+        second, rest = divmod(nanoseconds, 10**9)
+        if second != self._second:
+            self._second = second
+            self._text = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
+        if not self._digits:
+            return self._text + "Z"
+        return f"{self._text}.{rest // self._unit:0{self._digits}d}Z"

@@ -1,0 +1,240 @@
+"""Template contents: one text in one language of a template (section Template content)."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from chatkit.sandbox.access import Grant
+from chatkit.sandbox.body import dumps
+from chatkit.sandbox.fields import (
+    FLAG,
+    TEXT,
+    WHOLE,
+    Anything,
+    Field,
+    Fields,
+    ListOf,
+    Plain,
+    Text,
+    TextMap,
+)
+from chatkit.sandbox.languages import LANGUAGES
+from chatkit.sandbox.message import Answer
+from chatkit.sandbox.query import parameters
+from chatkit.sandbox.refusal import Refusal
+from chatkit.sandbox.room import Room, Tools
+from chatkit.sandbox.table import Row
+from chatkit.sandbox.upstream import check_content
+
+LANGUAGE = Fields.all_of((Field("code", TEXT), Field("label", TEXT)))
+_LISTED = ("id", "lang_code", "text", "is_draft")
+# What a content has in each field that was not sent.
+_DEFAULTS: dict[str, Any] = {
+    "parameter_format": "TEXT",
+    "text": "",
+    "variables": {},
+    "footer": "",
+    "is_draft": False,
+    "is_catalog": False,
+    "catalog_format": None,
+    "connected_catalog_id": None,
+    "is_catalog_connected": False,
+    "is_custom_validity_period": False,
+    "validity_period_seconds": None,
+    "auth_delivery_method": None,
+    "auth_add_security_recommendation": False,
+    "auth_add_code_expiration": False,
+    "auth_code_expiration_seconds": None,
+    "auth_apps": None,
+    "headers": [],
+    "buttons": [],
+}
+
+
+def _optional(name: str) -> Field:
+    return Field(name, TEXT, nullable=True)
+
+
+def _header(closed: bool) -> Fields:
+    return Fields(
+        (
+            Field("type", Text(choices=("text", "image", "video", "document"))),
+            _optional("text"),
+            Field("text_variable", Anything()),
+            Field("parameter", Anything()),
+            _optional("link"),
+            _optional("file_name"),
+        ),
+        frozenset({"type"}),
+        closed,
+    )
+
+
+def _button(closed: bool) -> Fields:
+    kinds = ("custom", "visit_website", "call_phone", "copy_offer_code", "view_catalog")
+    return Fields(
+        (
+            Field("type", Text(choices=kinds)),
+            Field("label", TEXT),
+            _optional("value"),
+            _optional("country_code"),
+            _optional("url_type"),
+            Field("dynamic_url", Anything()),
+        ),
+        frozenset({"type"}),
+        closed,
+    )
+
+
+def _fields(lang_code: Text, closed: bool) -> tuple[Field, ...]:
+    """The fields of a content, all but its id."""
+    app = Fields((Field("package_name", TEXT), Field("signature_hash", TEXT)), closed=closed)
+    return (
+        Field("lang_code", lang_code),
+        Field("parameter_format", TEXT),
+        Field("text", TEXT, note="The body; placeholders are {{1}}, {{2}}, ..."),
+        Field(
+            "variables",
+            TextMap("^[0-9]+$", "keys must be placeholder numbers"),
+            note="Placeholder number to sample value.",
+        ),
+        Field("footer", TEXT),
+        Field("is_draft", FLAG),
+        Field("is_catalog", FLAG),
+        _optional("catalog_format"),
+        Field("connected_catalog_id", Plain(("string", "number")), nullable=True),
+        Field("is_catalog_connected", FLAG),
+        Field("is_custom_validity_period", FLAG),
+        Field("validity_period_seconds", WHOLE, nullable=True),
+        _optional("auth_delivery_method"),
+        Field("auth_add_security_recommendation", FLAG),
+        Field("auth_add_code_expiration", FLAG),
+        Field("auth_code_expiration_seconds", WHOLE, nullable=True),
+        Field("auth_apps", ListOf(app), nullable=True),
+        Field("headers", ListOf(_header(closed))),
+        Field("buttons", ListOf(_button(closed))),
+    )
+
+
+class Templates(Room):
+    """The contents of an account's templates; templates themselves are made elsewhere."""
+
+    noun = "Template content"
+    key_field = "lang_code"
+    conflicts = ("create", "update")
+    paged = False
+
+    def __init__(self, tools: Tools) -> None:
+        super().__init__(tools)
+        profile = self.profile
+        closed = profile.unknown_fields == "refuse"
+        if profile.unknown_language == "refuse":
+            lang_code = Text(
+                choices=[code for code, _ in LANGUAGES],
+                says="must be a code of the language lookup",
+            )
+        else:
+            lang_code = Text(pattern=r"^[A-Za-z]", says="must begin with a letter")
+        fields = _fields(lang_code, closed)
+        needed = frozenset(profile.content_requires) | {"lang_code"}
+        self.create_body = Fields(fields, needed, closed)
+        self.update_body = Fields(fields, self._required_again(needed), closed)
+        whole = (self._id_field(), *_fields(TEXT, closed=False))
+        self.record = self.created = self.updated = Fields.all_of(whole)
+        self.filter_param = profile.search_param
+        self.item = Fields.all_of(field for field in whole if field.name in _LISTED)
+        self.table = self.store.table("contents", first_id=7001)
+        self._languages = dumps(
+            [{"code": code, "label": label} for code, label in LANGUAGES]
+        ).encode()
+
+    def languages(self, grant: Grant, values: Sequence[str], query: str, body: Any) -> Answer:
+        """Answer with all languages a content can have."""
+        self._check_known(grant, values)
+        return self.replies.data(self._languages)
+
+    def list(self, grant: Grant, values: Sequence[str], query: str, body: Any) -> Answer:
+        """Answer with the contents of a template, all or those that hold the search term."""
+        self._check_known(grant, values)
+        term = self._filter(parameters(query)).casefold()
+        items = [row.item for row in self.table.rows(self.table.listed(_scope(grant, values)))]
+        if term:
+            items = [item for item in items if _holds(json.loads(item), term)]
+        return self.replies.data(f"[{','.join(items)}]".encode())
+
+    def create(
+        self, grant: Grant, values: Sequence[str], query: str, body: dict[str, Any]
+    ) -> Answer:
+        """Make the content of one language."""
+        given = self.create_body.read(body)
+        scope, lang_code = _scope(grant, values), given["lang_code"]
+        row = self.table.find(scope, lang_code)
+        if row is not None and row.active:
+            match self.profile.duplicate_content:
+                case "conflict":
+                    raise Refusal("conflict", "The template has a content in this language")
+                case "invalid":
+                    raise Refusal("invalid", "The template has a content in this language")
+            content = self._rewrite(row, _DEFAULTS | given)
+        else:
+            content_id = self.table.next_id()
+            content = {"id": self._shown_id(content_id), **_complete(given)}
+            self.source.stamp()
+            self.table.insert(content_id, scope, lang_code, *_texts(content))
+        return self.replies.data(dumps(content).encode(), 201, "Template content created")
+
+    def update(
+        self, grant: Grant, values: Sequence[str], query: str, body: dict[str, Any]
+    ) -> Answer:
+        """Change the content of one language."""
+        row = self.find(grant, values)
+        given = self.update_body.read(body)
+        if given.get("lang_code", row.key) != row.key:
+            if self.profile.other_lang_code == "refuse":
+                raise Refusal("conflict", "The body names another language than the path")
+            del given["lang_code"]
+        if self.profile.put == "replace":
+            # A content cannot be without what creating it requires: that stays.
+            before = json.loads(row.shown)
+            kept = {name: before[name] for name in self.create_body.required}
+            given = _DEFAULTS | kept | given
+        return self.replies.updated(
+            dumps(self._rewrite(row, given)).encode(), "Template content updated"
+        )
+
+    def _rewrite(self, row: Row, given: dict[str, Any]) -> dict[str, Any]:
+        content: dict[str, Any] = json.loads(row.shown) | given
+        self.source.stamp()
+        self.table.rewrite(row, row.key, *_texts(content))
+        return content
+
+    def _stored(self, grant: Grant, values: Sequence[str]) -> Row | None:
+        return self.table.find(_scope(grant, values), values[1])
+
+    def _check_known(self, grant: Grant, values: Sequence[str]) -> None:
+        if self.profile.unknown_template == "not_found" and not self.table.knows(
+            _scope(grant, values)
+        ):
+            raise Refusal("not_found", "Template not found")
+
+
+def _scope(grant: Grant, values: Sequence[str]) -> str:
+    """Contents stand in the list of their template."""
+    return f"{grant.account}/{values[0]}"
+
+
+def _complete(given: dict[str, Any]) -> dict[str, Any]:
+    return {"lang_code": given["lang_code"], **_DEFAULTS, **given}
+
+
+def _texts(content: dict[str, Any]) -> tuple[str, str, str]:
+    """The list item, the rest, and what upstream would say."""
+    item = {name: content[name] for name in _LISTED}
+    more = {name: value for name, value in content.items() if name not in _LISTED}
+    findings = [asdict(finding) for finding in check_content(content)]
+    return dumps(item), dumps(more), dumps({"findings": findings})
+
+
+def _holds(item: dict[str, Any], term: str) -> bool:
+    return term in item["text"].casefold() or term in item["lang_code"].casefold()

@@ -1,0 +1,151 @@
+"""Webhooks: callback URLs that are told of events (sections Webhook registration, Events)."""
+
+import json
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from chatkit.sandbox.access import Grant
+from chatkit.sandbox.body import dumps
+from chatkit.sandbox.fields import FLAG, TEXT, TIME, WHOLE, Field, Fields, ListOf, Text
+from chatkit.sandbox.message import Answer
+from chatkit.sandbox.refusal import Refusal
+from chatkit.sandbox.room import Room, Tools
+from chatkit.sandbox.table import Row
+
+MOST = 10
+EVENTS = ("*", "chat.message.status")
+# Visible ASCII only: a name in another script is written in its ASCII form.
+_URL = (
+    r"^[Hh][Tt][Tt][Pp][Ss]://([A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])"
+    r"(:[0-9]{1,5})?([/?][!-~]*)?$"
+)
+
+
+class ActiveWebhook(NamedTuple):
+    """What a delivery needs of a webhook."""
+
+    id: int
+    url: str
+    secret: str
+
+    def __repr__(self) -> str:
+        return f"<webhook {self.id} to {self.url}>"
+
+
+class Webhooks(Room):
+    """The webhooks of an account, at most ten."""
+
+    noun = "Webhook"
+    conflicts = ("create", "update")
+    paged = False
+
+    def __init__(self, tools: Tools) -> None:
+        super().__init__(tools)
+        profile = self.profile
+        closed = profile.unknown_fields == "refuse"
+        event = Text(choices=EVENTS) if profile.unknown_event == "refuse" else TEXT
+        written = (
+            Field("url", Text(pattern=_URL, says="must be an HTTPS URL")),
+            Field("events", ListOf(event), note="`*` for all, or names of event kinds."),
+            Field("is_active", FLAG),
+        )
+        listed = (
+            self._id_field(),
+            Field("url", TEXT),
+            Field("is_active", FLAG),
+            Field("events", ListOf(TEXT)),
+            Field("has_signing_secret", FLAG),
+            Field("last_delivery_at", TIME, nullable=True),
+            Field("last_delivery_status", TEXT, nullable=True),
+            Field("last_delivery_http_status", WHOLE, nullable=True),
+            Field("last_delivery_error", TEXT, nullable=True),
+            Field("created_at", TIME),
+            Field("updated_at", TIME),
+        )
+        self.create_body = Fields(written, frozenset({"url", "events"}), closed)
+        self.update_body = Fields(written, closed=closed)
+        self.item = self.record = Fields.all_of(listed)
+        secret = Field("webhook_secret", Text(pattern="^[0-9a-f]{64}$"))
+        self.created = Fields.all_of((*listed, secret))
+        self.updated = self.created if profile.patch_echoes_secret else self.item
+        self.table = self.store.table("webhooks", first_id=41)
+
+    def list(self, grant: Grant, values: Sequence[str], query: str, body: Any) -> Answer:
+        """Answer with all webhooks; never with their secrets."""
+        return self.replies.data(b"[%b]" % self.table.items(self.table.listed(grant.account)))
+
+    def create(
+        self, grant: Grant, values: Sequence[str], query: str, body: dict[str, Any]
+    ) -> Answer:
+        """Register a webhook; the only answer that tells its signing secret."""
+        given = self.create_body.read(body)
+        self._check_url(grant, given["url"], None)
+        if len(self.table.listed(grant.account)) >= MOST:
+            raise Refusal("webhook_limit", f"An account has at most {MOST} webhooks")
+        webhook_id, now = self.table.next_id(), self.source.stamp()
+        record = {
+            "id": self._shown_id(webhook_id),
+            "url": given["url"],
+            "is_active": given.get("is_active", True),
+            "events": given["events"],
+            "has_signing_secret": True,
+            "last_delivery_at": None,
+            "last_delivery_status": None,
+            "last_delivery_http_status": None,
+            "last_delivery_error": None,
+            "created_at": now,
+            "updated_at": now,
+        }
+        hidden = {"webhook_secret": self.source.secret()}
+        self.table.insert(
+            webhook_id, grant.account, given["url"], dumps(record), "{}", dumps(hidden)
+        )
+        return self.replies.data(dumps(record | hidden).encode(), 201, "Webhook created")
+
+    def update(
+        self, grant: Grant, values: Sequence[str], query: str, body: dict[str, Any]
+    ) -> Answer:
+        """Change the fields that were sent, and no others."""
+        row = self.find(grant, values)
+        given = self.update_body.read(body)
+        self._check_url(grant, given.get("url", row.key), row)
+        record = json.loads(row.item) | given
+        now = self.source.stamp()
+        if self.profile.updated_at_moves:
+            record["updated_at"] = now
+        self.table.rewrite(row, record["url"], dumps(record), row.more, row.hidden)
+        if self.profile.patch_echoes_secret:
+            record |= json.loads(row.hidden)
+        return self.replies.updated(dumps(record).encode(), "Webhook updated")
+
+    def active(self, account: str, kind: str) -> Sequence[ActiveWebhook]:
+        """The active webhooks that ask for events of this kind."""
+        found = []
+        for row in self.table.rows(self.table.listed(account)):
+            record = json.loads(row.item)
+            if record["is_active"] and not {"*", kind}.isdisjoint(record["events"]):
+                secret = json.loads(row.hidden)["webhook_secret"]
+                found.append(ActiveWebhook(row.id, record["url"], secret))
+        return found
+
+    def record_delivery(
+        self, account: str, webhook_id: int, status: str, http_status: int | None, error: str | None
+    ) -> None:
+        """Write down the latest delivery attempt; a webhook deleted since has none."""
+        row = self.table.get(webhook_id, account)
+        if row is None or not row.active:
+            return
+        record = json.loads(row.item) | {
+            "last_delivery_at": self.source.stamp(),
+            "last_delivery_status": status,
+            "last_delivery_http_status": http_status,
+            "last_delivery_error": error,
+        }
+        self.table.rewrite(row, row.key, dumps(record), row.more, row.hidden)
+
+    def _check_url(self, grant: Grant, url: str, own: Row | None) -> None:
+        """Raise a Refusal if another webhook has the URL and the profile allows one only."""
+        if self.profile.duplicate_webhook_url == "refuse":
+            same = self.table.find(grant.account, url)
+            if same is not None and same.active and (own is None or same.id != own.id):
+                raise Refusal("conflict", "A webhook has this URL")

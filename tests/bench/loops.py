@@ -1,0 +1,166 @@
+"""One client that creates contacts: its CPU, time and memory.
+
+`python loops.py CLIENT BASE_URL CONNECTIONS CALLS` prints them as JSON. What is measured
+begins after 4 calls a connection, when everything is imported, open and warm.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from typing import Any
+
+from measure import cpu, memory
+
+PATH = "/api/business/public/channels/chat/accounts/1001/contacts"
+TOKEN = "bench-token"
+HEADERS = {"Authorization": f"Bearer {TOKEN}"}
+#: Takes bodies, sends all of them, and has read the id from each answer when it returns.
+Send = Callable[[Iterator[dict[str, str]]], None]
+
+
+def bodies(first: int, calls: int) -> Iterator[dict[str, str]]:
+    """Bodies of contacts that all have their own number."""
+    for number in range(first, first + calls):
+        yield {"number": f"{number:010}", "country_code": "+1", "name": f"Contact No {number}"}
+
+
+def chatkit(base_url: str, connections: int) -> Send:
+    """Our Transport: Calls in, envelopes out."""
+    import msgspec
+
+    from chatkit.call import Call
+    from chatkit.connection import Connection
+    from chatkit.errors import Fault
+    from chatkit.transport import Transport
+
+    transport = Transport(Connection(base_url=base_url, account_id="1001", token=TOKEN))
+
+    def send(all_bodies: Iterator[dict[str, str]]) -> None:
+        calls = (Call("POST", ("contacts",), body=body) for body in all_bodies)
+        for outcome in transport.send_all(calls, concurrency=connections):
+            if isinstance(outcome, Fault):
+                raise outcome.error
+            assert msgspec.json.decode(outcome[1].data)["id"]
+
+    return send
+
+
+def requests(base_url: str, connections: int) -> Send:
+    """What most people write: a loop over a requests.Session."""
+    import requests
+
+    session = requests.Session()
+    session.headers.update(HEADERS)
+
+    def send(all_bodies: Iterator[dict[str, str]]) -> None:
+        for body in all_bodies:
+            answer = session.post(base_url + PATH, json=body)
+            answer.raise_for_status()
+            assert answer.json()["data"]["id"]
+
+    return send
+
+
+def httpx(base_url: str, connections: int) -> Send:
+    """httpx.AsyncClient as it comes."""
+    import httpx
+
+    return _of_httpx(httpx.AsyncClient(headers=HEADERS), base_url, connections)
+
+
+def httpx_wide(base_url: str, connections: int) -> Send:
+    """httpx.AsyncClient that may keep as many connections as it needs."""
+    import httpx
+
+    limits = httpx.Limits(max_connections=connections, max_keepalive_connections=connections)
+    return _of_httpx(httpx.AsyncClient(headers=HEADERS, limits=limits), base_url, connections)
+
+
+def httpx_aiohttp(base_url: str, connections: int) -> Send:
+    """httpx.AsyncClient over the connections of aiohttp."""
+    import httpx
+    from httpx_aiohttp import AiohttpTransport
+
+    limits = httpx.Limits(max_connections=connections, max_keepalive_connections=connections)
+    client = httpx.AsyncClient(headers=HEADERS, transport=AiohttpTransport(limits=limits))
+    return _of_httpx(client, base_url, connections)
+
+
+def _of_httpx(client: Any, base_url: str, connections: int) -> Send:
+    async def one(body: dict[str, str]) -> None:
+        answer = await client.post(base_url + PATH, json=body)
+        answer.raise_for_status()
+        assert answer.json()["data"]["id"]
+
+    return _workers(one, connections)
+
+
+def aiohttp(base_url: str, connections: int) -> Send:
+    """aiohttp as it comes: the floor under us."""
+    import aiohttp
+
+    sessions: list[aiohttp.ClientSession] = []
+
+    async def one(body: dict[str, str]) -> None:
+        if not sessions:
+            connector = aiohttp.TCPConnector(limit=connections)
+            sessions.append(aiohttp.ClientSession(connector=connector, headers=HEADERS))
+        async with sessions[0].post(base_url + PATH, json=body) as answer:
+            answer.raise_for_status()
+            assert (await answer.json())["data"]["id"]
+
+    return _workers(one, connections)
+
+
+def _workers(one: Callable[[dict[str, str]], Coroutine[Any, Any, None]], connections: int) -> Send:
+    """So many workers over one iterator, which is the cheapest way there is."""
+    loop = asyncio.new_event_loop()
+
+    async def work(all_bodies: Iterator[dict[str, str]]) -> None:
+        for body in all_bodies:
+            await one(body)
+
+    async def work_all(all_bodies: Iterator[dict[str, str]]) -> None:
+        await asyncio.gather(*(work(all_bodies) for _ in range(connections)))
+
+    return lambda all_bodies: loop.run_until_complete(work_all(all_bodies))
+
+
+CLIENTS = {
+    "chatkit": chatkit,
+    "requests": requests,
+    "httpx": httpx,
+    "httpx_wide": httpx_wide,
+    "httpx_aiohttp": httpx_aiohttp,
+    "aiohttp": aiohttp,
+}
+
+
+def main(client: str, base_url: str, connections: int, calls: int) -> None:
+    """Run one client; memory is looked at every thousand calls."""
+    highest = 0.0
+
+    def watched(source: Iterator[dict[str, str]]) -> Iterator[dict[str, str]]:
+        nonlocal highest
+        for at, body in enumerate(source):
+            if at % 1000 == 0:
+                highest = max(highest, memory())
+            yield body
+
+    send = CLIENTS[client](base_url, connections)
+    send(bodies(0, 4 * connections))
+    before, used, began = memory(), cpu(), time.perf_counter()
+    send(watched(bodies(10**6, calls)))
+    seconds, used = time.perf_counter() - began, cpu() - used
+    found = {"us": used / calls * 1e6, "rate": calls / seconds, "mb": highest - before}
+    print(json.dumps(found), flush=True)
+    os._exit(0)  # nobody wants to know which connections are still open
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))

@@ -1,0 +1,283 @@
+"""Bench of the sandbox over HTTP: contacts created, and pages of 100 read, beside its peers.
+
+Every server is one process, is begun anew for each run, and is asked by `wrk -t1 -c32`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+from urllib.request import Request, urlopen
+
+from measure import CACHE, HERE, QUICK, Server, at_least, medians, rounds, server, show
+
+ROUNDS, SECONDS = (2, 2) if QUICK else (5, 4)
+SIZE, ROWS = 100, 10_000
+ACCOUNT = "/api/business/public/channels/chat/accounts/1001"
+NAME = "Anna Maria Lopez"
+MODULES = CACHE / "node_modules"
+PEERS_OF_NODE = {"json-server": "json-server@0.17", "prism": "@stoplight/prism-cli@5"}
+
+WORK = """
+local at = %(first)d
+request = function()
+  at = at + 1
+  %(request)s
+end
+done = function(summary, latency)
+  local errors = summary.errors
+  io.write(string.format(
+    '{"calls": %%d, "seconds": %%f, "failed": %%d, "p99": %%f}',
+    summary.requests, summary.duration / 1e6,
+    errors.connect + errors.read + errors.write + errors.status + errors.timeout,
+    latency:percentile(99) / 1e3))
+end
+"""
+CREATE = f"""return wrk.format("POST", nil, nil,
+    '{{"number":"' .. at .. '","country_code":"+1","name":"{NAME}"}}')"""
+PAGE = 'return wrk.format("GET", "%s" .. at %% %d + 1)'
+
+
+class Running(NamedTuple):
+    """A server that takes calls."""
+
+    process: Server
+    base_url: str
+    token: str = "bench-token"
+
+
+class Peer(NamedTuple):
+    """A server to be measured, in a folder of its own and with so many contacts."""
+
+    name: str
+    start: Callable[[Path, int], Iterator[Running]]
+    rows: int = ROWS
+    contacts: str = f"{ACCOUNT}/contacts"
+    page: str = f"{ACCOUNT}/contacts?pageSize={SIZE}&page="
+
+
+def main() -> None:
+    """Print two tables."""
+    if not find_wrk():
+        print("\n### The sandbox over HTTP\n\nwrk is not here, and could not be installed.")
+        return
+    have_node = bring_peers_of_node()
+    with TemporaryDirectory() as folder:
+        filled = Path(folder) / "filled.db"
+        fill(filled)
+        ours = Peer("chatkit sandbox --db FILE", partial(chatkit, filled))
+        anew = Peer("the same, each row rendered anew", partial(rendered, filled))
+        book = Peer("FastAPI + async SQLAlchemy", textbook)
+        few = Peer("json-server 0.17, 100 rows", json_server, 100, "/contacts", JSON_PAGE)
+        many = few._replace(name="json-server 0.17, 10,000 rows", rows=ROWS)
+        prism = Peer("Prism 5, fixed examples", partial(prism_mock, filled))
+        of_node = [few, many, prism] if have_node else []
+        creates = {
+            peer.name: partial(run, peer._replace(rows=100 if peer is few else 0), "create")
+            for peer in (ours, book, *of_node)
+        }
+        if have_node:
+            creates[many.name] = partial(run, many, "create")
+        pages = {peer.name: partial(run, peer, "page") for peer in (ours, anew, book, *of_node)}
+        goals = {book.name: 14.0, few.name: 20.0, prism.name: 2.5}
+        table("Contacts created a second", creates, ours.name, goals)
+        table(f"Pages of {SIZE} a second", pages, ours.name, {anew.name: 8.0})
+    if not have_node:
+        print("\njson-server and Prism: not here (no npm, or it could not install them).")
+
+
+JSON_PAGE = f"/contacts?_limit={SIZE}&_page="
+
+
+def table(
+    title: str,
+    runs: dict[str, Callable[[], dict[str, float]]],
+    ours: str,
+    goals: dict[str, float],
+) -> None:
+    """Measure, and print what came out."""
+    found = {name: medians(results) for name, results in rounds(runs, ROUNDS).items()}
+    rows = []
+    for name, one in sorted(found.items(), key=lambda item: -item[1]["rate"]):
+        ratio = found[ours]["rate"] / one["rate"]
+        shown = at_least(ratio, goals[name], " ×") if name in goals else f"{ratio:.2f} ×"
+        failed = f"{one['failed'] / one['calls']:.1%}"
+        rows.append([name, one["rate"], shown, one["us"], one["p99"], one["mb"], failed])
+    header = ["server", "a second", "chatkit does", "CPU µs a call", "p99 ms", "MB", "failed"]
+    show(f"{title}, wrk -t1 -c32", header, rows)
+
+
+def run(peer: Peer, work: str) -> dict[str, float]:
+    """Begin a server, warm it up, and measure it."""
+    with TemporaryDirectory() as folder, contextmanager(peer.start)(Path(folder), peer.rows) as up:
+        request = CREATE if work == "create" else PAGE % (peer.page, max(1, peer.rows // SIZE))
+        url = up.base_url + peer.contacts
+        wrk(folder, url, up.token, request, 10**9, 1)
+        used = up.process.cpu()
+        done = wrk(folder, url, up.token, request, 2 * 10**9, SECONDS)
+        used = up.process.cpu() - used
+        return done | {
+            "rate": (done["calls"] - done["failed"]) / done["seconds"],
+            "us": used / done["calls"] * 1e6,
+            "mb": up.process.memory(),
+        }
+
+
+def wrk(
+    folder: str, url: str, token: str, request: str, first: int, seconds: int
+) -> dict[str, float]:
+    """Ask a server for so long; what wrk counted."""
+    script = Path(folder) / "work.lua"
+    script.write_text(WORK % {"first": first, "request": request})
+    headers = (f"Authorization: Bearer {token}", "Content-Type: application/json")
+    command = ["wrk", "-t1", "-c32", f"-d{seconds}s", "-s", str(script)]
+    for header in headers:
+        command += ["-H", header]
+    done = subprocess.run(
+        [*command, url], check=True, capture_output=True, text=True, timeout=seconds + 30
+    )
+    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+# --- servers ------------------------------------------------------------------------
+
+
+def fill(path: Path) -> None:
+    """A sandbox file with contacts, made by the sandbox."""
+    from chatkit.sandbox import Sandbox
+    from chatkit.sandbox.message import Request as Asked
+
+    with Sandbox(path) as sandbox, sandbox.front.alone() as service:
+        headers = {
+            "authorization": f"Bearer {sandbox.token}",
+            "content-type": "application/json",
+        }
+        for number in range(ROWS):
+            body = json.dumps({"number": f"{number:010}", "country_code": "+1", "name": NAME})
+            asked = Asked("POST", f"{ACCOUNT}/contacts", "", headers, body.encode())
+            assert service.answer(asked).status == 201
+
+
+def _ours(folder: Path, filled: Path, rows: int, *command: object) -> Iterator[Running]:
+    path = folder / "contacts.db"
+    if rows:
+        shutil.copy(filled, path)
+    with server(sys.executable, *(path if part == "FILE" else part for part in command)) as up:
+        told = json.loads(up.line)
+        yield Running(up, told["base_url"], told["token"])
+
+
+def chatkit(filled: Path, folder: Path, rows: int) -> Iterator[Running]:
+    """`chatkit sandbox` on a file."""
+    yield from _ours(folder, filled, rows, "-m", "chatkit", "sandbox", "--json", "--db", "FILE")
+
+
+def rendered(filled: Path, folder: Path, rows: int) -> Iterator[Running]:
+    """The sandbox, but pages rendered row by row."""
+    yield from _ours(folder, filled, rows, HERE / "servers" / "rendered.py", "FILE")
+
+
+def textbook(folder: Path, rows: int) -> Iterator[Running]:
+    """FastAPI and SQLAlchemy on a file."""
+    port, script = free_port(), HERE / "servers" / "textbook.py"
+    command = [sys.executable, script, folder / "contacts.db", port, rows]
+    yield from listening(port, f"{ACCOUNT}/contacts", *command)
+
+
+def json_server(folder: Path, rows: int) -> Iterator[Running]:
+    """json-server, which keeps everything in one JSON file."""
+    contacts = [
+        {
+            **{"id": at, "first_name": "Anna", "middle_name": "Maria", "last_name": "Lopez"},
+            **{"meta_name": None, "number": f"{at:010}", "country_code": "+1"},
+            **{"wa_phone_id": f"104{at:012}", "created_at": "2026-01-05T08:00:00.000Z"},
+            **{"updated_at": "2026-01-05T08:00:00.000Z", "created_by": "Sandbox user"},
+            **{"updated_by": "Sandbox user", "ai_mode": "ai_paused", "tags": []},
+        }
+        for at in range(1, rows + 1)
+    ]
+    file = folder / "contacts.json"
+    file.write_text(json.dumps({"contacts": contacts}))
+    port, program = free_port(), MODULES / "json-server" / "lib" / "cli" / "bin.js"
+    command = ["node", program, "--quiet", "--host", "127.0.0.1", "--port", port, file]
+    yield from listening(port, "/contacts?_limit=1", *command)
+
+
+def prism_mock(filled: Path, folder: Path, rows: int) -> Iterator[Running]:
+    """Prism, which answers as our OpenAPI document says it should, and keeps nothing."""
+    document = filled.with_name("openapi.json")
+    if not document.exists():
+        from chatkit.sandbox import Sandbox
+
+        with Sandbox() as sandbox:
+            document.write_bytes(sandbox.answer("GET", "/openapi.json", {}, b"")[2])
+    port, program = free_port(), MODULES / "@stoplight" / "prism-cli" / "dist" / "index.js"
+    command = ["node", program, "mock", "-h", "127.0.0.1", "-p", port, "-v", "error", document]
+    yield from listening(port, f"{ACCOUNT}/contacts", *command)
+
+
+def listening(port: int, path: str, *command: object) -> Iterator[Running]:
+    """A server that does not tell when it is ready: asked until it answers."""
+    url = f"http://127.0.0.1:{port}"
+    with server(*command, reads_line=False) as up:
+        for _ in range(300):
+            asked = Request(url + path, headers={"Authorization": "Bearer bench-token"})
+            try:
+                urlopen(asked, timeout=5).close()
+                break
+            except ConnectionError:
+                pass
+            except OSError as error:
+                if not isinstance(getattr(error, "reason", None), ConnectionError):
+                    raise
+            time.sleep(0.1)
+        yield Running(up, url)
+
+
+def free_port() -> int:
+    """A port nobody uses now."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port: int = one.getsockname()[1]
+        return port
+
+
+# --- what must be installed ---------------------------------------------------------
+
+
+def find_wrk() -> bool:
+    """Whether wrk is here, or could be installed with the system's package manager."""
+    if not shutil.which("wrk") and shutil.which("apt-get") and os.geteuid() == 0:
+        command = ["apt-get", "install", "--yes", "--no-install-recommends", "wrk"]
+        subprocess.run(command, check=False, stdout=subprocess.DEVNULL, timeout=300)
+    return shutil.which("wrk") is not None
+
+
+def bring_peers_of_node() -> bool:
+    """Whether json-server and Prism are here, or npm could install them."""
+    if not shutil.which("node"):
+        return False
+    if all((MODULES / ".bin" / name).exists() for name in PEERS_OF_NODE):
+        return True
+    if shutil.which("npm"):
+        CACHE.mkdir(parents=True, exist_ok=True)
+        command = ["npm", "install", "--no-audit", "--no-fund", "--prefix", str(CACHE)]
+        command += PEERS_OF_NODE.values()
+        subprocess.run(command, check=False, stdout=subprocess.DEVNULL, timeout=600)
+    return all((MODULES / ".bin" / name).exists() for name in PEERS_OF_NODE)
+
+
+if __name__ == "__main__":
+    main()

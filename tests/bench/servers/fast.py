@@ -1,0 +1,53 @@
+"""The fastest server that can be had here: one fixed answer to every contact create.
+
+`python fast.py [SECONDS]` prints its base address; SECONDS of latency before each answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+BODY = b'{"success":true,"statusCode":201,"message":"Contact created","data":{"id":50001}}'
+ANSWER = (
+    b"HTTP/1.1 201 Created\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%s"
+) % (len(BODY), BODY)
+LENGTH = b"content-length:"
+LATENCY = float(sys.argv[1]) if len(sys.argv) > 1 else 0.0
+
+
+class Contacts(asyncio.Protocol):
+    """Reads heads and bodies only as far as it must to tell where a request ends."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Keep the way back."""
+        self.transport, self.read = transport, b""
+
+    def data_received(self, data: bytes) -> None:
+        """Answer every request that has come to its end."""
+        self.read += data
+        while (end := self.read.find(b"\r\n\r\n") + 4) > 3:
+            head = self.read[:end].lower()
+            if (at := head.find(LENGTH)) >= 0:
+                end += int(head[at + len(LENGTH) : head.index(b"\r", at)])
+            if len(self.read) < end:
+                return
+            self.read = self.read[end:]
+            if LATENCY:
+                asyncio.get_running_loop().call_later(LATENCY, self.transport.write, ANSWER)
+            else:
+                self.transport.write(ANSWER)
+
+
+async def main() -> None:
+    """Serve until killed."""
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(Contacts, "127.0.0.1", 0, backlog=512)
+    print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", flush=True)
+    await server.serve_forever()
+
+
+if __name__ == "__main__":
+    import uvloop
+
+    uvloop.run(main())

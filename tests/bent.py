@@ -1,0 +1,212 @@
+"""A sandbox whose answers are bent on purpose, to see which facts notice."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+import pytest
+
+import chatkit
+from chatkit.conformance import Report, run
+
+ALL_TOKEN = "the token with all permissions"
+
+
+class Exchange:
+    """One call and its answer, both open to change."""
+
+    def __init__(self, method: str, target: str, headers: dict[str, str], body: bytes) -> None:
+        path, _, query = target.partition("?")
+        self.method, self.headers = method, headers
+        self.prefix, self.segments = path.split("/")[:8], path.split("/")[8:]
+        self.query: dict[str, Any] = dict(parse_qsl(query))
+        self.sent: dict[str, Any] = json.loads(body) if body else {}
+        self.status, self.body = 0, b""
+        self.envelope: dict[str, Any] = {}
+
+    @property
+    def room(self) -> str:
+        return self.segments[0]
+
+    @property
+    def verb(self) -> str:
+        if self.method != "GET":
+            return {"POST": "create", "DELETE": "delete"}.get(self.method, "update")
+        if self.segments[-1] == "languages":
+            return "languages"
+        return "list" if len(self.segments) in (1, 3) else "get"
+
+    def of(self, room: str, verbs: str) -> bool:
+        return room in (self.room, "any") and self.verb in verbs.split()
+
+    def asked(self) -> tuple[str, bytes]:
+        """The target and the body, as they are now."""
+        target = "/".join([*self.prefix, *self.segments])
+        target += "?" + urlencode(self.query) if self.query else ""
+        return target, json.dumps(self.sent).encode() if self.sent else b""
+
+    @property
+    def records(self) -> list[dict[str, Any]]:
+        """The records that the answer shows."""
+        data = self.envelope.get("data")
+        return data if isinstance(data, list) else [data] if isinstance(data, dict) else []
+
+
+Bend = Callable[[Exchange], None]
+
+
+class Bent:
+    """A sandbox behind a door that bends: before a call is answered, after it, or both."""
+
+    def __init__(
+        self, sandbox: chatkit.Sandbox, before: Bend | None = None, after: Bend | None = None
+    ) -> None:
+        self.account_id, self.token, self.profile = (
+            sandbox.account_id,
+            sandbox.token,
+            sandbox.profile,
+        )
+        self._sandbox = sandbox
+        self._before, self._after = before, after
+        self.calls = 0
+
+    def answer(
+        self, method: str, target: str, headers: Mapping[str, str], body: bytes
+    ) -> tuple[int, dict[str, str], bytes]:
+        self.calls += 1
+        exchange = Exchange(method, target, dict(headers), body)
+        if self._before:
+            self._before(exchange)
+        if exchange.headers.get("authorization") == ALL_TOKEN:
+            exchange.headers["authorization"] = f"Bearer {self.token}"
+        asked, sent = exchange.asked()
+        exchange.status, fields, exchange.body = self._sandbox.answer(
+            exchange.method, asked, exchange.headers, sent
+        )
+        if 200 <= exchange.status < 300 and exchange.body:
+            exchange.envelope = json.loads(exchange.body)
+        if self._after:
+            self._after(exchange)
+            if exchange.envelope:
+                exchange.body = json.dumps(exchange.envelope).encode()
+        return exchange.status, fields, exchange.body
+
+
+def hooks(sandbox: chatkit.Sandbox) -> dict[str, Any]:
+    """What a trial needs so that every fact can be told."""
+
+    def send_event(kind: str) -> None:
+        headers = {
+            "authorization": f"Bearer {sandbox.admin_token}",
+            "content-type": "application/json",
+        }
+        body = json.dumps({"kind": kind, "payload": {}}).encode()
+        assert sandbox.answer("POST", "/_sandbox/events", headers, body)[0] == 200
+
+    return {
+        "allow_writes": True,
+        "make_token": lambda permissions: sandbox.make_token(*permissions),
+        "send_event": send_event,
+    }
+
+
+def report_of(
+    before: Bend | None = None,
+    after: Bend | None = None,
+    profile: chatkit.ServiceProfile | None = None,
+) -> Report:
+    """Run all facts against a bent sandbox."""
+    with (
+        chatkit.Sandbox(seed="empty", profile=profile) as sandbox,
+        chatkit.connect(Bent(sandbox, before, after)) as client,  # type: ignore[arg-type]
+    ):
+        return run(client, **hooks(sandbox))
+
+
+def differing(
+    before: Bend | None = None,
+    after: Bend | None = None,
+    profile: chatkit.ServiceProfile | None = None,
+) -> set[str]:
+    """The names of the facts that differ on a bent sandbox."""
+    report = report_of(before, after, profile)
+    return {outcome.fact.name for outcome in report.outcomes if outcome.state == "differs"}
+
+
+def status(room: str, verb: str, number: int) -> Bend:
+    """Answer a successful operation with another status."""
+
+    def bend(x: Exchange) -> None:
+        if x.of(room, verb) and x.envelope:
+            x.status = number
+
+    return bend
+
+
+def record(room: str, verbs: str, change: Callable[[dict[str, Any]], object]) -> Bend:
+    """Change every record that some operations show."""
+
+    def bend(x: Exchange) -> None:
+        if x.of(room, verbs):
+            for shown in x.records:
+                change(shown)
+
+    return bend
+
+
+def drop(room: str, verbs: str, field: str) -> Bend:
+    """Leave a field out of every record that some operations show."""
+    return record(room, verbs, lambda shown: shown.pop(field, None))
+
+
+def put(room: str, verbs: str, **fields: Any) -> Bend:
+    """Set fields of every record that some operations show."""
+    return record(room, verbs, lambda shown: shown.update(fields))
+
+
+def envelope(room: str, verbs: str, **fields: Any) -> Bend:
+    """Set fields of the envelope."""
+
+    def bend(x: Exchange) -> None:
+        if x.of(room, verbs) and x.envelope:
+            x.envelope.update(fields)
+
+    return bend
+
+
+def bare(room: str, verbs: str, field: str) -> Bend:
+    """Leave a field out of the envelope."""
+
+    def bend(x: Exchange) -> None:
+        if x.of(room, verbs):
+            x.envelope.pop(field, None)
+
+    return bend
+
+
+def sent(room: str, verb: str, change: Callable[[dict[str, Any]], object]) -> Bend:
+    """Change the body of an operation before the service reads it."""
+
+    def bend(x: Exchange) -> None:
+        if x.of(room, verb):
+            change(x.sent)
+
+    return bend
+
+
+def unlocked(room: str, verbs: str) -> Bend:
+    """Forget to look at the permissions of some operations."""
+
+    def bend(x: Exchange) -> None:
+        if x.of(room, verbs):
+            x.headers["authorization"] = ALL_TOKEN
+
+    return bend
+
+
+def broken(how: str, facts: str, *, before: Bend | None = None, after: Bend | None = None) -> Any:
+    """One way to break a service, in words, and the facts that then differ."""
+    return pytest.param(set(facts.split()), before, after, id=how.replace(" ", "-"))

@@ -1,0 +1,73 @@
+"""Notebooks in real JupyterLab, in a real browser that cannot leave this machine."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from browser import chromium
+from browser.lab import Lab, OpenNotebook, serve
+from playwright.sync_api import Browser, sync_playwright
+
+NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+
+ARGUMENTS = [
+    "--no-sandbox",  # Chromium refuses to start as root otherwise, which CI often is
+    "--disable-dev-shm-usage",  # containers have little of it
+    "--disable-gpu",
+    "--no-first-run",
+    # what Chromium itself would send home; the resolver rule stops whatever is left
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-quic",
+    "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    path = chromium.find()
+    if not path:
+        pytest.skip("no browser: run `python tests/browser/chromium.py`, or name one in CHROMIUM")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """JupyterLab over a copy of notebooks/, so that its autosave never touches the kept outputs."""
+    root = tmp_path_factory.mktemp("root") / "notebooks"
+    shutil.copytree(NOTEBOOKS, root, ignore=shutil.ignore_patterns(".*"))
+    with serve(root, tmp_path_factory.mktemp("lab")) as lab:
+        yield lab
+
+
+@pytest.fixture
+def open_notebook(lab: Lab, browser: Browser) -> Iterator[Callable[[str], OpenNotebook]]:
+    """Open a notebook of notebooks/ by its file name.
+
+    At the end of the test nothing may have left loopback, neither from the page nor from a
+    kernel, and JavaScript may not have complained.
+    """
+    opened: list[OpenNotebook] = []
+    lab.take_kernel_log()
+
+    def open_(name: str) -> OpenNotebook:
+        context = browser.new_context(
+            viewport={"width": 1400, "height": 1000}, service_workers="block"
+        )
+        opened.append(OpenNotebook(lab, context, name))
+        return opened[-1]
+
+    yield open_
+    for notebook in opened:
+        notebook.close()
+    left = [url for notebook in opened for url in notebook.left_loopback] + lab.take_kernel_log()
+    errors = [error for notebook in opened for error in notebook.script_errors]
+    assert not left, f"left loopback: {left}"
+    assert not errors, f"JavaScript complained: {errors}"

@@ -1,0 +1,250 @@
+"""Real JupyterLab in a process of its own, and one notebook open in it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import quote, urlsplit
+
+from playwright.sync_api import BrowserContext, ConsoleMessage, Route, WebSocket, expect
+
+SHOTS = Path(__file__).parent / "shots"
+PANEL = "[...jupyterapp.shell.widgets('main')].find(panel => panel.context?.sessionContext)"
+CELLS = f"{PANEL}.content.model.toJSON().cells.filter(c => c.cell_type === 'code' && c.source)"
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+SETTINGS = {
+    "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
+    # every cell is in the page, also those out of sight, and nothing below the last
+    "notebook-extension/tracker": {"windowingMode": "none", "scrollPastEnd": False},
+}
+
+# Runs before the first cell of each kernel: what leaves loopback is refused and written down.
+KERNEL_GUARD = """
+def guard():
+    import ipaddress, sys
+
+    def is_loopback(host):
+        host = host.decode() if isinstance(host, bytes) else host
+        if host in (None, "", "localhost"):
+            return True
+        try:
+            return ipaddress.ip_address(host).is_loopback
+        except ValueError:
+            return False
+
+    def refuse(event, args):
+        if event == "socket.connect" and isinstance(args[1], tuple):
+            host = args[1][0]
+        elif event == "socket.getaddrinfo":
+            host = args[0]
+        else:
+            return
+        if not is_loopback(host):
+            with open({log!r}, "a") as log:
+                print("kernel:", host, file=log)
+            raise OSError(f"the browser tests stay on loopback: {{host}}")
+
+    sys.addaudithook(refuse)
+
+guard()
+del guard
+"""
+
+
+class Lab:
+    """A running JupyterLab: its address, its folder, and what its kernels tried to reach."""
+
+    def __init__(self, url: str, root: Path, kernel_log: Path) -> None:
+        self.url = url
+        self.root = root
+        self._kernel_log = kernel_log
+
+    def take_kernel_log(self) -> list[str]:
+        """What kernels tried to reach beyond loopback since the last call."""
+        lines = self._kernel_log.read_text().splitlines()
+        self._kernel_log.write_text("")
+        return lines
+
+
+@contextmanager
+def serve(root: Path, house: Path) -> Iterator[Lab]:
+    """Serve a folder of notebooks; settings, kernels and state live in `house` alone."""
+    for name, values in SETTINGS.items():
+        file = house / "settings/@jupyterlab" / f"{name}.jupyterlab-settings"
+        file.parent.mkdir(parents=True)
+        file.write_text(json.dumps(values))
+    kernel_log = house / "kernel.log"
+    kernel_log.touch()
+    startup = house / "ipython/profile_default/startup/00-guard.py"
+    startup.parent.mkdir(parents=True)
+    startup.write_text(KERNEL_GUARD.format(log=str(kernel_log)))
+
+    environment = os.environ | {
+        "JUPYTER_CONFIG_DIR": str(house / "config"),
+        "JUPYTER_DATA_DIR": str(house / "data"),
+        "JUPYTER_RUNTIME_DIR": str(house / "runtime"),
+        "JUPYTERLAB_SETTINGS_DIR": str(house / "settings"),
+        "JUPYTERLAB_WORKSPACES_DIR": str(house / "workspaces"),
+        "IPYTHONDIR": str(house / "ipython"),
+    }
+    command = [
+        *(sys.executable, "-m", "jupyter", "lab", str(root)),
+        *("--no-browser", "--allow-root", "--ip=127.0.0.1", "--port=0"),
+        *("--IdentityProvider.token=", "--LabApp.expose_app_in_browser=True"),
+        "--LabApp.extension_manager=readonly",
+    ]
+    log = house / "lab.log"
+    with log.open("w") as output:
+        process = subprocess.Popen(
+            command, stdout=output, stderr=output, env=environment, start_new_session=True
+        )
+    try:
+        yield Lab(_address(process, house / "runtime", log), root, kernel_log)
+    finally:
+        _end(process)
+
+
+def _address(process: subprocess.Popen[bytes], runtime: Path, log: Path) -> str:
+    """Where the server listens, as soon as it answers."""
+    for _ in range(600):
+        assert process.poll() is None, f"JupyterLab ended:\n{log.read_text()[-3000:]}"
+        for file in runtime.glob("jpserver-*.json"):
+            with suppress(OSError, ValueError):  # not written whole, or not listening yet
+                url: str = json.loads(file.read_text())["url"]
+                urllib.request.urlopen(f"{url}api/status", timeout=5).close()
+                return url.rstrip("/")
+        time.sleep(0.1)
+    raise AssertionError(f"JupyterLab does not answer:\n{log.read_text()[-3000:]}")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the server and its kernels, which share its process group."""
+    try:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait(15)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait(15)
+
+
+class OpenNotebook:
+    """One notebook open in a browser tab, with everything watched that the tab must not do."""
+
+    def __init__(self, lab: Lab, context: BrowserContext, name: str) -> None:
+        cells = json.loads((lab.root / name).read_text())["cells"]
+        self.mistakes = sum("raises-exception" in c["metadata"].get("tags", []) for c in cells)
+        self.left_loopback: list[str] = []
+        self.script_errors: list[str] = []
+        context.route("**/*", self._route)
+        self.page = context.new_page()
+        self.page.on("websocket", self._connect)
+        self.page.on("pageerror", lambda error: self.script_errors.append(str(error)))
+        self.page.on("console", self._listen)
+        self.page.goto(f"{lab.url}/lab/tree/{quote(name)}?reset", wait_until="domcontentloaded")
+        self.page.locator(".jp-Notebook .jp-Cell").first.wait_for(timeout=60_000)
+        self._wait_for_kernel()
+
+    def _stays(self, url: str) -> bool:
+        parts = urlsplit(url)
+        stays = parts.scheme in ("data", "blob", "about") or parts.hostname in LOOPBACK
+        if not stays:
+            self.left_loopback.append(url)
+        return stays
+
+    def _route(self, route: Route) -> None:
+        if self._stays(route.request.url):
+            route.continue_()
+        else:
+            route.abort()
+
+    def _connect(self, socket: WebSocket) -> None:
+        self._stays(socket.url)
+
+    def _listen(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            self.script_errors.append(f"{message.text} ({message.location.get('url', '')})")
+
+    def _wait_for_kernel(self) -> None:
+        idle = f"{PANEL}?.context.sessionContext.session?.kernel?.status === 'idle'"
+        self.page.wait_for_function(f"() => {idle}", timeout=60_000)
+
+    def command(self, name: str, **arguments: Any) -> None:
+        """Run a command of JupyterLab and wait until it has ended."""
+        self.page.evaluate(
+            "async ([name, arguments]) => { await jupyterapp.commands.execute(name, arguments); }",
+            [name, arguments],
+        )
+
+    def cells(self) -> list[dict[str, Any]]:
+        """The code cells, as the notebook would save them now."""
+        cells: list[dict[str, Any]] = self.page.evaluate(f"() => {CELLS}")
+        return cells
+
+    def errors(self) -> list[str]:
+        """What the cells that raised said."""
+        return [
+            f"{output['ename']}: {output['evalue']}"
+            for cell in self.cells()
+            for output in cell["outputs"]
+            if output["output_type"] == "error"
+        ]
+
+    def run_all(self) -> None:
+        """Clear the kept outputs, run every cell from the top, and wait for the last.
+
+        Raises when a cell raises that is not tagged as the deliberate mistake.
+        """
+        self.command("notebook:clear-all-cell-outputs")
+        self.command("notebook:run-all-cells")  # ends at the first error, cells after it may run on
+        self.page.wait_for_function(
+            f"""() => {{
+                const raised = cell => cell.outputs.some(output => output.output_type === 'error');
+                const tagged = cell => cell.metadata.tags?.includes('raises-exception');
+                const ran = cell => cell.execution_count !== null;
+                return {CELLS}.every(ran) || {CELLS}.some(cell => raised(cell) && !tagged(cell));
+            }}""",
+            timeout=90_000,
+        )
+        self._wait_for_kernel()
+        errors = self.errors()
+        assert len(errors) == self.mistakes, errors
+
+    def theme(self, shade: Literal["Light", "Dark"]) -> None:
+        """Switch JupyterLab to its light or dark theme."""
+        self.command("apputils:change-theme", theme=f"JupyterLab {shade}")
+        light = "true" if shade == "Light" else "false"
+        expect(self.page.locator("body")).to_have_attribute("data-jp-theme-light", light)
+        expect(self.page.locator("#jupyterlab-splash")).to_have_count(0)
+
+    def shot(self, name: str, *, whole: bool = False) -> Path:
+        """Leave a screenshot in shots/: what is in view, or the whole notebook from top to end."""
+        if whole:
+            height = self.page.evaluate(
+                "() => document.querySelector('.jp-WindowedPanel-outer').scrollHeight"
+            )
+            self.page.set_viewport_size({"width": 1400, "height": min(height + 200, 15_000)})
+        SHOTS.mkdir(exist_ok=True)
+        path = SHOTS / f"{name}.png"
+        self.page.screenshot(path=path)
+        return path
+
+    def close(self) -> None:
+        """Take a last look for errors drawn into the page, then leave Lab as it was found."""
+        drawn = re.compile("Javascript Error:|Error displaying widget|Error creating widget")
+        self.script_errors += self.page.get_by_text(drawn).all_inner_texts()
+        if self.page.locator("body").get_attribute("data-jp-theme-light") != "true":
+            self.theme("Light")
+        self.page.remove_listener("console", self._listen)  # Lab complains when kernels go
+        self.page.evaluate("async () => { await jupyterapp.serviceManager.sessions.shutdownAll() }")
+        self.page.context.close()

@@ -1,0 +1,88 @@
+"""Calls to a sandbox in process, short enough to read in a test."""
+
+import json
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from chatkit.sandbox import Sandbox
+
+ROOT = "/api/business/public/channels/chat/accounts/"
+
+
+class Reply(NamedTuple):
+    """What came back: the status, the body read as JSON if it is, all headers, the bytes."""
+
+    status: int
+    json: Any
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def data(self) -> Any:
+        return self.json["data"]
+
+    @property
+    def total(self) -> int:
+        return self.json["pagination"]["totalCount"]
+
+
+class Caller:
+    """Makes calls to the account of a sandbox; paths are those after the account."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self.sandbox = sandbox
+
+    def __call__(
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        *,
+        token: str | None = None,
+        account: str | None = None,
+        **headers: str | None,
+    ) -> Reply:
+        sent: dict[str, str | None] = {
+            "authorization": f"Bearer {token or self.sandbox.token}",
+            "content-type": None if body is None else "application/json",
+            **{name.replace("_", "-"): value for name, value in headers.items()},
+        }
+        data = body if isinstance(body, bytes) else b"" if body is None else _json(body)
+        status, received, answer = self.sandbox.answer(
+            method,
+            f"{ROOT}{account or self.sandbox.account_id}{path}",
+            {name: value for name, value in sent.items() if value is not None},
+            data,
+        )
+        is_json = received.get("content-type", "").startswith("application/json")
+        return Reply(status, json.loads(answer) if is_json else None, received, answer)
+
+    def contact(self, number: str = "2025550143", code: str = "+1", **fields: object) -> int:
+        """Create a contact and give its id."""
+        reply = self("POST", "/contacts", {"number": number, "country_code": code, **fields})
+        assert reply.status == 201, reply
+        return int(reply.data["id"])
+
+    def flow(self, name: str = "Order", **fields: object) -> int:
+        """Create a flow and give its id."""
+        reply = self(
+            "POST", "/flows", {"name": name, "template_name": "default", **FLOW, **fields}
+        )
+        assert reply.status == 201, reply
+        return int(reply.data["id"])
+
+    def content(self, lang_code: str = "en", code: str = "greeting", **fields: object) -> Reply:
+        """Create a template content."""
+        path = f"/templates/{quote(code, safe='')}/contents"
+        return self("POST", path, {"lang_code": lang_code, "text": "Hello", **fields})
+
+    def webhook(self, url: str = "https://hooks.example/a", **fields: object) -> Reply:
+        """Create a webhook."""
+        return self("POST", "/webhooks", {"url": url, "events": ["*"], **fields})
+
+
+FLOW = {"flow_json": {"version": "7.3", "screens": []}}
+
+
+def _json(body: object) -> bytes:
+    return json.dumps(body).encode()

@@ -1,0 +1,63 @@
+"""What all tests share: the ../shared corpora, and the law that nothing is skipped silently.
+
+A test that cannot run because something is missing calls `pytest.skip(reason)`, and a person
+sees the reason at the end of the run. In CI (CI=true) such a skip is a failure. Two kinds of
+skip are honest everywhere: a `skipif` mark, which states a platform, and the ../shared corpora,
+which do not come with a clone; the run says in its last lines how many tests those were.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+NO_SHARED = "../shared is not beside this clone"
+IN_CI = os.environ.get("CI", "").lower() not in ("", "0", "false")
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of corpora and samples beside the clone; without it the test is skipped."""
+    if not SHARED.is_dir():
+        pytest.skip(NO_SHARED)
+    return SHARED
+
+
+def refuse_skip(report: pytest.TestReport | pytest.CollectReport) -> None:
+    """In CI, turn a skip because of something missing into a failure."""
+    xfailed = hasattr(report, "wasxfail")
+    if IN_CI and report.skipped and not xfailed and NO_SHARED not in str(report.longrepr):
+        report.outcome = "failed"
+        report.longrepr = f"Skipped, which CI does not allow: {report.longrepr}"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if not item.get_closest_marker("skipif"):
+        refuse_skip(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    report = yield
+    refuse_skip(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)  # so that the line is the last of the summary
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter,
+) -> Generator[None, None, None]:
+    yield
+    skipped = terminalreporter.stats.get("skipped", [])
+    count = sum(NO_SHARED in str(report.longrepr) for report in skipped)
+    if count:
+        terminalreporter.write_line(f"Tests not run because {NO_SHARED}: {count}", yellow=True)

@@ -1,0 +1,21 @@
+"""What the tests of the four rooms share: a client of an empty sandbox under every profile."""
+
+from collections.abc import Iterator
+
+import pytest
+from profiles import PROFILES
+
+import chatkit
+from chatkit.client import Client
+
+
+@pytest.fixture(params=PROFILES, ids=[f"profile{n}" for n in range(len(PROFILES))])
+def sandbox(request: pytest.FixtureRequest) -> Iterator[chatkit.Sandbox]:
+    with chatkit.Sandbox(seed="empty", profile=request.param) as sandbox:
+        yield sandbox
+
+
+@pytest.fixture
+def client(sandbox: chatkit.Sandbox) -> Iterator[Client]:
+    with chatkit.connect(sandbox) as client:
+        yield client

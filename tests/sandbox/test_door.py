@@ -1,0 +1,232 @@
+"""Who may come in: hosts, origins, content types, methods, on raw sockets."""
+
+from typing import Any
+
+import pytest
+
+ROOT = "/api/business/public/channels/chat/accounts/1001"
+
+
+GOOD_HOSTS = ["127.0.0.1:{port}", "localhost:{port}", "LocalHost:{port}", "[::1]:{port}"]
+BAD_HOSTS = [
+    "",
+    "127.0.0.1",
+    "localhost",
+    "[::1]",
+    "::1",
+    "127.0.0.1:1",
+    "127.0.0.1:{port}0",
+    "127.0.0.1:0{port}",
+    "127.0.0.1:{port} ",
+    "127.0.0.1:{port},127.0.0.1:{port}",
+    "127.0.0.1:{port}/",
+    "127.0.0.1:{port}#",
+    "127.0.0.1:{port}@evil.example",
+    "user@127.0.0.1:{port}",
+    "127.0.0.1:{port}.evil.example",
+    "localhost.evil.example:{port}",
+    "evil.example:{port}",
+    "evil.example",
+    "localhost.:{port}",
+    "127.1:{port}",
+    "2130706433:{port}",
+    "0x7f.1:{port}",
+    "0.0.0.0:{port}",
+    "127.0.0.2:{port}",
+    "[::ffff:127.0.0.1]:{port}",
+    "[::1%25lo]:{port}",
+    "[::1",
+    "[]:{port}",
+    "[:{port}",
+    ":{port}",
+    ":",
+    "null",
+    "*",
+    "..",
+    "%00",
+    "localhost:{port}\x00",
+    "localhost:{port}\x0b",
+    "ⓛocalhost:{port}",
+    "127。0。0。1:{port}",
+    "a" * 5000,
+    "[" * 500,
+    "http://localhost:{port}",
+]
+GOOD_ORIGINS = [None, "http://127.0.0.1:{port}", "http://localhost:{port}"]
+BAD_ORIGINS = [
+    "",
+    "null",
+    "http://evil.example",
+    "https://127.0.0.1:{port}",
+    "http://127.0.0.1",
+    "http://127.0.0.1:1",
+    "http://127.0.0.1:{port}.evil.example",
+    "http://127.0.0.1:{port}/",
+    "http://localhost:8888",
+    "http://evil.example/?http://127.0.0.1:{port}",
+    "file://",
+    "chrome-extension://abc",
+    "http://127.0.0.1:{port} http://evil.example",
+]
+
+
+@pytest.mark.parametrize("host", GOOD_HOSTS)
+@pytest.mark.parametrize("origin", GOOD_ORIGINS)
+@pytest.mark.parametrize("site", [None, "none", "same-origin"])
+def test_our_own_hosts_and_origins_are_answered(
+    door: Any, host: str, origin: str | None, site: str | None
+) -> None:
+    headers = {"Host": host.format(port=door.port)}
+    if origin:
+        headers["Origin"] = origin.format(port=door.port)
+    if site:
+        headers["Sec_Fetch_Site"] = site
+    answer = door.raw(door.head(**headers))
+    assert door.status(answer) == 200
+    assert b"access-control" not in answer.lower()
+    assert b"\r\nserver:" not in answer.lower()
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS"])
+@pytest.mark.parametrize("host", BAD_HOSTS)
+def test_every_other_host_is_refused(door: Any, host: str, method: str) -> None:
+    answer = door.raw(door.head(method, Host=host.replace("{port}", str(door.port))))
+    # 400: the parser itself found the request malformed.
+    assert door.status(answer) in (400, 421)
+    assert b"access-control" not in answer.lower()
+
+
+def test_a_request_without_a_host_or_with_two_is_refused(door: Any) -> None:
+    line = f"GET {ROOT}/contacts HTTP/1.1\r\nConnection: close\r\n".encode()
+    host = f"Host: localhost:{door.port}\r\n".encode()
+    assert door.status(door.raw(line + b"\r\n")) in (400, 421)
+    assert door.status(door.raw(line + host + b"Host: evil.example\r\n\r\n")) == 400
+    assert door.status(door.raw(line + host + host + b"\r\n")) == 400
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE", "OPTIONS"])
+@pytest.mark.parametrize("origin", BAD_ORIGINS)
+def test_pages_of_another_origin_are_refused(door: Any, origin: str, method: str) -> None:
+    answer = door.raw(door.head(method, Origin=origin.format(port=door.port)))
+    assert door.status(answer) == 403
+    assert b"access-control" not in answer.lower()
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS"])
+@pytest.mark.parametrize("site", ["cross-site", "same-site", "", "Cross-Site"])
+def test_pages_of_another_site_are_refused(door: Any, site: str, method: str) -> None:
+    assert door.status(door.raw(door.head(method, Sec_Fetch_Site=site))) == 403
+
+
+@pytest.mark.parametrize("path", [f"{ROOT}/contacts", "/_sandbox/reset", "/openapi.json", "/"])
+def test_hosts_and_origins_are_checked_on_every_path(door: Any, path: str) -> None:
+    assert door.status(door.raw(door.head(path=path, Host="evil.example"))) == 421
+    assert door.status(door.raw(door.head(path=path, Origin="http://evil.example"))) == 403
+
+
+@pytest.mark.parametrize(
+    ("content_type", "status"),
+    [
+        ("application/json", 422),
+        ("application/json; charset=utf-8", 422),
+        ("Application/JSON", 422),
+        (None, 415),
+        ("", 415),
+        ("text/plain", 415),
+        ("text/plain; application/json", 415),
+        ("application/x-www-form-urlencoded", 415),
+        ("multipart/form-data; boundary=x", 415),
+        ("text/json", 415),
+        ("application/jsonx", 415),
+        ("application/json, text/plain", 415),
+        ("application/json; charset=utf-16", 415),
+        ("application/json\x0btext/plain", 400),
+    ],
+)
+@pytest.mark.parametrize("room", ["contacts", "flows", "webhooks", "templates/a/contents"])
+def test_a_body_is_json_or_refused(
+    door: Any, room: str, content_type: str | None, status: int
+) -> None:
+    headers = {} if content_type is None else {"Content_Type": content_type}
+    head = door.head("POST", f"{ROOT}/{room}", Content_Length="2", **headers)
+    assert door.status(door.raw(head + b"{}")) == status
+
+
+@pytest.mark.parametrize("path", [f"{ROOT}/contacts", f"{ROOT}/webhooks/1", "/openapi.json"])
+@pytest.mark.parametrize(
+    "method",
+    ["OPTIONS", "TRACE", "CONNECT", "PROPFIND", "LINK", "SEARCH", "PURGE", "FOO", "get", "G ET"],
+)
+def test_odd_methods_are_refused(door: Any, path: str, method: str) -> None:
+    answer = door.raw(door.head(method, path))
+    assert door.status(answer) in (400, 404, 405)
+    if door.status(answer) == 405:
+        assert b"\r\nallow: " in answer.lower()
+    if method == "OPTIONS":
+        assert door.status(answer) == 405
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "http://127.0.0.1:{port}{root}/contacts",
+        "http://evil.example/",
+        "https://evil.example/",
+        "evil.example:443",
+        "*",
+        "",
+        "?page=1",
+        "contacts",
+        "\\\\evil.example\\",
+        "{root}/contacts\x00",
+        "{root}/cont\xffacts",
+        "{root}/con tacts",
+        "{root}/contacts HTTP/1.1\r\nX: y",
+    ],
+)
+@pytest.mark.parametrize("method", ["GET", "POST", "CONNECT", "OPTIONS"])
+def test_only_a_path_can_be_asked_for(door: Any, method: str, target: str) -> None:
+    target = target.replace("{port}", str(door.port)).replace("{root}", ROOT)
+    assert 400 <= door.status(door.raw(door.head(method, target))) < 500 or "HTTP/1.1" in target
+    assert door.alive()
+
+
+@pytest.mark.parametrize(
+    "request_bytes",
+    [
+        b"\r\n\r\n",
+        b"\x00\x01\x02\x03",
+        b"GET\r\n\r\n",
+        b"GET /\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost : x\r\n\r\n",
+        b"GET / HTTP/1.1\r\n Host: x\r\n\r\n",
+        b"GET / HTTP/1.1\r\nno colon\r\n\r\n",
+        b"GET / HTTP/1.1\r\n: empty\r\n\r\n",
+        b"GET / HTTP/1.1\nHost: x\n\n",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+        b"POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
+        b"POST / HTTP/1.1\r\nContent-Length: +1\r\n\r\nx",
+        b"POST / HTTP/1.1\r\nContent-Length: 1e3\r\n\r\n",
+        b"POST / HTTP/1.1\r\nContent-Length: 99999999999999999999999\r\n\r\n",
+        b"POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx",
+        b"POST / HTTP/1.1\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        b"POST / HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\nxx",
+        b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + b"f" * 40 + b"\r\n",
+        b"SSH-2.0-OpenSSH_9.2\r\n",
+    ],
+)
+def test_what_is_not_http_is_refused_and_nothing_breaks(door: Any, request_bytes: bytes) -> None:
+    answer = door.raw(request_bytes, end=True)
+    assert door.status(answer) == 0 or 400 <= door.status(answer) < 500
+    assert door.alive()
+
+
+def test_an_offer_to_upgrade_is_ignored(door: Any) -> None:
+    # Java's client offers HTTP/2 with every first call.
+    head = door.head(Connection="close, Upgrade, HTTP2-Settings", Upgrade="h2c", HTTP2_Settings="AA")
+    assert door.status(door.raw(head)) == 200
+    head = door.head(Connection="close, Upgrade", Upgrade="websocket", Sec_WebSocket_Key="AAAA")
+    assert door.status(door.raw(head)) == 200

@@ -1,0 +1,151 @@
+"""A file-backed sandbox: what was answered is in the file, whatever ends the process."""
+
+import http.client
+import itertools
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chatkit import Sandbox
+
+KILLS = 10
+
+
+class Served:
+    """`python -m chatkit sandbox --db FILE --json`, as a process of its own."""
+
+    def __init__(self, path: Path) -> None:
+        command = [sys.executable, "-m", "chatkit", "sandbox", "--db", str(path), "--json"]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE)
+        assert self.process.stdout is not None
+        self.said = json.loads(self.process.stdout.readline())
+        self.host, _, port = self.said["base_url"].removeprefix("http://").partition(":")
+        self.port = int(port)
+        self.root = f"/api/business/public/channels/chat/accounts/{self.said['account_id']}"
+
+    def connect(self) -> http.client.HTTPConnection:
+        return http.client.HTTPConnection(self.host, self.port, timeout=20)
+
+    def send(
+        self, connection: http.client.HTTPConnection, method: str, path: str, body: object = None
+    ) -> tuple[int, Any]:
+        headers = {
+            "Authorization": f"Bearer {self.said['token']}",
+            "Content-Type": "application/json",
+        }
+        text = None if body is None else json.dumps(body)
+        connection.request(method, self.root + path, text, headers)
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read())
+
+
+@contextmanager
+def serving(path: Path) -> Iterator[Served]:
+    served = Served(path)
+    try:
+        yield served
+    finally:
+        served.process.kill()
+        served.process.wait(20)
+        assert served.process.stdout is not None
+        served.process.stdout.close()
+
+
+class Writer:
+    """Creates and deletes contacts until the process is gone, and remembers every answer."""
+
+    def __init__(self) -> None:
+        self.created: dict[int, str] = {}
+        self.deleting: set[int] = set()  # sent, so perhaps done
+        self.deleted: set[int] = set()  # answered, so done
+
+    def write(self, served: Served, numbers: Iterator[int], enough: threading.Barrier) -> None:
+        with suppress(OSError, http.client.HTTPException), closing(served.connect()) as connection:
+            for count in range(1, 1_000_000):
+                number = str(next(numbers))
+                body = {"number": number, "country_code": "+1", "name": number}
+                status, answer = served.send(connection, "POST", "/contacts", body)
+                assert status == 201
+                record = answer["data"]["id"]
+                self.created[record] = number
+                if count % 7 == 0:
+                    self.deleting.add(record)
+                    status, _ = served.send(connection, "DELETE", f"/contacts/{record}")
+                    assert status == 200
+                    self.deleted.add(record)
+                if count == 20:
+                    enough.wait(60)
+
+
+def contacts(path: Path) -> dict[int, str]:
+    """All contacts in a file, by id."""
+    found: dict[int, str] = {}
+    with Sandbox(path) as sandbox:
+        root = f"/api/business/public/channels/chat/accounts/{sandbox.account_id}/contacts"
+        headers = {"authorization": f"Bearer {sandbox.token}"}
+        for page in itertools.count(1):
+            target = f"{root}?page={page}&pageSize=100"
+            status, _, read = sandbox.answer("GET", target, headers, b"")
+            assert status == 200
+            records = json.loads(read)["data"]
+            if not records:
+                return found
+            found.update({record["id"]: record["number"] for record in records})
+
+
+def test_every_answered_write_survives_a_kill(tmp_path: Path) -> None:
+    path = tmp_path / "sandbox.db"
+    writers = [Writer() for _ in range(4)]
+    numbers = iter(range(5_000_000, 9_000_000))
+    for kill in range(KILLS):
+        enough = threading.Barrier(len(writers) + 1)
+        with serving(path) as served, ThreadPoolExecutor(len(writers)) as pool:
+            running = [pool.submit(one.write, served, numbers, enough) for one in writers]
+            enough.wait(60)
+            time.sleep(0.01 * kill)
+            os.kill(served.process.pid, signal.SIGKILL)
+            for one in running:
+                one.result(60)
+        with closing(sqlite3.connect(path)) as connection:
+            assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    found = contacts(path)
+    for writer in writers:
+        assert len(writer.created) >= 20 * KILLS
+        kept = {id: n for id, n in writer.created.items() if id not in writer.deleting}
+        assert kept.items() <= found.items()
+        assert not writer.deleted & found.keys()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_process_well(tmp_path: Path, number: signal.Signals) -> None:
+    with serving(tmp_path / "sandbox.db") as served:
+        with closing(served.connect()) as connection:
+            assert served.send(connection, "GET", "/contacts")[0] == 200
+            served.process.send_signal(number)
+            assert served.process.wait(20) == 0
+        assert served.process.stdout is not None
+        assert served.process.stdout.read() == b""
+
+
+def test_the_first_line_tells_all_that_is_needed(tmp_path: Path) -> None:
+    with serving(tmp_path / "sandbox.db") as served:
+        assert set(served.said) == {
+            "base_url",
+            "account_id",
+            "token",
+            "admin_token",
+            "search_param",
+            "status_param",
+        }

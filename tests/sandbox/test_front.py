@@ -1,0 +1,278 @@
+"""The front: shared commits, faults at both doors, the log, and what a bug of ours does."""
+
+import http.client
+import json
+import logging
+import select
+import socket
+from contextlib import ExitStack, closing
+from typing import Any
+
+import pytest
+
+from chatkit import Sandbox
+from chatkit.sandbox.message import Answer, Request
+
+CALLS = 24
+
+
+def contact(number: int) -> dict[str, str]:
+    return {"number": f"555{number:05}", "country_code": "+1", "name": "Ada"}
+
+
+def raw_create(door: Any, number: int) -> bytes:
+    body = json.dumps(contact(number)).encode()
+    sent = {"Content_Length": str(len(body)), "Content_Type": "application/json"}
+    return door.head("POST", f"{door.root}/contacts", **sent) + body
+
+
+def request(door: Any, method: str, number: int = 0) -> Request:
+    body = b"" if method == "GET" else json.dumps(contact(number)).encode()
+    headers = {"authorization": f"Bearer {door.sandbox.token}", "content-type": "application/json"}
+    return Request(method, f"{door.root}/contacts", "", headers, body)
+
+
+def connected(door: Any, stack: ExitStack) -> list[socket.socket]:
+    """Connections that have been served once, so that the next calls are read in one turn."""
+    socks = [stack.enter_context(door.connect()) for _ in range(CALLS)]
+    for sock in socks:
+        sock.sendall(door.head(Connection="keep-alive"))
+        answer = b""
+        while not answer.endswith(b"}}"):
+            answer += sock.recv(65536)
+    return socks
+
+
+def total(door: Any) -> int:
+    return door.call("GET", f"{door.root}/contacts")[1]["pagination"]["totalCount"]
+
+
+def create(door: Any, number: int) -> int:
+    return door.call("POST", f"{door.root}/contacts", contact(number))[0]
+
+
+# --- commits --------------------------------------------------------------------------
+
+
+def test_no_answer_is_out_before_its_commit(fresh: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    store, waited = fresh.sandbox.front.store, []
+    commit = store.commit
+    with fresh.connect() as sock:
+
+        def watched() -> None:
+            if store.dirty:
+                readable, _, _ = select.select([sock], [], [], 0.05)
+                waited.append(not readable)
+            commit()
+
+        monkeypatch.setattr(store, "commit", watched)
+        sock.sendall(raw_create(fresh, 1))
+        assert fresh.status(fresh.read_to_end(sock)) == 201
+    assert waited == [True]
+
+
+def test_calls_that_come_together_share_a_commit(
+    fresh: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, commits = fresh.sandbox.front.store, []
+    commit = store.commit
+    monkeypatch.setattr(store, "commit", lambda: (commits.append(store.dirty), commit()))
+    with ExitStack() as stack:
+        socks = connected(fresh, stack)
+        with fresh.sandbox.front.lock:  # so that the first of them waits for the last
+            for number, sock in enumerate(socks):
+                sock.sendall(raw_create(fresh, number))
+        assert {fresh.status(fresh.read_to_end(sock)) for sock in socks} == {201}
+    assert 1 <= sum(commits) <= CALLS // 2
+
+
+def test_a_read_after_a_write_waits_for_the_same_commit(fresh: Any) -> None:
+    front = fresh.sandbox.front
+    assert front.take(request(fresh, "GET"))[1] is None
+    _, written = front.take(request(fresh, "POST"))
+    _, read = front.take(request(fresh, "GET"))
+    assert read is written
+    assert written.saved is None
+    front.save()
+    assert written.saved is True
+    assert front.take(request(fresh, "GET"))[1] is None
+
+
+def test_a_commit_that_fails_answers_503_to_all_who_waited_and_to_nobody_else(
+    fresh: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = fresh.sandbox.front.store
+    commit = store.commit
+    assert create(fresh, 90_000) == 201
+
+    def full() -> None:
+        if store.dirty:
+            store.spoil()
+        commit()
+
+    with monkeypatch.context() as patched:
+        patched.setattr(store, "commit", full)
+        with ExitStack() as stack:
+            socks = connected(fresh, stack)
+            with fresh.sandbox.front.lock:
+                for number, sock in enumerate(socks):
+                    sock.sendall(raw_create(fresh, number))
+            answers = [fresh.read_to_end(sock) for sock in socks]
+        assert {fresh.status(answer) for answer in answers} == {503}
+        assert total(fresh) == 1
+        # In process too.
+        status, _, _ = fresh.sandbox.answer(*inside(fresh, "POST", 5))
+        assert status == 503
+    assert total(fresh) == 1
+    assert create(fresh, 1) == 201
+    assert total(fresh) == 2
+    assert "Ada" not in caplog.text
+
+
+def inside(door: Any, method: str, number: int = 0) -> tuple[str, str, dict[str, str], bytes]:
+    made = request(door, method, number)
+    return made.method, made.path, dict(made.headers), made.body
+
+
+def test_who_waits_learns_of_a_commit_that_another_door_made(fresh: Any) -> None:
+    front = fresh.sandbox.front
+    _, lost = front.take(request(fresh, "POST", 1))
+    front.store.spoil()
+    assert fresh.sandbox.answer(*inside(fresh, "POST", 2))[0] == 503
+    assert lost.saved is False
+    _, kept = front.take(request(fresh, "POST", 3))
+    assert fresh.sandbox.answer(*inside(fresh, "POST", 4))[0] == 201
+    assert kept.saved is True
+    front.save()
+    assert (lost.saved, kept.saved) == (False, True)
+
+
+# --- bugs and the log -----------------------------------------------------------------
+
+
+def test_a_bug_is_answered_with_500_logged_without_secrets_and_undone(
+    fresh: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    service, token = fresh.sandbox.front.service, fresh.sandbox.token
+
+    def broken(asked: Request) -> Answer:
+        service.store.write("DELETE FROM contacts")
+        raise LookupError(f"{asked.headers} {asked.body!r}")
+
+    assert create(fresh, 1) == 201
+    with monkeypatch.context() as patched, caplog.at_level(logging.ERROR):
+        patched.setattr(service, "answer", broken)
+        status, answer = fresh.call("POST", f"{fresh.root}/contacts", contact(2))
+    assert (status, answer["success"]) == (500, False)
+    assert "LookupError" in caplog.text
+    assert token not in caplog.text
+    assert "Ada" not in caplog.text
+    assert "Traceback" not in json.dumps(answer)
+    assert total(fresh) == 1
+
+
+def test_the_log_keeps_the_last_thousand_calls_and_nothing_secret(fresh: Any) -> None:
+    front = fresh.sandbox.front
+    create(fresh, 1)
+    fresh.call("GET", f"{fresh.root}/contacts?search=Ada")
+    fresh.raw(fresh.head(Host="evil.example"))
+    fresh.call("GET", "/openapi.json")
+    assert [(entry.method, entry.status) for entry in front.log] == [
+        ("POST", 201),
+        ("GET", 200),
+        ("GET", 421),
+    ]
+    assert "Ada" not in str(front.log)
+    assert fresh.sandbox.token not in str(front.log)
+    for _ in range(1010):
+        fresh.sandbox.answer(*inside(fresh, "GET"))
+    assert len(front.log) == 1000
+
+
+def test_the_openapi_document_is_served_at_both_doors(fresh: Any) -> None:
+    status, document = fresh.call("GET", "/openapi.json")
+    assert (status, document["openapi"]) == (200, "3.1.0")
+    _, headers, body = fresh.sandbox.answer("GET", "/openapi.json", {}, b"")
+    assert headers["content-type"] == "application/json"
+    assert json.loads(body) == document
+    assert fresh.call("GET", "/elsewhere")[0] == 404
+    assert fresh.call("GET", "/")[0] == 404
+
+
+# --- faults ---------------------------------------------------------------------------
+
+
+def test_a_call_that_meets_429_has_no_effect(fresh: Any) -> None:
+    fresh.sandbox.front.faults.set({"429": 1})
+    assert create(fresh, 1) == 429
+    assert fresh.sandbox.answer(*inside(fresh, "POST", 2))[0] == 429
+    fresh.sandbox.front.faults.set({})
+    assert total(fresh) == 0
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_a_5xx_comes_before_or_after_the_effect(fresh: Any, moment: str) -> None:
+    fresh.sandbox.front.faults.set({"5xx": {moment: 1}})
+    assert create(fresh, 1) >= 500
+    assert fresh.sandbox.answer(*inside(fresh, "POST", 2))[0] >= 500
+    fresh.sandbox.front.faults.set({})
+    assert total(fresh) == (2 if moment == "after" else 0)
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_a_dropped_call_gets_no_answer_before_or_after_the_effect(fresh: Any, moment: str) -> None:
+    fresh.sandbox.front.faults.set({"dropped": {moment: 1}})
+    with pytest.raises((http.client.RemoteDisconnected, ConnectionResetError)):
+        create(fresh, 1)
+    with pytest.raises(ConnectionError):
+        fresh.sandbox.answer(*inside(fresh, "POST", 2))
+    assert [entry.status for entry in fresh.sandbox.front.log] == [None, None]
+    fresh.sandbox.front.faults.set({})
+    assert total(fresh) == (2 if moment == "after" else 0)
+
+
+def test_a_truncated_answer_ends_early_and_the_effect_stays(fresh: Any) -> None:
+    fresh.sandbox.front.faults.set({"truncated": 1})
+    with closing(http.client.HTTPConnection("127.0.0.1", fresh.port, timeout=20)) as connection:
+        body = json.dumps(contact(1))
+        headers = fresh.headers(Content_Type="application/json")
+        connection.request("POST", f"{fresh.root}/contacts", body, headers)
+        answer = connection.getresponse()
+        assert answer.status == 201
+        with pytest.raises(http.client.IncompleteRead) as caught:
+            answer.read()
+    assert caught.value.partial.startswith(b'{"success":true')
+    with pytest.raises(ConnectionError):
+        fresh.sandbox.answer(*inside(fresh, "POST", 2))
+    fresh.sandbox.front.faults.set({})
+    assert total(fresh) == 2
+
+
+def test_faults_leave_the_admin_door_and_the_document_alone(fresh: Any) -> None:
+    fresh.sandbox.front.faults.set({"dropped": 1, "latency": 30})
+    assert fresh.call("GET", "/openapi.json")[0] == 200
+    admin = {"Authorization": f"Bearer {fresh.sandbox.admin_token}"}
+    assert fresh.call("POST", "/_sandbox/faults", {}, **admin)[0] == 200
+    assert fresh.alive()
+
+
+def test_latency_delays_every_call(fresh: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    slept: list[float] = []
+    fresh.sandbox.front.faults.set({"latency": 0.25})
+    monkeypatch.setattr("chatkit.sandbox.front.time.sleep", slept.append)
+    assert fresh.sandbox.answer(*inside(fresh, "GET"))[0] == 200
+    assert slept == [0.25]
+    fresh.call("GET", f"{fresh.root}/contacts")
+    assert fresh.sandbox.front.log[-1].milliseconds >= 240
+
+
+def test_the_same_faults_meet_the_same_calls_at_both_doors() -> None:
+    seen = []
+    for _ in range(2):
+        with Sandbox(seed="empty") as sandbox:
+            sandbox.front.faults.set({"5xx": 0.3, "429": 0.2, "seed": 11})
+            headers = {"authorization": f"Bearer {sandbox.token}"}
+            target = "/api/business/public/channels/chat/accounts/1001/contacts"
+            seen.append([sandbox.answer("GET", target, headers, b"")[0] for _ in range(60)])
+    assert seen[0] == seen[1]
+    assert {200, 429} < set(seen[0])

@@ -1,0 +1,18 @@
+"""The table of languages."""
+
+import json
+from pathlib import Path
+
+from chatkit.sandbox.languages import LANGUAGES
+
+
+def test_there_are_113_codes_each_once() -> None:
+    codes = [code for code, _ in LANGUAGES]
+    assert len(codes) == len(set(codes)) == 113
+    assert all(code and label.strip() == label for code, label in LANGUAGES)
+    assert ("pt_BR", "Portuguese (BR)") in LANGUAGES
+
+
+def test_the_table_is_the_list_of_the_platform(shared: Path) -> None:
+    listed = json.loads((shared / "facts/languages.json").read_text())["languages"]
+    assert list(LANGUAGES) == [(one["code"], one["label"]) for one in listed]

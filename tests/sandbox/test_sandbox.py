@@ -1,0 +1,79 @@
+"""The sandbox as a whole: the same at every run, and begun again."""
+
+import pytest
+from caller import Caller
+
+from chatkit import ServiceProfile
+from chatkit.sandbox import Sandbox
+from chatkit.sandbox.front import Front
+
+
+def story(sandbox):
+    call = Caller(sandbox)
+    call.contact(name="Ana Ruiz")
+    call("DELETE", f"/contacts/{call.contact('2025550144')}")
+    call.flow()
+    call.content()
+    call.webhook()
+    paths = ["/contacts", "/contacts/50001", "/flows/301", "/webhooks", "/templates/greeting/contents"]
+    return [call("GET", path).body for path in paths], sandbox.token, sandbox.admin_token
+
+
+@pytest.mark.parametrize("seed", ["empty", "demo"])
+def test_a_seeded_sandbox_is_the_same_to_the_byte_at_every_run(seed):
+    with Sandbox(seed=seed) as one, Sandbox(seed=seed) as another:
+        assert story(one) == story(another)
+
+
+def test_without_a_seed_secrets_differ():
+    with Sandbox() as one, Sandbox() as another:
+        assert one.token != another.token
+        assert one.admin_token != another.admin_token
+        first, second = (Caller(s).webhook().data["webhook_secret"] for s in (one, another))
+        assert first != second
+
+
+def test_a_file_has_real_secrets_even_with_a_seed(tmp_path):
+    with Sandbox(tmp_path / "a", seed="empty") as one, Sandbox(seed="empty") as seeded:
+        assert one.token != seeded.token
+
+
+def test_nothing_shows_a_token():
+    with Sandbox() as sandbox:
+        shown = repr(sandbox) + str(sandbox) + repr(sandbox.service) + repr(sandbox.front)
+        assert sandbox.token not in shown
+        assert sandbox.admin_token not in shown
+
+
+def test_a_reset_begins_again_and_tokens_stay():
+    with Sandbox(seed="empty") as sandbox:
+        before = story(sandbox)
+        viewer = sandbox.make_token("Chat Contacts, View")
+        sandbox.reset()
+        call = Caller(sandbox)
+        assert call("GET", "/contacts", token=viewer).data == []
+        assert call("GET", "/contacts?search=ana").data == []
+        assert story(sandbox) == before
+
+
+def test_a_demo_is_there_again_after_a_reset():
+    with Sandbox(seed="demo") as sandbox:
+        call = Caller(sandbox)
+        before = call("GET", "/contacts").body
+        call("DELETE", f"/contacts/{call('GET', '/contacts').data[0]['id']}")
+        sandbox.reset()
+        assert call("GET", "/contacts").body == before
+
+
+def test_in_process_calls_pass_the_front():
+    with Sandbox() as sandbox:
+        assert isinstance(sandbox.front, Front)
+        Caller(sandbox)("GET", "/contacts")
+        assert sandbox.front.log[-1].status == 200
+
+
+def test_the_profile_is_the_default_one_or_the_one_given():
+    profile = ServiceProfile(search_param="q")
+    with Sandbox() as plain, Sandbox(profile=profile) as changed:
+        assert plain.profile == ServiceProfile()
+        assert changed.profile is profile

@@ -1,0 +1,146 @@
+"""The store: what is committed stays, what is not is gone as a whole."""
+
+import sqlite3
+import stat
+
+import pytest
+from caller import Caller
+
+from chatkit import ServiceProfile
+from chatkit.sandbox import Sandbox
+from chatkit.sandbox.store import Store, StoreError
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "new" / "sandbox.db"
+
+
+def fill(call):
+    return call.contact(name="Ana"), call.flow(), call.webhook().data["id"], call.content()
+
+
+def test_a_file_keeps_everything(path):
+    with Sandbox(path) as sandbox:
+        call = Caller(sandbox)
+        fill(call)
+        gone = call.contact("2025550199")
+        call("DELETE", f"/contacts/{gone}")
+        paths = ["/contacts", "/flows", "/webhooks", "/templates/greeting/contents"]
+        before = [call("GET", path).json for path in paths]
+    with Sandbox(path) as sandbox:
+        call = Caller(sandbox)
+        assert [call("GET", path).json for path in paths] == before
+        assert call("GET", "/contacts?search=ana").total == 1
+        assert call("POST", "/contacts", {"number": "2025550143", "country_code": "+1"}).status == 409
+        assert call.contact("2025550199") == gone
+        assert call.contact("2025550155") == gone + 1
+
+
+def test_a_file_is_for_its_owner_alone(path):
+    with Sandbox(path):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        for beside in path.parent.iterdir():
+            assert stat.S_IMODE(beside.stat().st_mode) == 0o600
+
+
+def test_a_file_belongs_to_one_sandbox_at_a_time(path):
+    with Sandbox(path), pytest.raises(StoreError, match="locked"):
+        Sandbox(path)
+    Sandbox(path).close()
+
+
+def test_a_file_of_another_program_is_refused_and_left_alone(tmp_path):
+    text = tmp_path / "text"
+    text.write_text("not a database, and long enough to be looked at " * 100)
+    before = text.read_bytes()
+    with pytest.raises(StoreError):
+        Sandbox(text)
+    assert text.read_bytes() == before
+    other = tmp_path / "other.db"
+    connection = sqlite3.connect(other)
+    connection.execute("CREATE TABLE mine (x)")
+    connection.close()
+    with pytest.raises(StoreError, match="another program"):
+        Sandbox(other)
+
+
+def test_a_file_is_refused_under_a_profile_that_stores_otherwise(path):
+    Sandbox(path).close()
+    with pytest.raises(StoreError, match="id_type"):
+        Sandbox(path, profile=ServiceProfile(id_type="string"))
+    Sandbox(path, profile=ServiceProfile(search_param="q")).close()
+
+
+def test_demo_fills_a_file_once(path):
+    with Sandbox(path, seed="demo") as sandbox:
+        call = Caller(sandbox)
+        total = call("GET", "/contacts").total
+        call("DELETE", f"/contacts/{call('GET', '/contacts').data[0]['id']}")
+    with Sandbox(path, seed="demo") as sandbox:
+        assert Caller(sandbox)("GET", "/contacts").total == total - 1
+
+
+def test_a_commit_that_fails_undoes_every_write_since_the_last(monkeypatch):
+    with Sandbox(seed="empty") as sandbox:
+        call, store = Caller(sandbox), sandbox.store
+        kept = call.contact(name="Ana")
+        assert call("GET", "/contacts?search=ana").total == 1
+        run = store.run
+
+        def full(statement, values=()):
+            if statement == "COMMIT":
+                raise sqlite3.OperationalError("database or disk is full")
+            return run(statement, values)
+
+        monkeypatch.setattr(store, "run", full)
+        reply = call("POST", "/contacts", {"number": "2025550144", "country_code": "+1"})
+        assert reply.status == 503
+        assert call("PUT", f"/contacts/{kept}", {"name": "Bo"}).status == 503
+        assert call("DELETE", f"/contacts/{kept}").status == 503
+        assert not store.dirty
+        monkeypatch.undo()
+        assert [contact["first_name"] for contact in call("GET", "/contacts").data] == ["Ana"]
+        assert call("GET", "/contacts?search=bo").total == 0
+        assert call.contact("2025550144") == kept + 1
+
+
+def test_a_write_that_fails_undoes_the_whole_group():
+    with Sandbox(seed="empty") as sandbox:
+        call, store = Caller(sandbox), sandbox.store
+        call.contact("2025550143")
+        table = sandbox.service.contacts.table
+        table.insert(60001, "1001", "1", "{}", "{}", "{}", "", "")
+        assert store.dirty
+        # The same id again: what no operation does, because each asks for the next.
+        with pytest.raises(sqlite3.IntegrityError):
+            table.insert(60001, "1001", "2", "{}", "{}", "{}", "", "")
+        store.spoil()
+        with pytest.raises(StoreError):
+            store.commit()
+        assert not store.dirty
+        assert call("GET", "/contacts").total == 1
+        assert call.contact("2025550144") == 50002
+
+
+def test_many_writes_wait_for_one_commit():
+    with Sandbox(seed="empty") as sandbox:
+        call, service, store = Caller(sandbox), sandbox.service, sandbox.store
+        from chatkit.sandbox.message import Request
+
+        headers = {"authorization": f"Bearer {sandbox.token}", "content-type": "application/json"}
+        path = "/api/business/public/channels/chat/accounts/1001/contacts"
+        for at in range(20):
+            body = b'{"number":"20255501%02d","country_code":"+1"}' % at
+            assert service.answer(Request("POST", path, "", headers, body)).status == 201
+            assert store.dirty
+        store.rollback()
+        assert call("GET", "/contacts").data == []
+
+
+def test_a_store_in_memory_begins_empty():
+    store = Store()
+    assert store.is_empty
+    assert not store.dirty
+    store.commit()
+    store.close()

@@ -1,0 +1,215 @@
+"""The laws of the house, each with its reason.
+
+A new file needs a line in ORDER: that is the moment to think about where it stands.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[1]
+FILES = {path.relative_to(ROOT): path for path in sorted(ROOT.glob("chatkit/**/*.py"))}
+
+# Top to bottom: a line may import itself and what stands below it.
+ORDER = [
+    ("__main__", "chatkit"),
+    ("checkup", "cli", "conformance", "inbox", "widgets"),
+    ("client",),
+    ("contacts", "flows", "templates", "webhooks"),
+    ("resource",),
+    ("bulk",),
+    ("listing", "observation"),
+    ("frame", "transport"),
+    ("wire",),
+    (
+        *("answer", "background", "call", "connection", "errors", "numbers"),
+        *("profile", "progress", "record", "secret", "settings"),
+    ),
+]
+RANK = {room: rank for rank, line in enumerate(ORDER) for room in line} | {"signature": len(ORDER)}
+ROOMS = {"contacts", "flows", "templates", "webhooks"}
+
+# Who may import a library at run time: a successor is then a change of one file.
+DOORS = {
+    "aiohttp": ("wire",),
+    "httpx": ("wire",),
+    "pandas": ("frame",),
+    "pyarrow": ("frame",),
+    "phonenumbers": ("numbers",),
+    "ipywidgets": ("widgets",),
+    "anywidget": ("widgets",),
+    "keyring": ("settings",),
+    "uvicorn": ("sandbox/server",),
+    "sqlite3": ("sandbox/", "bulk/journal", "inbox/store"),
+    "tomlkit": ("settings",),
+    "tqdm": ("progress",),
+}
+
+# Words that mean the same as one of ours (design §9): one concept has one name.
+WORDS = {
+    "api_key": "access token",
+    "dto": "record",
+    "emulator": "sandbox",
+    "mock": "sandbox",
+    "msisdn": "number",
+    "simulate": "plan (showing it is the dry run)",
+    "dry_run": "plan (showing it is the dry run)",
+    "tenant": "account",
+    "undelete": "restore",
+    "workspace": "account",
+}
+
+
+class Import(NamedTuple):
+    """One import of one name, `typing` when only a type checker sees it."""
+
+    file: Path
+    line: int
+    name: str
+    typing: bool
+    inside_function: bool
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line} imports {self.name}"
+
+
+def imports_of(file: Path, node: ast.AST, typing: bool, inside: bool) -> Iterator[Import]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import):
+            for alias in child.names:
+                yield Import(file, child.lineno, alias.name, typing, inside)
+        elif isinstance(child, ast.ImportFrom):
+            assert child.level == 0, f"{file}:{child.lineno} write imports in full"
+            for alias in child.names:
+                name = f"{child.module}.{alias.name}"
+                yield Import(file, child.lineno, name, typing, inside)
+        else:
+            checked = isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"
+            function = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef)
+            yield from imports_of(file, child, typing or checked, inside or function)
+
+
+IMPORTS = [
+    found
+    for file, path in FILES.items()
+    for found in imports_of(file, ast.parse(path.read_bytes()), typing=False, inside=False)
+]
+
+
+def room_of(name: str) -> str:
+    """The part of the house a dotted name or a file belongs to."""
+    parts = name.removesuffix(".py").replace("/", ".").split(".")
+    if parts[1:3] == ["inbox", "signature"]:
+        return "signature"  # at the bottom: the sandbox signs with it
+    return parts[1] if len(parts) > 1 and parts[1] != "__init__" else "chatkit"
+
+
+def of_the_house(*rooms: str) -> list[Import]:
+    """Imports of chatkit by the named parts of the house; by all of them without a name."""
+    return [
+        found
+        for found in IMPORTS
+        if found.name.split(".")[0] == "chatkit"
+        and (not rooms or room_of(str(found.file)) in rooms)
+    ]
+
+
+def test_imports_point_down() -> None:
+    """What stands below knows nothing of what stands above, so it can be read alone.
+
+    Rooms never import each other: what a resource needs is in its own file.
+    """
+    wrong = []
+    for found in of_the_house():
+        source, target = room_of(str(found.file)), room_of(found.name)
+        if {source, target} & {"flowjson", "sandbox"} or source == target:
+            continue  # their own laws stand below
+        assert source in RANK, f"{found.file}: give it a place in ORDER"
+        siblings = {source, target} <= ROOMS
+        if RANK.get(target, -1) < RANK[source] or siblings:
+            wrong.append(str(found))
+    assert not wrong
+
+
+def test_flow_documents_stand_alone() -> None:
+    """A flow document can be checked without an account, so flowjson knows of none."""
+    wrong = [i for i in of_the_house("flowjson") if room_of(i.name) not in ("flowjson", "errors")]
+    assert not wrong, list(map(str, wrong))
+
+
+def test_the_sandbox_is_a_second_witness() -> None:
+    """Client and sandbox may not share a mistake: each reads the API document for itself."""
+    allowed = ("sandbox", "profile", "signature")
+    wrong = [i for i in of_the_house("sandbox") if room_of(i.name) not in allowed]
+    assert not wrong, list(map(str, wrong))
+
+
+def test_the_sandbox_is_opened_only_when_it_is_needed() -> None:
+    """Who works on a live account never loads the sandbox: imports stand inside functions."""
+    wrong = [
+        found
+        for found in of_the_house()
+        if room_of(found.name) == "sandbox"
+        and room_of(str(found.file)) != "sandbox"
+        and not found.typing
+        and not (found.inside_function and room_of(str(found.file)) in ("client", "cli"))
+    ]
+    assert not wrong, list(map(str, wrong))
+
+
+def test_each_outside_library_has_one_door() -> None:
+    """A library that ends, or is replaced by a better one, is a change of one file."""
+    wrong = [
+        str(found)
+        for found in IMPORTS
+        if (doors := DOORS.get(found.name.split(".")[0]))
+        and not found.typing
+        and not any(str(found.file).startswith(f"chatkit/{door}") for door in doors)
+    ]
+    assert not wrong
+
+
+def test_each_file_has_its_test() -> None:
+    """Who changes a file finds its test by name: bulk/plan.py and tests/bulk/test_plan.py."""
+    without = [
+        str(file)
+        for file in FILES
+        # these hold names and a door only: test_public_names.py and the test of cli.py see them
+        if file.name not in ("__init__.py", "__main__.py")
+        if not (ROOT / "tests" / Path(*file.parts[1:-1]) / f"test_{file.name}").exists()
+    ]
+    assert not without
+
+
+def test_files_stay_short() -> None:
+    """A file is one noun that fits in one sitting."""
+    paths = [path for kind in ("py", "js", "css") for path in ROOT.glob(f"chatkit/**/*.{kind}")]
+    lengths = {str(path.relative_to(ROOT)): len(path.read_bytes().splitlines()) for path in paths}
+    assert not {file: lines for file, lines in lengths.items() if lines > 350}
+
+
+def texts() -> Iterator[tuple[str, str]]:
+    """Everything a person reads: code, README, the cells of the notebooks."""
+    for path in [*FILES.values(), ROOT / "README.md"]:
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            yield f"{path.relative_to(ROOT)}:{number}", line
+    for path in ROOT.glob("notebooks/*.ipynb"):
+        for number, cell in enumerate(json.loads(path.read_text())["cells"]):
+            yield f"{path.relative_to(ROOT)}, cell {number}", "".join(cell["source"])
+
+
+def test_one_concept_has_one_name() -> None:
+    """A second word for the same thing makes a reader look for the difference."""
+    forms = {re.sub("_", "[ _-]?", word): ours for word, ours in WORDS.items()}
+    wrong = [
+        f"{place}: say {ours!r}"
+        for place, text in texts()
+        for form, ours in forms.items()
+        if re.search(rf"(?<![a-z]){form}s?(?![a-z])", text, re.IGNORECASE)
+    ]
+    assert not wrong

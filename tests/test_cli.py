@@ -1,0 +1,429 @@
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import keyrings
+import pytest
+
+from chatkit.cli import main
+from chatkit.sandbox import Sandbox
+
+MARKER = "tok_5f3a9c1e77"
+LOOPBACK = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+PREFIX = "/api/business/public/channels/chat/accounts"
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """The environment of a process of its own: own settings, a keyring in a file."""
+    return os.environ | {
+        "CHATKIT_CONFIG": str(tmp_path / "connections.toml"),
+        "PYTHON_KEYRING_BACKEND": "keyrings.FileKeyring",
+        "PYTHONPATH": str(Path(keyrings.__file__).parent),
+        "KEYRING_FILE": str(tmp_path / "keyring.json"),
+        "MARKER_TOKEN": MARKER,
+        "COLUMNS": "100",
+    }
+
+
+def chatkit(
+    *arguments: str, env: dict[str, str], stdin: str = ""
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "chatkit", *arguments],
+        input=stdin, env=env, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+
+
+@contextmanager
+def started(
+    *arguments: str, env: dict[str, str], **options: Any
+) -> Iterator["subprocess.Popen[str]"]:
+    """The command in a process of its own, ended with the block whatever happens in it."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "chatkit", *arguments],
+        env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        **options,
+    ) as process:  # fmt: skip
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@contextmanager
+def serving(*arguments: str, env: dict[str, str]) -> Iterator[dict[str, Any]]:
+    """`chatkit sandbox --json`, and what its first line tells."""
+    with started("sandbox", "--json", *arguments, env=env) as process:
+        assert process.stdout is not None and process.stderr is not None
+        line = process.stdout.readline()
+        assert line, process.stderr.read()
+        yield json.loads(line)
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=20)
+        assert (process.returncode, out, err) == (0, "", "")
+
+
+def ask(told: dict[str, Any], method: str, path: str, body: object = None) -> tuple[int, Any]:
+    request = urllib.request.Request(
+        f"{told['base_url']}{PREFIX}/{told['account_id']}/{path}",
+        method=method,
+        data=None if body is None else json.dumps(body).encode(),
+        headers={
+            "Authorization": f"Bearer {told['token']}",
+            "Content-Type": "application/json",
+        },
+    )
+    try:
+        with LOOPBACK.open(request, timeout=20) as answer:
+            return answer.status, json.load(answer)
+    except urllib.error.HTTPError as error:
+        return error.code, json.load(error)
+
+
+# --- sandbox ------------------------------------------------------------------------
+
+
+def test_the_sandbox_tells_all_in_its_first_line_and_serves_until_sigterm(
+    environment: dict[str, str],
+) -> None:
+    with serving(env=environment) as told:
+        assert list(told) == [
+            "base_url", "account_id", "token", "admin_token", "search_param", "status_param",
+        ]  # fmt: skip
+        assert told["base_url"].startswith("http://127.0.0.1:")
+        status, answer = ask(told, "GET", "contacts")
+        assert (status, answer["data"]) == (200, [])
+
+
+def test_one_operation_of_each_room_works_over_http(environment: dict[str, str]) -> None:
+    with serving("--seed", "empty", env=environment) as told:
+        flow = {"name": "f", "template_name": "default", "flow_json": _flow()}
+        content = {"lang_code": "en", "text": "Hello {{1}}", "variables": {"1": "Ana"}}
+        assert ask(told, "POST", "contacts", {"number": "5550100", "country_code": "+1"})[0] == 201
+        assert ask(told, "POST", "flows", flow)[0] == 201
+        assert ask(told, "POST", "templates/hello/contents", content)[0] in (200, 201)
+        hook = {"url": "https://hooks.example.com/a", "events": ["*"]}
+        status, answer = ask(told, "POST", "webhooks", hook)
+        assert status == 201 and len(answer["data"]["webhook_secret"]) == 64
+        for room in ("contacts", "flows", "webhooks", "templates/hello/contents"):
+            status, answer = ask(told, "GET", room)
+            assert (status, len(answer["data"])) == (200, 1)
+
+
+def _flow() -> dict[str, Any]:
+    footer = {"type": "Footer", "label": "Done", "on-click-action": {"name": "complete"}}
+    layout = {"type": "SingleColumnLayout", "children": [footer]}
+    screen = {"id": "WELCOME", "terminal": True, "title": "Welcome", "layout": layout}
+    return {"version": "7.2", "screens": [screen]}
+
+
+def test_a_file_keeps_what_the_sandbox_answered(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    arguments = ("--db", str(tmp_path / "shop.db"))
+    with serving(*arguments, env=environment) as told:
+        assert ask(told, "POST", "contacts", {"number": "5550100", "country_code": "+1"})[0] == 201
+    with serving(*arguments, env=environment) as told:
+        assert ask(told, "GET", "contacts")[1]["pagination"]["totalCount"] == 1
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("p.toml", 'search_param = "q"\nstatus_param = ""\nnot_found_status = 410'),
+        ("p.json", '{"search_param": "q", "status_param": null, "not_found_status": 410}'),
+    ],
+)
+def test_a_profile_file_sets_the_open_points(
+    file: str, text: str, environment: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / file).write_text(text)
+    with serving("--profile", str(tmp_path / file), env=environment) as told:
+        assert (told["search_param"], told["status_param"]) == ("q", None)
+        assert ask(told, "GET", "contacts/77")[0] == 410
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        ("serch_param = 'q'", "serch_param is no known key"),
+        ("put = 'q'", "put - Input should be"),
+        ("put", "cannot be read"),
+    ],
+)
+def test_a_wrong_profile_file_is_a_usage_error(
+    text: str, advice: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "p.toml").write_text(text)
+    assert main(["sandbox", "--profile", str(tmp_path / "p.toml")]) == 2
+    said = capsys.readouterr()
+    assert said.out == "" and advice in said.err and said.err.count("\n") == 1
+
+
+def test_the_sandbox_says_how_to_connect(environment: dict[str, str]) -> None:
+    with started("sandbox", env=environment) as process:
+        assert process.stdout is not None and process.stderr is not None
+        said = ""
+        while "chatkit.Client(" not in said:
+            line = process.stdout.readline()
+            assert line, process.stderr.read()
+            said += line
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=20)[1] == ""
+        assert process.returncode == 0
+    assert "http://127.0.0.1:" in said and "1001" in said and "Ctrl-C" in said
+
+
+def test_a_sandbox_that_cannot_be_served_says_why(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        assert main(["sandbox", "--port", str(taken.getsockname()[1])]) == 1
+    (tmp_path / "notes.txt").write_text("these are only my notes, and no database\n" * 100)
+    assert main(["sandbox", "--db", str(tmp_path / "notes.txt")]) == 1
+    assert main(["sandbox", "--db", str(tmp_path / "notes.txt" / "x.db")]) == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.count("chatkit: the sandbox cannot be served: ") == said.err.count("\n") == 3
+
+
+# --- usage --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "",
+        MARKER,
+        f"login staging --token {MARKER}",
+        f"login staging --token={MARKER}",
+        f"login staging {MARKER}",
+        f"login staging --token-stdin={MARKER}",
+        f"login staging --base-url x --account-id 1 {MARKER}",
+        f"sandbox --port {MARKER}",
+        f"sandbox --port=65536 {MARKER}",
+        f"sandbox --seed {MARKER}",
+        f"doctor staging {MARKER}",
+        f"logout {MARKER} {MARKER}",
+    ],
+)
+def test_a_usage_error_does_not_repeat_what_was_typed(
+    arguments: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(arguments.split())
+    said = capsys.readouterr()
+    assert caught.value.code == 2
+    assert "usage: chatkit" in said.err
+    assert MARKER not in said.out + said.err
+
+
+def test_help_is_there_for_every_command_and_loads_nothing_heavy() -> None:
+    code = (
+        "import sys; from chatkit.cli import main\n"
+        "try: main(['--help'])\n"
+        "except SystemExit: pass\n"
+        "heavy = {'pandas', 'httpx', 'pydantic', 'keyring', 'uvicorn', 'jupyterlab'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    for name in ("lab", "sandbox", "doctor", "login", "logout", "connections", "conformance"):
+        assert name in done.stdout
+    assert done.stdout.endswith("[]\n")
+
+
+# --- connections --------------------------------------------------------------------
+
+
+def test_login_keeps_what_works_and_logout_forgets_it(environment: dict[str, str]) -> None:
+    with Sandbox(seed="demo") as sandbox, sandbox.serve() as base_url:
+        flags = ("--base-url", base_url + "/", "--account-id", sandbox.account_id, "--token-stdin")
+        runs = [chatkit("connections", env=environment)]
+        runs.append(chatkit("login", "shop", *flags, env=environment, stdin=sandbox.token + "\n"))
+        runs.append(chatkit("connections", env=environment))
+        runs.append(chatkit("doctor", "shop", env=environment))
+        kept = Path(environment["KEYRING_FILE"]).read_text()
+        again = chatkit("login", "shop", "--token-stdin", env=environment, stdin=sandbox.token)
+        runs.append(again)
+        runs.append(chatkit("logout", "shop", env=environment))
+        runs.append(chatkit("connections", env=environment))
+        token = sandbox.token
+    assert [run.returncode for run in runs] == [0] * 7, [run.stderr for run in runs]
+    assert 'chatkit.connect("shop")' in runs[1].stdout.replace("'", '"')
+    assert runs[2].stdout == f"shop  account 1001 at {base_url}\n"
+    assert "Chat Contacts, View" in runs[3].stdout
+    assert runs[6].stdout == runs[0].stdout
+    assert json.loads(kept) == {"chatkit/shop": token}
+    assert json.loads(Path(environment["KEYRING_FILE"]).read_text()) == {}
+    assert token not in Path(environment["CHATKIT_CONFIG"]).read_text()
+    assert not [run for run in runs if token in run.stdout + run.stderr]
+
+
+def test_login_keeps_nothing_that_does_not_work(environment: dict[str, str]) -> None:
+    with Sandbox(seed="empty") as sandbox, sandbox.serve() as base_url:
+        known = ("--base-url", base_url, "--account-id", sandbox.account_id)
+        odd = ("--base-url", "http://shop.example.com", "--account-id", "1")
+        gone = ("--base-url", "http://127.0.0.1:9", "--account-id", "1")
+        runs = [
+            chatkit("login", "shop", *flags, "--token-stdin", env=environment, stdin=text)
+            for flags, text in [
+                (known, MARKER),
+                (known, f"{MARKER} {MARKER}"),
+                (known, ""),
+                (odd, MARKER),
+                (gone, MARKER),
+                (known[:2], MARKER),
+            ]
+        ]
+    assert [run.returncode for run in runs] == [1, 2, 2, 2, 1, 2]
+    assert "nothing was kept. Access token: refused (401)" in runs[0].stderr
+    assert [run.stderr.count("\n") for run in runs] == [1] * 6
+    assert "does not answer" in runs[4].stderr
+    assert "account id is missing" in runs[5].stderr
+    assert not Path(environment["KEYRING_FILE"]).exists()
+    assert not Path(environment["CHATKIT_CONFIG"]).exists()
+    _assert_clean(runs)
+
+
+@pytest.mark.parametrize(
+    ("backend", "status", "advice"),
+    [
+        ("keyring.backends.fail.Keyring", 2, "This machine has no keyring. Set CHATKIT_TOKEN"),
+        ("keyrings.LoudKeyring", 2, "The keyring failed (ValueError)"),
+        ("keyrings.ForgetfulKeyring", 2, "did not keep the token"),
+        ("keyrings.NoSuchThing", 2, "The keyring failed"),
+    ],
+)
+def test_a_keyring_that_fails_is_one_clear_line_without_the_token(
+    backend: str, status: int, advice: str, environment: dict[str, str]
+) -> None:
+    environment["PYTHON_KEYRING_BACKEND"] = backend
+    with Sandbox(seed="empty") as sandbox, sandbox.serve() as base_url:
+        environment["MARKER_TOKEN"] = sandbox.token
+        flags = ("--base-url", base_url, "--account-id", sandbox.account_id, "--token-stdin")
+        run = chatkit("login", "shop", *flags, env=environment, stdin=sandbox.token)
+        assert sandbox.token not in run.stdout + run.stderr
+    assert run.returncode == status
+    assert advice in run.stderr and run.stderr.count("\n") == 1
+    assert not Path(environment["CHATKIT_CONFIG"]).exists()
+
+
+def test_a_token_in_the_environment_is_never_shown(environment: dict[str, str]) -> None:
+    environment["CHATKIT_TOKEN"] = MARKER
+    Path(environment["CHATKIT_CONFIG"]).write_text(
+        '[shop]\nbase_url = "http://127.0.0.1:9"\naccount_id = "1"\n'
+    )
+    runs = [
+        chatkit("doctor", env=environment),
+        chatkit("doctor", "nobody", env=environment),
+        chatkit("doctor", "shop", env=environment),
+        chatkit("logout", "nobody", env=environment),
+        chatkit("connections", env=environment),
+    ]
+    environment["CHATKIT_TOKEN"] = f"{MARKER}\n{MARKER}"
+    runs.append(chatkit("doctor", "shop", env=environment))
+    assert [run.returncode for run in runs] == [2, 2, 1, 2, 0, 2]
+    _assert_clean(runs)
+
+
+def _assert_clean(runs: list[subprocess.CompletedProcess[str]]) -> None:
+    for run in runs:
+        assert MARKER not in run.stdout + run.stderr
+        assert "Traceback" not in run.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a terminal of POSIX")
+def test_login_asks_and_hides_the_token(environment: dict[str, str]) -> None:
+    import pty
+
+    with Sandbox(seed="empty") as sandbox, sandbox.serve() as base_url:
+        terminal, theirs = pty.openpty()
+        command = [sys.executable, "-m", "chatkit", "login", "shop"]
+        with subprocess.Popen(
+            command, env=environment, stdin=theirs, stdout=theirs, stderr=theirs,
+            start_new_session=True,
+        ) as process:  # fmt: skip
+            os.close(theirs)
+            seen = b""
+            for answer in (base_url, sandbox.account_id, sandbox.token):
+                seen += _until(terminal, b": ")
+                os.write(terminal, answer.encode() + b"\n")
+                seen += _until(terminal, b"\n")  # its echo, or the end of the hidden line
+            seen += _until(terminal, b"never")
+            os.close(terminal)
+        assert process.returncode == 0, seen
+        assert b"Kept." in seen and b"Access token (stays hidden): " in seen
+        assert sandbox.token.encode() not in seen
+        assert json.loads(Path(environment["KEYRING_FILE"]).read_text()) == {
+            "chatkit/shop": sandbox.token
+        }
+
+
+def _until(terminal: int, end: bytes) -> bytes:
+    """What comes from a terminal up to this end, or until the other side is closed."""
+    seen = b""
+    while not seen.endswith(end):
+        try:
+            chunk = os.read(terminal, 4096)
+        except OSError:  # how Linux says that the other side is closed
+            break
+        if not chunk:
+            break
+        seen += chunk
+    return seen
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is SIGINT on POSIX only")
+def test_ctrl_c_ends_quietly(environment: dict[str, str]) -> None:
+    with started("login", "shop", env=environment) as process:
+        assert process.stdout is not None
+        assert process.stdout.read(4) == "Base"
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=20)[1] == ""
+        assert process.returncode == 130
+
+
+# --- conformance --------------------------------------------------------------------
+
+
+def test_conformance_prints_its_table_and_never_the_token(environment: dict[str, str]) -> None:
+    with Sandbox(seed="demo") as sandbox, sandbox.serve() as base_url:
+        environment["CHATKIT_TOKEN"] = sandbox.token
+        flags = ("--base-url", base_url, "--account-id", sandbox.account_id)
+        runs = [chatkit("conformance", *flags, env=environment)]
+        del environment["CHATKIT_TOKEN"]
+        runs += [chatkit("conformance", *more, env=environment) for more in (flags, ())]
+        assert not [run for run in runs if sandbox.token in run.stdout + run.stderr]
+    assert [run.returncode for run in runs] == [0, 2, 2], runs[0]
+    assert "holds" in runs[0].stdout
+    assert "set CHATKIT_TOKEN" in runs[1].stderr
+    assert "Name a connection" in runs[2].stderr
+
+
+# --- lab ----------------------------------------------------------------------------
+
+
+def test_lab_opens_the_notebooks_without_a_browser(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    with started("lab", "--port=0", "--no-browser", env=environment, cwd=tmp_path) as process:
+        assert process.stderr is not None
+        said = ""
+        while "http://127.0.0.1:" not in said:
+            line = process.stderr.readline()
+            assert line, said
+            said += line
+    notebooks = Path(__file__).resolve().parent.parent / "notebooks"
+    assert f"Serving notebooks from local directory: {notebooks}" in said

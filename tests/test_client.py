@@ -1,0 +1,73 @@
+"""Connecting: what is opened, what is said, and that it can be told apart from live data."""
+
+import pytest
+
+import chatkit
+
+
+@pytest.fixture(autouse=True)
+def nothing_configured(monkeypatch, tmp_path):
+    for name in ("BASE_URL", "ACCOUNT_ID", "TOKEN", "CONNECTION"):
+        monkeypatch.delenv(f"CHATKIT_{name}", raising=False)
+    monkeypatch.setenv("CHATKIT_CONFIG", str(tmp_path / "connections.toml"))
+
+
+def test_without_configuration_it_is_the_sandbox_and_says_so(capsys):
+    with chatkit.connect() as client:
+        assert capsys.readouterr().out.startswith("Connected to the sandbox")
+        assert not client.contacts.frame().empty
+        assert repr(client) == "<account 1001 of the sandbox>"
+
+
+def test_each_demo_sandbox_begins_anew():
+    with chatkit.connect() as first:
+        first.contacts.delete(int(first.contacts.frame().index[0]))
+        with chatkit.connect() as second:
+            assert len(second.contacts.frame()) == len(first.contacts.frame()) + 1
+
+
+def test_the_environment_opens_a_live_account_and_says_so(monkeypatch, capsys):
+    with chatkit.Sandbox(seed="demo") as sandbox, sandbox.serve() as base_url:
+        monkeypatch.setenv("CHATKIT_BASE_URL", base_url)
+        monkeypatch.setenv("CHATKIT_ACCOUNT_ID", sandbox.account_id)
+        monkeypatch.setenv("CHATKIT_TOKEN", sandbox.token)
+        with chatkit.connect() as client:
+            said = capsys.readouterr().out
+            assert base_url in said and "live" in said
+            assert sandbox.token not in said + repr(client) + repr(vars(client))
+            assert not client.flows.frame().empty
+
+
+def test_a_client_over_http_sees_what_the_sandbox_holds():
+    with chatkit.Sandbox(seed="demo") as sandbox, sandbox.serve() as base_url:
+        with chatkit.Client(base_url, sandbox.account_id, sandbox.token) as over_http:
+            with chatkit.connect(sandbox) as in_process:
+                assert over_http.contacts.frame().equals(in_process.contacts.frame())
+
+
+def test_half_a_configuration_is_an_error(monkeypatch):
+    monkeypatch.setenv("CHATKIT_BASE_URL", "https://api.example")
+    with pytest.raises(chatkit.SettingsError, match="CHATKIT_TOKEN"):
+        chatkit.connect()
+
+
+def test_an_unknown_connection_is_an_error():
+    with pytest.raises(chatkit.SettingsError, match="chatkit login"):
+        chatkit.connect("nowhere")
+
+
+@pytest.mark.parametrize("token", ["wrong", "Bearer x", ""])
+def test_a_wrong_token_is_refused_without_being_shown(token):
+    with chatkit.Sandbox(seed="empty") as sandbox, sandbox.serve() as base_url:
+        with pytest.raises((chatkit.NotAuthenticated, chatkit.SettingsError)) as caught:
+            chatkit.Client(base_url, sandbox.account_id, token).contacts.frame()
+        if token:
+            assert token not in str(caught.value).split()
+
+
+def test_an_error_shows_as_its_text_alone_in_a_notebook():
+    with chatkit.connect(chatkit.Sandbox(seed="empty")) as client:
+        with pytest.raises(chatkit.NotFound) as caught:
+            client.contacts.get(1)
+    (line,) = caught.value._render_traceback_()
+    assert line.startswith("NotFound: GET contacts/1: 404")

@@ -1,0 +1,138 @@
+"""The room of contacts, under every profile."""
+
+import pytest
+from rooms import client, sandbox  # noqa: F401
+
+import chatkit
+
+ANA = {"number": "2025550143", "country_code": "+1", "name": "Ana María de la Cruz"}
+BO = {"number": "2025550144", "country_code": "+1", "name": "Bo"}
+
+
+def test_a_created_contact_comes_back_as_it_was_sent(client):
+    ana = client.contacts.create(**ANA)
+    assert (ana.number, ana.country_code, ana.name) == tuple(ANA.values())
+    assert client.contacts.get(ana.id) == ana
+
+
+def test_a_contact_needs_no_name(client):
+    contact = client.contacts.create(number="2025550143", country_code="+1")
+    assert contact.name is None
+
+
+def test_the_frame_holds_every_contact_with_text_for_text(client):
+    made = [client.contacts.create(**{**ANA, "number": f"20255501{n:02}"}) for n in range(23)]
+    frame = client.contacts.frame()
+    assert list(frame.index) == [c.id for c in made]
+    assert list(frame.number) == [c.number for c in made]
+    assert set(frame.name) == {ANA["name"]}
+    assert {str(frame[c].dtype) for c in ("number", "country_code", "name", "meta_name")} == {"str"}
+    assert str(frame.created_at.dtype) == "datetime64[us, UTC]"
+    assert frame.index.dtype == "int64"
+
+
+def test_an_empty_room_is_an_empty_frame_with_its_columns(client):
+    frame = client.contacts.frame()
+    assert frame.empty
+    assert {"name", "number", "country_code", "tags"} <= set(frame.columns)
+
+
+def test_a_full_frame_reads_each_contact(client):
+    client.contacts.create(**ANA)
+    assert "ref_id" in client.contacts.frame(full=True).columns
+
+
+def test_an_update_changes_what_is_passed_and_nothing_else(client):
+    ana = client.contacts.create(**ANA)
+    renamed = client.contacts.update(ana.id, name="Ana Cruz")
+    assert (renamed.name, renamed.number, renamed.country_code) == (
+        "Ana Cruz",
+        ANA["number"],
+        ANA["country_code"],
+    )
+    moved = client.contacts.update(ana.id, number="2025550199")
+    assert (moved.name, moved.number) == ("Ana Cruz", "2025550199")
+    assert moved.first_name == renamed.first_name
+
+
+def test_an_empty_name_clears_it(client):
+    ana = client.contacts.create(**ANA)
+    assert client.contacts.update(ana.id, name="").name is None
+
+
+def test_a_second_contact_with_the_number_is_a_conflict(client):
+    client.contacts.create(**ANA)
+    with pytest.raises(chatkit.Conflict, match="POST contacts"):
+        client.contacts.create(**ANA)
+    assert len(client.contacts.frame()) == 1
+
+
+def test_a_deleted_contact_leaves_and_is_restored_by_creating_it_again(client):
+    ana = client.contacts.create(**ANA)
+    bo = client.contacts.create(**BO)
+    client.contacts.delete(ana.id)
+    listed = set(client.contacts.frame().index)
+    assert listed == ({ana.id, bo.id} if client.profile.inactive_in_lists else {bo.id})
+    restored = client.contacts.create(**ANA)
+    assert restored.id == ana.id
+    assert restored.name == ANA["name"]
+    assert set(client.contacts.frame().index) == {ana.id, bo.id}
+
+
+def test_deleting_twice_is_as_the_profile_says(client):
+    ana = client.contacts.create(**ANA)
+    client.contacts.delete(ana.id)
+    if client.profile.second_delete == "ok":
+        client.contacts.delete(ana.id)
+    else:
+        with pytest.raises(chatkit.NotFound):
+            client.contacts.delete(ana.id)
+
+
+def test_an_unknown_id_is_not_found(client):
+    with pytest.raises(chatkit.NotFound, match="GET contacts/404404"):
+        client.contacts.get(404404)
+    with pytest.raises(chatkit.Refused):
+        client.contacts.update(404404, name="Nobody")
+
+
+def test_search_finds_name_and_number_literally(client):
+    ana = client.contacts.create(**{**ANA, "name": "100% Ana_B"})
+    client.contacts.create(**BO)
+    if client.profile.search_param is None:
+        with pytest.raises(chatkit.InputError, match="search_param"):
+            client.contacts.frame(search="ana")
+        return
+    for term in ("100%", "ANA_b", "5550143"):
+        assert list(client.contacts.frame(search=term).index) == [ana.id]
+    assert client.contacts.frame(search="%").index.to_list() == [ana.id]
+    assert client.contacts.frame(search="anaxb").empty
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"number": 2025550143, "country_code": "+1"}, "number = 2025550143: must be text"),
+        ({"number": "202 555", "country_code": "+1"}, "number = '202 555'"),
+        ({"number": "2025550143", "country_code": "1"}, "country_code = '1'"),
+        ({"country_code": "+1"}, "number = : is required"),
+        ({**ANA, "first_name": "Ana"}, "first_name = 'Ana': is no field that can be sent"),
+    ],
+)
+def test_what_cannot_be_sent_is_refused_before_it_is_sent(client, fields, reason):
+    with pytest.raises(chatkit.InputError) as caught:
+        client.contacts.create(**fields)
+    assert reason in str(caught.value)
+
+
+def test_every_problem_is_told_at_once():
+    with chatkit.connect(chatkit.Sandbox(seed="empty")) as client:
+        with pytest.raises(chatkit.InputError) as caught:
+            client.contacts.create(number=1.5, country_code="", tags=[])
+        assert {p.field for p in caught.value.problems} == {"number", "country_code", "tags"}
+        with pytest.raises(chatkit.InputError, match="pass one of number, country_code, name"):
+            client.contacts.update(1)
+        with pytest.raises(chatkit.InputError, match="whole number"):
+            client.contacts.get("seventeen")
+        with pytest.raises(chatkit.InputError, match="whole number"):
+            client.contacts.get(True)

@@ -1,0 +1,39 @@
+"""Every open point is documented, and every pair of them is tried by the rooms' tests."""
+
+from itertools import combinations, product
+
+import pytest
+from profiles import PROFILES, axes
+from pydantic import ValidationError
+
+from chatkit import ServiceProfile
+
+
+def test_every_point_says_why_and_which_section_is_silent():
+    for name, field in ServiceProfile.model_fields.items():
+        assert field.description and len(field.description) > 15, name
+        assert field.json_schema_extra["section"], name
+
+
+def test_the_profiles_cover_every_pair_of_open_points():
+    assert len(PROFILES) >= 42
+    seen = {
+        (a, repr(x), b, repr(y))
+        for profile in PROFILES
+        for (a, x), (b, y) in combinations(profile, 2)
+    }
+    points = axes()
+    for a, b in combinations(points, 2):
+        for x, y in product(points[a], points[b]):
+            assert (a, repr(x), b, repr(y)) in seen
+
+
+def test_a_misspelt_point_or_value_is_refused():
+    with pytest.raises(ValidationError):
+        ServiceProfile(serch_param="q")
+    with pytest.raises(ValidationError):
+        ServiceProfile(put="sometimes")
+
+
+def test_changed_tells_what_is_not_the_default():
+    assert ServiceProfile(put="replace", page_base=1).changed() == {"put": "replace"}

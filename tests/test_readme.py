@@ -1,0 +1,43 @@
+"""What README and docstrings show is run: documentation that is not run rots."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+
+import chatkit
+
+README = Path(__file__).parents[1] / "README.md"
+MODULES = [
+    "chatkit",
+    *(
+        module.name
+        for module in pkgutil.walk_packages(chatkit.__path__, "chatkit.")
+        if not module.name.endswith("__main__")  # importing it would run the command line
+    ),
+]
+
+
+def test_the_python_of_the_readme_runs_in_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = README.read_text(encoding="utf-8")
+    blocks = list(re.finditer(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))
+    assert blocks, "README shows no Python"
+    namespace: dict[str, object] = {"__name__": "readme"}
+    for block in blocks:
+        line = text.count("\n", 0, block.start(1))
+        exec(compile("\n" * line + block[1], str(README), "exec"), namespace)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_examples_of_the_docstrings_hold(name: str) -> None:
+    module = importlib.import_module(name)
+    options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    assert doctest.testmod(module, optionflags=options).failed == 0

@@ -1,0 +1,407 @@
+import json
+import os
+import stat
+import subprocess
+import sys
+import traceback
+from pathlib import Path
+
+import keyring
+import keyring.backends.fail
+import pytest
+from keyring.backend import KeyringBackend
+from keyrings import FileKeyring, ForgetfulKeyring, LoudKeyring
+
+from chatkit.connection import Connection
+from chatkit.errors import SettingsError
+from chatkit.profile import ServiceProfile
+from chatkit.settings import config_file, forget, names, resolve, save
+
+MARKER = "tok_5f3a9c1e77"
+STAGING = "https://staging.example.com"
+OTHER = "https://other.example.com"
+
+
+@pytest.fixture(autouse=True)
+def own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHATKIT_CONFIG", str(tmp_path / "config" / "connections.toml"))
+    monkeypatch.setenv("KEYRING_FILE", str(tmp_path / "keyring.json"))
+    monkeypatch.setenv("MARKER_TOKEN", MARKER)
+    before = keyring.get_keyring()
+    keyring.set_keyring(FileKeyring())
+    yield
+    keyring.set_keyring(before)
+
+
+def staging(**values: object) -> Connection:
+    good = {"base_url": STAGING, "account_id": "1001", "token": MARKER}
+    return Connection.model_validate(good | values)
+
+
+def write(text: str) -> Path:
+    path = config_file()
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def set_environment(monkeypatch: pytest.MonkeyPatch, **values: str) -> None:
+    for key, value in values.items():
+        monkeypatch.setenv(f"CHATKIT_{key.upper()}", value)
+
+
+# --- which connection is meant ------------------------------------------------------
+
+
+def test_nothing_configured_is_no_connection() -> None:
+    assert resolve() is None
+    assert resolve(profile=ServiceProfile(put="replace")) is None
+
+
+def test_kept_connections_are_not_used_unasked() -> None:
+    save("staging", staging())
+    assert resolve() is None
+
+
+def test_arguments_alone_are_a_connection() -> None:
+    profile = ServiceProfile(put="replace")
+    found = resolve(base_url=STAGING + "/", account_id=1001, token=MARKER, profile=profile)
+    assert found == staging(profile=profile)
+
+
+def test_wrong_variables_do_not_matter_where_arguments_say_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    set_environment(monkeypatch, base_url="x", account_id="/", token=f"{MARKER} {MARKER}")
+    assert resolve(base_url=STAGING, account_id="1001", token=MARKER) == staging()
+
+
+def test_variables_alone_are_a_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    set_environment(monkeypatch, base_url=STAGING, account_id="1001", token=f"{MARKER}\n")
+    assert resolve() == staging(name="environment")
+
+
+def test_empty_variables_count_as_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    set_environment(monkeypatch, base_url="", account_id="", token="")
+    assert resolve() is None
+
+
+def test_an_argument_comes_before_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    set_environment(monkeypatch, base_url=STAGING, account_id="1001", token="other")
+    found = resolve(account_id="2002", token=MARKER)
+    assert found == staging(account_id="2002", name="environment")
+    assert resolve(base_url=f"{STAGING}/", token=MARKER) == staging()
+
+
+def test_a_name_comes_before_the_variables_of_another_address(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    save("staging", staging())
+    set_environment(monkeypatch, base_url=OTHER, account_id="2002", token="other")
+    assert resolve("staging") == staging(name="staging")
+
+
+def test_a_token_is_never_sent_to_an_address_it_was_not_given_with(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    write(f'[staging]\nbase_url = "{STAGING}"\naccount_id = "1001"\n')
+    set_environment(monkeypatch, base_url=OTHER, account_id="2002", token=MARKER)
+    with pytest.raises(SettingsError, match="access token is missing") as named:
+        resolve("staging")
+    with pytest.raises(SettingsError, match="access token is missing") as passed:
+        resolve(base_url=STAGING, account_id="1001")
+    assert "set aside" in str(named.value) and "set aside" in str(passed.value)
+    save("production", staging(base_url=OTHER))
+    with pytest.raises(SettingsError, match="not both"):
+        resolve("production", base_url=STAGING)
+
+
+def test_a_token_variable_serves_a_named_connection_before_the_keyring(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    save("staging", staging(token="kept"))
+    set_environment(monkeypatch, token=MARKER, account_id="2002")
+    assert resolve("staging") == staging(name="staging")
+    set_environment(monkeypatch, base_url=f"{STAGING}/")
+    assert resolve("staging") == staging(name="staging")
+
+
+def test_arguments_change_a_named_connection() -> None:
+    save("staging", staging(profile=ServiceProfile(put="replace")))
+    profile = ServiceProfile(page_base=0)
+    found = resolve("staging", account_id=2002, token="new", profile=profile)
+    assert found == staging(account_id="2002", token="new", profile=profile, name="staging")
+
+
+def test_a_variable_names_the_default_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    save("staging", staging())
+    save("production", staging(base_url=OTHER))
+    set_environment(monkeypatch, connection="staging")
+    assert resolve() == staging(name="staging")
+    assert resolve("production") == staging(base_url=OTHER, name="production")
+    assert resolve(base_url=OTHER, account_id="1001", token=MARKER) == staging(base_url=OTHER)
+
+
+@pytest.mark.parametrize("given", range(1, 7))
+@pytest.mark.parametrize("by", ["arguments", "variables"])
+def test_half_a_configuration_names_what_is_missing_and_every_place_for_it(
+    given: int, by: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values = {"base_url": STAGING, "account_id": "1001", "token": MARKER}
+    some = {key: value for i, (key, value) in enumerate(values.items()) if given >> i & 1}
+    arguments = some if by == "arguments" else {}
+    if by == "variables":
+        set_environment(monkeypatch, **some)
+    with pytest.raises(SettingsError) as caught:
+        resolve(**arguments)
+    text = str(caught.value)
+    for key in values:
+        named = f"{key}=" in text and f"CHATKIT_{key.upper()}" in text
+        assert named is (key not in some)
+    assert "chatkit login NAME" in text and "sandbox" in text
+    assert MARKER not in text
+
+
+def test_an_unknown_name_lists_the_known_ones() -> None:
+    with pytest.raises(SettingsError, match="Known: none yet"):
+        resolve("staging")
+    save("staging", staging())
+    save("production", staging())
+    with pytest.raises(SettingsError, match=r"'stagign'\. Known: production, staging\."):
+        resolve("stagign")
+
+
+def test_an_empty_name_is_no_request_for_the_sandbox() -> None:
+    with pytest.raises(SettingsError, match="no connection of that name"):
+        resolve("")
+
+
+def test_a_token_passed_as_a_name_is_not_repeated() -> None:
+    token = MARKER * 4
+    with pytest.raises(SettingsError) as caught:
+        resolve(token)
+    assert MARKER not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "values", [{"base_url": f"https://{MARKER}@x"}, {"account_id": f"{MARKER}/"},
+               {"token": f"{MARKER} {MARKER}"}],
+)  # fmt: skip
+def test_a_bad_variable_is_refused_unseen(
+    values: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_environment(monkeypatch, **values)
+    with pytest.raises(SettingsError, match="In the CHATKIT_ variables") as caught:
+        resolve()
+    assert MARKER not in "".join(traceback.format_exception(caught.value))
+
+
+# --- the configuration file ---------------------------------------------------------
+
+
+def test_a_saved_connection_comes_back_whole() -> None:
+    profile = ServiceProfile(
+        search_param=None, page_base=0, content_requires=("text",), rate_limit=20
+    )
+    save("staging", staging(profile=profile))
+    assert names() == ["staging"]
+    assert resolve("staging") == staging(profile=profile, name="staging")
+
+
+def test_the_file_is_private_and_holds_no_token() -> None:
+    save("staging", staging())
+    path = config_file()
+    assert MARKER not in path.read_text()
+    assert [p.name for p in path.parent.iterdir()] == [path.name]
+    if os.name == "posix":
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_comments_and_other_connections_stay_when_one_is_saved() -> None:
+    path = write(
+        "# ours\n"
+        f'[staging]  # the rehearsal\nbase_url = "{STAGING}"  # mind the dot\naccount_id = 1001\n'
+        "[staging.profile]\n# told by support\nsearch_param = 'q'\n"
+        f'[other]\nbase_url = "{OTHER}"\naccount_id = "7"\n'
+    )
+    known = resolve("staging", token="x")
+    assert known is not None and known.profile.search_param == "q" and known.account_id == "1001"
+    save("staging", staging(profile=known.profile, account_id="1002"))
+    text = path.read_text()
+    for comment in ("# ours", "# the rehearsal", "# mind the dot", "# told by support", "[other]"):
+        assert comment in text
+    assert names() == ["other", "staging"]
+    assert resolve("staging") == staging(profile=known.profile, account_id="1002", name="staging")
+
+
+def test_a_profile_that_is_the_default_again_leaves_the_file() -> None:
+    save("staging", staging(profile=ServiceProfile(put="replace")))
+    save("staging", staging())
+    assert "profile" not in config_file().read_text()
+
+
+def test_a_link_to_the_file_stays_a_link(tmp_path: Path) -> None:
+    if os.name != "posix":
+        pytest.skip("links need rights elsewhere")
+    real = tmp_path / "dotfiles.toml"
+    real.write_text("# mine\n")
+    config_file().parent.mkdir()
+    config_file().symlink_to(real)
+    save("staging", staging())
+    assert config_file().is_symlink()
+    assert real.read_text().startswith("# mine\n")
+
+
+def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    save("staging", staging())
+    before = config_file().read_bytes()
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(SettingsError, match="No space left"):
+        save("other", staging())
+    assert config_file().read_bytes() == before
+    assert [p.name for p in config_file().parent.iterdir()] == [config_file().name]
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        (f'[staging]\nbase_url="{STAGING}"\naccount_id=1\nacount="2"', "acount is no known key"),
+        (f'[staging]\nbase_url="{STAGING}"', "account_id is missing"),
+        ('[staging]\naccount_id=1\nbase_url="staging.example.com"', "begin with https://"),
+        (f'[staging]\nbase_url="{STAGING}"\naccount_id=1.5', "account id must be"),
+        (f'[staging]\nbase_url="{STAGING}"\naccount_id=1\n[staging.profile]\nserch="q"',
+         "profile.serch is no known key"),
+        (f'[staging]\nbase_url="{STAGING}"\naccount_id=1\n[staging.profile]\nput="q"',
+         "profile.put - Input should be 'merge' or 'replace'"),
+        (f'base_url="{STAGING}"', r"outside a table. Write \[NAME\] above it"),
+        ("[staging", "cannot be read: Expected"),
+        (f'[staging]\ntoken="{MARKER}"', "chatkit login"),
+        (f'[other]\naccess_TOKEN="{MARKER}"', "chatkit login"),
+        (f'token="{MARKER}"', "chatkit login"),
+        (f'[staging]\ntoken={MARKER}', "cannot be read"),
+        (f'[staging]\ntoken="{MARKER}', "cannot be read"),
+    ],
+)  # fmt: skip
+def test_a_wrong_file_is_refused_with_the_key_and_never_a_token(text: str, advice: str) -> None:
+    path = write(text)
+    with pytest.raises(SettingsError, match=advice) as caught:
+        resolve("staging")
+    assert str(path) in str(caught.value)
+    assert MARKER not in "".join(traceback.format_exception(caught.value))
+
+
+def test_a_file_that_is_not_text_is_refused() -> None:
+    write("").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(SettingsError, match="cannot be read"):
+        names()
+    config_file().unlink()
+    config_file().mkdir()
+    with pytest.raises(SettingsError, match="cannot be read"):
+        names()
+
+
+@pytest.mark.parametrize("name", ["", "a b", "a.b", "../x", "é", "x" * 31, "a\n"])
+def test_an_odd_name_is_refused(name: str) -> None:
+    with pytest.raises(SettingsError, match="name is made of"):
+        save(name, staging())
+    assert names() == []
+
+
+def test_the_file_lies_in_the_folder_the_system_has_for_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("CHATKIT_CONFIG")
+    if sys.platform == "linux":
+        monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
+        assert config_file() == tmp_path / "xdg" / "chatkit" / "connections.toml"
+        save("staging", staging())
+        assert stat.S_IMODE((tmp_path / "xdg" / "chatkit").stat().st_mode) == 0o700
+    assert config_file().name == "connections.toml"
+
+
+# --- the keyring --------------------------------------------------------------------
+
+
+def test_the_token_lies_in_the_keyring_under_the_name(tmp_path: Path) -> None:
+    save("staging", staging())
+    assert json.loads((tmp_path / "keyring.json").read_text()) == {"chatkit/staging": MARKER}
+
+
+def test_forgetting_removes_token_and_table(tmp_path: Path) -> None:
+    save("staging", staging())
+    save("other", staging())
+    forget("staging")
+    assert names() == ["other"]
+    assert json.loads((tmp_path / "keyring.json").read_text()) == {"chatkit/other": MARKER}
+    with pytest.raises(SettingsError, match="Known: other"):
+        forget("staging")
+
+
+def test_forgetting_works_where_no_token_or_no_keyring_is(tmp_path: Path) -> None:
+    save("staging", staging())
+    save("other", staging())
+    (tmp_path / "keyring.json").unlink()
+    forget("staging")
+    keyring.set_keyring(keyring.backends.fail.Keyring())
+    forget("other")
+    assert names() == []
+
+
+def test_a_named_connection_without_a_token_says_where_to_give_it() -> None:
+    write(f'[staging]\nbase_url = "{STAGING}"\naccount_id = "1001"\n')
+    with pytest.raises(SettingsError, match=r"set CHATKIT_TOKEN, .*`chatkit login staging`"):
+        resolve("staging")
+
+
+def test_without_a_keyring_the_token_variable_is_named_and_works(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    save("staging", staging())
+    keyring.set_keyring(keyring.backends.fail.Keyring())
+    for use in (lambda: resolve("staging"), lambda: save("staging", staging())):
+        with pytest.raises(SettingsError, match=r"no keyring.*CHATKIT_TOKEN"):
+            use()
+    set_environment(monkeypatch, token=MARKER)
+    assert resolve("staging") == staging(name="staging")
+
+
+def test_a_broken_keyring_never_lets_the_token_through() -> None:
+    save("staging", staging())
+    keyring.set_keyring(LoudKeyring())
+    for use in (
+        lambda: resolve("staging"),
+        lambda: save("new", staging()),
+        lambda: forget("staging"),
+    ):
+        with pytest.raises(SettingsError, match="The keyring failed") as caught:
+            use()
+        error = caught.value
+        assert MARKER not in "".join(traceback.format_exception(error))
+        assert error.__context__ is None and error.__cause__ is None
+
+
+@pytest.mark.parametrize("backend", [ForgetfulKeyring()])
+def test_a_keyring_that_keeps_nothing_is_noticed(backend: KeyringBackend) -> None:
+    keyring.set_keyring(backend)
+    with pytest.raises(SettingsError, match="did not keep"):
+        save("staging", staging())
+    assert names() == []
+
+
+def test_the_keyring_is_loaded_only_when_it_is_asked() -> None:
+    code = (
+        "import sys; from chatkit.settings import resolve; resolve();"
+        "resolve(base_url='https://a.example', account_id=1, token='t');"
+        "print([m for m in ('keyring', 'tomlkit', 'httpx', 'pandas') if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.strip() == "[]"

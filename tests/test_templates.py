@@ -1,0 +1,108 @@
+"""The room of template contents, under every profile."""
+
+import pytest
+from rooms import client, sandbox  # noqa: F401
+
+import chatkit
+
+ENGLISH = {
+    "lang_code": "en",
+    "text": "Hello {{1}}, your order {{2}} is ready.",
+    "variables": {"1": "Ana", "2": "A-17"},
+    "footer": "Thank you",
+    "is_draft": True,
+    "headers": [{"type": "text", "text": "Ready"}],
+    "buttons": [
+        {"type": "visit_website", "label": "Track", "value": "https://shop.example/t"},
+        {"type": "call_phone", "label": "Call", "value": "2025550143", "country_code": "+1"},
+    ],
+}
+
+
+@pytest.fixture
+def contents(client):  # noqa: F811
+    return client.templates("order_ready")
+
+
+def test_a_created_content_comes_back_as_it_was_sent(contents):
+    content = contents.create(**ENGLISH)
+    assert content == contents.get("en")
+    for field in ("lang_code", "text", "variables", "footer", "is_draft"):
+        assert getattr(content, field) == ENGLISH[field]
+    assert [h["text"] for h in content.headers] == ["Ready"]
+    assert [b["label"] for b in content.buttons] == ["Track", "Call"]
+
+
+def test_the_frame_is_indexed_by_language(contents):
+    contents.create(**ENGLISH)
+    contents.create(lang_code="ar", text="مرحبا", is_draft=False)
+    frame = contents.frame()
+    assert set(frame.index) == {"en", "ar"}
+    assert str(frame.text.dtype) == "str"
+    assert str(frame.is_draft.dtype) == "boolean"
+    assert frame.loc["ar", "text"] == "مرحبا"
+    full = contents.frame(full=True)
+    assert full.loc["en", "variables"] == ENGLISH["variables"]
+
+
+def test_a_template_without_contents_is_as_the_profile_says(contents):
+    if contents._profile.unknown_template == "empty":
+        assert contents.frame().empty
+    else:
+        with pytest.raises(chatkit.NotFound):
+            contents.frame()
+
+
+def test_an_update_keeps_what_is_not_passed(contents):
+    before = contents.create(**ENGLISH)
+    after = contents.update("en", text="Hello {{1}}: {{2}}!")
+    assert after.text == "Hello {{1}}: {{2}}!"
+    changed = {"text", "updated_at"}
+    assert after.model_dump(exclude=changed) == before.model_dump(exclude=changed)
+
+
+def test_a_deleted_content_is_gone_and_the_others_stay(contents):
+    contents.create(**ENGLISH)
+    contents.create(lang_code="de", text="Hallo", is_draft=True)
+    contents.delete("en")
+    assert list(contents.frame().index) == ["de"]
+    with pytest.raises(chatkit.NotFound):
+        contents.get("en")
+
+
+def test_a_second_content_of_one_language_is_as_the_profile_says(contents):
+    contents.create(**ENGLISH)
+    again = {**ENGLISH, "text": "Hi"}
+    rule = contents._profile.duplicate_content
+    if rule == "replace":
+        assert contents.create(**again).text == "Hi"
+    else:
+        with pytest.raises(chatkit.Conflict if rule == "conflict" else chatkit.Refused):
+            contents.create(**again)
+
+
+def test_languages_are_offered_by_their_code(contents):
+    contents.create(**ENGLISH)
+    languages = contents.languages()
+    assert languages.loc["en", "label"] == "English"
+
+
+@pytest.mark.parametrize("code", ["", ".", "..", "a\u202eb"])
+def test_a_code_that_would_leave_the_address_is_refused(client, code):  # noqa: F811
+    with pytest.raises(chatkit.InputError, match="cannot be part of an address"):
+        client.templates(code).frame()
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"headers": [{"type": "sound"}]}, "headers.0.type"),
+        ({"buttons": [{"type": "custom"}]}, "buttons.0.label"),
+        ({"variables": {"1": 7}}, "variables.1"),
+        ({"is_draft": "yes"}, "is_draft"),
+    ],
+)
+def test_what_cannot_be_sent_is_refused_with_its_field(contents, change, field):
+    with pytest.raises(chatkit.InputError) as caught:
+        contents.create(**{**ENGLISH, **change})
+    assert field in {p.field for p in caught.value.problems}

@@ -1,0 +1,661 @@
+"""Transport: what is sent again and when, one deadline for all of it, many calls at once."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from email.utils import formatdate
+from pathlib import Path
+
+import pytest
+from faultserver import (
+    OK,
+    TOKEN,
+    Asked,
+    FaultServer,
+    Line,
+    Script,
+    after,
+    answers,
+    connection,
+    drip,
+    drop,
+    half_of_the_head,
+    http,
+    ok,
+    reset,
+    reset_in_the_middle,
+    silence,
+)
+from test_wire import free_port
+
+from chatkit.answer import Envelope
+from chatkit.call import Call
+from chatkit.errors import (
+    BadAnswer,
+    CallError,
+    DeadlinePassed,
+    Fault,
+    InDoubt,
+    InputError,
+    RateLimited,
+    Refused,
+    ServerFault,
+    Unreachable,
+)
+from chatkit.transport import TRIES, Transport
+
+GET = Call("GET", ("contacts", 17))
+WRITES = [
+    Call("POST", ("contacts",), body={"number": "919876543210"}),
+    Call("PUT", ("contacts", 17), body={"name": "Zoë"}),
+    Call("PATCH", ("webhooks", 3), body={"is_active": False}),
+    Call("DELETE", ("contacts", 17)),
+]
+POST = WRITES[0]
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> list[tuple[float, float]]:
+    """Shorten the random waits to a hundredth, and tell from which spans they were drawn."""
+    spans: list[tuple[float, float]] = []
+
+    def uniform(low: float, high: float) -> float:
+        spans.append((low, high))
+        return high / 100
+
+    monkeypatch.setattr(random, "uniform", uniform)
+    return spans
+
+
+def failure(transport: Transport, call: Call) -> CallError:
+    with pytest.raises(CallError) as caught:
+        transport.send(call)
+    assert str(caught.value).startswith(f"{call}: ")
+    transport.close()
+    return caught.value
+
+
+# --- what is sent again ---------------------------------------------------------------
+
+PASSING: dict[str, Script] = {
+    "closed": drop,
+    "reset": reset,
+    "reset in the middle": reset_in_the_middle,
+    **{str(status): answers(status, b"") for status in (500, 502, 503, 504)},
+}
+
+
+@pytest.mark.parametrize("script", PASSING.values(), ids=PASSING)
+def test_a_read_that_met_a_passing_failure_is_sent_again(
+    script: Script, quick: list[tuple[float, float]]
+) -> None:
+    with FaultServer(script, script, script, ok) as server:
+        transport = server.transport()
+        assert transport.send(GET).success
+        transport.close()
+        assert len(server.asked) == TRIES == 4
+    assert quick == [(0, 1.0), (0, 2.0), (0, 4.0)], "full jitter, doubling"
+
+
+@pytest.mark.parametrize("script", PASSING.values(), ids=PASSING)
+def test_a_read_is_given_up_after_four_times(
+    script: Script, quick: list[tuple[float, float]]
+) -> None:
+    with FaultServer(script) as server:
+        error = failure(server.transport(), GET)
+        assert isinstance(error, InDoubt)
+        assert len(server.asked) == 4
+
+
+@pytest.mark.parametrize("call", WRITES, ids=str)
+@pytest.mark.parametrize("script", PASSING.values(), ids=PASSING)
+def test_a_write_that_may_have_landed_is_never_sent_again(script: Script, call: Call) -> None:
+    with FaultServer(script, ok) as server:
+        error = failure(server.transport(), call)
+        assert isinstance(error, InDoubt)
+        assert "may or may not have landed" in str(error)
+        assert len(server.asked) == 1
+
+
+FINAL: dict[str, tuple[Script, type[CallError]]] = {
+    **{str(s): (answers(s, b""), Refused) for s in (400, 401, 403, 404, 405, 409, 413, 415, 422)},
+    "501": (answers(501, b""), ServerFault),
+    "302": (answers(302, b"", "location: /x"), BadAnswer),
+    "html": (answers(200, b"<p>hello", kind="text/html"), BadAnswer),
+    "brotli": (answers(200, OK, "content-encoding: br"), BadAnswer),
+    "success false": (answers(200, b'{"success":false}'), Refused),
+}
+
+
+@pytest.mark.parametrize("call", [GET, POST], ids=str)
+@pytest.mark.parametrize(("script", "kind"), FINAL.values(), ids=FINAL)
+def test_an_answer_that_stands_is_not_asked_for_again(
+    script: Script, kind: type[CallError], call: Call
+) -> None:
+    with FaultServer(script) as server:
+        assert isinstance(failure(server.transport(), call), kind)
+        assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize("call", [GET, *WRITES], ids=str)
+def test_whatever_never_left_is_sent_again(call: Call, quick: list[tuple[float, float]]) -> None:
+    transport = Transport(connection(f"http://127.0.0.1:{free_port()}"))
+    assert type(failure(transport, call)) is Unreachable
+    assert len(quick) == 3
+
+
+def test_a_write_arrives_once_the_service_is_there() -> None:
+    port = free_port()
+    server = None
+    transport = Transport(connection(f"http://127.0.0.1:{port}"), deadline=10)
+
+    def appear() -> None:
+        nonlocal server
+        time.sleep(0.05)
+        server = FaultServer(ok, port=port)
+        server.__enter__()
+
+    thread = threading.Thread(target=appear)
+    thread.start()
+    try:
+        assert transport.send(POST).success
+    finally:
+        thread.join()
+        transport.close()
+        assert server is not None
+        server.__exit__()
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize("call", [GET, *WRITES], ids=str)
+def test_a_connection_lost_while_idle_costs_a_read_nothing_and_a_write_its_certainty(
+    call: Call, quick: list[tuple[float, float]]
+) -> None:
+    landed: list[Asked] = []
+
+    def once(line: Line, asked: Asked) -> None:
+        ok(line, asked)
+        if again := line.ask():  # it has read the second request, and closes all the same
+            landed.append(again)
+        line.reset()
+
+    with FaultServer(once, ok) as server:
+        transport = server.transport()
+        transport.send(GET)
+        if call.writes:
+            assert type(failure(transport, call)) is InDoubt
+            assert (len(landed), len(server.asked)) == (1, 1)
+        else:
+            assert transport.send(call).success
+            assert (len(landed), len(server.asked)) == (1, 2)
+        transport.close()
+
+
+# --- 429 ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("call", [GET, *WRITES], ids=str)
+@pytest.mark.parametrize(
+    "fields",
+    [
+        ("retry-after: 0.3",),
+        ("x-ratelimit-reset: 0.3",),
+        ("retry-after: Thu, 01 Jan 2026 12:00:01 GMT", "date: Thu, 01 Jan 2026 12:00:00 GMT"),
+        ("retry-after: 1",),
+    ],
+    ids=["seconds", "reset", "date", "whole"],
+)
+def test_a_429_is_waited_for_and_sent_again_whatever_the_call(
+    call: Call, fields: tuple[str, ...]
+) -> None:
+    with FaultServer(answers(429, b"", *fields), ok) as server:
+        transport = server.transport()
+        assert transport.send(call).success
+        transport.close()
+        first, second = server.asked
+        assert second.at - first.at >= 0.29
+        assert (first.method, first.path, first.body) == (second.method, second.path, second.body)
+
+
+@pytest.mark.parametrize("told", ["0", "-5", "soon", formatdate(0, usegmt=True), "", "9" * 40])
+def test_a_429_that_does_not_say_when_is_tried_at_growing_intervals(
+    told: str, quick: list[tuple[float, float]]
+) -> None:
+    refuses = answers(429, b"", f"retry-after: {told}")
+    with FaultServer(*[refuses] * 7, ok) as server:
+        transport = server.transport()
+        assert transport.send(POST).success
+        transport.close()
+        assert len(server.asked) == 8, "more than four times: a refused call changed nothing"
+    assert quick == [(s / 2, s) for s in (0.5, 1.0, 2.0, 4.0, 8.0, 8.0, 8.0)]
+
+
+@pytest.mark.parametrize("told", ["86400", "1000000000000000", "2147483647"])
+def test_a_wait_beyond_the_deadline_ends_at_once(told: str) -> None:
+    script = answers(429, b"", f"retry-after: {told}", f"date: {formatdate(usegmt=True)}")
+    with FaultServer(script) as server:
+        error = failure(server.transport(deadline=0.2), POST)
+        assert type(error) is RateLimited
+        assert error.retry_after is not None
+        assert error.retry_after > 1000
+
+
+def test_while_the_service_wants_to_be_left_alone_nothing_is_sent() -> None:
+    with FaultServer(answers(429, b"", "retry-after: 3600")) as server:
+        transport = server.transport()
+        with pytest.raises(RateLimited) as first:
+            transport.send(POST)
+        with pytest.raises(RateLimited, match="not sent: the service asked to wait, 60 s") as next:
+            transport.send(GET)
+        transport.close()
+        assert first.value.retry_after == 3600
+        assert next.value.retry_after is not None
+        assert 59 < next.value.retry_after <= 60, "and then it is asked again"
+        assert len(server.asked) == 1
+
+
+class Window:
+    """A service that lets `width` calls through, then refuses all for `pause` seconds."""
+
+    def __init__(self, width: int, pause: float, *, rounds: int) -> None:
+        self.width, self.pause, self.rounds = width, pause, rounds
+        self.lock = threading.Lock()
+        self.let, self.until = 0, 0.0
+        self.refused: list[list[float]] = []  # one list a window: when each call came
+
+    def __call__(self, line: Line, asked: Asked) -> None:
+        with self.lock:
+            now = time.monotonic()
+            if now < self.until:
+                self.refused[-1].append(now - (self.until - self.pause))
+            elif self.let == self.width and len(self.refused) < self.rounds:
+                self.until, self.let = now + self.pause, 0
+                self.refused.append([0.0])
+            else:
+                self.let += 1
+            left = self.until - now
+        if left > 0:
+            line.send(http(429, b"", f"retry-after: {left:.3f}"))
+        else:
+            line.wait(0.005)
+            line.send(http(200, OK))
+
+
+def test_a_429_to_one_call_holds_back_all_of_them() -> None:
+    window = Window(40, 0.4, rounds=1)
+    with FaultServer(window) as server:
+        transport = server.transport()
+        came = list(transport.send_all([GET] * 200, concurrency=16))
+        transport.close()
+    assert not [c for c in came if isinstance(c, Fault)]
+    # Those under way when the first was refused could not know of it.
+    assert len(window.refused[0]) <= 16
+    assert len([at for at in window.refused[0] if at > 0.1]) <= 2
+
+
+def test_after_a_429_one_call_goes_first() -> None:
+    """Refused again and again, sixteen callers send two calls in a window and not sixteen."""
+    window = Window(40, 0.15, rounds=6)
+
+    class Again(Window):
+        def __call__(self, line: Line, asked: Asked) -> None:
+            if self.refused:
+                self.width = 0  # the first call after each window opens the next one
+            super().__call__(line, asked)
+
+    window = Again(40, 0.15, rounds=6)
+    with FaultServer(window) as server:
+        transport = server.transport()
+        came = list(transport.send_all([GET] * 100, concurrency=16))
+        transport.close()
+    assert not [c for c in came if isinstance(c, Fault)]
+    assert len(window.refused) == 6
+    assert [len(calls) <= 2 for calls in window.refused[1:]] == [True] * 5
+
+
+def test_threads_share_one_pace() -> None:
+    with FaultServer(answers(429, b"", "retry-after: 0.5"), ok) as server:
+        transport = server.transport()
+        first = threading.Thread(target=transport.send, args=[GET])
+        first.start()
+        time.sleep(0.15)
+        transport.send(GET)
+        first.join()
+        transport.close()
+        one, *others = server.asked
+        assert len(others) == 2
+        assert min(asked.at for asked in others) - one.at >= 0.49
+
+
+def test_a_passing_failure_may_say_when_to_come_back() -> None:
+    with FaultServer(answers(503, b"", "retry-after: 0.4"), ok) as server:
+        transport = server.transport()
+        assert transport.send(GET).success
+        transport.close()
+        assert server.asked[1].at - server.asked[0].at >= 0.39
+
+
+# --- one deadline ---------------------------------------------------------------------
+
+SLOW: dict[str, Script] = {
+    "silence": silence,
+    "half of the head": half_of_the_head,
+    "one byte every 0.2 s": drip,
+    "an endless row of early hints": lambda line, asked: early_hints(line),
+}
+
+
+def early_hints(line: Line) -> None:
+    while not line.over.wait(0.05):
+        line.send(b"HTTP/1.1 103 Early Hints\r\n\r\n")
+
+
+@pytest.mark.parametrize("script", SLOW.values(), ids=SLOW)
+@pytest.mark.parametrize("call", [GET, POST], ids=str)
+def test_a_slow_answer_ends_at_the_deadline(script: Script, call: Call) -> None:
+    with FaultServer(script) as server:
+        started = time.monotonic()
+        error = failure(server.transport(deadline=0.6), call)
+        assert 0.55 < time.monotonic() - started < 1.1
+        assert type(error) is DeadlinePassed
+        assert "no whole answer in 0.6 s" in str(error)
+        assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("script", "kind"),
+    [
+        (after(0.1, answers(503, b"")), ServerFault),
+        (after(0.1, drop), InDoubt),
+        (answers(429, b"", "retry-after: 0.25"), RateLimited),
+        (answers(429, b""), RateLimited),
+    ],
+    ids=["503", "lost", "429", "429 without a word"],
+)
+def test_retries_and_waiting_are_within_the_deadline(script: Script, kind: type[CallError]) -> None:
+    for deadline in (0.3, 0.8):
+        with FaultServer(script) as server:
+            started = time.monotonic()
+            error = failure(server.transport(deadline=deadline), GET)
+            assert time.monotonic() - started < deadline + 0.5
+            assert isinstance(error, kind)
+
+
+def test_a_wait_for_others_within_the_deadline_says_that_nothing_was_sent() -> None:
+    with FaultServer(answers(429, b"", "retry-after: 0.5")) as server:
+        transport = server.transport(deadline=0.3)
+        for call in (GET, POST, POST):
+            with pytest.raises(RateLimited):
+                transport.send(call)
+        transport.close()
+        assert len(server.asked) == 1
+
+
+# --- many calls -----------------------------------------------------------------------
+
+
+def calls(count: int) -> Iterator[Call]:
+    return (Call("GET", ("contacts", n)) for n in range(count))
+
+
+def test_each_call_comes_back_once_in_any_order() -> None:
+    def by_number(line: Line, asked: Asked) -> None:
+        line.wait(random.random() / 100)
+        number = int(asked.target.rpartition("/")[2])
+        ok(line, asked) if number % 3 else line.send(http(404, b""))
+
+    with FaultServer(by_number) as server:
+        transport = server.transport()
+        came = list(transport.send_all(calls(100), concurrency=16))
+        transport.close()
+    got: Counter[int] = Counter()
+    for outcome in came:
+        if isinstance(outcome, Fault):
+            call, status = outcome.call, outcome.error.status
+        else:
+            call, envelope = outcome
+            assert isinstance(envelope, Envelope)
+            status = 200
+        number = int(call.segments[1])
+        got[number] += 1
+        assert status == (200 if number % 3 else 404)
+    assert got == Counter(range(100))
+
+
+@pytest.mark.parametrize("concurrency", [1, 3, 16])
+def test_no_more_calls_are_under_way_than_wanted(concurrency: int) -> None:
+    under_way, most, lock = 0, 0, threading.Lock()
+
+    def count(line: Line, asked: Asked) -> None:
+        nonlocal under_way, most
+        with lock:
+            under_way += 1
+            most = max(most, under_way)
+        time.sleep(0.005)
+        with lock:
+            under_way -= 1
+        ok(line, asked)
+
+    with FaultServer(count) as server:
+        transport = server.transport()
+        assert len(list(transport.send_all(calls(100), concurrency=concurrency))) == 100
+        transport.close()
+        assert most == concurrency
+        assert server.connections <= concurrency
+
+
+def test_nothing_is_sent_before_it_is_asked_for() -> None:
+    with FaultServer(ok) as server:
+        transport = server.transport()
+        outcomes = transport.send_all(calls(10))
+        time.sleep(0.1)
+        outcomes.close()
+        assert list(transport.send_all([])) == []
+        assert server.asked == []
+
+
+def test_a_slow_reader_holds_back_the_calls() -> None:
+    taken = 0
+
+    def counted() -> Iterator[Call]:
+        nonlocal taken
+        for call in calls(200):
+            taken += 1
+            yield call
+
+    with FaultServer(ok) as server:
+        transport = server.transport()
+        for got, _ in enumerate(transport.send_all(counted(), concurrency=4), 1):
+            if got % 20 == 0:
+                time.sleep(0.05)
+            assert taken <= got + 8
+        transport.close()
+        assert taken == len(server.asked) == 200
+
+
+def test_calls_are_taken_in_the_thread_of_the_reader() -> None:
+    """A database handle, a progress bar or another call of ours may stand behind them."""
+
+    def nested() -> Iterator[Call]:
+        assert threading.get_ident() == here
+        for call in calls(5):
+            assert transport.send(call).success
+            yield call
+
+    here = threading.get_ident()
+    with FaultServer(ok) as server:
+        transport = server.transport()
+        assert len(list(transport.send_all(nested(), concurrency=2))) == 5
+        transport.close()
+
+
+def test_closing_early_cancels_what_is_under_way() -> None:
+    gone = threading.Semaphore(0)
+
+    def first_only(line: Line, asked: Asked) -> None:
+        if asked.target == "contacts/0":
+            ok(line, asked)
+        while line.ask():
+            continue
+        gone.release()
+
+    with FaultServer(first_only) as server:
+        transport = server.transport()
+        outcomes = transport.send_all(calls(1000), concurrency=8)
+        next(outcomes)
+        started = time.monotonic()
+        outcomes.close()
+        ended = time.monotonic()
+        assert ended - started < 0.5
+        assert all(gone.acquire(timeout=5) for _ in range(7)), "all connections are closed"
+        assert len(server.asked) <= 9
+        nothing_was_sent_after(ended, server)
+        transport.close()
+
+
+def nothing_was_sent_after(moment: float, server: FaultServer) -> None:
+    """What was read a little later had been under way."""
+    time.sleep(0.3)
+    assert max(asked.at for asked in server.asked) < moment + 0.15
+
+
+class Odd(Exception):
+    pass
+
+
+@pytest.mark.parametrize("kind", [Odd, InputError, KeyboardInterrupt, SystemExit])
+def test_what_the_calls_raise_is_raised_as_itself(kind: type[BaseException]) -> None:
+    def broken() -> Iterator[Call]:
+        yield from calls(20)
+        raise kind("mine")
+
+    with FaultServer(ok) as server:
+        transport = server.transport()
+        with pytest.raises(kind, match="mine"):
+            list(transport.send_all(broken()))
+        nothing_was_sent_after(time.monotonic(), server)
+        assert transport.send(GET).success, "and the transport goes on"
+        transport.close()
+
+
+def test_a_call_that_cannot_be_written_is_refused_where_it_stands() -> None:
+    def mixed() -> Iterator[Call]:
+        yield from calls(20)
+        yield Call("POST", ("contacts",), body={"name": "\ud800"})
+        yield from calls(20)
+
+    with FaultServer(ok) as server:
+        transport = server.transport()
+        with pytest.raises(InputError, match="POST contacts: the body cannot be written"):
+            list(transport.send_all(mixed(), concurrency=4))
+        assert {asked.method for asked in server.asked} == {"GET"}
+        transport.close()
+
+
+def test_several_rows_of_calls_at_once() -> None:
+    with FaultServer(ok) as server:
+        transport = server.transport()
+        rows = [transport.send_all(calls(30), concurrency=4) for _ in range(3)]
+        pairs = [outcome for row in zip(*rows, strict=True) for outcome in row]
+        assert len(pairs) == 90
+        transport.close()
+
+
+HUNGRY = """
+import itertools, sys
+sys.path.insert(0, sys.argv[2])
+from faultserver import connection
+from chatkit.transport import Transport
+from chatkit.call import Call
+
+def now():
+    return int(open("/proc/self/statm").read().split()[1]) * 4
+
+transport = Transport(connection(sys.argv[1]))
+def send(count):
+    for _ in transport.send_all(
+        (Call("POST", ("contacts",), body={"number": str(n)}) for n in range(count)), concurrency=32
+    ):
+        pass
+send(2000)
+before = now()
+send(10_000)
+print(now() - before)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="/proc tells of memory")
+def test_ten_thousand_calls_need_no_more_memory_than_two_thousand() -> None:
+    with FaultServer(ok) as server:
+        done = subprocess.run(
+            [sys.executable, "-c", HUNGRY, server.base_url, str(Path(__file__).parent)],
+            capture_output=True,
+            text=True,
+            timeout=100,
+        )
+        assert done.stderr == ""
+        assert len(server.asked) == 12_000
+    assert int(done.stdout) < 4096, "KB"
+
+
+# --- a service in this process --------------------------------------------------------
+
+
+def test_a_door_is_asked_in_place_of_the_network() -> None:
+    heard: list[tuple[str, str, dict[str, str], bytes]] = []
+
+    def door(
+        method: str, target: str, headers: dict[str, str], body: bytes
+    ) -> tuple[int, dict[str, str], bytes]:
+        heard.append((method, target, dict(headers), body))
+        return 200, {"content-type": "application/json"}, OK
+
+    transport = Transport(connection("http://localhost"), door=door)
+    assert transport.send(Call("GET", ("contacts", "a b"), {"q": "ä"})).success
+    assert len(list(transport.send_all([POST] * 5))) == 5
+    transport.close()
+    method, target, headers, body = heard[0]
+    prefix = "/api/business/public/channels/chat/accounts/1001/"
+    assert (method, target, body) == ("GET", prefix + "contacts/a%20b?q=%C3%A4", b"")
+    assert headers["authorization"] == f"Bearer {TOKEN}"
+    assert heard[1][0] == "POST"
+    assert heard[1][3] == b'{"number":"919876543210"}'
+    assert heard[1][2]["content-type"] == "application/json"
+
+
+def test_the_door_has_the_same_rules(quick: list[tuple[float, float]]) -> None:
+    script = iter([(429, b""), (503, b""), ConnectionError(), (200, OK)])
+    seen = itertools.count()
+
+    def door(*asked: object) -> tuple[int, dict[str, str], bytes]:
+        next(seen)
+        answer = next(script)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer[0], {"content-type": "application/json"}, answer[1]
+
+    transport = Transport(connection("http://localhost"), door=door)
+    assert transport.send(GET).success
+    assert next(seen) == 4
+
+
+def test_a_door_that_breaks_leaves_a_write_in_doubt() -> None:
+    def door(*asked: object) -> tuple[int, dict[str, str], bytes]:
+        raise ConnectionError
+
+    assert type(failure(Transport(connection("http://localhost"), door=door), POST)) is InDoubt
+
+
+def test_a_bug_behind_the_door_is_raised_as_itself() -> None:
+    def door(*asked: object) -> tuple[int, dict[str, str], bytes]:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        Transport(connection("http://localhost"), door=door).send(POST)
