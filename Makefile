@@ -2,9 +2,13 @@
 # Each does its own set-up, once, in .venv; a changed pyproject.toml brings it up to date.
 #   make lab PORT=0 BROWSER=0      no browser is opened, the address with its token is printed
 #   make lab PYTHON=python3.12     another Python for a new .venv
+# `make bench` prints the tables of tests/bench, some 25 minutes of them.
+#   make bench QUICK=1             a few minutes: fewer rounds, smaller tables
+#   make bench BENCHES=client      one of them
 PYTHON  ?= python3
 PORT    ?= 8888
 BROWSER ?= 1
+BENCHES ?= imports client frames flatness sandbox
 
 PY := .venv/bin/python
 export UV_HTTP_TIMEOUT ?= 180
@@ -18,8 +22,7 @@ quiet := {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false"}}
 
 lab: .venv/ready-lab
 	@echo "JupyterLab is starting; Ctrl-C stops it."
-	@.venv/bin/jupyter lab --ip=127.0.0.1 --port=$(PORT) $(if $(filter 0,$(BROWSER)),--no-browser) \
-	  --allow-root --Application.log_level=WARN --LabApp.default_url=/lab/tree/0_start.ipynb notebooks
+	@$(PY) -m chatkit lab --port=$(PORT) $(if $(filter 0,$(BROWSER)),--no-browser)
 
 test: check
 	$(PY) tests/browser/chromium.py
@@ -33,7 +36,7 @@ check: .venv/ready-test
 	.venv/bin/mypy
 
 bench: .venv/ready-bench
-	$(PY) -m pytest -s --timeout=3600 tests/bench
+	@failed=0; for each in $(BENCHES); do $(PY) tests/bench/$$each.py || failed=1; done; exit $$failed
 
 clean:
 	rm -rf .venv .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis

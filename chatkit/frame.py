@@ -211,10 +211,9 @@ class Columns:
         fields: list[Any] = []
         names = {}
         for number, (name, kind) in enumerate(self._kinds.items()):
-            odd = _ODD_NAME.search(name)
-            slot = f"c{number}"
-            names[slot] = f"\x7f{number}" if odd else name
-            default = [UNSET] if odd or name in self._optional else []
+            slot = f"__{number}__"
+            names[slot] = slot if _ODD_NAME.search(name) else name
+            default = [UNSET] if name in self._optional else []
             fields.append((slot, Raw if kind == "json" else Any, *default))
         row = msgspec.defstruct(
             "Row", fields, rename=names, gc=False, forbid_unknown_fields=True, kw_only=True
@@ -241,7 +240,11 @@ class Columns:
             self._kinds.setdefault(name, "json")
         if len(self._kinds) > _MOST_FIELDS:
             raise WrongRows(f"the rows have more than {_MOST_FIELDS} different fields")
-        self._optional |= {name for name in self._kinds if any(name not in row for row in rows)}
+        self._optional |= {
+            name
+            for name in self._kinds
+            if _ODD_NAME.search(name) or any(name not in row for row in rows)
+        }
         self._decode = self._decoder()
         return [tuple(_value(row, *field) for field in self._kinds.items()) for row in rows]
 

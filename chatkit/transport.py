@@ -90,6 +90,8 @@ class Transport:
         memory, and none is taken while you do not ask for more. Closing the iterator, or
         an interrupt, cancels what is in flight: nothing is sent once that has returned.
         """
+        if concurrency < 1:
+            raise ValueError("At least one call must be under way at a time.")
         with closing(self._outcomes(calls, concurrency)) as outcomes:
             for call, outcome in outcomes:
                 yield self._unwrapped(call, outcome)
@@ -181,19 +183,21 @@ class Transport:
         Sent again is what never left, what met a 429 (which changed nothing), and a read
         that was lost or met a passing failure. A write that may have landed never is.
         """
-        told = None
+        told = 0.0
         if isinstance(outcome, Answer):
-            told = outcome.retry_after()
             if outcome.status == 429:
-                return self._pace.slow(told)
+                return self._pace.slow(outcome.retry_after())
             self._pace.widen()
-            again = outcome.status in (500, 502, 503, 504) and not outcome.call.writes
-        else:
-            lost = isinstance(outcome, InDoubt) and not isinstance(outcome, BadAnswer)
-            again = isinstance(outcome, Unreachable) or (lost and not outcome.call.writes)
-        if not again or (tried := next(tries)) >= TRIES:
+            if outcome.call.writes or outcome.status not in (500, 502, 503, 504):
+                return None
+            told = outcome.retry_after() or 0.0
+        elif not isinstance(outcome, Unreachable) and (
+            outcome.call.writes or isinstance(outcome, BadAnswer)
+        ):
             return None
-        return max(told or 0.0, random.uniform(0, 0.5 * 2**tried))  # noqa: S311  (jitter)
+        if (tried := next(tries)) == TRIES:
+            return None
+        return max(told, random.uniform(0, 0.5 * 2**tried))  # noqa: S311  (jitter)
 
 
 class _Pace:

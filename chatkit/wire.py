@@ -136,8 +136,7 @@ async def _only_once(
     except aiohttp.ClientConnectorError:
         raise
     except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
-        lost = str(error)
-    raise aiohttp.ClientConnectionError(lost)
+        raise aiohttp.ClientConnectionError from error
 
 
 async def _read(response: aiohttp.ClientResponse) -> bytes | str:

@@ -162,9 +162,17 @@ def test_it_works_in_a_fork_made_while_calls_were_under_way() -> None:
 # --- how it ends ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("ending", ["", "transport.close()", "del transport", "os._exit(0)"])
-@pytest.mark.parametrize("options", [(), ("-X", "dev")], ids=["plain", "dev"])
-def test_a_script_ends_at_once_and_silently(ending: str, options: tuple[str, ...]) -> None:
+ENDINGS = {
+    "open": "",
+    "closed": "transport.close()",
+    "deleted": "del transport",
+    "in the middle": "outcomes = transport.send_all([GET] * 20); next(outcomes)",
+    "by an exit in the middle": "for _ in transport.send_all([GET] * 20): sys.exit()",
+}
+
+
+@pytest.mark.parametrize("ending", ENDINGS.values(), ids=ENDINGS)
+def test_a_script_ends_at_once_and_silently(ending: str) -> None:
     with FaultServer(ok) as server:
         said = run(
             server,
@@ -175,9 +183,10 @@ def test_a_script_ends_at_once_and_silently(ending: str, options: tuple[str, ...
             print(time.monotonic(), flush=True)
             {ending}
             """,
-            *options,
+            "-W",
+            "default::ResourceWarning",
         )
-        assert time.monotonic() - float(said) < 3
+        assert time.monotonic() - float(said) < 5
 
 
 def test_a_script_ends_while_a_thread_waits_for_an_answer() -> None:
@@ -341,7 +350,7 @@ def test_an_interrupt_ends_the_call_at_once_and_nothing_is_sent_after_it(
             process.kill()
             _, said = process.communicate()
         assert said == ""
-        assert ended - sent < 0.5
+        assert ended - sent < 2, "some hundredths are usual; a busy machine takes longer"
         assert len(server.asked) == under_way
 
 
@@ -350,7 +359,6 @@ def test_an_interrupt_in_the_middle_of_much_work_ends_it() -> None:
     """The server answers quickly: there is always a next call that could still go out."""
     text = """
     import time
-    last = 0.0
     def calls():
         while True:
             yield POST
@@ -359,10 +367,10 @@ def test_an_interrupt_in_the_middle_of_much_work_ends_it() -> None:
         for _ in transport.send_all(calls(), concurrency=16):
             pass
     except KeyboardInterrupt:
-        print(time.monotonic(), flush=True)
-        time.sleep(0.5)
+        print("interrupted", flush=True)
+        time.sleep(1)
     """
-    for _ in range(3):
+    for _ in range(2):
         with FaultServer(ok) as server:
             process = subprocess.Popen(
                 [sys.executable, "-c", script(server, text)], stdout=subprocess.PIPE, text=True
@@ -372,10 +380,11 @@ def test_an_interrupt_in_the_middle_of_much_work_ends_it() -> None:
                 assert process.stdout.readline() == "ready\n"
                 until(lambda: len(server.asked) > 50)
                 process.send_signal(signal.SIGINT)
-                ended = float(process.stdout.readline())
+                assert process.stdout.readline() == "interrupted\n"
+                time.sleep(0.3)  # what was on its way arrives
+                count = len(server.asked)
                 assert process.wait(10) == 0
+                assert len(server.asked) == count
             finally:
                 process.kill()
                 process.communicate()
-            # What arrived a moment later was on its way; nothing was sent after that.
-            assert max(asked.at for asked in server.asked) < ended + 0.15

@@ -40,4 +40,5 @@ def test_the_python_of_the_readme_runs_in_order(
 def test_the_examples_of_the_docstrings_hold(name: str) -> None:
     module = importlib.import_module(name)
     options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-    assert doctest.testmod(module, optionflags=options).failed == 0
+    names = {"chatkit": chatkit}  # who reads an example has imported it
+    assert doctest.testmod(module, extraglobs=names, optionflags=options).failed == 0

@@ -196,6 +196,18 @@ def test_a_bad_variable_is_refused_unseen(
     assert MARKER not in "".join(traceback.format_exception(caught.value))
 
 
+@pytest.mark.parametrize("mode", ["Plain", "Context", "Verbose", "Minimal"])
+def test_no_traceback_of_a_notebook_shows_the_token(mode: str) -> None:
+    code = (
+        "import os, chatkit; token = os.environ['MARKER_TOKEN']\n"
+        "chatkit.Client('https://shop.example.com', 1001, token + ' x')\n"
+    )
+    command = [sys.executable, "-m", "IPython", "--colors=NoColor", f"--xmode={mode}", "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert "SettingsError: The access token holds a space" in done.stdout + done.stderr
+    assert MARKER not in done.stdout + done.stderr
+
+
 # --- the configuration file ---------------------------------------------------------
 
 

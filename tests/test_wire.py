@@ -15,6 +15,7 @@ import ssl
 import subprocess
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
@@ -320,6 +321,7 @@ def test_a_connection_known_to_be_closed_is_not_used_again() -> None:
         wire = Wire(connection(server.base_url))
         for _ in range(10):
             body_of(ask(wire, POST))
+            time.sleep(0.05)  # the news arrives
         wire.close()
         assert server.connections == len(server.asked) == 10
 

@@ -4,9 +4,9 @@ The facts are numbered in the order of the document, one table or one function e
 `lists`, `flows`, `templates`, `contacts`, `webhooks`, `access`. To add one, write a line in
 the table of its room, or a function below `@facts(number, section)`.
 
-Not among them is what no caller can see: how the service looks inside, what the text of a
-staging environment's address is, and everything that the document leaves open, which is
-in `chatkit.ServiceProfile`.
+Not among them is what no caller can see: how a token is made in the business application,
+which families of events there are, that a staging environment has the same paths. And what
+the document leaves open is no fact: it is in `chatkit.ServiceProfile`.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ def run(
         allow_writes: Whether marked records may be created.
         make_token: Makes an access token that has exactly these permissions; without it
             the facts about permissions are not told. Try `sandbox.make_token`.
-        send_event: Makes the service send one event of a kind; without it the facts about
-            deliveries are not told.
+        send_event: Makes the service send one event of a kind, to all active webhooks of
+            the account; without it the facts about deliveries are not told.
 
     Raises:
         CallError: The service cannot be reached at all.

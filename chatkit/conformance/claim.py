@@ -63,8 +63,8 @@ class Claims:
     def new(self, style: str = "{}{}{}", code: str = CODE, by: Caller | None = None) -> Claim:
         """Create a contact under a number that nobody had.
 
-        It is sent without a name: a create restores an inactive contact of the number, and a
-        name would change it. A contact of somebody else is made inactive again at once.
+        It is named only when it is there: a create restores an inactive contact of the number,
+        and a name would change it. One of somebody else is made inactive again at once.
         """
         for _ in range(_TRIES):
             number = self.free_number()
@@ -73,7 +73,11 @@ class Claims:
             if reply.status == 409:
                 continue  # somebody's, and the search did not show it
             claim = Claim(reply, number, reply.data.get("id") if reply.has_object else None)
-            if claim.id is None or self._is_own(claim):
+            if claim.id is None:
+                return claim
+            if self._is_own(claim):
+                named = body(sent, code, name=self._trial.marker)
+                self._call.change("PUT", (*PATH, claim.id), named)
                 return claim
             self._call.delete(*PATH, claim.id)
             self._trial.contacts.discard(claim.id)

@@ -50,22 +50,27 @@ class Made:
         return "/".join(map(str, self.place))
 
 
-def remove_all(made: list[Made], caller: Caller, left: dict[Made, str]) -> None:
+def remove_all(made: list[Made], caller: Caller, left: dict[Made, str], notes: list[str]) -> None:
     """Remove every record, the latest first; `left` then says which could not be, and why.
 
-    A record whose removal fails, or is interrupted, does not stop that of the others.
+    A record whose removal fails, or is interrupted, does not stop that of the others. One
+    whose create got no answer, and that cannot be found, is only noted.
     """
-    left.update((record, f"{record}: not removed, the trial was stopped") for record in made)
+    left.update((record, f"{record}: its removal was stopped") for record in made)
     with ExitStack() as stack:
         for record in made:
-            stack.callback(_remove, record, caller, left)
+            stack.callback(_remove, record, caller, left, notes)
 
 
-def _remove(record: Made, caller: Caller, left: dict[Made, str]) -> None:
+def _remove(record: Made, caller: Caller, left: dict[Made, str], notes: list[str]) -> None:
     if record.key is None:
+        if not _can_be_found(record, caller):
+            left[record] = f"{record}: its create got no answer, and it cannot be looked for"
+            return
         record.key = _find(record, caller)
     if record.key is None:
-        left[record] = f"{record}: the create got no answer, and no such record is listed"
+        del left[record]
+        notes.append(f"{record}: a create got no answer, and nothing of it is listed.")
         return
     for _ in range(_TRIES):
         reply = caller.delete(*record.place)
@@ -77,8 +82,17 @@ def _remove(record: Made, caller: Caller, left: dict[Made, str]) -> None:
     left[record] = f"{record}: {reply.outcome}"
 
 
+def _can_be_found(record: Made, caller: Caller) -> bool:
+    """Whether a record whose create got no answer is told from all others by what was sent.
+
+    A contact is, if the trial had searched for its number before: what is found now is its
+    own. Without a search it may be somebody's.
+    """
+    known = record.mark[1] is not None
+    return known and (record.path[0] != "contacts" or caller.profile.search_param is not None)
+
+
 def _find(record: Made, caller: Caller) -> str | int | None:
-    """Find a record whose create got no answer by what it was created with."""
     field, value = record.mark
     for row in _rows(record.path[0], value, caller):
         if row.get(field) == value and type(row.get("id")) in (int, str):
@@ -92,10 +106,7 @@ def _rows(room: str, number: str, caller: Caller) -> Iterator[dict[str, Any]]:
     if room == "webhooks":
         yield from _told(caller.get(room))
     elif room == "contacts":
-        # Only by search: the trial had searched for the number before it created it, so
-        # what is found is its own. Without a search it may be somebody's.
-        if profile.search_param:
-            yield from _told(caller.get(room, **{profile.search_param: number}))
+        yield from _told(caller.get(room, **{str(profile.search_param): number}))
     else:
         for page in range(profile.page_base, profile.page_base + _MOST_PAGES):
             rows = _told(caller.get(room, page=page, pageSize=profile.max_page_size))

@@ -173,7 +173,7 @@ class Trial:
                 "has no way to remove a contact."
             )
         try:
-            remove_all(self.made, self.caller, self.left)
+            remove_all(self.made, self.caller, self.left, self.notes)
         finally:
             for caller in self._strangers:
                 caller.close()

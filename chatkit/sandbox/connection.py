@@ -8,6 +8,7 @@ connections and waiting have bounds.
 import asyncio
 import time
 from collections import deque
+from typing import cast
 
 import httptools
 
@@ -48,8 +49,7 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Greet a new connection, or send it away."""
-        assert isinstance(transport, asyncio.Transport)  # noqa: S101  a promise of asyncio
-        self._transport = transport
+        self._transport = cast(asyncio.Transport, transport)
         self._door.connections.add(self)
         if len(self._door.connections) > MAX_CONNECTIONS:
             self._break(Refused(503, "Too many connections"))
@@ -181,7 +181,7 @@ class Connection(asyncio.Protocol):
         body = b"".join(self._parts)
         request = Request(method, path, query, self._headers, body)
         self._calls.append(Call(request, refused, last, time.perf_counter()))
-        self._over, self._queued = last, True
+        self._over, self._queued = self._over or last, True
         self._next()
 
     def _next(self) -> None:
@@ -214,11 +214,10 @@ class Connection(asyncio.Protocol):
         self._answering, self._idle_since = False, time.monotonic()
         if self._transport.is_closing():
             return
-        if answer:
-            body = b"" if call.request.method == "HEAD" else answer.body
-            if cut:
-                body = body[: len(body) // 2]
-            self._transport.write(self._door.head(answer, last=call.last) + body)
+        body = answer.body if answer and call.request.method != "HEAD" else b""
+        if answer and (body or not cut):
+            head = self._door.head(answer, last=call.last)
+            self._transport.write(head + (body[: len(body) // 2] if cut else body))
         if cut:
             self._over = True
             self._calls.clear()

@@ -1,6 +1,7 @@
 """The front: what a call passes on its way to the service, whichever door it came in by."""
 
 import logging
+import sqlite3
 import threading
 import time
 import traceback
@@ -120,7 +121,7 @@ class Front:
             try:
                 self.store.commit()
                 batch.saved = True
-            except StoreError as error:
+            except (StoreError, sqlite3.Error) as error:
                 logger.error("nothing was saved: %s", error)
                 batch.saved = False
 

@@ -14,9 +14,12 @@ from itertools import islice
 
 from chatkit.sandbox.table import Table
 
-_WINDOW = 6
-_SHORTEST = 3
+_SHORTEST = 3  # shorter terms are in too many contacts for an index to help
+_PART, _STEP = 6, 3
+_PROBES = 40
+_SURE, _FEW = 16, 1000
 _MEMO = 16
+_BULK = 5000
 _FITS = "(instr(name, ?) OR instr(phone, ?))"
 
 
@@ -58,10 +61,14 @@ class ContactSearch:
 
 
 class _Index:
-    """Two full-text tables in memory: names by three letters, numbers by six digits.
+    """Two full-text tables in memory: all triples of characters, and parts of six.
 
-    What is added is never taken out again: a contact that changed is added once more
-    under a new entry, and entries that no longer fit are found out by the store.
+    Parts begin at every third character, so a term of eight or more holds whole parts
+    however it lies in a text. The rarest part of a term names a handful of contacts
+    also where each of its triples stands in thousands.
+
+    What is added is never taken out: a contact that changed is added once more under a
+    new entry, and entries that no longer fit are found out by the store.
     """
 
     def __init__(self) -> None:
@@ -69,9 +76,9 @@ class _Index:
         self._ids = array("q")  # the contact of each entry
         self._repeated = 0
         connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-        self._cursor = connection.cursor()
-        for table, tokens in (("names", "trigram case_sensitive 1"), ("phones", "ascii")):
-            self._cursor.execute(
+        self._run, self._run_many = connection.execute, connection.executemany
+        for table, tokens in (("triples", "trigram case_sensitive 1"), ("parts", "ascii")):
+            self._run(
                 f"CREATE VIRTUAL TABLE {table} USING fts5(text, content='', columnsize=0,"
                 f" detail=none, tokenize='{tokens}')"
             )
@@ -83,38 +90,57 @@ class _Index:
 
     def add(self, contacts: Iterable[tuple[int, str, str]]) -> None:
         """Take in contacts: id, folded name, number with its country code."""
-        contacts = iter(contacts)
-        while part := list(islice(contacts, 5000)):
-            entry = len(self._ids) + 1
-            self._ids.extend(contact[0] for contact in part)
-            self._repeated += sum(contact[0] <= self.last_id for contact in part)
-            self.last_id = max(self.last_id, max(contact[0] for contact in part))
-            self._cursor.execute("BEGIN")
-            self._cursor.executemany(
-                "INSERT INTO names (rowid, text) VALUES (?, ?)",
-                [(at, _plain(contact[1])) for at, contact in enumerate(part, entry)],
+        contacts, before = iter(contacts), len(self._ids)
+        self._run("BEGIN")
+        while some := list(islice(contacts, _BULK)):
+            entries = list(enumerate(some, len(self._ids) + 1))
+            self._ids.extend(contact[0] for contact in some)
+            self._repeated += sum(contact[0] <= self.last_id for contact in some)
+            self.last_id = max(self.last_id, *(contact[0] for contact in some))
+            self._run_many(
+                "INSERT INTO triples (rowid, text) VALUES (?, ?)",
+                [(entry, _plain(f"{name}\n{phone}")) for entry, (_, name, phone) in entries],
             )
-            self._cursor.executemany(
-                "INSERT INTO phones (rowid, text) VALUES (?, ?)",
-                [(at, _windows(contact[2])) for at, contact in enumerate(part, entry)],
+            self._run_many(
+                "INSERT INTO parts (rowid, text) VALUES (?, ?)",
+                [(entry, f"{_parts(name)} {_parts(phone)}") for entry, (_, name, phone) in entries],
             )
-            self._cursor.execute("COMMIT")
+        self._run("COMMIT")
+        if len(self._ids) - before >= _BULK:
+            for table in ("triples", "parts"):
+                self._run(f"INSERT INTO {table} ({table}) VALUES ('optimize')")
 
     def propose(self, folded: str) -> list[int] | None:
         """The contacts that may hold the term; None when they are too many to name."""
-        limit = len(self._ids) // 20 + 500
-        entries = self._entries("names", _all_of(_plain(folded), _SHORTEST), limit)
-        digits = folded.removeprefix("+")
-        if digits.isascii() and digits.isdigit():
-            # A shorter term is the beginning of some window.
-            wanted = f'"{digits}"*' if len(digits) < _WINDOW else _all_of(digits, _WINDOW)
-            entries += self._entries("phones", wanted, limit)
-        if len(entries) >= limit:
-            return None
-        return sorted({self._ids[entry - 1] for entry in entries})
+        if len(folded) <= _PART:
+            triples = [_plain(folded[at : at + 3]) for at in range(len(folded) - 2)]
+            ways = [self._way("triples", [_phrase(triple) for triple in triples])]
+        else:
+            ways = [self._way("parts", _pieces(folded[shift:])) for shift in range(_STEP)]
+        named = set[int]()
+        for entries in ways:
+            if entries is None:
+                return None
+            named.update(self._ids[entry - 1] for entry in entries)
+        return sorted(named)
+
+    def _way(self, table: str, wanted: Sequence[str]) -> list[int] | None:
+        """The entries that have the rarest of some tokens, or if none is rare, all of them."""
+        fewest: list[int] | None = None
+        for token in wanted:
+            found = self._entries(table, token, _FEW)
+            if fewest is None or len(found) < len(fewest):
+                fewest = found
+            if len(found) <= _SURE:
+                return found
+        if fewest is not None and len(fewest) < _FEW:
+            return fewest
+        limit = len(self._ids) // 20 + _FEW
+        found = self._entries(table, " AND ".join(wanted), limit)
+        return found if len(found) < limit else None
 
     def _entries(self, table: str, wanted: str, limit: int) -> list[int]:
-        found = self._cursor.execute(
+        found = self._run(
             f"SELECT rowid FROM {table} WHERE {table} MATCH ? LIMIT ?", (wanted, limit)
         )
         return [entry for (entry,) in found]
@@ -125,12 +151,21 @@ def _plain(text: str) -> str:
     return text.replace("\0", " ")
 
 
-def _windows(phone: str) -> str:
-    digits = phone.removeprefix("+")
-    return " ".join([digits[at : at + _WINDOW] for at in range(len(digits))])
+def _phrase(token: str) -> str:
+    return '"' + token.replace('"', '""') + '"'
 
 
-def _all_of(term: str, size: int) -> str:
-    """A query for entries that have every part of the term of this size, at most 40 of them."""
-    parts = dict.fromkeys(term[at : at + size] for at in range(len(term) - size + 1))
-    return " AND ".join('"' + part.replace('"', '""') + '"' for part in islice(parts, 40))
+def _token(part: str) -> str:
+    """A part as letters and digits, whatever its characters are."""
+    return part.encode().hex()
+
+
+def _parts(text: str) -> str:
+    return " ".join([_token(text[at : at + _PART]) for at in range(0, len(text), _STEP)])
+
+
+def _pieces(term: str) -> list[str]:
+    """Queries for the parts of a term that begins where a part does; the beginning of one."""
+    last = min(len(term) - _PART, _PROBES * _STEP)
+    whole = [_phrase(_token(term[at : at + _PART])) for at in range(0, last + 1, _STEP)]
+    return whole or [_phrase(_token(term)) + "*"]

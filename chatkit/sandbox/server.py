@@ -25,8 +25,8 @@ def serve(sandbox: "Sandbox", host: str = "127.0.0.1", port: int = 0) -> Iterato
     """Serve a sandbox over HTTP from a thread of its own; yields the base address.
 
     Only this machine can reach it unless another host is named, and then only under
-    that very name. Leaving answers the calls that are out, for two seconds at most,
-    closes all connections and ends the thread.
+    that very name. Leaving waits two seconds for the calls that are out, and for events
+    that are being delivered, closes all connections and ends the thread.
 
     Raises:
         OSError: The port is taken or the host is not an address of this machine.

@@ -87,7 +87,8 @@ def send(
     context: ssl.SSLContext | None = None,
     body: bytes = b"{}",
 ) -> Delivery:
-    (delivery,) = deliver([ActiveWebhook(7, url, SECRET)], "msg_1", body, receivers, profile, context)
+    webhook = ActiveWebhook(7, url, SECRET)
+    (delivery,) = deliver([webhook], "msg_1", body, receivers, profile, context)
     return delivery
 
 

@@ -6,11 +6,13 @@ import logging
 import select
 import socket
 from contextlib import ExitStack, closing
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from chatkit import Sandbox
+from chatkit.profile import ServiceProfile
 from chatkit.sandbox.message import Answer, Request
 
 CALLS = 24
@@ -147,6 +149,24 @@ def test_who_waits_learns_of_a_commit_that_another_door_made(fresh: Any) -> None
     assert (lost.saved, kept.saved) == (False, True)
 
 
+def test_a_full_disk_is_answered_with_503_and_loses_nothing_that_was_answered(
+    tmp_path: Path, fresh: Any
+) -> None:
+    with Sandbox(tmp_path / "sandbox.db") as sandbox, sandbox.serve() as base_url:
+        store = sandbox.front.store
+        with sandbox.front.lock:
+            pages = store.run("PRAGMA page_count").fetchone()[0]
+            store.run(f"PRAGMA max_page_count = {pages + 10}").fetchone()
+        door = fresh._replace(sandbox=sandbox, port=int(base_url.rpartition(":")[2]))
+        statuses = [create(door, number) for number in range(600)]
+        assert set(statuses) == {201, 503}
+        assert total(door) == statuses.count(201)
+        with sandbox.front.lock:
+            store.run("PRAGMA max_page_count = 1000000").fetchone()
+        assert create(door, 1000) == 201
+        assert total(door) == statuses.count(201) + 1
+
+
 # --- bugs and the log -----------------------------------------------------------------
 
 
@@ -246,6 +266,21 @@ def test_a_truncated_answer_ends_early_and_the_effect_stays(fresh: Any) -> None:
         fresh.sandbox.answer(*inside(fresh, "POST", 2))
     fresh.sandbox.front.faults.set({})
     assert total(fresh) == 2
+
+
+def test_an_answer_without_a_body_cannot_end_early_and_is_dropped() -> None:
+    profile = ServiceProfile(delete_status=204)
+    with Sandbox(profile=profile) as sandbox, sandbox.serve() as base_url:
+        headers = {"Authorization": f"Bearer {sandbox.token}", "Content-Type": "application/json"}
+        root = "/api/business/public/channels/chat/accounts/1001/contacts"
+        host = base_url.removeprefix("http://")
+        with closing(http.client.HTTPConnection(host, timeout=20)) as connection:
+            connection.request("POST", root, json.dumps(contact(1)), headers)
+            record = json.loads(connection.getresponse().read())["data"]["id"]
+            sandbox.front.faults.set({"truncated": 1})
+            connection.request("DELETE", f"{root}/{record}", headers=headers)
+            with pytest.raises((http.client.RemoteDisconnected, ConnectionResetError)):
+                connection.getresponse()
 
 
 def test_faults_leave_the_admin_door_and_the_document_alone(fresh: Any) -> None:

@@ -5,8 +5,6 @@
 to keep each record as the text it is answered with.
 """
 
-# ruff: noqa: S608  (names of our own, no values)
-
 from __future__ import annotations
 
 import json

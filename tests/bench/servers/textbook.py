@@ -1,6 +1,7 @@
 """Contacts as a textbook builds them: FastAPI, async SQLAlchemy, a session and a commit a call.
 
-`python textbook.py FILE PORT ROWS` begins with so many contacts; run by uvicorn with httptools and uvloop, one worker.
+`python textbook.py FILE PORT ROWS` begins with so many contacts. One worker of uvicorn, with
+httptools and uvloop.
 """
 
 from __future__ import annotations

@@ -1,0 +1,182 @@
+"""Bench of size: what pages, searches and creates cost as the number of contacts grows.
+
+In process and without HTTP, so that nothing hides what grows. All sizes stand side by
+side, and every call is made of each in turn.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+from urllib.parse import quote
+
+from measure import QUICK, at_most, memory, show
+
+from chatkit import sandbox
+from chatkit.sandbox import Sandbox
+from chatkit.sandbox.message import Request
+
+SIZES = (10_000, 100_000) if QUICK else (10_000, 100_000, 1_000_000)
+PAGE_CALLS, SEARCH_CALLS, CREATE_CALLS = 300, 150, 500
+SIZE, PART = 100, 10_000
+ACCOUNT = "/api/business/public/channels/chat/accounts/1001"
+CONTACTS = f"{ACCOUNT}/contacts"
+
+# The names of the demo, from many scripts.
+PEOPLE = json.loads(Path(sandbox.__file__).with_name("demo").joinpath("people.json").read_text())
+GIVEN, FAMILY = (
+    [name for group in PEOPLE for name in group.get(part, "").replace("~", "-").split()]
+    for part in ("given", "family")
+)
+PREFIXES = [f"{area}{block:02}" for area in range(60, 100) for block in range(0, 100, 5)]
+
+
+class Town(NamedTuple):
+    """A sandbox with so many contacts, and which of them a search finds alone."""
+
+    size: int
+    sandbox: Sandbox
+    headers: dict[str, str]
+    rare: list[str]
+    numbers: list[str]
+
+    def ask(self, target: str) -> bytes:
+        """Answer a read."""
+        status, _, body = self.sandbox.answer("GET", target, self.headers, b"")
+        assert status == 200, body
+        return body
+
+    def create(self, number: str, name: str) -> None:
+        """Create a contact; it is saved when this returns."""
+        body = contact(number, name)
+        status, _, answer = self.sandbox.answer("POST", CONTACTS, self.headers, body)
+        assert status == 201, answer
+
+
+def main() -> None:
+    """Print a table for a store in memory and one for a store in a file."""
+    with TemporaryDirectory() as folder:
+        measure("in memory", lambda size: None)
+        measure("in a file", lambda size: Path(folder) / f"{size}.db")
+
+
+def measure(where: str, path: Callable[[int], Path | None]) -> None:
+    """Fill a sandbox of each size, ask them in turn, and print what it cost."""
+    before, began = memory(), time.perf_counter()
+    towns = [build(size, path(size)) for size in SIZES]
+    filling = time.perf_counter() - began
+    works: dict[str, tuple[Callable[[Town, int], object], int, float | None]] = {
+        "first page of 100": (lambda town, at: page(town, 1), PAGE_CALLS, 1.2),
+        "last page of 100": (lambda town, at: page(town, town.size // SIZE), PAGE_CALLS, 1.2),
+        "search, one hit by rare name": (
+            lambda town, at: found(town, town.rare[at], 1), SEARCH_CALLS, 3.0
+        ),
+        "search, one hit by full number": (
+            lambda town, at: found(town, town.numbers[at], 1), SEARCH_CALLS, 3.0
+        ),
+        "search, a common name (first 10)": (
+            lambda town, at: found(town, f"{GIVEN[at]} {FAMILY[at]}", None), 60, None
+        ),
+        "create": (
+            lambda town, at: town.create(f"1{at:09}", GIVEN[at % len(GIVEN)]), CREATE_CALLS, 1.2
+        ),
+        "search after each create": (after_create, SEARCH_CALLS, None),
+    }  # fmt: skip
+    rows = []
+    for town in towns:
+        began = time.perf_counter()
+        found(town, "nobody at all", 0)
+        rows.append((town.size, time.perf_counter() - began))
+    first = ", ".join(f"{seconds:.1f} s at {size:,}" for size, seconds in rows)
+    table: list[list[object]] = []
+    for name, (work, calls, goal) in works.items():
+        costs = timed(towns, work, calls)
+        ratio = costs[-1] / costs[0]
+        shown = f"{ratio:.2f} ×" if goal is None else at_most(ratio, goal, " ×")
+        table.append([name, *costs, shown])
+    sizes = [f"µs at {size:,}" for size in SIZES]
+    show(f"Size, {where}", ["call", *sizes, "last / first"], table)
+    print(f"\nFilled in {filling:.0f} s by {memory() - before:,.0f} MB; first search: {first}.")
+    for town in towns:
+        town.sandbox.close()
+
+
+def timed(towns: list[Town], work: Callable[[Town, int], object], calls: int) -> list[float]:
+    """The median µs of a call for each town."""
+    spent: dict[int, list[float]] = {town.size: [] for town in towns}
+    order = list(towns)
+    for at in range(calls):
+        random.shuffle(order)
+        for town in order:
+            began = time.thread_time()
+            work(town, at)
+            spent[town.size].append(time.thread_time() - began)
+    return [median(spent[town.size]) * 1e6 for town in towns]
+
+
+def page(town: Town, number: int) -> None:
+    """Read one page of 100."""
+    body = town.ask(f"{CONTACTS}?pageSize={SIZE}&page={number}")
+    assert body.count(b'"wa_phone_id"') == SIZE
+
+
+def found(town: Town, term: str, hits: int | None) -> None:
+    """Search, and see that there are so many hits."""
+    body = town.ask(f"{CONTACTS}?search={quote(term)}")
+    assert hits is None or json.loads(body)["pagination"]["totalCount"] == hits, body[-200:]
+
+
+def after_create(town: Town, at: int) -> None:
+    """Create and search at once: the index must take in what is new."""
+    town.create(f"2{at:09}", "Anna Maria Lopez")
+    found(town, town.rare[-1 - at], 1)
+
+
+def build(size: int, path: Path | None) -> Town:
+    """Fill a sandbox through its own creates, saved by the ten thousand."""
+    made = Sandbox(path)
+    headers = {"authorization": f"Bearer {made.token}", "content-type": "application/json"}
+    town = Town(size, made, headers, [], [])
+    each = size // (3 * SEARCH_CALLS)
+    people = enumerate(residents(size, each))
+    for _ in range(0, size, PART):
+        with made.front.alone() as service:
+            for at, (number, name) in (next(people) for _ in range(PART)):
+                request = Request("POST", CONTACTS, "", headers, contact(number, name))
+                assert service.answer(request).status == 201
+                if at % each == 7:
+                    town.rare.append(name.split()[1])
+                elif at % each == 9:
+                    town.numbers.append(number)
+    return town
+
+
+def residents(size: int, each: int) -> Iterator[tuple[str, str]]:
+    """Numbers and names as a country has them; one in `each` has a name nobody else has."""
+    chance = random.Random(size)
+    used: set[str] = set()
+    for at in range(size):
+        number = chance.choice(PREFIXES) + f"{chance.randrange(10**6):06}"
+        while number in used:
+            number = chance.choice(PREFIXES) + f"{chance.randrange(10**6):06}"
+        used.add(number)
+        given, family = chance.choice(GIVEN), chance.choice(FAMILY)
+        if at % each == 7:
+            syllables = (chance.choice("bdfgklmnprstvz") + chance.choice("aeiou") for _ in range(5))
+            family = "".join(syllables).capitalize()
+        yield number, f"{given} {family}"
+
+
+def contact(number: str, name: str) -> bytes:
+    """The body of a create."""
+    return json.dumps({"number": number, "country_code": "+91", "name": name}).encode()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,228 @@
+"""One connection on raw sockets: its bounds on time, size and number, and its order."""
+
+import contextlib
+import socket
+import time
+from typing import Any
+
+import pytest
+
+from chatkit.sandbox import connection
+
+ROOT = "/api/business/public/channels/chat/accounts/1001"
+
+
+def test_a_body_over_the_cap_is_refused_before_it_is_sent(door: Any) -> None:
+    head = door.head("POST", Content_Length=str(10**12), Content_Type="application/json")
+    with door.connect() as sock:
+        sock.sendall(head)
+        assert door.status(sock.recv(65536)) == 413
+
+
+def test_a_body_over_the_cap_that_is_sent_all_the_same_is_refused(door: Any) -> None:
+    size = door.sandbox.profile.max_body + 1
+    head = door.head("POST", Content_Length=str(size), Content_Type="application/json")
+    assert door.status(door.raw(head + b" " * size)) == 413
+    assert door.alive()
+
+
+def test_a_body_at_the_cap_is_read(door: Any) -> None:
+    size = door.sandbox.profile.max_body
+    head = door.head("POST", Content_Length=str(size), Content_Type="application/json")
+    assert door.status(door.raw(head + b"{}" + b" " * (size - 2))) == 422
+
+
+def test_a_chunked_body_that_never_ends_is_refused_early(door: Any) -> None:
+    head = door.head("POST", Transfer_Encoding="chunked", Content_Type="application/json")
+    chunk = b"10000\r\n" + b" " * 65536 + b"\r\n"
+    with door.connect() as sock:
+        sock.sendall(head)
+        sock.settimeout(0)
+        answer, sent = b"", 0
+        while not answer and sent < 100 * 1024 * 1024:
+            try:
+                sent += sock.send(chunk[sent % len(chunk) :])
+            except BlockingIOError:
+                time.sleep(0.001)
+            try:
+                answer = sock.recv(65536)
+            except BlockingIOError:
+                continue
+    assert door.status(answer) == 413
+    assert sent < 4 * door.sandbox.profile.max_body
+    assert door.alive()
+
+
+def test_a_chunked_body_is_read(fresh: Any) -> None:
+    head = fresh.head("POST", Transfer_Encoding="chunked", Content_Type="application/json")
+    body = b'{"number": "5550100", "country_code": "+1"}'
+    chunks = b"".join(b"1;x=y\r\n%c\r\n" % byte for byte in body)
+    assert fresh.status(fresh.raw(head + chunks + b"0\r\nHost: evil.example\r\n\r\n")) in (201, 400)
+    assert fresh.status(fresh.raw(head + chunks + b"0\r\n\r\n")) in (201, 409)
+
+
+@pytest.mark.parametrize(
+    "flood",
+    [
+        b"GET /" + b"a" * 400_000,
+        b"GET / HTTP/1.1\r\nX: " + b"a" * 400_000,
+        b"GET / HTTP/1.1\r\n" + b"X: y\r\n" * 100_000,
+        b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n" + b"X: y\r\n" * 100_000,
+        b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1;" + b"x" * 400_000,
+    ],
+    ids=["url", "header", "headers", "trailers", "chunk-extension"],
+)
+def test_a_head_without_an_end_is_cut(door: Any, flood: bytes) -> None:
+    with door.connect() as sock:
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            sock.sendall(flood * 3)
+        assert door.status(door.read_to_end(sock)) in (0, 400, 421, 431)
+    assert door.alive()
+
+
+def test_half_a_request_is_cut_off_and_others_are_served_meanwhile(
+    fresh: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "REQUEST_DEADLINE", 0.5)
+    whole = fresh.head("POST", Content_Length="100", Content_Type="application/json")
+    starts = [b"", b"G", whole[:30], whole[:-2], whole, whole + b'{"num', whole[:-2] + b"X: "]
+    halves = [fresh.connect() for _ in range(70)]
+    try:
+        for number, sock in enumerate(halves):
+            sock.sendall(starts[number % len(starts)])
+        assert fresh.alive()
+        for sock in halves:
+            assert fresh.read_to_end(sock) == b""
+    finally:
+        for sock in halves:
+            sock.close()
+    assert fresh.alive()
+
+
+def test_one_byte_now_and_then_does_not_keep_a_request_open(
+    fresh: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "REQUEST_DEADLINE", 0.5)
+    with socket.create_connection(("127.0.0.1", fresh.port), timeout=0.05) as sock:
+        for byte in fresh.head(X="y" * 500):
+            try:
+                sock.sendall(bytes([byte]))
+                assert sock.recv(1) == b""
+                break
+            except TimeoutError:
+                continue
+            except ConnectionError:
+                break
+        else:
+            pytest.fail("the whole head was taken, byte by byte")
+
+
+def test_a_connection_over_the_limit_is_told_and_closed(
+    fresh: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "MAX_CONNECTIONS", 3)
+    held = [fresh.connect() for _ in range(3)]
+    try:
+        for sock in held:
+            sock.sendall(fresh.head(Connection="keep-alive"))
+            assert fresh.status(sock.recv(65536)) == 200
+        with fresh.connect() as one_more:
+            assert fresh.status(fresh.read_to_end(one_more)) == 503
+    finally:
+        for sock in held:
+            sock.close()
+    for _ in range(100):  # the server learns of the closing in its own time
+        if fresh.status(fresh.raw(fresh.head())) == 200:
+            break
+    else:
+        pytest.fail("the connections were not given back")
+
+
+def test_pipelined_calls_are_answered_in_order(fresh: Any) -> None:
+    calls = []
+    for number in range(40):
+        body = b'{"number": "555%04d", "country_code": "+1"}' % (number // 2)
+        calls.append(
+            fresh.head(
+                "POST",
+                Connection="keep-alive",
+                Content_Length=str(len(body)),
+                Content_Type="application/json",
+            )
+            + body
+        )
+    answers = fresh.raw(b"".join(calls) + fresh.head())
+    statuses = [int(part[:3]) for part in answers.split(b"HTTP/1.1 ")[1:]]
+    assert statuses == [201, 409] * 20 + [200]
+
+
+def test_garbage_behind_a_call_is_not_taken_for_its_answer(fresh: Any) -> None:
+    body = b'{"number": "5550100", "country_code": "+1"}'
+    call = fresh.head("POST", Content_Length=str(len(body)), Content_Type="application/json")
+    answer = fresh.raw(call.replace(b"close", b"keep-alive") + body + b"GARBAGE\r\n\r\n")
+    assert fresh.status(answer) in (0, 201)
+
+
+def test_a_caller_that_has_said_all_is_still_answered(fresh: Any) -> None:
+    head = fresh.head(Connection="keep-alive")
+    assert fresh.raw(head * 3, end=True).count(b"HTTP/1.1 200 ") == 3
+    document = fresh.head(path="/openapi.json", Connection="keep-alive")
+    assert fresh.status(fresh.raw(document, end=True)) == 200
+
+
+def test_http_1_0_gets_one_answer_and_the_end(fresh: Any) -> None:
+    head = fresh.head(Connection="keep-alive").replace(b"HTTP/1.1", b"HTTP/1.0")
+    answer = fresh.raw(head)
+    assert fresh.status(answer) == 200
+    assert b"\r\nconnection: close\r\n" in answer
+
+
+def test_who_asks_before_sending_a_body_is_told_to_go_on_or_refused(fresh: Any) -> None:
+    for size, expected in ((2, b"HTTP/1.1 100 Continue\r\n\r\n"), (10**9, b"HTTP/1.1 413 ")):
+        sent = {"Content_Length": str(size), "Content_Type": "application/json"}
+        with fresh.connect() as sock:
+            sock.sendall(fresh.head("POST", f"{ROOT}/contacts", Expect="100-continue", **sent))
+            assert sock.recv(65536).startswith(expected)
+            if size == 2:
+                sock.sendall(b"{}")
+                assert fresh.status(fresh.read_to_end(sock)) == 422
+
+
+def test_an_answer_to_head_has_no_body(fresh: Any) -> None:
+    answer = fresh.raw(fresh.head("HEAD", "/openapi.json"))
+    assert fresh.status(answer) == 200
+    assert answer.endswith(b"\r\n\r\n")
+
+
+def test_a_connection_that_waits_for_nothing_is_closed(
+    fresh: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "KEEP_ALIVE", 0.3)
+    with fresh.connect() as sock:
+        sock.sendall(fresh.head(Connection="keep-alive"))
+        assert fresh.status(fresh.read_to_end(sock)) == 200
+
+
+def test_who_does_not_read_is_not_answered_further_and_holds_up_nobody(fresh: Any) -> None:
+    call = fresh.head(path="/api/" + "x" * 2000, Connection="keep-alive")
+    with fresh.connect() as sock:
+        sock.settimeout(0.5)
+        sent, stuck = 0, False
+        while not stuck and sent < 200 * 1024 * 1024:
+            try:
+                sent += sock.send(call[sent % len(call) :])
+            except TimeoutError:
+                stuck = True
+        assert stuck
+        assert fresh.alive()
+        sock.settimeout(20)
+        sock.shutdown(socket.SHUT_WR)
+        answers = fresh.read_to_end(sock)
+    assert answers.count(b"HTTP/1.1 404 ") == sent // len(call)
+
+
+def test_latency_does_not_change_the_order_of_pipelined_calls(fresh: Any) -> None:
+    fresh.sandbox.front.faults.set({"latency": 0.05})
+    calls = [fresh.head(path=path, Connection="keep-alive") for path in ("/api/x", "/", "/api/y")]
+    answers = fresh.raw(b"".join(calls) + fresh.head())
+    assert [int(part[:3]) for part in answers.split(b"HTTP/1.1 ")[1:]] == [404, 404, 404, 200]

@@ -1,0 +1,100 @@
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from chatkit.answer import Answer
+from chatkit.call import Call
+from chatkit.connection import Connection
+from chatkit.observation import Observation, Observer, Seen
+from chatkit.profile import ServiceProfile
+from chatkit.sandbox import Sandbox
+from chatkit.transport import Transport
+
+
+@contextmanager
+def observing(
+    service: ServiceProfile, assumed: ServiceProfile | None = None, seed: str = "demo"
+) -> Iterator[Observer]:
+    with Sandbox(seed=seed, profile=service) as sandbox:
+        connection = Connection(
+            base_url="http://localhost",
+            account_id=sandbox.account_id,
+            token=sandbox.token,
+            profile=assumed or service,
+        )
+        yield Observer(Transport(connection, door=sandbox.answer))
+
+
+def observe(
+    service: ServiceProfile, assumed: ServiceProfile | None = None, seed: str = "demo"
+) -> dict[str, Observation]:
+    with observing(service, assumed, seed) as observer:
+        points = observer.points(observer.ask("contacts"), observer.ask("flows"))
+        return {point.field: point for point in points}
+
+
+OTHERWISE = [
+    {"page_base": 0},
+    {"default_page_size": 25},
+    {"max_page_size": 50},
+    {"max_page_size": 500},
+    {"over_max_page_size": "refuse"},
+    {"page_past_end": "refuse"},
+    {"bad_page": "clamp"},
+    {"status_code_in_body": False},
+    {"id_type": "string"},
+    {"timestamps": "second"},
+    {"timestamps": "microsecond"},
+    {"tags": "objects"},
+    {"flow_json_in_get": False},
+    {"not_found_status": 410},
+    {"not_found_status": 400},
+    {"unknown_template": "not_found"},
+    {"search_param": "q"},
+    {"search_param": None},
+    {"status_param": "state"},
+    {"status_param": None},
+    {"error_body": "message"},
+    {"error_body": "error_object"},
+    {"error_body": "text"},
+    {"error_body": "html"},
+    {"error_body": "empty"},
+]
+
+
+@pytest.mark.parametrize("point", OTHERWISE, ids=str)
+def test_an_open_point_is_seen_whatever_is_assumed(point: dict[str, object]) -> None:
+    ((field, value),) = point.items()
+    service = ServiceProfile(**point)
+    if point == {"max_page_size": 500}:
+        value = 101  # one more than is assumed was asked for
+    assert observe(service, ServiceProfile())[field].value == value
+
+
+@pytest.mark.parametrize("point", [{}, *OTHERWISE], ids=str)
+def test_every_open_point_is_seen_as_the_service_has_it(point: dict[str, object]) -> None:
+    service = ServiceProfile(**point)
+    seen = observe(service)
+    told = {field: point.value for field, point in seen.items() if point.told}
+    assert told == {field: getattr(service, field) for field in told}
+    assert len(seen) == 16
+    assert len(told) >= 15  # a service that shows no flow hides one thing more
+
+
+def test_an_empty_account_hides_what_only_records_show() -> None:
+    seen = observe(ServiceProfile(), seed="empty")
+    untold = {field for field, point in seen.items() if not point.told}
+    assert untold == {
+        "id_type", "timestamps", "tags", "flow_json_in_get", "search_param", "status_param",
+    }  # fmt: skip
+
+
+def test_without_a_list_nothing_is_said() -> None:
+    with observing(ServiceProfile()) as observer:
+        assert list(observer.points(Seen(), Seen())) == []
+
+
+def test_what_was_seen_never_holds_a_text_of_the_service() -> None:
+    answer = Answer(Call("GET", ("contacts",)), 404, {}, b"tok_5f3a9c1e77")
+    assert Seen(answer).outcome == "404"
