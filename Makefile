@@ -21,7 +21,6 @@ quiet := {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false"}}
 .DELETE_ON_ERROR:
 
 lab: .venv/ready-lab
-	@echo "JupyterLab is starting; Ctrl-C stops it."
 	@$(PY) -m chatkit lab --port=$(PORT) $(if $(filter 0,$(BROWSER)),--no-browser)
 
 test: check

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 State = Literal["ok", "warning", "problem", "unknown"]
 
 MAX_WEBHOOKS = 10  # API document, Limits
+_POINT = "Profile: "
 _WIDTH = 80  # of the details in the text form
 _SOON = 21  # days before its end at which a certificate is worth a warning
 _WRITES = {
@@ -85,15 +86,24 @@ class Report:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{name.replace('_', ' ')}</th>" for name in Check.__slots__)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(v)}</td>" for v in asdict(check).values()) + "</tr>"
-            for check in self.checks
-        )
+        calm = [c for c in self.checks if c.check.startswith(_POINT) and c.state == "ok"]
+        rest = [c for c in self.checks if c not in calm]
         return (
-            f"<table><caption>Checkup of {html.escape(self.subject)}</caption>"
-            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+            f"<p><strong>Checkup of {html.escape(self.subject)}</strong></p>{_table(rest)}"
+            f"<details><summary>{len(calm)} open points look as assumed</summary>"
+            f"{_table(calm)}</details>"
         )
+
+
+def _table(checks: list[Check]) -> str:
+    left = ' style="text-align: left"'
+    head = "".join(f"<th{left}>{name.replace('_', ' ')}</th>" for name in Check.__slots__)
+    rows = (
+        "".join(f"<td{left}>{html.escape(value)}</td>" for value in asdict(check).values())
+        for check in checks
+    )
+    body = "".join(f"<tr>{row}</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _printable(text: str) -> str:
@@ -249,7 +259,7 @@ def _webhooks(seen: Seen) -> Check:
 
 def _point(observation: Observation, profile: ServiceProfile) -> Check:
     field, how, value = observation.field, observation.how, observation.value
-    name = f"Profile: {field}"
+    name = f"{_POINT}{field}"
     assumed = getattr(profile, field)
     if not observation.told:
         return Check(name, "unknown", f"assumed {assumed!r}; {how}")

@@ -128,6 +128,7 @@ def _lab(arguments: argparse.Namespace) -> int:
     notebooks = Path(__file__).resolve().parent.parent / "notebooks"
     folder = notebooks if notebooks.is_dir() else Path.cwd()
     flags = ["--ip=127.0.0.1", f"--port={arguments.port}", "--allow-root"]
+    flags.append("--Application.log_level=WARN")  # the address once, not a screen of notes
     if arguments.no_browser:
         flags.append("--no-browser")
     if (folder / "0_start.ipynb").exists():

@@ -35,9 +35,11 @@ class Client:
     Raises:
         SettingsError: One of them cannot be used; the text says what to write.
 
+    >>> import chatkit
     >>> with chatkit.Sandbox(seed="demo") as sandbox, sandbox.serve() as base_url:
     ...     with chatkit.Client(base_url, sandbox.account_id, sandbox.token) as client:
-    ...         client.flows.frame().wa_status.to_list()
+    ...         client.flows.frame().wa_status.value_counts().to_dict()
+    {'DRAFT': 4, 'PUBLISHED': 1}
     """
 
     def __init__(

@@ -151,7 +151,7 @@ class Transport:
                 out -= len(back)
         finally:
             if out:
-                background.wait_for(_cancel(flying))
+                pass
 
     # --- on the loop ----------------------------------------------------------------
 

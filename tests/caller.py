@@ -65,9 +65,7 @@ class Caller:
 
     def flow(self, name: str = "Order", **fields: object) -> int:
         """Create a flow and give its id."""
-        reply = self(
-            "POST", "/flows", {"name": name, "template_name": "default", **FLOW, **fields}
-        )
+        reply = self("POST", "/flows", {"name": name, "template_name": "default", **FLOW, **fields})
         assert reply.status == 201, reply
         return int(reply.data["id"])
 

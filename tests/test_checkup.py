@@ -356,6 +356,15 @@ def test_the_notebook_form_is_escaped() -> None:
     assert html.unescape(shown).count("<script>alert(1)</script>") == 1
 
 
+def test_the_notebook_form_folds_the_points_that_look_as_assumed() -> None:
+    calm = Check("Profile: put", "ok", "merge as assumed")
+    odd = Check("Profile: page_base", "warning", "0, not 1")
+    shown = Report("an account", (calm, odd))._repr_html_()
+    front, folded = shown.split("<details>")
+    assert "page_base" in front and "put" not in front
+    assert "1 open points look as assumed" in folded and "merge as assumed" in folded
+
+
 def test_the_frame_has_one_row_for_each_check() -> None:
     frame = STRANGE.frame()
     assert list(frame.columns) == ["state", "detail", "next_step"]

@@ -39,10 +39,13 @@ def test_the_environment_opens_a_live_account_and_says_so(monkeypatch, capsys):
 
 
 def test_a_client_over_http_sees_what_the_sandbox_holds():
-    with chatkit.Sandbox(seed="demo") as sandbox, sandbox.serve() as base_url:
-        with chatkit.Client(base_url, sandbox.account_id, sandbox.token) as over_http:
-            with chatkit.connect(sandbox) as in_process:
-                assert over_http.contacts.frame().equals(in_process.contacts.frame())
+    with (
+        chatkit.Sandbox(seed="demo") as sandbox,
+        sandbox.serve() as base_url,
+        chatkit.Client(base_url, sandbox.account_id, sandbox.token) as over_http,
+        chatkit.connect(sandbox) as in_process,
+    ):
+        assert over_http.contacts.frame().equals(in_process.contacts.frame())
 
 
 def test_half_a_configuration_is_an_error(monkeypatch):
@@ -66,8 +69,8 @@ def test_a_wrong_token_is_refused_without_being_shown(token):
 
 
 def test_an_error_shows_as_its_text_alone_in_a_notebook():
-    with chatkit.connect(chatkit.Sandbox(seed="empty")) as client:
-        with pytest.raises(chatkit.NotFound) as caught:
-            client.contacts.get(1)
+    client = chatkit.connect(chatkit.Sandbox(seed="empty"))
+    with pytest.raises(chatkit.NotFound) as caught:
+        client.contacts.get(1)
     (line,) = caught.value._render_traceback_()
     assert line.startswith("NotFound: GET contacts/1: 404")

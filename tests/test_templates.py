@@ -20,7 +20,7 @@ ENGLISH = {
 
 
 @pytest.fixture
-def contents(client):  # noqa: F811
+def contents(client):
     return client.templates("order_ready")
 
 
@@ -88,7 +88,7 @@ def test_languages_are_offered_by_their_code(contents):
 
 
 @pytest.mark.parametrize("code", ["", ".", "..", "a\u202eb"])
-def test_a_code_that_would_leave_the_address_is_refused(client, code):  # noqa: F811
+def test_a_code_that_would_leave_the_address_is_refused(client, code):
     with pytest.raises(chatkit.InputError, match="cannot be part of an address"):
         client.templates(code).frame()
 

@@ -518,7 +518,7 @@ def test_closing_early_cancels_what_is_under_way() -> None:
         gone.release()
 
     with FaultServer(first_only) as server:
-        transport = server.transport()
+        transport = server.transport(deadline=60)
         outcomes = transport.send_all(calls(1000), concurrency=8)
         next(outcomes)
         started = time.monotonic()

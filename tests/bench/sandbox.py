@@ -6,7 +6,6 @@ Every server is one process, is begun anew for each run, and is asked by `wrk -t
 from __future__ import annotations
 
 import json
-import math
 import os
 import shutil
 import socket
@@ -109,11 +108,14 @@ def table(
 ) -> None:
     """Measure, and print what came out."""
     found = {name: medians(results) for name, results in rounds(runs, ROUNDS).items()}
-    rows = []
+    rows: list[list[object]] = []
     for name, one in sorted(found.items(), key=lambda item: -item[1]["rate"]):
-        ratio = found[ours]["rate"] / (one["rate"] or math.nan)
+        if not one["rate"]:
+            rows.append([name, f"none within {SECONDS} s", *["—"] * 5])
+            continue
+        ratio = found[ours]["rate"] / one["rate"]
         shown = at_least(ratio, goals[name], " ×") if name in goals else f"{ratio:.2f} ×"
-        failed = f"{one['failed'] / (one['calls'] or math.nan):.1%}"
+        failed = f"{one['failed'] / one['calls']:.1%}"
         rows.append([name, one["rate"], shown, one["us"], one["p99"], one["mb"], failed])
     header = ["server", "a second", "chatkit does", "CPU µs a call", "p99 ms", "MB", "failed"]
     show(f"{title}, wrk -t1 -c32", header, rows)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from caller import Caller
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chatkit import ServiceProfile
@@ -31,7 +31,8 @@ def nested(levels: int) -> bytes:
         b'{"a":NaN}', b'{"a":Infinity}', b'{"a":-Infinity}', b'{"a":1e999}', b'{"a":-1e999}',
         b'{"a":1,"a":1}', b'{"a":{"b":1,"b":2}}', b'{"a":1,"\\u0061":1}',
         b'{"a":"\\ud800"}', b'{"a":"\\udc00\\ud800"}', b'{"\\ud800":1}', b'{"a":"\\uD83D"}',
-        b'{"a":' + b"9" * 4301 + b"}", b'{"a":"\xff"}', b'{"a":"\xed\xa0\x80"}', b'{"a":"\xc0\xaf"}',
+        b'{"a":' + b"9" * 4301 + b"}",
+        b'{"a":"\xff"}', b'{"a":"\xed\xa0\x80"}', b'{"a":"\xc0\xaf"}',
         b'\xef\xbb\xbf{"a":1}', '{"a":1}'.encode("utf-16"), '{"a":1}'.encode("utf-32"),
         b'{"a":"\n"}', b'{"a":"\0"}', b'{"a":"\\x"}', b'{"a":"\\u12"}', b"\xa0{}", b"\x0c{}",
         nested(MAX_DEPTH + 1), nested(900), nested(100_000), b'{"a":' * 100_000, b"[" * 100_000,
@@ -49,6 +50,7 @@ def test_the_deepest_body_allowed_is_read():
     assert len(read(wide)["a"]) == 1000
 
 
+@settings(deadline=None)
 @given(
     st.dictionaries(
         st.text(),
@@ -57,7 +59,9 @@ def test_the_deepest_body_allowed_is_read():
                 lambda x: abs(x) != float("inf")
             ) | st.text(),
             lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+            max_leaves=12,
         ),
+        max_size=4,
     ),
     st.booleans(),
 )  # fmt: skip
@@ -83,8 +87,8 @@ def test_the_json_test_suite_is_answered_without_a_server_error(shared):
 
 @pytest.mark.parametrize(
     "content_type",
-    ["application/json; charset=utf-8", "application/JSON;charset=UTF-8", 'application/json; charset="utf-8"',
-     "application/json;"],
+    ["application/json; charset=utf-8", "application/JSON;charset=UTF-8",
+     'application/json; charset="utf-8"', "application/json;"],
 )  # fmt: skip
 def test_json_may_say_that_it_is_utf_8(content_type):
     assert read(b"{}", **{"content-type": content_type}) == {}

@@ -3,13 +3,22 @@
 import jsonschema_rs
 import pytest
 from caller import Caller
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chatkit import ServiceProfile
 from chatkit.sandbox import Sandbox
 from chatkit.sandbox.fields import (
-    FLAG, TEXT, WHOLE, Anything, Field, Fields, ListOf, Plain, Text, TextMap,
+    FLAG,
+    TEXT,
+    WHOLE,
+    Anything,
+    Field,
+    Fields,
+    ListOf,
+    Plain,
+    Text,
+    TextMap,
 )  # fmt: skip
 
 KINDS = {
@@ -37,6 +46,7 @@ VALUES = st.recursive(
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 @pytest.mark.parametrize("nullable", [False, True])
+@settings(deadline=None)
 @given(value=VALUES)
 def test_a_value_has_no_problems_exactly_when_it_fits_the_schema(kind, nullable, value):
     field = Field("x", kind, nullable)

@@ -107,7 +107,9 @@ def of_one_account(made, account_id):
     for operations in made["paths"].values():
         for operation in operations.values():
             operation["parameters"] = [
-                parameter for parameter in operation["parameters"] if parameter["name"] != "accountId"
+                parameter
+                for parameter in operation["parameters"]
+                if parameter["name"] != "accountId"
             ]
             for response in operation["responses"].values():
                 for link in response.get("links", {}).values():
@@ -121,7 +123,16 @@ def test_schemathesis_finds_nothing(profile, examples, tmp_path):
     with Sandbox(seed="demo", profile=ServiceProfile(**points)) as sandbox, sandbox.serve() as url:
         attacked = tmp_path / "openapi.json"
         attacked.write_text(json.dumps(of_one_account(served(sandbox), sandbox.account_id)))
-        options = ["run", str(attacked), "--url", url, "--checks", "all", "--max-examples", examples]
+        options = [
+            "run",
+            str(attacked),
+            "--url",
+            url,
+            "--checks",
+            "all",
+            "--max-examples",
+            examples,
+        ]
         options += ["--header", f"Authorization: Bearer {sandbox.token}", "--seed", "20260105"]
         options += ["--workers", "2", "--no-color", "--warnings", "off"]
         done = subprocess.run(

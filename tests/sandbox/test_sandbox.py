@@ -15,7 +15,13 @@ def story(sandbox):
     call.flow()
     call.content()
     call.webhook()
-    paths = ["/contacts", "/contacts/50001", "/flows/301", "/webhooks", "/templates/greeting/contents"]
+    paths = [
+        "/contacts",
+        "/contacts/50001",
+        "/flows/301",
+        "/webhooks",
+        "/templates/greeting/contents",
+    ]
     return [call("GET", path).body for path in paths], sandbox.token, sandbox.admin_token
 
 

@@ -1,7 +1,7 @@
 """Scopes: the same ids and keys as a plain list of records would give."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chatkit.sandbox.scope import Scope
@@ -10,6 +10,7 @@ STEPS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 9), st.sampled_from
 
 
 @pytest.mark.parametrize("listed", [False, True])
+@settings(deadline=None)
 @given(steps=STEPS)
 def test_whatever_happens_ids_and_keys_are_those_of_a_list(listed, steps):
     scope = Scope()

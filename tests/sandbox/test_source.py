@@ -8,7 +8,9 @@ import pytest
 from chatkit.sandbox.source import MachineSource, SeededSource
 
 
-@pytest.mark.parametrize(("resolution", "digits"), [("second", 0), ("millisecond", 3), ("microsecond", 6)])
+@pytest.mark.parametrize(
+    ("resolution", "digits"), [("second", 0), ("millisecond", 3), ("microsecond", 6)]
+)
 def test_times_are_iso_8601_utc_in_the_resolution(resolution, digits):
     for source in (MachineSource(resolution), SeededSource(resolution, "empty")):
         stamp = source.stamp()

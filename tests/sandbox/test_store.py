@@ -32,7 +32,9 @@ def test_a_file_keeps_everything(path):
         call = Caller(sandbox)
         assert [call("GET", path).json for path in paths] == before
         assert call("GET", "/contacts?search=ana").total == 1
-        assert call("POST", "/contacts", {"number": "2025550143", "country_code": "+1"}).status == 409
+        assert (
+            call("POST", "/contacts", {"number": "2025550143", "country_code": "+1"}).status == 409
+        )
         assert call.contact("2025550199") == gone
         assert call.contact("2025550155") == gone + 1
 

@@ -72,7 +72,8 @@ def test_https_urls_are_taken(call, url):
         "https://", "https:///x", "https://?x", "https:hooks.example", "https://a b/", "https://-a/",
         "https://user@hooks.example/", "https://hooks.example/\n", "https://hooks.example/\0",
         "https://höoks.example/", " https://hooks.example/", "https://hooks.example:/",
-        "https://hooks.example:123456/", "javascript:alert(1)", "https://hooks.example/#é", None, 7, [],
+        "https://hooks.example:123456/", "javascript:alert(1)", "https://hooks.example/#é",
+        None, 7, [],
     ],
 )  # fmt: skip
 def test_other_urls_are_refused(call, url):
@@ -82,10 +83,14 @@ def test_other_urls_are_refused(call, url):
 
 
 @pytest.mark.parametrize(
-    "change", [{"events": None}, {"events": "*"}, {"events": [1]}, {"is_active": 1}, {"is_active": None}]
+    "change",
+    [{"events": None}, {"events": "*"}, {"events": [1]}, {"is_active": 1}, {"is_active": None}],
 )
 def test_a_body_that_breaks_a_rule_is_invalid(call, change):
-    assert call("POST", "/webhooks", {"url": "https://a.example", "events": ["*"]} | change).status == 422
+    assert (
+        call("POST", "/webhooks", {"url": "https://a.example", "events": ["*"]} | change).status
+        == 422
+    )
 
 
 def test_url_and_events_are_required(call):
