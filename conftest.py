@@ -10,7 +10,8 @@ import shutil
 import tempfile
 
 for name in [name for name in os.environ if name.startswith("CHATKIT_")]:
-    del os.environ[name]
+    if not name.startswith("CHATKIT_CONTRACT_"):  # an account that was made for tests
+        del os.environ[name]
 
 home = tempfile.mkdtemp(prefix="chatkit-tests-")
 atexit.register(shutil.rmtree, home, ignore_errors=True)

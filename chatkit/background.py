@@ -54,7 +54,7 @@ def wait_for(work: Coroutine[Any, Any, object]) -> None:
 
 @atexit.register
 def _end() -> None:
-    for resident in _residents:
+    for resident in list(_residents):
         resident.close()
 
 
@@ -62,7 +62,7 @@ def _start_anew() -> None:
     """In a forked child: the thread is gone, and the lock may be held for ever."""
     global _running, _lock
     _running, _lock = None, threading.Lock()
-    for resident in _residents:
+    for resident in list(_residents):
         resident.forget()
 
 

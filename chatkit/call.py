@@ -16,6 +16,9 @@ METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE"})
 
 #: What stands in a path or a query as it is (RFC 3986, unreserved).
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+#: What may stand unquoted besides, and does, so that nothing on the way spells it otherwise.
+_KEPT_IN_PATH = "!$&'()*,:;=@"
+_KEPT_IN_QUERY = "!$'()*,/:?@"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +92,12 @@ def _segment(segment: object) -> str:
         if not text.strip("."):
             raise _refused("key", text, "would change the path" if text else "is empty")
         return text
+    if not text.partition(";")[0].strip("."):  # some servers cut a segment at its ;
+        raise _refused("key", text, "would change the path")
     # Control, format (bidirectional, zero-width), surrogate, private, unassigned.
     if odd := next((c for c in text if unicodedata.category(c)[0] == "C"), None):
         raise _refused("key", text, f"holds the invisible character U+{ord(odd):04X}")
-    return quote(text, safe="")
+    return quote(text, safe=_KEPT_IN_PATH)
 
 
 def _value(name: str, value: object) -> str:
@@ -101,7 +106,7 @@ def _value(name: str, value: object) -> str:
     if _UNRESERVED.issuperset(text):
         return text
     try:
-        return quote(text, safe="")
+        return quote(text, safe=_KEPT_IN_QUERY)
     except UnicodeEncodeError:
         raise _refused(name, text, "holds half a character") from None
 

@@ -98,8 +98,11 @@ class Contacts(Resource[Contact]):
         return self._frame(self._search(search), full=full)
 
     def _finished(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Join the parts of the name, unless the service begins to do so itself."""
         from chatkit.frame import join_words
 
+        if "name" in frame:
+            return frame
         frame.insert(0, "name", join_words(frame, ("first_name", "middle_name", "last_name")))
         return frame
 

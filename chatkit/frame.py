@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from itertools import chain, repeat
 from types import NoneType, UnionType
 from typing import Any, Literal, NamedTuple, Union, get_args, get_origin
 
@@ -160,11 +161,10 @@ class Columns:
         self._kinds = dict(expected)
         self._unseen = list(expected)
         self._optional: set[str] = set()
-        self._waiting: list[tuple[Any, ...]] = []
+        self._waiting: list[msgspec.Struct] = []
         self._chunks: list[tuple[int, dict[str, Any]]] = []
-        self._decode = self._decoder()
+        self._learn()
 
-    @_collector_paused()
     def add(self, page: Raw | bytes) -> int:
         """Add one page, a JSON array of objects. Returns its number of rows.
 
@@ -206,7 +206,7 @@ class Columns:
 
     # --- pages to rows ---
 
-    def _decoder(self) -> Callable[[Any], list[Any]]:
+    def _learn(self) -> None:
         """Make the decoder for rows of the fields known by now; it refuses any others."""
         fields: list[Any] = []
         names = {}
@@ -215,18 +215,19 @@ class Columns:
             names[slot] = slot if _ODD_NAME.search(name) else name
             default = [UNSET] if name in self._optional else []
             fields.append((slot, Raw if kind == "json" else Any, *default))
-        row = msgspec.defstruct(
+        self._row = msgspec.defstruct(
             "Row", fields, rename=names, gc=False, forbid_unknown_fields=True, kw_only=True
         )
-        return msgspec.json.Decoder(list[row]).decode  # type: ignore[valid-type]
+        self._decode: Callable[[Any], list[msgspec.Struct]]
+        self._decode = msgspec.json.Decoder(list[self._row]).decode  # type: ignore[name-defined]
 
-    def _read(self, page: Raw | bytes) -> list[tuple[Any, ...]]:
+    def _read(self, page: Raw | bytes) -> list[msgspec.Struct]:
         try:
-            return list(map(astuple, self._decode(page)))
+            return self._decode(page)
         except msgspec.ValidationError:
             return self._read_other_shape(page)
 
-    def _read_other_shape(self, page: Raw | bytes) -> list[tuple[Any, ...]]:
+    def _read_other_shape(self, page: Raw | bytes) -> list[msgspec.Struct]:
         """Read a page whose rows have more or fewer fields, and learn that shape."""
         rows = []
         for number, row in enumerate(decode(page, type=list[Raw]), self.rows):
@@ -245,18 +246,26 @@ class Columns:
             for name in self._kinds
             if _ODD_NAME.search(name) or any(name not in row for row in rows)
         }
-        self._decode = self._decoder()
-        return [tuple(_value(row, *field) for field in self._kinds.items()) for row in rows]
+        self._learn()
+        slots = dict(zip(self._kinds, self._row.__struct_fields__, strict=True))
+        return [
+            self._row(
+                **{slots[n]: v if self._kinds[n] == "json" else decode(v) for n, v in row.items()}
+            )
+            for row in rows
+        ]
 
     # --- rows to columns ---
 
+    @_collector_paused()
     def _flush(self) -> None:
         """Turn the rows that wait into one chunk of each column."""
         rows, self._waiting = self._waiting, []
         if not rows:
             return
+        columns = zip(*map(astuple, rows), strict=True)
         chunk: dict[str, Any] = {}
-        for (name, kind), values in zip(self._kinds.items(), zip(*rows, strict=True), strict=True):
+        for (name, kind), values in zip(self._kinds.items(), columns, strict=True):
             if name in self._optional:
                 if all(value is UNSET for value in values):
                     continue
@@ -267,6 +276,7 @@ class Columns:
         self._chunks.append((len(rows), chunk))
 
     def _array(self, name: str, kind: Kind, values: Sequence[Any]) -> Any:
+        """Make one chunk of one column; name the value that cannot be part of it."""
         make = _STORED[kind].array
         try:
             return make(values)
@@ -280,30 +290,27 @@ class Columns:
 
     def _column(self, name: str, kind: Kind) -> pd.Series[Any]:
         """Join the chunks of one column, and let go of them."""
+        _, _, arrow, dtype = _STORED[kind]
         chunks = [(rows, chunk.pop(name, None)) for rows, chunk in self._chunks]
         if kind == "json":
-            return pd.Series(self._objects(name, chunks), dtype=object, copy=False)
-        _, _, arrow, dtype = _STORED[kind]
+            return pd.Series(self._objects(name, chunks), dtype=dtype, copy=False)
         arrays = [pa.nulls(rows, arrow) if array is None else array for rows, array in chunks]
         return pd.Series(dtype.__from_arrow__(pa.chunked_array(arrays, arrow)), copy=False)
 
     def _objects(self, name: str, chunks: Iterable[tuple[int, bytes | None]]) -> Any:
         """Decode the JSON texts of one column: each row gets an object of its own."""
-        objects = np.empty(self.rows, dtype=object)
-        end = 0
-        for rows, text in chunks:
-            start, end = end, end + rows
-            try:
-                objects[start:end] = None if text is None else decode(text)
-            except _BROKEN as error:
-                where = f"rows {start} to {end - 1}, field {name}"
-                raise WrongRows(f"{where}: {error}") from None
-        return objects
 
+        def decoded() -> Iterator[Iterable[Any]]:
+            end = 0
+            for rows, text in chunks:
+                start, end = end, end + rows
+                try:
+                    yield repeat(None, rows) if text is None else decode(text)
+                except _BROKEN as error:
+                    where = f"rows {start} to {end - 1}, field {name}"
+                    raise WrongRows(f"{where}: {error}") from None
 
-def _value(row: Mapping[str, Raw], name: str, kind: Kind) -> Any:
-    value = row.get(name, UNSET)
-    return value if value is UNSET or kind == "json" else decode(value)
+        return np.fromiter(chain.from_iterable(decoded()), object, self.rows)
 
 
 # --- frames -----------------------------------------------------------------------------

@@ -11,7 +11,12 @@ PATIENCE = 1.0
 
 
 class Progress:
-    """Counts work done; shows a bar once it lasts, live in JupyterLab, text in a terminal."""
+    """Counts work done; shows a bar once it lasts, live in JupyterLab, text in a terminal.
+
+    Args:
+        noun: What is counted, like "contacts".
+        total: How many there are. It may be set and changed while the work goes on.
+    """
 
     def __init__(self, noun: str, total: int | None = None) -> None:
         self.total = total
@@ -35,9 +40,15 @@ class Progress:
     def add(self, count: int) -> None:
         """Say that `count` more are done."""
         self._done += count
-        if self._bar is not None:
-            self._bar.update(count)
-        elif time.monotonic() - self._began > PATIENCE:
-            from tqdm.auto import tqdm
+        passed = time.monotonic() - self._began
+        if self._bar is None and passed < PATIENCE:
+            return
+        if self._bar is None:
+            from tqdm.auto import tqdm  # slow to load, and rarely needed
 
-            self._bar = tqdm(total=self.total, initial=self._done, unit=f" {self._noun}")
+            self._bar = tqdm(total=self.total, unit=f" {self._noun}")
+            self._bar.start_t -= passed
+        if self.total not in (None, self._bar.total):
+            self._bar.reset(self.total)  # tells the widget too, and sets the count to 0
+            self._bar.start_t -= passed
+        self._bar.update(self._done - self._bar.n)

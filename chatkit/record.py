@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from difflib import get_close_matches
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import ErrorDetails
 
 from chatkit.errors import InputError, Problem
 
@@ -39,22 +42,24 @@ class Body(BaseModel):
         try:
             return cls.model_validate(dict(fields)).model_dump(exclude_unset=True)
         except ValidationError as error:
-            raise InputError(f"{what} cannot be created:", _problems(error, fields)) from None
+            raise InputError(f"{what} cannot be created:", cls._problems(error, fields)) from None
 
     @classmethod
     def part(cls, fields: Mapping[str, Any], what: str) -> dict[str, Any]:
-        """Check the fields of an update, each for itself; what is absent stays untouched."""
+        """Check the fields of an update, each for itself; what is absent stays untouched.
+
+        Raises `InputError` with every problem at once.
+        """
         body = cls.model_construct()
-        problems = [
-            Problem(name, _short(fields[name]), "can only be set when it is created")
-            for name in fields
-            if name in cls.create_only
-        ]
-        for name in fields.keys() - cls.create_only:
+        problems: list[Problem] = []
+        for name, value in fields.items():
+            if name in cls.create_only:
+                problems.append(Problem(name, _short(value), "can only be set when it is created"))
+                continue
             try:
-                cls.__pydantic_validator__.validate_assignment(body, name, fields[name])
+                cls.__pydantic_validator__.validate_assignment(body, name, value)
             except ValidationError as error:
-                problems += _problems(error, fields)
+                problems += cls._problems(error, fields)
         if not fields:
             problems.append(Problem("(nothing)", "", f"pass one of {', '.join(cls.updatable())}"))
         if problems:
@@ -66,21 +71,68 @@ class Body(BaseModel):
         """Name the fields an update may send."""
         return [name for name in cls.model_fields if name not in cls.create_only]
 
+    @classmethod
+    def _problems(cls, error: ValidationError, fields: Mapping[str, Any]) -> list[Problem]:
+        """Say what pydantic found in our words, one problem for each place."""
+        found: dict[str, Problem] = {}
+        for detail in error.errors(include_url=False, include_input=False):
+            field, value = _place(detail["loc"], fields)
+            reason = _reason(detail, value)
+            like = get_close_matches(field, cls.model_fields)
+            if like and detail["type"] in _UNKNOWN and len(detail["loc"]) == 1:
+                reason += f"; did you mean {like[0]}?"
+            if field in found:  # a field that may be this or that is neither
+                reason = f"{found[field].reason} or {reason.removeprefix('must be ')}"
+            shown = "" if detail["type"] == "missing" else _short(value, field)
+            found[field] = Problem(field, shown, reason)
+        return list(found.values())
 
-def _problems(error: ValidationError, fields: Mapping[str, Any]) -> list[Problem]:
-    problems = []
-    for detail in error.errors(include_url=False, include_input=False):
-        where = ".".join(map(str, detail["loc"]))
-        value = _short(fields[where]) if where in fields else ""
-        reason = {
-            "missing": "is required",
-            "extra_forbidden": "is no field that can be sent",
-            "string_type": "must be text, so that no digit, zero or + is lost",
-        }.get(detail["type"], detail["msg"].removeprefix("Value error, "))
-        problems.append(Problem(where, value, reason))
-    return problems
+
+#: What pydantic calls a field that there is not: on create, and on update.
+_UNKNOWN = ("extra_forbidden", "no_such_attribute")
+_REASONS = {
+    "missing": "is required",
+    **dict.fromkeys(_UNKNOWN, "is no field that can be sent"),
+    "bool_type": "must be True or False",
+    "dict_type": "must be a dict",
+    "int_type": "must be a whole number",
+    "list_type": "must be a list",
+    "model_type": "must be a dict",
+    "string_too_short": "must not be empty",
+    "string_type": "must be text",
+}
+_SECRET = re.compile("secret|token|password|authorization", re.IGNORECASE)
 
 
-def _short(value: object) -> str:
-    text = repr(value)
+def _reason(detail: ErrorDetails, value: object) -> str:
+    if detail["type"] == "literal_error":
+        return f"must be {detail['ctx']['expected']}"
+    reason = _REASONS.get(detail["type"], detail["msg"].removeprefix("Value error, "))
+    if detail["type"] == "string_type" and type(value) in (int, float):
+        reason += ", so that no digit, zero or + is lost"
+    return reason
+
+
+def _place(loc: tuple[int | str, ...], fields: Mapping[str, Any]) -> tuple[str, object]:
+    """Follow a place that pydantic names into what was passed: its name, and what is there.
+
+    Steps that lead nowhere are pydantic's own: a missing field, or one side of a union.
+    """
+    value: Any = fields
+    names: list[int | str] = []
+    for step in loc:
+        try:
+            value = value[step]
+        except (LookupError, TypeError):
+            if step == "[key]":
+                value = names[-1]
+            elif isinstance(value, Mapping):
+                names.append(step)
+            break
+        names.append(step)
+    return ".".join(map(str, names)), value
+
+
+def _short(value: object, field: str = "") -> str:
+    text = "(not shown)" if _SECRET.search(field) else repr(value)
     return text if len(text) <= 60 else text[:59] + "…"

@@ -23,6 +23,8 @@ from chatkit.transport import Transport
 if TYPE_CHECKING:
     import pandas as pd
 
+    from chatkit.frame import Columns
+
 R = TypeVar("R", bound=Record)
 Key = int | str
 
@@ -142,40 +144,39 @@ class Resource(Generic[R]):
         """Read the whole list into a DataFrame, indexed by key; `full` reads each record too."""
         from chatkit import frame as frames
 
+        columns = frames.Columns(frames.kinds(self.record, self.record.listed))
         listing = Listing(
             self._transport,
             lambda page: self.list_call(page, filters),
+            columns.add,
             first=self._profile.page_base,
         )
-        nouns = f"{self.noun}s"
-        columns = frames.Columns(frames.kinds(self.record, self.record.listed))
         try:
-            with Progress(nouns) as progress:
-                for page in listing:
+            with Progress(f"{self.noun}s") as progress:
+                for rows in listing.read():
                     progress.total = listing.total
-                    progress.add(columns.add(page))
+                    progress.add(rows)
             frame = columns.frame(self.key)
-            self._warn_if_missing(columns.missing)
-            self._warn_if_moved(listing, columns.rows, frames.repeated(frame))
+            self._warn_if_moved(listing, frames.repeated(frame))
             frame = frames.without_repeats(frame)
             if full:
-                frame = self._full(list(frame.index))
+                columns = self._full(list(frame.index))
+                frame = columns.frame(self.key)
+            self._warn_if_missing(columns.missing)
         except frames.WrongRows as error:
             reason = f"the list is not as documented: {error}"
             raise BadAnswer(self.list_call(filters=filters), reason) from None
         return self._finished(frame)
 
-    def _full(self, keys: list[Key]) -> pd.DataFrame:
-        """Read each of these records in full, several at once, into one frame in their order."""
+    def _full(self, keys: list[Key]) -> Columns:
+        """Read each of these records in full, several at once, in the order of the keys."""
         from chatkit import frame as frames
 
         columns = frames.Columns(frames.kinds(self.record, self._shown()))
         with Progress(f"{self.noun}s", len(keys)) as progress:
             for page in _pages(self._read_all(keys)):
                 progress.add(columns.add(page))
-        frame = columns.frame(self.key)
-        self._warn_if_missing(columns.missing)
-        return frame
+        return columns
 
     def _read_all(self, keys: list[Key]) -> Iterator[msgspec.Raw]:
         """Yield the data of each record in the order of its key; one that is gone is left out."""
@@ -213,12 +214,12 @@ class Resource(Generic[R]):
                 stacklevel=4,
             )
 
-    def _warn_if_moved(self, listing: Listing, rows: int, doubles: int) -> None:
-        odd = list(dict.fromkeys(listing.moved))
+    def _warn_if_moved(self, listing: Listing, doubles: int) -> None:
+        odd = listing.moved
         if doubles:
             odd.append(f"{doubles} rows came twice")
-        if listing.total is not None and rows - doubles != listing.total:
-            odd.append(f"{rows - doubles} different rows came of {listing.total}")
+        if listing.total not in (None, different := listing.rows - doubles):
+            odd.append(f"{different} different rows came of {listing.total}")
         if odd:
             warnings.warn(
                 f"The list of {self.noun}s moved while it was read: {'; '.join(odd)}. "

@@ -12,35 +12,31 @@ import math
 import queue
 import random
 import time
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable
 from contextlib import closing
 from itertools import count, islice
-from typing import Protocol
 
 from chatkit import background
 from chatkit.answer import Answer, Envelope
 from chatkit.call import Call
-from chatkit.connection import API_PREFIX, Connection
+from chatkit.connection import Connection
 from chatkit.errors import (
     BadAnswer,
     CallError,
     DeadlinePassed,
     Fault,
-    InDoubt,
     RateLimited,
     Unreachable,
 )
-from chatkit.wire import Wire
-
-#: A service in this process: method, target, header fields, body -> status, fields, body.
-Door = Callable[[str, str, Mapping[str, str], bytes], tuple[int, Mapping[str, str], bytes]]
+from chatkit.secret import Secret
+from chatkit.wire import Door, Wire
 
 Outcome = tuple[Call, Answer | CallError]
 Landed = queue.SimpleQueue[Outcome | BaseException]
 
 #: How often a call that is safe to repeat is sent at most; a 429 does not count.
 TRIES = 4
-#: Seconds that one answer can hold back all other calls, whatever it asks for.
+#: Seconds that one answer can hold back all other calls, unless the deadline is later.
 MAX_PAUSE = 60.0
 
 
@@ -61,8 +57,9 @@ class Transport:
     ) -> None:
         self.profile = connection.profile
         self.deadline = deadline
-        self._way = _InProcess(connection, door) if door else Wire(connection)
-        self._pace = _Pace()
+        self._connection, self._door = connection, door
+        self._wire = Wire(connection, door)
+        self._pace = _Pace(max(MAX_PAUSE, deadline))
         background.take_in(self)
 
     def answer(self, call: Call) -> Answer:
@@ -96,14 +93,19 @@ class Transport:
             for call, outcome in outcomes:
                 yield self._unwrapped(call, outcome)
 
+    def with_token(self, token: Secret) -> Transport:
+        """Return another transport to the same account, for another access token."""
+        connection = self._connection.model_copy(update={"token": token})
+        return Transport(connection, door=self._door, deadline=self.deadline)
+
     def close(self) -> None:
         """Close the connections. The transport opens new ones when it is used again."""
-        self._way.close()
+        self._wire.close()
 
     def forget(self) -> None:
         """Start anew in a forked process: what is open and under way is the parent's."""
-        self._way.forget()
-        self._pace = _Pace()
+        self._wire.forget()
+        self._pace = _Pace(max(MAX_PAUSE, self.deadline))
 
     def _unwrapped(self, call: Call, outcome: Answer | CallError) -> tuple[Call, Envelope] | Fault:
         if isinstance(outcome, CallError):
@@ -133,25 +135,22 @@ class Transport:
                 landed.put(task.exception() or task.result())
 
         out = 0
-        back: list[Outcome | BaseException] = []
         try:
             while True:
-                # New calls go out before the old ones are handed over: that may take long.
                 taken = islice(source, concurrency - out)
                 if batch := [(call, call.content()) for call in taken]:
                     out += len(batch)
                     loop.call_soon_threadsafe(start, batch)
-                for outcome in back:
-                    if isinstance(outcome, BaseException):
-                        raise outcome
-                    yield outcome
                 if not out:
                     return
-                back = _wait_for_some(landed)
-                out -= len(back)
+                for outcome in _wait_for_some(landed):
+                    if isinstance(outcome, BaseException):
+                        raise outcome
+                    out -= 1
+                    yield outcome
         finally:
             if out:
-                pass
+                background.wait_for(_cancel(flying))
 
     # --- on the loop ----------------------------------------------------------------
 
@@ -167,7 +166,7 @@ class Transport:
             self._pace.out += 1
             try:
                 async with asyncio.timeout(left):
-                    outcome = await self._way.ask(call, content, left)
+                    outcome = await self._wire.ask(call, content, left)
             except TimeoutError:
                 return call, DeadlinePassed(call, f"no whole answer in {self.deadline:g} s")
             finally:
@@ -175,7 +174,8 @@ class Transport:
             wait = self._wait(outcome, tries)
             if wait is None or time.monotonic() + wait >= end:
                 return call, outcome
-            await asyncio.sleep(wait)
+            if outcome.status != 429:  # which holds back all calls: the oldest goes first then
+                await asyncio.sleep(wait)
 
     def _wait(self, outcome: Answer | CallError, tries: count[int]) -> float | None:
         """Seconds until a call may be sent again; None: its outcome stands.
@@ -203,24 +203,35 @@ class Transport:
 class _Pace:
     """How fast an account may be asked: a 429 to one call holds back all of them.
 
-    After the time told one call goes first, and each that is let through lets one more
-    go beside it: the next 429 then meets few calls and not all.
+    After the time told the oldest call goes first, and each that is let through lets one
+    more go beside it: the next 429 then meets few calls and not all.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, longest: float) -> None:
         self.out = 0  # calls under way
+        self._longest = longest
         self._width = math.inf
         self._resume_at = 0.0
         self._step = 0.25
+        self._ends: list[float] = []  # of the calls that wait for their turn
 
     async def turn(self, end: float) -> float:
         """Wait until one more call may go out; the seconds left to wait if that is too late."""
-        while (pause := self._resume_at - time.monotonic()) > 0 or self.out >= self._width:
-            pause = max(pause, 0.01)
-            if time.monotonic() + pause >= end:
-                return pause
-            await asyncio.sleep(pause)
-        return 0.0
+        if self.out + len(self._ends) < self._width and time.monotonic() >= self._resume_at:
+            return 0.0
+        self._ends.append(end)
+        try:
+            while True:
+                pause = self._resume_at - (now := time.monotonic())
+                older = sum(other < end for other in self._ends)
+                if pause <= 0 and self.out + older < self._width:
+                    return 0.0
+                pause = max(pause, 0.01)
+                if now + pause >= end:
+                    return pause
+                await asyncio.sleep(pause)
+        finally:
+            self._ends.remove(end)
 
     def slow(self, told: float | None) -> float:
         """Note a 429; return the seconds to wait: those told, or more each time."""
@@ -229,7 +240,7 @@ class _Pace:
             self._step = min(2 * self._step, 8.0)
         wait = told or random.uniform(self._step / 2, self._step)  # noqa: S311  (jitter)
         self._width = 1
-        self._resume_at = max(self._resume_at, now + min(wait, MAX_PAUSE))
+        self._resume_at = max(self._resume_at, now + min(wait, self._longest))
         return wait
 
     def widen(self) -> None:
@@ -237,44 +248,6 @@ class _Pace:
         if time.monotonic() >= self._resume_at:
             self._width += 1
             self._step = 0.25
-
-
-class _Way(Protocol):
-    """How a call gets to the service."""
-
-    async def ask(self, call: Call, content: bytes | None, left: float) -> Answer | CallError: ...
-
-    def close(self) -> None: ...
-
-    def forget(self) -> None: ...
-
-
-class _InProcess:
-    """The way to a service in this process: through its door."""
-
-    def __init__(self, connection: Connection, door: Door) -> None:
-        self._door = door
-        self._token = connection.token
-        self._path = f"{API_PREFIX}/channels/chat/accounts/{connection.account_id}/"
-
-    async def ask(self, call: Call, content: bytes | None, left: float) -> Answer | CallError:
-        headers = {
-            "authorization": f"Bearer {self._token.reveal()}",
-            "accept": "application/json",
-            "content-type": "application/json",
-        }
-        try:
-            return Answer(
-                call, *self._door(call.method, self._path + call.target, headers, content or b"")
-            )
-        except OSError:
-            return InDoubt(call, "the connection broke before there was an answer")
-
-    def close(self) -> None:
-        """Nothing is open."""
-
-    def forget(self) -> None:
-        """Nothing is another's."""
 
 
 def _wait_for_some(landed: Landed) -> list[Outcome | BaseException]:

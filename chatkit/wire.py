@@ -1,4 +1,8 @@
-"""Wire: send a Call once over HTTP and bring back its whole answer; the only import of aiohttp.
+"""Wire: send a Call once over HTTP and bring back its whole answer; the only import of httpx.
+
+A call becomes an httpx request. What carries it is an httpx transport: aiohttp's
+connection pool for the network (httpx's own looks at every connection for every call, and
+stands still at a hundred of them), or the door of a service in this process.
 
 Failures come back as values: the traceback of an error that is raised elsewhere never
 passes a frame that knows the token.
@@ -7,17 +11,18 @@ passes a frame that knows the token.
 from __future__ import annotations
 
 import asyncio
-import math
 import ssl
 import urllib.request
 import weakref
 import zlib
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
 import aiohttp
+import httpx
 import truststore
-from yarl import URL
+from httpx_aiohttp import AiohttpTransport
 
 from chatkit import background
 from chatkit.answer import Answer
@@ -26,29 +31,30 @@ from chatkit.connection import API_PREFIX, Connection
 from chatkit.errors import BadAnswer, CallError, InDoubt, SettingsError, Unreachable
 from chatkit.secret import MASK
 
+#: A service in this process: method, target, header fields, body -> status, fields, body.
+Door = Callable[[str, str, Mapping[str, str], bytes], tuple[int, Mapping[str, str], bytes]]
+
 #: Bytes of a decoded answer; more is refused. An upstream flow document may have 10 MB.
 MAX_ANSWER = 16 * 1024 * 1024
 #: Seconds that making a connection may take.
 MAX_CONNECT = 10.0
 
-_JSON = {"Content-Type": "application/json"}
-
 
 class Wire:
-    """The connections to one account of one service.
+    """The way to one account of one service.
 
     Raises:
         SettingsError: The proxy of the environment cannot be used.
     """
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, door: Door | None = None) -> None:
         self._token = connection.token
-        self._secure = connection.base_url.startswith("https:")
         self._root = (
             f"{connection.base_url}{API_PREFIX}/channels/chat/accounts/{connection.account_id}/"
         )
         # A service on this machine is never asked through a proxy: it would see the token.
         self._proxy = None if connection.loopback else proxy_for(connection.base_url)
+        self._carrier: httpx.AsyncBaseTransport | None = _InProcess(door) if door else None
         self._session: aiohttp.ClientSession | None = None
         self._finalizer: weakref.finalize[..., Any] | None = None
 
@@ -62,22 +68,38 @@ class Wire:
         # Connecting ends before the deadline: "it never left" can only be told then.
         connect = min(MAX_CONNECT, 0.8 * left)
         try:
-            async with self._open().request(
-                call.method,
-                URL(self._root + call.target, encoded=True),
-                data=content,
-                headers=None if content is None else _JSON,
-                allow_redirects=False,
-                timeout=aiohttp.ClientTimeout(connect=connect, ceil_threshold=math.inf),
-            ) as response:
+            response = await self._open().handle_async_request(
+                httpx.Request(
+                    call.method,
+                    self._root + call.target,
+                    headers=self._fields(content),
+                    content=content,
+                    extensions={"timeout": {"pool": connect}},
+                )
+            )
+            try:
                 body = await _read(response)
+            finally:
+                await response.aclose()
+        except httpx.TransportError as error:
+            return _failure(call, error.__cause__)
         except (aiohttp.ClientError, OSError) as error:
             return _failure(call, error)
         if isinstance(body, str):
-            return BadAnswer(call, f"the answer {body}", status=response.status)
-        if response.status >= 400:  # a refusal is shown to people, and may repeat the token
+            return BadAnswer(call, f"the answer {body}", status=response.status_code)
+        if response.status_code >= 400:  # a refusal is shown to people, and may repeat the token
             body = body.replace(self._token.reveal().encode(), MASK.encode())
-        return Answer(call, response.status, response.headers, body)
+        return Answer(call, response.status_code, response.headers, body)
+
+    def _fields(self, content: bytes | None) -> dict[str, str]:
+        """The header fields of every call."""
+        fields = {
+            "Authorization": f"Bearer {self._token.reveal()}",
+            "Accept": "application/json",
+            "Accept-Encoding": "gzip",
+            "User-Agent": "chatkit",
+        }
+        return fields if content is None else fields | {"Content-Type": "application/json"}
 
     def close(self) -> None:
         """Close the connections; asking opens new ones."""
@@ -89,28 +111,38 @@ class Wire:
         if self._session is not None:
             self._session.detach()
 
-    def _open(self) -> aiohttp.ClientSession:
-        """Return the pool of connections. It keeps no cookies and reads no netrc."""
-        if self._session is None or self._session.closed:
-            self._session = aiohttp.ClientSession(
-                connector=_Connector(limit=0, keepalive_timeout=10, ssl=_tls(self._secure)),
-                headers={
-                    "Authorization": f"Bearer {self._token.reveal()}",
-                    "Accept": "application/json",
-                    "Accept-Encoding": "gzip",
-                    "User-Agent": "chatkit",
-                },
-                skip_auto_headers=("Content-Type",),
-                cookie_jar=aiohttp.DummyCookieJar(),
-                auto_decompress=False,
-                middlewares=(_only_once,),
-                proxy=self._proxy,
-            )
-            if self._finalizer:
-                self._finalizer.detach()
-            self._finalizer = weakref.finalize(self, _close_abandoned, self._session)
-            self._finalizer.atexit = False
-        return self._session
+    def _open(self) -> httpx.AsyncBaseTransport:
+        """Return what carries requests. A pool keeps no cookies and reads no netrc."""
+        if self._carrier and not (self._session and self._session.closed):
+            return self._carrier
+        tls = truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # whom this machine trusts
+        self._session = aiohttp.ClientSession(
+            connector=_Connector(limit=0, keepalive_timeout=10, ssl=tls),
+            skip_auto_headers=("Content-Type",),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            middlewares=(_only_once,),
+            proxy=self._proxy,
+        )
+        if self._finalizer:
+            self._finalizer.detach()
+        self._finalizer = weakref.finalize(self, _close_abandoned, self._session)
+        self._finalizer.atexit = False
+        self._carrier = AiohttpTransport(verify=tls, client=self._session)
+        return self._carrier
+
+
+class _InProcess(httpx.AsyncBaseTransport):
+    """Carries requests to a service in this process, through its door."""
+
+    def __init__(self, door: Door) -> None:
+        self._door = door
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Have a request answered, at once."""
+        fields = {name.lower(): value for name, value in request.headers.items()}
+        target = request.url.raw_path.decode("ascii")
+        status, told, body = self._door(request.method, target, fields, request.content)
+        return httpx.Response(status, headers=dict(told), content=body)
 
 
 class _Connector(aiohttp.TCPConnector):
@@ -139,18 +171,19 @@ async def _only_once(
         raise aiohttp.ClientConnectionError from error
 
 
-async def _read(response: aiohttp.ClientResponse) -> bytes | str:
+async def _read(response: httpx.Response) -> bytes | str:
     """Read and decode a body, never holding more than the cap; a text says what is wrong with it.
 
     Decoded here in bounded steps: 292 KB of gzip can hold 300 MB.
     """
-    coding = response.headers.get("Content-Encoding", "").lower() or "identity"
+    coding = response.headers.get("content-encoding", "").lower() or "identity"
     if coding not in ("identity", "gzip", "x-gzip"):
         return f"is encoded as {coding[:40]!a}, which was not asked for"
     unzip = None if coding == "identity" else zlib.decompressobj(wbits=31)
     parts, size = [], 0
+    assert isinstance(response.stream, httpx.AsyncByteStream)  # noqa: S101  (both carriers')
     try:
-        while part := await response.content.readany():
+        async for part in response.stream:
             if unzip:
                 part = unzip.decompress(part, MAX_ANSWER + 1 - size)
             parts.append(part)
@@ -166,8 +199,12 @@ async def _read(response: aiohttp.ClientResponse) -> bytes | str:
     return b"".join(parts)
 
 
-def _failure(call: Call, error: Exception) -> CallError:
-    """Tell a call that never left from one whose answer is lost."""
+def _failure(call: Call, error: BaseException | None) -> CallError:
+    """Tell a call that never left from one whose answer is lost.
+
+    By aiohttp's own error: httpx-aiohttp calls a connection that broke after sending a
+    time-out of connecting.
+    """
     match error:
         case aiohttp.ClientConnectorDNSError():
             return Unreachable(call, f"no address is known for {error.host} ({error.strerror})")
@@ -193,11 +230,6 @@ def _failure(call: Call, error: Exception) -> CallError:
             return InDoubt(call, "the connection broke before there was an answer")
 
 
-def _tls(secure: bool) -> ssl.SSLContext | bool:
-    """Trust whom this machine trusts: companies put their own authorities there."""
-    return truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if secure else True
-
-
 def proxy_for(base_url: str) -> str | None:
     """Find the proxy that the environment sets for an address.
 
@@ -212,9 +244,9 @@ def proxy_for(base_url: str) -> str | None:
     if "://" not in proxy:
         proxy = f"http://{proxy}"
     try:
-        url = URL(proxy)
+        url = urlsplit(proxy)
     except ValueError:
-        url = URL()
-    if url.scheme not in ("http", "https") or not url.host:
+        url = urlsplit("")
+    if url.scheme not in ("http", "https") or not url.hostname:
         raise SettingsError("The proxy of the environment is not of the form http://host:port.")
     return proxy

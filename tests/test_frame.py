@@ -3,17 +3,21 @@
 import gc
 import json
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
 import pandas as pd
 import pytest
+from bent import Bend, Bent, drop, put
 from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec import Raw
 from pydantic import BaseModel
 
+import chatkit
 from chatkit import frame as frames
 from chatkit.contacts import Contact
 from chatkit.frame import Columns, WrongRows, join_words, kinds, repeated, without_repeats
@@ -420,3 +424,50 @@ def test_of_rows_that_came_twice_the_last_stays():
     assert kept["size"].to_dict() == {2: 1, 3: 3, 1: 4}
     assert repeated(kept) == 0
     assert without_repeats(kept) is kept
+
+
+# --- rooms, as a person meets them ----------------------------------------------------------
+
+SECRET = "5ecret0f64" * 6
+ANA = {"number": "2025550143", "country_code": "+1", "name": "Ana Cruz"}
+
+
+@contextmanager
+def bent_client(bend: Bend) -> Iterator[chatkit.Client]:
+    """A client of a sandbox whose answers are bent."""
+    with (
+        chatkit.Sandbox(seed="empty") as sandbox,
+        chatkit.connect(Bent(sandbox, after=bend)) as client,  # type: ignore[arg-type]
+    ):
+        yield client
+
+
+def test_no_frame_ever_holds_a_signing_secret():
+    with bent_client(put("webhooks", "list", webhook_secret=SECRET)) as client:
+        client.webhooks.create(url="https://example.com", events=["*"])
+        frame = client.webhooks.frame()
+    assert len(frame) == 1
+    assert SECRET not in str(frame.to_dict()) + repr(frame) + str(frame.attrs)
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_a_field_that_is_missing_is_told_once(full):
+    with bent_client(drop("contacts", "list get", "tags")) as client:
+        client.contacts.create(**ANA)
+        with pytest.warns(UserWarning) as caught:
+            frame = client.contacts.frame(full=full)
+    assert frame["tags"].isna().all()
+    [warning] = caught
+    text = "The service sent no tags for its contacts: the columns are empty."
+    assert (str(warning.message), warning.filename) == (text, __file__)
+
+
+def test_a_list_without_rows_misses_nothing():
+    with bent_client(lambda exchange: None) as client:
+        assert client.contacts.frame().empty
+
+
+def test_a_name_that_the_service_sends_is_kept():
+    with bent_client(put("contacts", "list", name="Ana of the service")) as client:
+        client.contacts.create(**ANA)
+        assert list(client.contacts.frame()["name"]) == ["Ana of the service"]

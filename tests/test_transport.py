@@ -326,6 +326,23 @@ def test_after_a_429_one_call_goes_first() -> None:
     assert [len(calls) <= 2 for calls in window.refused[1:]] == [True] * 5
 
 
+def test_in_a_storm_of_429_every_call_gets_through() -> None:
+    """Nine of ten are refused: the oldest call goes first, so none is refused till its end."""
+    dice, lock = random.Random(7), threading.Lock()
+
+    def storm(line: Line, asked: Asked) -> None:
+        with lock:
+            refused = dice.random() < 0.9
+        line.send(http(429, b"", "retry-after: 0.01") if refused else http(200, OK))
+
+    with FaultServer(storm) as server:
+        transport = server.transport(deadline=30)
+        came = list(transport.send_all(calls(40), concurrency=16))
+        transport.close()
+    assert len(came) == 40
+    assert not [c for c in came if isinstance(c, Fault)]
+
+
 def test_threads_share_one_pace() -> None:
     with FaultServer(answers(429, b"", "retry-after: 0.5"), ok) as server:
         transport = server.transport()
@@ -486,7 +503,7 @@ def test_a_slow_reader_holds_back_the_calls() -> None:
         for got, _ in enumerate(transport.send_all(counted(), concurrency=4), 1):
             if got % 20 == 0:
                 time.sleep(0.05)
-            assert taken <= got + 8
+            assert taken <= got + 4
         transport.close()
         assert taken == len(server.asked) == 200
 

@@ -151,10 +151,7 @@ class Trial:
 
     def stranger(self, token: str) -> Caller:
         """A caller with another access token."""
-        connection = self.client.connection.model_copy(update={"token": Secret(token)})
-        mine = self.client.transport
-        door = getattr(mine._way, "_door", None)
-        caller = Caller(self, Transport(connection, door=door, deadline=mine.deadline))
+        caller = Caller(self, self.client.transport.with_token(Secret(token)))
         self._strangers.append(caller)
         return caller
 

@@ -217,7 +217,7 @@ class Connection(asyncio.Protocol):
         body = answer.body if answer and call.request.method != "HEAD" else b""
         if answer and (body or not cut):
             head = self._door.head(answer, last=call.last)
-            self._transport.write(head + (body[: len(body) // 2] if cut else body))
+            self._transport.writelines((head, body[: len(body) // 2] if cut else body))
         if cut:
             self._over = True
             self._calls.clear()

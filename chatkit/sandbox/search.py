@@ -18,7 +18,7 @@ _SHORTEST = 3  # shorter terms are in too many contacts for an index to help
 _PART, _STEP = 6, 3
 _PROBES = 40
 _SURE, _FEW = 16, 1000
-_MEMO = 16
+_MEMO = 8
 _BULK = 5000
 _FITS = "(instr(name, ?) OR instr(phone, ?))"
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 SWEEP = 0.1
 GRACE = 2.0
 BACKLOG = 512
+SEND_BUFFER = 1024 * 1024  # a page of a list leaves in one piece
 
 
 @contextmanager
@@ -134,6 +135,7 @@ def _listen(host: str, port: int) -> socket.socket:
     try:
         if os.name == "posix":
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
         sock.bind(place)
         sock.listen(BACKLOG)
     except OSError:

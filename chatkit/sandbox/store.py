@@ -53,6 +53,7 @@ class Store:
         self.run("PRAGMA locking_mode = EXCLUSIVE")
         self.run("PRAGMA journal_mode = WAL").fetchone()
         self.run("PRAGMA synchronous = NORMAL")
+        self.run("PRAGMA cache_size = -65536")  # 64 MB: the last pages of a large table
         if self.run("PRAGMA application_id").fetchone()[0] != _APPLICATION:
             if self.run("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
                 raise sqlite3.DatabaseError("it is the database of another program")

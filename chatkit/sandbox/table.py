@@ -76,9 +76,10 @@ class Table:
         )
         self._get = f"SELECT {_COLUMNS} FROM {name} WHERE id = ?"
         some = "id IN (SELECT value FROM json_each(?))"
-        joined = f"SELECT CAST(group_concat(item, ',') AS BLOB) FROM (SELECT item FROM {name}"
-        self._range = f"{joined} WHERE id BETWEEN ? AND ? ORDER BY id)"
-        self._several = f"{joined} WHERE {some} ORDER BY id)"
+        joined = "SELECT CAST(group_concat(item, ',') AS BLOB) FROM"
+        # A range of ids is read along the table, and so in order.
+        self._range = f"{joined} {name} WHERE id BETWEEN ? AND ?"
+        self._several = f"{joined} (SELECT item FROM {name} WHERE {some} ORDER BY id)"
         self._rows = f"SELECT {_COLUMNS} FROM {name} WHERE {some} ORDER BY id"
         self.forget()
 
@@ -190,9 +191,10 @@ class Table:
         texts: bytes = found.fetchone()[0]
         return texts
 
-    def rows(self, ids: Sequence[int]) -> list[Row]:
-        """The records of these ids, ascending."""
-        return [Row(*row) for row in self._run(self._rows, (json.dumps(list(ids)),))]
+    def rows(self, scope: str) -> list[Row]:
+        """The records that lists of the scope show, ascending by id."""
+        ids = list(self.listed(scope))
+        return [Row(*row) for row in self._run(self._rows, (json.dumps(ids),))]
 
     def texts(
         self, columns: Sequence[str], after: int, also: Iterable[int]

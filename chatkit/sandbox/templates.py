@@ -158,7 +158,7 @@ class Templates(Room):
         """Answer with the contents of a template, all or those that hold the search term."""
         self._check_known(grant, values)
         term = self._filter(parameters(query)).casefold()
-        items = [row.item for row in self.table.rows(self.table.listed(_scope(grant, values)))]
+        items = [row.item for row in self.table.rows(_scope(grant, values))]
         if term:
             items = [item for item in items if _holds(json.loads(item), term)]
         return self.replies.data(f"[{','.join(items)}]".encode())

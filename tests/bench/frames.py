@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -86,7 +87,7 @@ def show_table(page: int, found: dict[int, dict[str, dict[str, float]]]) -> None
     ours = [roads["chatkit"]["us"] for roads in found.values()]
     growth = [
         [f"{few:,} to {many:,}", at_most(ours[at + 1] / ours[at], 1.3)]
-        for at, (few, many) in enumerate(zip(SIZES, SIZES[1:], strict=False))
+        for at, (few, many) in enumerate(pairwise(SIZES))
     ]
     show(f"Pages of {page}: how chatkit's CPU per row grows", ["rows", "times"], growth)
 

@@ -1,0 +1,123 @@
+"""Progress: nothing for quick work, a bar that tells the truth for the rest."""
+
+import sys
+
+import pytest
+import tqdm.auto
+import tqdm.notebook
+
+from chatkit import progress
+from chatkit.progress import Progress
+
+
+@pytest.fixture
+def slow(monkeypatch):
+    """Everything takes longer than anyone's patience."""
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Nothing takes longer than anyone's patience."""
+    monkeypatch.setattr(progress, "PATIENCE", 1e9)
+
+
+@pytest.fixture
+def notebook(monkeypatch):
+    """The bar of JupyterLab, a widget. Returns the bars that are made."""
+    bars = []
+
+    class Bar(tqdm.notebook.tqdm_notebook):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs, display=False)
+            bars.append(self)
+
+    monkeypatch.setattr(tqdm.auto, "tqdm", Bar)
+    return bars
+
+
+def frames(text):
+    """The states that a bar in a terminal went through."""
+    return [part for part in text.replace("\n", "\r").split("\r") if part.strip()]
+
+
+def test_quick_work_shows_nothing(quick, capfd):
+    with Progress("contacts", 200) as bar:
+        for _ in range(100):
+            bar.add(2)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_quick_work_does_not_even_load_the_bar(quick, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    with Progress("contacts") as bar:
+        bar.add(1)
+
+
+def test_work_that_ends_before_it_begins_shows_nothing(slow, capfd):
+    with Progress("contacts"):
+        pass
+    assert capfd.readouterr() == ("", "")
+
+
+def test_slow_work_counts_everything_done_so_far(capfd, monkeypatch):
+    monkeypatch.setattr(progress, "PATIENCE", 1e9)
+    with Progress("contacts", 100) as bar:
+        bar.add(60)
+        monkeypatch.setattr(progress, "PATIENCE", 0.0)
+        bar.add(40)
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert "100/100" in frames(err)[-1]
+    assert "contacts" in frames(err)[-1]
+    assert err.endswith("\n")
+
+
+def test_the_total_may_become_known_and_change(slow, capfd):
+    with Progress("contacts") as bar:
+        bar.add(10)
+        bar.total = 50
+        bar.add(10)
+        bar.total = 40
+        bar.add(20)
+    assert "40/40" in frames(capfd.readouterr().err)[-1]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_an_error_closes_the_bar_where_it_stood(slow, capfd, error):
+    with pytest.raises(error), Progress("contacts", 50) as bar:
+        bar.add(5)
+        raise error
+    err = capfd.readouterr().err
+    assert "5/50" in frames(err)[-1]
+    assert err.endswith("\n")
+    assert not tqdm.tqdm._instances
+
+
+def test_the_widget_of_a_notebook_follows_the_total(slow, notebook):
+    with Progress("contacts") as bar:
+        bar.add(10)
+        bar.total = 50
+        bar.add(10)
+        [shown] = notebook
+        assert shown.container.children[1].max == 50
+        bar.total = 40
+        bar.add(20)
+    assert (shown.container.children[1].value, shown.container.children[1].max) == (40, 40)
+    assert shown.container.children[1].bar_style == "success"
+
+
+def test_the_widget_of_work_that_failed_is_red(slow, notebook):
+    with pytest.raises(KeyboardInterrupt), Progress("contacts", 50) as bar:
+        bar.add(5)
+        raise KeyboardInterrupt
+    assert notebook[0].container.children[1].bar_style == "danger"
+
+
+def test_the_rate_counts_the_time_before_the_bar(slow, notebook):
+    with Progress("contacts", 50) as bar:
+        bar._began -= 3600
+        bar.add(5)
+        bar.total = 60
+        bar.add(5)
+        assert notebook[0].format_dict["elapsed"] >= 3600

@@ -1,0 +1,257 @@
+"""Records keep what the service sent; bodies refuse what cannot be sent, all of it at once."""
+
+import json
+import traceback
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from chatkit.contacts import Contact, ContactBody
+from chatkit.errors import InputError
+from chatkit.flows import Flow, FlowBody
+from chatkit.record import Body
+from chatkit.secret import Secret
+from chatkit.templates import Content, ContentBody
+from chatkit.webhooks import Webhook, WebhookBody
+
+SECRET = "5ecret0f64" * 6
+DOCUMENT = {"version": "7.3", "screens": []}
+GOOD: dict[type[Body], dict[str, Any]] = {
+    ContactBody: {"number": "2025550143", "country_code": "+1", "name": "Ana Cruz"},
+    FlowBody: {
+        "name": "f", "template_name": "default", "flow_json": DOCUMENT, "categories": ["OTHER"],
+        "flow_json_raw": "",
+    },
+    ContentBody: {
+        "lang_code": "en_US", "text": "Hello {{1}}", "variables": {"1": "Ana"}, "footer": None,
+        "is_draft": False, "connected_catalog_id": "9", "validity_period_seconds": 60,
+        "auth_apps": [{"package_name": "a.b", "signature_hash": "x"}],
+        "headers": [{"type": "text", "text": "Hi"}],
+        "buttons": [{"type": "call_phone", "label": "Call", "country_code": "1"}],
+    },
+    WebhookBody: {"url": "https://example.com/hook", "events": ["*"], "is_active": False},
+}  # fmt: skip
+
+
+def problems(check: Any, fields: dict[str, Any]) -> dict[str, tuple[str, str]]:
+    """Each field that is refused, with its value as shown and the reason."""
+    with pytest.raises(InputError) as caught:
+        check(fields, "This record")
+    named = [problem.field for problem in caught.value.problems]
+    assert len(named) == len(set(named)), "one place is named twice"
+    for problem in caught.value.problems:
+        assert problem.reason in str(caught.value)
+    return {problem.field: (problem.value, problem.reason) for problem in caught.value.problems}
+
+
+# --- bodies ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("body", GOOD)
+def test_what_is_right_is_sent_as_it_is(body):
+    fields = GOOD[body]
+    assert body.whole(fields, "x") == fields
+    changes = {name: fields[name] for name in fields if name not in body.create_only}
+    assert body.part(changes, "x") == changes
+    for name in changes:
+        assert body.part({name: changes[name]}, "x") == {name: changes[name]}
+
+
+@pytest.mark.parametrize("body", GOOD)
+def test_only_what_was_passed_is_sent(body):
+    required = {n: v for n, v in GOOD[body].items() if body.model_fields[n].is_required()}
+    assert body.whole(required, "x") == required
+
+
+def test_a_create_names_every_problem_at_once():
+    fields = {"number": 2025550143, "country_code": "1", "nmae": "Ana", "name": None}
+    assert problems(ContactBody.whole, fields) == {
+        "number": ("2025550143", "must be text, so that no digit, zero or + is lost"),
+        "country_code": ("'1'", "must be a + and digits, like '+91' (Contacts, rule 1)"),
+        "name": ("None", "must be text"),
+        "nmae": ("'Ana'", "is no field that can be sent; did you mean name?"),
+    }
+
+
+def test_an_update_names_every_problem_at_once_and_in_order():
+    fields = {"flow_json": {"version": 7}, "colour": "red", "name": "new", "flow_json_raw": 1.5}
+    found = problems(FlowBody.part, fields)
+    assert list(found) == list(fields)
+    assert found["colour"] == ("'red'", "is no field that can be sent")
+    assert found["name"] == ("'new'", "can only be set when it is created")
+    assert found["flow_json"][1].startswith("needs a version")
+    assert found["flow_json_raw"][1] == "must be text, so that no digit, zero or + is lost"
+
+
+def test_what_is_required_is_named_when_it_is_missing():
+    assert problems(ContactBody.whole, {}) == {
+        "number": ("", "is required"),
+        "country_code": ("", "is required"),
+    }
+
+
+def test_an_update_of_nothing_says_what_could_be_passed():
+    found = problems(FlowBody.part, {})
+    assert found == {"(nothing)": ("", "pass one of flow_json, flow_json_raw")}
+
+
+def test_nested_fields_are_named_with_their_place():
+    fields = GOOD[ContentBody] | {
+        "headers": [{"type": "gif"}, {"type": "text", "txt": 1}, 7],
+        "buttons": [{"type": "custom", "label": None}],
+        "variables": {"1": 5, 2: "x"},
+        "auth_apps": [{"package_name": "a.b"}],
+    }
+    for check in (ContentBody.whole, ContentBody.part):
+        assert problems(check, fields) == {
+            "headers.0.type": ("'gif'", "must be 'text', 'image', 'video' or 'document'"),
+            "headers.1.txt": ("1", "is no field that can be sent"),
+            "headers.2": ("7", "must be a dict"),
+            "buttons.0.label": ("None", "must be text"),
+            "variables.1": ("5", "must be text, so that no digit, zero or + is lost"),
+            "variables.2": ("2", "must be text, so that no digit, zero or + is lost"),
+            "auth_apps.0.signature_hash": ("", "is required"),
+        }
+
+
+@pytest.mark.parametrize(
+    ("body", "name", "value", "reason"),
+    [
+        (ContactBody, "number", True, "must be text"),
+        (ContactBody, "number", "+12025550143", "must be digits only"),
+        (ContactBody, "number", "２０２５５５０１４３", "must be digits only"),
+        (ContactBody, "number", "2025550143\n", "must be digits only"),
+        (ContactBody, "number", "", "must be digits only"),
+        (ContactBody, "country_code", 1, "must be text, so that no digit"),
+        (ContactBody, "country_code", "+", "must be a + and digits"),
+        (ContentBody, "is_draft", 1, "must be True or False"),
+        (ContentBody, "is_draft", "false", "must be True or False"),
+        (ContentBody, "validity_period_seconds", True, "must be a whole number"),
+        (ContentBody, "validity_period_seconds", "60", "must be a whole number"),
+        (ContentBody, "validity_period_seconds", 60.0, "must be a whole number"),
+        (ContentBody, "connected_catalog_id", True, "must be text or a whole number"),
+        (ContentBody, "lang_code", "", "must not be empty"),
+        (ContentBody, "buttons", {}, "must be a list"),
+        (ContentBody, "variables", ["Ana"], "must be a dict"),
+        (WebhookBody, "url", "http://example.com", "must be an https:// address"),
+        (WebhookBody, "events", "*", "must be a list"),
+        (WebhookBody, "is_active", None, "must be True or False"),
+        (FlowBody, "flow_json", "{}", "must be a dict"),
+        (FlowBody, "flow_json", {"version": "7.3"}, "needs screens"),
+    ],
+)
+def test_nothing_is_bent_into_another_type(body, name, value, reason):
+    for check in (body.whole, body.part):
+        others = GOOD[body] if check == body.whole else {}
+        [(field, (_, told))] = problems(check, others | {name: value}).items()
+        assert field == name
+        assert told.startswith(reason)
+
+
+def test_values_are_shown_short():
+    [(value, _)] = problems(FlowBody.part, {"flow_json": {"screens": ["x" * 10_000]}}).values()
+    assert len(value) == 60
+    assert value.endswith("…")
+
+
+@pytest.mark.parametrize("name", ["webhook_secret", "secret", "access_token", "Authorization"])
+def test_a_secret_is_never_shown(name):
+    for value in (SECRET, Secret(SECRET), [SECRET], {"x": SECRET}):
+        for check, fields in (
+            (WebhookBody.whole, GOOD[WebhookBody]),
+            (WebhookBody.part, {"is_active": True}),
+        ):
+            with pytest.raises(InputError) as caught:
+                check(fields | {name: value}, "This webhook")
+            told = "".join(traceback.format_exception(caught.value))
+            assert SECRET[:10] not in told + repr(caught.value.problems)
+
+
+@given(
+    fields=st.dictionaries(
+        st.sampled_from([*GOOD[ContentBody], "extra"]) | st.text(max_size=3),
+        st.recursive(
+            st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),
+            lambda inner: (
+                st.lists(inner, max_size=2)
+                | st.dictionaries(st.text(max_size=3) | st.just("type"), inner, max_size=2)
+            ),
+            max_leaves=4,
+        ),
+        max_size=5,
+    )
+)
+def test_whatever_is_passed_is_sent_unchanged_or_refused_by_name(fields):
+    for check in (ContentBody.whole, ContentBody.part):
+        try:
+            sent = check(fields, "This content")
+        except InputError as error:
+            known = {*fields, *ContentBody.model_fields, "(nothing)"}
+            assert all(p.field in known or p.field.split(".")[0] in known for p in error.problems)
+        else:
+            assert repr(sent) == repr({n: fields[n] for n in sent})
+            assert sent.keys() == fields.keys()
+
+
+# --- records --------------------------------------------------------------------------------
+
+
+def test_a_record_keeps_what_the_document_does_not_know():
+    contact = Contact.model_validate_json('{"id": 1, "loyalty": {"tier": 2}, "tags": [{"id": 1}]}')
+    assert contact.loyalty == {"tier": 2}
+    assert contact.model_dump(mode="json", exclude_unset=True) == {
+        "id": 1, "loyalty": {"tier": 2}, "tags": [{"id": 1}],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("record", "name"),
+    [(Flow, "wa_status"), (Contact, "ai_mode"), (Content, "parameter_format")],
+)
+def test_a_status_nobody_has_seen_is_only_text(record, name):
+    sent = {"id": 1, "lang_code": "en", name: "TOMORROW'S STATUS"}
+    assert getattr(record.model_validate(sent), name) == "TOMORROW'S STATUS"
+
+
+def test_an_event_kind_and_a_delivery_status_nobody_has_seen():
+    hook = Webhook.model_validate(
+        {"id": 1, "events": ["chat.new"], "last_delivery_status": {"odd": 1}}
+    )
+    assert (hook.events, hook.last_delivery_status) == (["chat.new"], {"odd": 1})
+
+
+def test_ids_may_be_text_and_times_are_aware():
+    contact = Contact.model_validate_json(
+        '{"id": "9007199254740993", "created_at": "2026-01-02T03:04:05Z"}'
+    )
+    assert contact.id == 9007199254740993
+    assert contact.created_at == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("sent", [{"id": 1, "number": 2025550143}, {"id": "x"}, {}, {"id": 1.5}])
+def test_a_wrong_type_is_refused_without_showing_the_value(sent):
+    with pytest.raises(ValidationError) as caught:
+        Contact.model_validate_json(json.dumps(sent))
+    assert "2025550143" not in str(caught.value)
+
+
+def test_a_record_cannot_be_changed():
+    with pytest.raises(ValidationError):
+        Contact(id=1).number = "2025550143"
+
+
+def test_the_signing_secret_of_a_webhook_is_never_shown():
+    hook = Webhook.model_validate_json(json.dumps({"id": 1, "webhook_secret": SECRET}))
+    assert isinstance(hook.webhook_secret, Secret)
+    assert hook.webhook_secret.reveal() == SECRET
+    assert SECRET not in f"{hook!r}{hook}{hook.model_dump()}{hook.model_dump_json()}"
+
+
+def test_what_a_list_shows_are_fields_of_the_record():
+    for record in (Contact, Flow, Content, Webhook):
+        assert set(record.listed) <= set(record.model_fields)
+        assert "webhook_secret" not in record.listed
