@@ -87,23 +87,33 @@ class Report:
 
     def _repr_html_(self) -> str:
         calm = [c for c in self.checks if c.check.startswith(_POINT) and c.state == "ok"]
-        rest = [c for c in self.checks if c not in calm]
+        untold = [c for c in self.checks if c.state == "unknown"]
+        rest = [c for c in self.checks if c not in calm + untold]
         return (
             f"<p><strong>Checkup of {html.escape(self.subject)}</strong></p>{_table(rest)}"
-            f"<details><summary>{len(calm)} open points look as assumed</summary>"
-            f"{_table(calm)}</details>"
+            f"{_folded(f'{len(calm)} open points look as assumed', calm)}"
+            f"{_folded(f'{len(untold)} checks could not be told', untold)}"
         )
+
+
+def _folded(summary: str, checks: list[Check]) -> str:
+    return f"<details><summary>{summary}</summary>{_table(checks)}</details>" if checks else ""
 
 
 def _table(checks: list[Check]) -> str:
     left = ' style="text-align: left"'
     head = "".join(f"<th{left}>{name.replace('_', ' ')}</th>" for name in Check.__slots__)
     rows = (
-        "".join(f"<td{left}>{html.escape(value)}</td>" for value in asdict(check).values())
+        "".join(f"<td{left}>{_cell(value)}</td>" for value in asdict(check).values())
         for check in checks
     )
     body = "".join(f"<tr>{row}</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _cell(text: str) -> str:
+    escaped = html.escape(text)
+    return escaped.replace(" ", "&nbsp;") if len(text) < 40 else escaped
 
 
 def _printable(text: str) -> str:

@@ -295,7 +295,8 @@ class Columns:
         if kind == "json":
             return pd.Series(self._objects(name, chunks), dtype=dtype, copy=False)
         arrays = [pa.nulls(rows, arrow) if array is None else array for rows, array in chunks]
-        return pd.Series(dtype.__from_arrow__(pa.chunked_array(arrays, arrow)), copy=False)
+        values = dtype.__from_arrow__(pa.chunked_array(arrays, arrow))
+        return pd.Series(values, copy=False)
 
     def _objects(self, name: str, chunks: Iterable[tuple[int, bytes | None]]) -> Any:
         """Decode the JSON texts of one column: each row gets an object of its own."""

@@ -356,13 +356,15 @@ def test_the_notebook_form_is_escaped() -> None:
     assert html.unescape(shown).count("<script>alert(1)</script>") == 1
 
 
-def test_the_notebook_form_folds_the_points_that_look_as_assumed() -> None:
+def test_the_notebook_form_folds_what_is_as_assumed_and_what_could_not_be_told() -> None:
     calm = Check("Profile: put", "ok", "merge as assumed")
     odd = Check("Profile: page_base", "warning", "0, not 1")
-    shown = Report("an account", (calm, odd))._repr_html_()
-    front, folded = shown.split("<details>")
+    untold = Check("Chat Flows, Add", "unknown", "cannot be tried without a write")
+    shown = Report("an account", (calm, odd, untold))._repr_html_()
+    front, points, rest = shown.split("<details>")
     assert "page_base" in front and "put" not in front
-    assert "1 open points look as assumed" in folded and "merge as assumed" in folded
+    assert "1 open points look as assumed" in points and "put" in points
+    assert "1 checks could not be told" in rest and "without" in rest
 
 
 def test_the_frame_has_one_row_for_each_check() -> None:
