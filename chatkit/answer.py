@@ -151,8 +151,9 @@ class Answer:
             return (_text(told) or whole), []
         fields = _fields(told.get("errors"))
         text = next((text for key in _TEXTS if (text := _text(told.get(key)))), "")
-        text = "; ".join([text, *(f"{f}: {m}" for f, m in fields)]) if fields else text
-        return (text or whole), fields
+        details = [f"{field}: {message}" for field, message in fields]
+        parts = [text, *(detail for detail in details if detail not in text)]
+        return ("; ".join(filter(None, parts)) or whole), fields
 
 
 def _text(told: Any) -> str:
@@ -173,6 +174,11 @@ def _fields(errors: Any) -> list[tuple[str, str]]:
     if not isinstance(errors, list):
         return []
     return [(_text(e["field"]), _text(e)) for e in errors if isinstance(e, dict) and e.get("field")]
+
+
+def printable(text: str) -> str:
+    """Return a text without what a terminal would obey."""
+    return "".join([c if c.isprintable() else "?" for c in text])
 
 
 def _plain(text: str) -> str:

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import msgspec
 from pydantic import ValidationError
 
+from chatkit.answer import printable
 from chatkit.client import Client, connect
 from chatkit.connection import Connection
 from chatkit.errors import BadAnswer, NotFound
@@ -23,6 +24,8 @@ from chatkit.profile import ServiceProfile
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from chatkit.sandbox import Sandbox
 
 State = Literal["ok", "warning", "problem", "unknown"]
 
@@ -73,11 +76,11 @@ class Report:
 
     def __repr__(self) -> str:
         width = max((len(check.check) for check in self.checks), default=0)
-        lines = [_printable(f"Checkup of {self.subject}")]
+        lines = [printable(f"Checkup of {self.subject}")]
         for check in self.checks:
-            details = textwrap.wrap(_printable(check.detail), _WIDTH)
+            details = textwrap.wrap(printable(check.detail), _WIDTH)
             if check.next_step:
-                details += textwrap.wrap(f"-> {_printable(check.next_step)}", _WIDTH)
+                details += textwrap.wrap(f"-> {printable(check.next_step)}", _WIDTH)
             heads = [
                 f"{check.state:<8} {check.check:<{width}}",
                 *[" " * (9 + width)] * len(details),
@@ -116,20 +119,15 @@ def _cell(text: str) -> str:
     return escaped.replace(" ", "&nbsp;") if len(text) < 40 else escaped
 
 
-def _printable(text: str) -> str:
-    """A text without what a terminal would obey."""
-    return "".join(c if c.isprintable() else "?" for c in text)
-
-
-def doctor(to: Client | str | None = None) -> Report:
+def doctor(to: Client | Sandbox | str | None = None) -> Report:
     """Check address, TLS, account, token, permissions, webhooks and open points, read-only.
 
     Nothing is ever written: permissions that only a write could prove are `unknown`.
 
     Args:
-        to: A client, or what `chatkit.connect` takes: the name of a connection, or nothing.
+        to: A client, or what `chatkit.connect` takes: a connection's name, a sandbox, nothing.
     """
-    if to is None or isinstance(to, str):
+    if not isinstance(to, Client):
         with connect(to) as client:
             return doctor(client)
     connection = to.connection

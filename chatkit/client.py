@@ -111,8 +111,11 @@ def connect(to: str | Sandbox | None = None) -> Client:
             from chatkit.sandbox import Sandbox
 
             return _sandboxed(Sandbox(seed="demo"))
-        _say(f"Connected to account {connection.account_id} at {connection.base_url}: live data.")
+        kind = "on this machine" if connection.loopback else "live data"
+        _say(f"Connected to account {connection.account_id} at {connection.base_url}: {kind}.")
         return Client._made(connection, Transport(connection))
+    if not hasattr(to, "answer"):
+        raise TypeError("connect takes the name of a connection, a Sandbox, or nothing")
     return _sandboxed(to)
 
 

@@ -121,9 +121,16 @@ class RateLimited(Refused):
 
 
 class Unreachable(CallError):
-    """The call never left: no such host, nobody listens, TLS failed. Nothing changed."""
+    """The call never left: no such host, nobody listens, TLS failed. Nothing changed.
+
+    `passing` tells whether it may be otherwise in a moment.
+    """
 
     advice = "chatkit.doctor() checks address, TLS and token one by one."
+
+    def __init__(self, call: Call, reason: str, *, passing: bool = True) -> None:
+        self.passing = passing
+        super().__init__(call, reason)
 
 
 class InDoubt(CallError):

@@ -45,8 +45,8 @@ class FlowBody(Body):
 
     create_only = frozenset({"name", "template_name", "categories"})
 
-    name: str = Field(min_length=1, description="The name of the flow.")
-    template_name: str = Field(min_length=1, description="The template, usually 'default'.")
+    name: str = Field(description="The name of the flow.")
+    template_name: str = Field(description="The template, usually 'default'.")
     flow_json: Annotated[dict[str, Any], AfterValidator(_document)] = Field(
         description="The flow document: an object with version (text) and screens (list)."
     )

@@ -7,7 +7,7 @@ fact learned about the real service is a changed value here and nowhere else.
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, field_validator
 
 
 def point(default: Any, why: str, *, section: str) -> Any:
@@ -43,6 +43,13 @@ class ServiceProfile(BaseModel):
     validation_status: Literal[422, 400] = point(
         422,
         "Most JSON services that split 'not JSON' (400) from 'not valid' (422).",
+        section="Errors",
+    )
+    clash_status: Literal[409, 422, 400] = point(
+        409,
+        "What would be in the way of another record or of its own state: a webhook URL or "
+        "flow name that exists, a published flow that is deleted, a number that is taken by "
+        "an update. 409 is stated for the create of a contact only.",
         section="Errors",
     )
     error_body: Literal["envelope", "message", "error_object", "text", "html", "empty"] = point(
@@ -83,8 +90,10 @@ class ServiceProfile(BaseModel):
 
     # --- lists ----------------------------------------------------------------------
     page_base: Literal[1, 0] = point(1, "The examples use page 1.", section="Limits")
-    default_page_size: int = point(10, "The examples use pageSize 10.", section="Limits")
-    max_page_size: int = point(100, "A common cap; the document gives none.", section="Limits")
+    default_page_size: PositiveInt = point(10, "The examples use pageSize 10.", section="Limits")
+    max_page_size: PositiveInt = point(
+        100, "A common cap; the document gives none.", section="Limits"
+    )
     over_max_page_size: Literal["clamp", "refuse"] = point(
         "clamp",
         "The pagination object tells the size used, so a cap can be silent.",
@@ -243,12 +252,12 @@ class ServiceProfile(BaseModel):
         "secret as key; sha256_hex is the upstream platform's own form.",
         section="Events",
     )
-    delivery_timeout: float = point(
+    delivery_timeout: PositiveFloat = point(
         10.0, "Seconds a callback may take to answer.", section="Events"
     )
 
     # --- limits ---------------------------------------------------------------------
-    rate_limit: int | None = point(
+    rate_limit: PositiveInt | None = point(
         None, "Calls a second for each token; None: no limit.", section="Limits"
     )
     rate_limit_form: Literal["seconds", "date", "reset_header", "none"] = point(
@@ -257,7 +266,7 @@ class ServiceProfile(BaseModel):
         "x-ratelimit-reset, or not at all.",
         section="Limits",
     )
-    max_body: int = point(
+    max_body: PositiveInt = point(
         11 * 1024 * 1024,
         "Bytes of a request body: an upstream flow document may have 10 MB.",
         section="Limits",

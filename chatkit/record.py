@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from functools import wraps
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -37,12 +39,13 @@ class Body(BaseModel):
     create_only: ClassVar[frozenset[str]] = frozenset()
 
     @classmethod
-    def whole(cls, fields: Mapping[str, Any], what: str) -> dict[str, Any]:
+    def whole(
+        cls, fields: Mapping[str, Any], what: str, required: Iterable[str] | None = None
+    ) -> dict[str, Any]:
         """Check the fields of a create. Raises `InputError` with every problem at once."""
-        try:
-            return cls.model_validate(dict(fields)).model_dump(exclude_unset=True)
-        except ValidationError as error:
-            raise InputError(f"{what} cannot be created:", cls._problems(error, fields)) from None
+        needed = cls.required() if required is None else required
+        problems = [Problem(name, "", "is required") for name in needed if name not in fields]
+        return cls._checked(fields, problems, f"{what} cannot be created:")
 
     @classmethod
     def part(cls, fields: Mapping[str, Any], what: str) -> dict[str, Any]:
@@ -50,21 +53,35 @@ class Body(BaseModel):
 
         Raises `InputError` with every problem at once.
         """
+        nothing = Problem("(nothing)", "", f"pass one of {', '.join(cls.updatable())}")
+        problems = [] if fields else [nothing]
+        return cls._checked(fields, problems, f"{what} cannot be updated:", fixed=cls.create_only)
+
+    @classmethod
+    def _checked(
+        cls,
+        fields: Mapping[str, Any],
+        problems: list[Problem],
+        heading: str,
+        fixed: frozenset[str] = frozenset(),
+    ) -> dict[str, Any]:
         body = cls.model_construct()
-        problems: list[Problem] = []
         for name, value in fields.items():
-            if name in cls.create_only:
+            if name in fixed:
                 problems.append(Problem(name, _short(value), "can only be set when it is created"))
                 continue
             try:
                 cls.__pydantic_validator__.validate_assignment(body, name, value)
             except ValidationError as error:
                 problems += cls._problems(error, fields)
-        if not fields:
-            problems.append(Problem("(nothing)", "", f"pass one of {', '.join(cls.updatable())}"))
         if problems:
-            raise InputError(f"{what} cannot be updated:", problems)
+            raise InputError(heading, problems)
         return body.model_dump(exclude_unset=True)
+
+    @classmethod
+    def required(cls) -> list[str]:
+        """Name the fields a create must send."""
+        return [name for name, field in cls.model_fields.items() if field.is_required()]
 
     @classmethod
     def updatable(cls) -> list[str]:
@@ -131,6 +148,35 @@ def _place(loc: tuple[int | str, ...], fields: Mapping[str, Any]) -> tuple[str, 
             break
         names.append(step)
     return ".".join(map(str, names)), value
+
+
+def described(method: Any, body: type[Body]) -> Any:
+    """Copy a method with the fields of a body as its signature and in its help."""
+
+    @wraps(method)
+    def copy(self: Any, *args: Any, **fields: Any) -> Any:
+        return method(self, *args, **fields)
+
+    creating = method.__name__ == "create"
+    fields = {n: f for n, f in body.model_fields.items() if creating or n not in body.create_only}
+    own = inspect.signature(method)
+    copy.__signature__ = own.replace(  # type: ignore[attr-defined]
+        parameters=[
+            *(p for p in own.parameters.values() if p.kind is not p.VAR_KEYWORD),
+            *(
+                inspect.Parameter(
+                    name,
+                    inspect.Parameter.KEYWORD_ONLY,
+                    annotation=field.annotation,
+                    default=inspect.Parameter.empty if creating and field.is_required() else ...,
+                )
+                for name, field in fields.items()
+            ),
+        ]
+    )
+    listed = "\n".join(f"    {name}: {field.description}" for name, field in fields.items())
+    copy.__doc__ = f"{inspect.cleandoc(method.__doc__ or '')}\n\nFields:\n{listed}\n"
+    return copy
 
 
 def _short(value: object, field: str = "") -> str:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import wraps
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
@@ -14,10 +12,18 @@ from pydantic import TypeAdapter, ValidationError
 
 from chatkit.answer import Envelope
 from chatkit.call import Call
-from chatkit.errors import BadAnswer, Fault, InputError, ListMoved, Problem, Refused
+from chatkit.errors import (
+    BadAnswer,
+    CallError,
+    Fault,
+    InputError,
+    ListMoved,
+    NotFound,
+    Problem,
+)
 from chatkit.listing import Listing
 from chatkit.progress import Progress
-from chatkit.record import Body, Record
+from chatkit.record import Body, Record, described
 from chatkit.transport import Transport
 
 if TYPE_CHECKING:
@@ -50,7 +56,7 @@ class Resource(Generic[R]):
     def __init_subclass__(cls) -> None:
         """Give each room's create and update the signature and help of its body."""
         for method in (cls.create, cls.update):
-            setattr(cls, method.__name__, _described(method, cls.body))
+            setattr(cls, method.__name__, described(method, cls.body))
         cls._many = TypeAdapter(list[cls.record])  # type: ignore[name-defined]
 
     def __init__(self, transport: Transport) -> None:
@@ -109,7 +115,7 @@ class Resource(Generic[R]):
             Conflict: One with that key exists.
             InDoubt: The answer was lost; the record may exist.
         """
-        body = self.body.whole(fields, f"This {self.noun}")
+        body = self.body.whole(fields, f"This {self.noun}", self._required())
         call = self.create_call(body)
         envelope = self._transport.send(call)
         return self._read_back(self._key_of(call, envelope, body), call, envelope, body)
@@ -160,8 +166,11 @@ class Resource(Generic[R]):
             self._warn_if_moved(listing, frames.repeated(frame))
             frame = frames.without_repeats(frame)
             if full:
-                columns = self._full(list(frame.index))
+                keys = list(frame.index)
+                columns = self._full(keys)
                 frame = columns.frame(self.key)
+                if gone := len(keys) - len(frame):
+                    self._warn_moved([f"{gone} of {len(keys)} were gone when each was read"])
             self._warn_if_missing(columns.missing)
         except frames.WrongRows as error:
             reason = f"the list is not as documented: {error}"
@@ -185,7 +194,7 @@ class Resource(Generic[R]):
         due = 0
         for outcome in self._transport.send_all(map(self.get_call, keys)):
             if isinstance(outcome, Fault):
-                if not isinstance(outcome.error, Refused) or outcome.error.status == 429:
+                if not isinstance(outcome.error, NotFound):
                     raise outcome.error
                 waiting[place[outcome.call.target]] = None
             else:
@@ -221,12 +230,15 @@ class Resource(Generic[R]):
         if listing.total not in (None, different := listing.rows - doubles):
             odd.append(f"{different} different rows came of {listing.total}")
         if odd:
-            warnings.warn(
-                f"The list of {self.noun}s moved while it was read: {'; '.join(odd)}. "
-                "Read it again when it is quiet.",
-                ListMoved,
-                stacklevel=4,
-            )
+            self._warn_moved(odd)
+
+    def _warn_moved(self, odd: Sequence[str]) -> None:
+        warnings.warn(
+            f"The list of {self.noun}s moved while it was read: {'; '.join(odd)}. "
+            "Read it again when it is quiet.",
+            ListMoved,
+            stacklevel=5,
+        )
 
     def _checked(self, key: Key) -> Key:
         """Check a key before it becomes part of a path: an id is a whole number."""
@@ -267,17 +279,21 @@ class Resource(Generic[R]):
         return cast(Key, getattr(self._record(call, envelope.data), self.key))
 
     def _read_back(self, key: Key, call: Call, envelope: Envelope, body: Mapping[str, Any]) -> R:
-        """Read what the service made of a write: its answer may hold an id and nothing more."""
+        """Read what the service made of a write: its answer may hold an id and nothing more.
+
+        A write that landed is never reported as failed because reading it back was.
+        """
         try:
             return self.get(key)
-        except Refused as error:
+        except CallError as error:
             warnings.warn(
                 f"{call} is done, but cannot be read back ({error.reason}): fields that the "
                 "answer did not hold are empty.",
                 stacklevel=4,
             )
-            answered = msgspec.json.decode(envelope.data) or {}
-            return cast(R, self.record.model_validate({self.key: key} | answered))
+            answered = msgspec.json.decode(envelope.data)
+            known = answered if isinstance(answered, dict) else {}
+            return self._record(call, msgspec.Raw(msgspec.json.encode(known | {self.key: key})))
 
     def _carried(self, key: Key) -> dict[str, Any]:
         """Collect the fields an update must send although nobody changed them.
@@ -295,9 +311,9 @@ class Resource(Generic[R]):
             return live
         return {n: v for n, v in live.items() if n in self._required()}
 
-    def _required(self) -> set[str]:
+    def _required(self) -> list[str]:
         """Name the fields that a create requires."""
-        return {n for n, f in self.body.model_fields.items() if f.is_required()}
+        return self.body.required()
 
     def _sendable(self, live: R) -> dict[str, Any]:
         """Pick from a live record what a replacing update must repeat."""
@@ -318,32 +334,3 @@ def _pages(rows: Iterable[msgspec.Raw]) -> Iterator[bytes]:
             chunk = []
     if chunk:
         yield b"[" + b",".join(chunk) + b"]"
-
-
-def _described(method: Any, body: type[Body]) -> Any:
-    """Copy a method with the fields of a body as its signature and in its help."""
-
-    @wraps(method)
-    def described(self: Any, *args: Any, **fields: Any) -> Any:
-        return method(self, *args, **fields)
-
-    creating = method.__name__ == "create"
-    fields = {n: f for n, f in body.model_fields.items() if creating or n not in body.create_only}
-    own = inspect.signature(method)
-    described.__signature__ = own.replace(  # type: ignore[attr-defined]
-        parameters=[
-            *(p for p in own.parameters.values() if p.kind is not p.VAR_KEYWORD),
-            *(
-                inspect.Parameter(
-                    name,
-                    inspect.Parameter.KEYWORD_ONLY,
-                    annotation=field.annotation,
-                    default=inspect.Parameter.empty if creating and field.is_required() else ...,
-                )
-                for name, field in fields.items()
-            ),
-        ]
-    )
-    listed = "\n".join(f"    {name}: {field.description}" for name, field in fields.items())
-    described.__doc__ = f"{inspect.cleandoc(method.__doc__ or '')}\n\nFields:\n{listed}\n"
-    return described

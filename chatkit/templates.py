@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from chatkit.call import Call
+from chatkit.errors import BadAnswer
 from chatkit.record import Body, Record
 from chatkit.resource import Resource
 from chatkit.transport import Transport
@@ -57,7 +58,7 @@ class Button(Body):
     """A button under a content."""
 
     type: Literal["custom", "visit_website", "call_phone", "copy_offer_code", "view_catalog"]
-    label: str
+    label: str | None = None
     value: str | None = None
     country_code: str | None = None
     url_type: str | None = None
@@ -67,8 +68,8 @@ class Button(Body):
 class App(Body):
     """An app that may read an authentication code by itself."""
 
-    package_name: str
-    signature_hash: str
+    package_name: str | None = None
+    signature_hash: str | None = None
 
 
 class ContentBody(Body):
@@ -77,13 +78,13 @@ class ContentBody(Body):
     lang_code: Annotated[
         str, Field(min_length=1, description="The language, like 'en' or 'en_US'.")
     ]
-    text: str = Field(description="The body, with placeholders {{1}}, {{2}}, …")
+    text: str = Field("", description="The body, with placeholders {{1}}, {{2}}, …")
     parameter_format: str = Field("TEXT", description="How placeholders are written; 'TEXT'.")
     variables: dict[str, str] = Field(
         {}, description="Sample text for each placeholder: {'1': 'Ana'}."
     )
     footer: str | None = Field("", description="A small line under the text.")
-    is_draft: bool = Field(True, description="Whether the content is a draft.")
+    is_draft: bool = Field(False, description="Whether the content is a draft.")
     is_catalog: bool = Field(False, description="Whether it shows a catalog.")
     catalog_format: str | None = Field(None, description="How the catalog is shown.")
     connected_catalog_id: str | int | None = Field(None, description="Which catalog.")
@@ -141,16 +142,24 @@ class Contents(Resource[Content]):
         return self._frame(self._search(search), full=full)
 
     def languages(self) -> pd.DataFrame:
-        """Read the languages a content may have: `label`, indexed by `code`."""
-        from chatkit.frame import Columns
+        """Read the languages a content may have: `label`, indexed by `code`.
+
+        Raises:
+            BadAnswer: The lookup is not as documented.
+        """
+        from chatkit.frame import Columns, WrongRows
 
         call = Call("GET", (*self.path, "lookups", "languages"))
         columns = Columns({"code": "text", "label": "text"})
-        columns.add(self._transport.send(call).data)
-        return columns.frame("code")
+        data = self._transport.send(call).data
+        try:
+            columns.add(data)
+            return columns.frame("code")
+        except WrongRows as error:
+            raise BadAnswer(call, f"the lookup is not as documented: {error}") from None
 
-    def _required(self) -> set[str]:
-        return set(self._profile.content_requires)
+    def _required(self) -> list[str]:
+        return list(dict.fromkeys(("lang_code", *self._profile.content_requires)))
 
 
 class Templates:

@@ -45,7 +45,7 @@ class Transport:
 
     Args:
         connection: Base address, account, token and profile.
-        door: A service in this process that answers, at once, in place of the network.
+        door: A service in this process that answers in place of the network.
         deadline: Seconds for a whole call: waiting, retries and the last byte included.
 
     Raises:
@@ -55,6 +55,8 @@ class Transport:
     def __init__(
         self, connection: Connection, *, door: Door | None = None, deadline: float = 30.0
     ) -> None:
+        if not deadline > 0:
+            raise ValueError("a deadline is a number of seconds above 0")
         self.profile = connection.profile
         self.deadline = deadline
         self._connection, self._door = connection, door
@@ -191,9 +193,10 @@ class Transport:
             if outcome.call.writes or outcome.status not in (500, 502, 503, 504):
                 return None
             told = outcome.retry_after() or 0.0
-        elif not isinstance(outcome, Unreachable) and (
-            outcome.call.writes or isinstance(outcome, BadAnswer)
-        ):
+        elif isinstance(outcome, Unreachable):
+            if not outcome.passing:
+                return None
+        elif outcome.call.writes or isinstance(outcome, BadAnswer):
             return None
         if (tried := next(tries)) == TRIES:
             return None

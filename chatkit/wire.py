@@ -11,6 +11,7 @@ passes a frame that knows the token.
 from __future__ import annotations
 
 import asyncio
+import socket
 import ssl
 import urllib.request
 import weakref
@@ -87,8 +88,8 @@ class Wire:
             return _failure(call, error)
         if isinstance(body, str):
             return BadAnswer(call, f"the answer {body}", status=response.status_code)
-        if response.status_code >= 400:  # a refusal is shown to people, and may repeat the token
-            body = body.replace(self._token.reveal().encode(), MASK.encode())
+        # What comes back is shown to people, and may repeat the token.
+        body = body.replace(self._token.reveal().encode(), MASK.encode())
         return Answer(call, response.status_code, response.headers, body)
 
     def _fields(self, content: bytes | None) -> dict[str, str]:
@@ -138,10 +139,12 @@ class _InProcess(httpx.AsyncBaseTransport):
         self._door = door
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Have a request answered, at once."""
+        """Have a request answered in a thread: the loop is everybody's, and must not wait."""
         fields = {name.lower(): value for name, value in request.headers.items()}
         target = request.url.raw_path.decode("ascii")
-        status, told, body = self._door(request.method, target, fields, request.content)
+        status, told, body = await asyncio.to_thread(
+            self._door, request.method, target, fields, request.content
+        )
         return httpx.Response(status, headers=dict(told), content=body)
 
 
@@ -207,14 +210,16 @@ def _failure(call: Call, error: BaseException | None) -> CallError:
     """
     match error:
         case aiohttp.ClientConnectorDNSError():
-            return Unreachable(call, f"no address is known for {error.host} ({error.strerror})")
+            reason = f"no address is known for {error.host} ({error.strerror})"
+            return Unreachable(call, reason, passing=error.os_error.errno == socket.EAI_AGAIN)
         case aiohttp.ClientProxyConnectionError():
             return Unreachable(call, f"the proxy {error.host}:{error.port} cannot be reached")
         case aiohttp.ClientHttpProxyError():
             return Unreachable(call, f"the proxy refuses to connect ({error.status})")
         case aiohttp.ClientConnectorCertificateError():
             why = getattr(error.certificate_error, "verify_message", "")
-            return Unreachable(call, f"the certificate of {error.host} is not trusted ({why})")
+            reason = f"the certificate of {error.host} is not trusted ({why})"
+            return Unreachable(call, reason, passing=False)
         case aiohttp.ClientConnectorSSLError():
             return Unreachable(call, f"TLS with {error.host} failed ({error.strerror})")
         case aiohttp.ClientConnectorError():

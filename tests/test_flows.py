@@ -90,7 +90,7 @@ def test_a_second_flow_of_one_name_is_as_the_profile_says(client):
         ({"flow_json": {"screens": []}}, "needs a version"),
         ({"flow_json": {"version": "7.3"}}, "needs screens"),
         ({"flow_json": {**DOCUMENT, "n": float("nan")}}, "JSON"),
-        ({"name": ""}, "name"),
+        ({"name": None}, "name"),
     ],
 )
 def test_what_cannot_be_sent_is_refused_before_it_is_sent(client, change, reason):

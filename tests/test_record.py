@@ -102,19 +102,19 @@ def test_an_update_of_nothing_says_what_could_be_passed():
 def test_nested_fields_are_named_with_their_place():
     fields = GOOD[ContentBody] | {
         "headers": [{"type": "gif"}, {"type": "text", "txt": 1}, 7],
-        "buttons": [{"type": "custom", "label": None}],
+        "buttons": [{"type": "custom", "label": 5}],
         "variables": {"1": 5, 2: "x"},
-        "auth_apps": [{"package_name": "a.b"}],
+        "auth_apps": [{"package": "a.b"}],
     }
     for check in (ContentBody.whole, ContentBody.part):
         assert problems(check, fields) == {
             "headers.0.type": ("'gif'", "must be 'text', 'image', 'video' or 'document'"),
             "headers.1.txt": ("1", "is no field that can be sent"),
             "headers.2": ("7", "must be a dict"),
-            "buttons.0.label": ("None", "must be text"),
+            "buttons.0.label": ("5", "must be text, so that no digit, zero or + is lost"),
             "variables.1": ("5", "must be text, so that no digit, zero or + is lost"),
             "variables.2": ("2", "must be text, so that no digit, zero or + is lost"),
-            "auth_apps.0.signature_hash": ("", "is required"),
+            "auth_apps.0.package": ("'a.b'", "is no field that can be sent"),
         }
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from chatkit.answer import printable
 from chatkit.conformance.fact import Outcome
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class Report:
             if outcome.seen:
                 lines.append(f"{'':<17}{'':<{width}}  -> {outcome.seen}")
         lines += ["", *self._end()]
-        return "\n".join(map(_printable, lines))
+        return "\n".join(map(printable, lines))
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{name}</th>" for name in _COLUMNS)
@@ -104,8 +105,3 @@ class Report:
 def _row(outcome: Outcome) -> tuple[int | str, ...]:
     fact = outcome.fact
     return (fact.number, fact.name, fact.section, outcome.state, fact.statement, outcome.seen)
-
-
-def _printable(line: str) -> str:
-    """A line without what a terminal would obey."""
-    return "".join(c if c.isprintable() else "?" for c in line)

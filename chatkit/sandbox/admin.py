@@ -23,9 +23,9 @@ objects, without the envelope. A refusal is `{"error": "why"}`.
 `GET /requests`
     The last 1,000 calls of the API, oldest first: `{"requests": [{"method", "path", "status",
     "ms", "time"}]}`. Status null: closed without an answer. Never a header, query or body.
-`GET /flows/{id}/findings`
-    What the upstream platform finds in a flow's document: `{"findings": [{"code",
-    "severity", "pointer", "message"}]}`.
+`GET /flows/{id}/findings`, `GET /templates/{id}/findings`
+    What the upstream platform finds in a flow's document or in a template content:
+    `{"findings": [{"code", "severity", "pointer", "message"}]}`.
 `POST /flows/{id}/publish`
     Move a flow from DRAFT to PUBLISHED, as upstream does when it is published there:
     `{"wa_status": "PUBLISHED"}`; 409 with the findings when one of them is an error.
@@ -105,13 +105,14 @@ class Admin:
 
     def _find(self, path: str) -> dict[str, Action]:
         name, *rest = path.removeprefix(ROOT).split("/")
-        if name == "flows" and len(rest) == 2 and rest[1] in ("findings", "publish"):
-            flow_id = read_id(rest[0])
-            if flow_id is None:
-                raise Refused(404, "Flow not found")
-            if rest[1] == "publish":
-                return {"POST": lambda _: self._publish(flow_id)}
-            return {"GET": lambda _: {"findings": self._findings(flow_id)}}
+        if name in ("flows", "templates") and len(rest) == 2:
+            record_id = read_id(rest[0])
+            if record_id is None:
+                raise Refused(404, "There is no such record")
+            if rest[1] == "findings":
+                return {"GET": lambda _: {"findings": self._findings(name, record_id)}}
+            if rest[1] == "publish" and name == "flows":
+                return {"POST": lambda _: self._publish(record_id)}
         if rest or name not in self._actions:
             raise Refused(404, f"There is no such path; there are: {', '.join(self._actions)}")
         return self._actions[name]
@@ -191,16 +192,16 @@ class Admin:
             ]
         }
 
-    def _findings(self, flow_id: int) -> list[dict[str, Any]]:
+    def _findings(self, room: str, record_id: int) -> list[dict[str, Any]]:
         with self._front.alone() as service:
             try:
-                return service.findings("flows", flow_id)
+                return service.findings(room, record_id)
             except KeyError:
-                raise Refused(404, "Flow not found") from None
+                raise Refused(404, "There is no such record") from None
 
     def _publish(self, flow_id: int) -> dict[str, object]:
         with self._front.alone() as service:
-            findings = self._findings(flow_id)
+            findings = self._findings("flows", flow_id)
             if any(finding["severity"] == "error" for finding in findings):
                 raise Refused(409, "A flow with errors cannot be published", findings=findings)
             service.flows.move(flow_id, service.account_id, "PUBLISHED")

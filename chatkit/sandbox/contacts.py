@@ -28,7 +28,8 @@ class Contacts(Room):
     """The contacts of an account; deleted ones stay stored and come back when created again."""
 
     noun = "Contact"
-    conflicts = ("create", "update")
+    conflicts = ("create",)
+    clashes = ("update",)
 
     def __init__(self, tools: Tools) -> None:
         super().__init__(tools)
@@ -128,7 +129,7 @@ class Contacts(Room):
         if key != row.key:
             other = self.table.find(grant.account, key)
             if other is not None and other.active:
-                raise Refusal("conflict", "An active contact has this number")
+                raise Refusal("clash", "An active contact has this number")
         self._touch(record, grant.actor)
         self._rewrite(row, dumps(record), row.more)
         return self.replies.updated(self._only_id(row.id), "Contact updated")

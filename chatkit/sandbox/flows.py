@@ -33,7 +33,7 @@ class Flows(Room):
     """The flows of an account. A broken document is kept as a draft, with what is wrong in it."""
 
     noun = "Flow"
-    conflicts = ("create", "delete")
+    clashes = ("create", "delete")
 
     def __init__(self, tools: Tools) -> None:
         super().__init__(tools)
@@ -100,7 +100,7 @@ class Flows(Room):
         if self.profile.duplicate_flow_name == "refuse":
             same = self.table.find(grant.account, name)
             if same is not None and same.active:
-                raise Refusal("conflict", "A flow has this name")
+                raise Refusal("clash", "A flow has this name")
         flow_id = self.table.next_id()
         item = dumps(
             {
@@ -159,7 +159,7 @@ class Flows(Room):
     def _may_delete(self, row: Row) -> None:
         published = json.loads(row.item)["wa_status"] == "PUBLISHED"
         if published and self.profile.published_flow_delete == "refuse":
-            raise Refusal("conflict", "A published flow cannot be deleted")
+            raise Refusal("clash", "A published flow cannot be deleted")
 
 
 def _brief(item: str) -> bytes:

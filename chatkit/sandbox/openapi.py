@@ -18,7 +18,8 @@ _MEANINGS: dict[Reason, str] = {
     "unauthenticated": "There is no access token, or nobody knows it.",
     "forbidden": "The access token is for another account or lacks the permission.",
     "not_found": "There is no such record.",
-    "conflict": "The record would be in the way of another, or of its own state.",
+    "conflict": "A record with that key exists.",
+    "clash": "The record would be in the way of another, or of its own state.",
     "too_large": "The body is too large.",
     "media_type": "The body is not JSON by its content type.",
     "invalid": "A field or a parameter breaks a rule.",
@@ -184,6 +185,8 @@ def _refusals(operation: Operation, room: Room, profile: ServiceProfile) -> list
         reasons.append("not_found")
     if operation.verb in room.conflicts:
         reasons.append("conflict")
+    if operation.verb in room.clashes:
+        reasons.append("clash")
     if operation.room == "webhooks" and operation.verb == "create":
         reasons.append("webhook_limit")
     if profile.rate_limit is not None:

@@ -11,6 +11,7 @@ Reason = Literal[
     "not_found",
     "wrong_method",
     "conflict",
+    "clash",
     "too_large",
     "media_type",
     "invalid",

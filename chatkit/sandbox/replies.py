@@ -27,6 +27,7 @@ class Replies:
             "not_found": profile.not_found_status,
             "wrong_method": 405,
             "conflict": 409,
+            "clash": profile.clash_status,
             "too_large": 413,
             "media_type": 415,
             "invalid": profile.validation_status,

@@ -47,7 +47,8 @@ class Room:
     # The field of a record that its path names it by.
     key_field = "id"
     # The verbs that another record, or the record's own state, can be in the way of.
-    conflicts: tuple[Verb, ...]
+    conflicts: tuple[Verb, ...] = ()
+    clashes: tuple[Verb, ...] = ()
     # How its list can be cut: into pages, and by the parameter of that name.
     paged = True
     filter_param: str | None = None

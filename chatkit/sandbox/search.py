@@ -7,6 +7,7 @@ is asked which of them truly fit, so an index that is behind never makes a wrong
 # ruff: noqa: S608  (what is put into statements is names of our own, values never are)
 
 import sqlite3
+import weakref
 from array import array
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
@@ -76,6 +77,7 @@ class _Index:
         self._ids = array("q")  # the contact of each entry
         self._repeated = 0
         connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        weakref.finalize(self, connection.close)
         self._run, self._run_many = connection.execute, connection.executemany
         for table, tokens in (("triples", "trigram case_sensitive 1"), ("parts", "ascii")):
             self._run(

@@ -1,6 +1,7 @@
 """Serving a sandbox over HTTP: its socket, its thread, starting and stopping."""
 
 import asyncio
+import ipaddress
 import os
 import signal
 import socket
@@ -129,6 +130,8 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
 def _listen(host: str, port: int) -> socket.socket:
     """Bind here, so that a taken port is an error of the caller and not of the thread."""
     family, kind, _, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    if not ipaddress.ip_address(place[0]).is_loopback:
+        raise OSError(f"the sandbox is for this machine only: {host} is not a loopback address")
     # Named TCP: asyncio leaves Nagle's algorithm on for a socket without a protocol, and
     # every call would take 44 ms.
     sock = socket.socket(family, kind, socket.IPPROTO_TCP)

@@ -5,6 +5,7 @@
 import json
 import os
 import sqlite3
+import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -40,6 +41,7 @@ class Store:
         self._connection = sqlite3.connect(
             path or ":memory:", isolation_level=None, check_same_thread=False, timeout=0
         )
+        weakref.finalize(self, self._connection.close)
         # One cursor for all: read a result to its end before the next statement.
         self.run = self._connection.cursor().execute
         try:

@@ -122,7 +122,8 @@ class Templates(Room):
 
     noun = "Template content"
     key_field = "lang_code"
-    conflicts = ("create", "update")
+    conflicts = ("create",)
+    clashes = ("update",)
     paged = False
 
     def __init__(self, tools: Tools) -> None:
@@ -192,7 +193,7 @@ class Templates(Room):
         given = self.update_body.read(body)
         if given.get("lang_code", row.key) != row.key:
             if self.profile.other_lang_code == "refuse":
-                raise Refusal("conflict", "The body names another language than the path")
+                raise Refusal("clash", "The body names another language than the path")
             del given["lang_code"]
         if self.profile.put == "replace":
             # A content cannot be without what creating it requires: that stays.

@@ -36,7 +36,7 @@ class Webhooks(Room):
     """The webhooks of an account, at most ten."""
 
     noun = "Webhook"
-    conflicts = ("create", "update")
+    clashes = ("create", "update")
     paged = False
 
     def __init__(self, tools: Tools) -> None:
@@ -148,4 +148,4 @@ class Webhooks(Room):
         if self.profile.duplicate_webhook_url == "refuse":
             same = self.table.find(grant.account, url)
             if same is not None and same.active and (own is None or same.id != own.id):
-                raise Refusal("conflict", "A webhook has this URL")
+                raise Refusal("clash", "A webhook has this URL")

@@ -76,7 +76,7 @@ def show_table(page: int, found: dict[int, dict[str, dict[str, float]]]) -> None
         line: list[object] = [NAMES[name]]
         for rows, roads in found.items():
             times, memory = roads["json"]["us"] / roads[name]["us"], roads[name]["memory"]
-            goal = name == "chatkit" and rows >= 100_000  # below, what Python itself needs counts
+            goal = name == "chatkit" and rows >= 100_000  # fewer are a matter of milliseconds
             line += [
                 roads[name]["us"],
                 at_least(times, 5) if goal else times,
