@@ -14,6 +14,8 @@ PY := .venv/bin/python
 export UV_HTTP_TIMEOUT ?= 180
 # uv is quick; pip knows the mirrors in its own configuration and tries again where uv could not.
 install = .venv/bin/uv pip install --python $(PY) $(1) || $(PY) -m pip install $(1)
+# Debian and Ubuntu ship Python without venv: fetched where this user may.
+as_root := $(if $(filter 0,$(shell id -u)),,sudo -n) env DEBIAN_FRONTEND=noninteractive
 # Lab asks about news on its first start unless the default says no; your own settings still win.
 quiet := {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false"}}
 
@@ -53,8 +55,9 @@ clean:
 $(PY):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "chatkit needs Python 3.11 or newer: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
-	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
-	  { echo "This Python makes no virtual environments; on Debian and Ubuntu: apt install python3-venv"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { $(as_root) apt-get update && \
+	  $(as_root) apt-get install --yes --no-install-recommends python3-venv; } || \
+	  { echo "This Python makes no virtual environments: install python3-venv, or pass PYTHON="; exit 1; }
 	$(PYTHON) -m venv .venv
 	$(PY) -m pip install --quiet --upgrade pip
 	$(PY) -m pip install --quiet uv || echo "uv cannot be installed here: pip does its work, slower."

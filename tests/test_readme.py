@@ -42,3 +42,20 @@ def test_the_examples_of_the_docstrings_hold(name: str) -> None:
     options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     names = {"chatkit": chatkit}  # who reads an example has imported it
     assert doctest.testmod(module, extraglobs=names, optionflags=options).failed == 0
+
+
+def test_the_map_shows_every_file_of_the_package_and_nothing_else() -> None:
+    text = README.read_text(encoding="utf-8")
+    table = text.partition("## The map")[2].partition("## ")[0]
+    shown = set()
+    for row in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE):
+        first, *others = [README.parent / place for place in re.findall(r"`(.+?)`", row)]
+        shown |= {first, *(first.parent / other.name for other in others)}
+    package = README.parent / "chatkit"
+    there = {
+        place
+        for place in package.iterdir()
+        if (place.suffix == ".py" or place.is_dir()) and not place.name.startswith("__")
+    }
+    assert {place for place in shown if place.parent == package} == there
+    assert all(place.exists() for place in shown)

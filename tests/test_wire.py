@@ -48,7 +48,18 @@ from hypothesis import strategies as st
 from chatkit import background
 from chatkit.answer import Answer
 from chatkit.call import Call
-from chatkit.errors import BadAnswer, CallError, InDoubt, InputError, SettingsError, Unreachable
+from chatkit.connection import Connection
+from chatkit.errors import (
+    BadAnswer,
+    CallError,
+    ChatkitError,
+    DeadlinePassed,
+    InDoubt,
+    InputError,
+    SettingsError,
+    Unreachable,
+)
+from chatkit.secret import Secret
 from chatkit.transport import Transport
 from chatkit.wire import MAX_ANSWER, Wire, proxy_for
 
@@ -679,3 +690,34 @@ def test_memory_stays_within_the_cap(script: Script) -> None:
     grown, _, text = done.stdout.partition(" ")
     assert text == "GET bomb: the answer is larger than 16 MB\n"
     assert int(grown) <= 3 * MAX_ANSWER // 2**20
+
+
+def test_a_slow_service_in_this_process_holds_up_nobody_else() -> None:
+    def slow(*_: object) -> tuple[int, dict[str, str], bytes]:
+        time.sleep(1)
+        return 200, {"content-type": "application/json"}, b'{"success":true}'
+
+    def quick(*_: object) -> tuple[int, dict[str, str], bytes]:
+        return 200, {"content-type": "application/json"}, b'{"success":true}'
+
+    connection = Connection(base_url="http://localhost", account_id="1", token=Secret(TOKEN))
+    waiting = threading.Thread(
+        target=lambda: list(Transport(connection, door=slow).send_all([Call("GET", ("flows",))]))
+    )
+    waiting.start()
+    assert Transport(connection, door=quick, deadline=0.5).send(Call("GET", ("flows",))).success
+    with pytest.raises(DeadlinePassed):
+        Transport(connection, door=slow, deadline=0.1).send(Call("GET", ("flows",)))
+    waiting.join()
+
+
+@pytest.mark.parametrize("status", [200, 201, 302, 404, 500])
+@pytest.mark.parametrize("kind", ["text/html", "application/json", "text/plain"])
+def test_a_token_that_comes_back_in_an_answer_is_masked(status: int, kind: str) -> None:
+    def echo(*_: object) -> tuple[int, dict[str, str], bytes]:
+        return status, {"content-type": kind}, b'{"success":false,"message":"%s"}' % TOKEN.encode()
+
+    connection = Connection(base_url="http://localhost", account_id="1", token=Secret(TOKEN))
+    with pytest.raises(ChatkitError) as caught:
+        Transport(connection, door=echo, deadline=0.5).send(Call("POST", ("flows",), body={}))
+    assert TOKEN not in str(caught.value)

@@ -432,6 +432,14 @@ def test_a_broken_flow_is_not_published_and_its_findings_are_told(admin: Ask, ap
     assert api("GET", f"{ROOT}/flows/{flow}")[1]["data"]["wa_status"] == "DRAFT"
 
 
+def test_what_upstream_finds_in_a_content_is_told(admin: Ask, api: Ask) -> None:
+    body = {"lang_code": "en", "text": "Hello {{1}}"}
+    content = api("POST", f"{ROOT}/templates/hello/contents", body)[1]["data"]["id"]
+    status, told = admin("GET", f"/_sandbox/templates/{content}/findings")
+    assert status == 200
+    assert {finding["pointer"] for finding in told["findings"]} >= {"/text", "/variables/1"}
+
+
 @pytest.mark.parametrize("flow", ["1", "0", "-1", "x", "9" * 30, "1.0", "%31"])
 def test_an_unknown_flow_has_no_findings_and_is_not_published(admin: Ask, flow: str) -> None:
     assert admin("GET", f"/_sandbox/flows/{flow}/findings")[0] == 404

@@ -129,3 +129,10 @@ def test_both_doors_can_be_used_at_once(fresh: Any) -> None:
         statuses = [result.result(60) for result in results]
     assert statuses.count(201) == 200
     assert statuses.count(409) == 200
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1"])
+def test_only_this_machine_is_served(host: str) -> None:
+    refused = pytest.raises(OSError, match="this machine only")
+    with Sandbox() as sandbox, refused, sandbox.serve(host):
+        pass
