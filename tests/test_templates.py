@@ -97,7 +97,7 @@ def test_a_code_that_would_leave_the_address_is_refused(client, code):
     ("change", "field"),
     [
         ({"headers": [{"type": "sound"}]}, "headers.0.type"),
-        ({"buttons": [{"type": "custom"}]}, "buttons.0.label"),
+        ({"buttons": [{"type": "custom", "label": 7}]}, "buttons.0.label"),
         ({"variables": {"1": 7}}, "variables.1"),
         ({"is_draft": "yes"}, "is_draft"),
     ],

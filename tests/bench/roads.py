@@ -14,6 +14,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -122,16 +123,17 @@ def main(road: str, file: Path) -> None:
     waited = 0.0
 
     def pages() -> Iterator[bytes]:
-        """Read the pages one by one, as they come from a service, with the clock stopped."""
+        """Read eight pages at a time, as a client has them in flight, with the clock stopped."""
         nonlocal waited
         with file.open("rb") as lines:
             while True:
                 began = time.process_time()
-                page = lines.readline()
+                some = list(islice(lines, 8))
                 waited += time.process_time() - began
-                if not page:
+                if not some:
                     return
-                yield page
+                while some:
+                    yield some.pop(0)
 
     walk = ROADS[road]()
     with file.open("rb") as lines:
