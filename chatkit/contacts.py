@@ -42,6 +42,8 @@ class Contact(Record):
     @property
     def name(self) -> str | None:
         """The parts of the name joined by spaces, or None without a name."""
+        if whole := (self.model_extra or {}).get("name"):  # a service that shows it whole
+            return str(whole)
         return " ".join(filter(None, (self.first_name, self.middle_name, self.last_name))) or None
 
 
@@ -103,7 +105,9 @@ class Contacts(Resource[Contact]):
 
         if "name" in frame:
             return frame
-        frame.insert(0, "name", join_words(frame, ("first_name", "middle_name", "last_name")))
+        parts = ("first_name", "middle_name", "last_name")
+        whole = frame.pop("name") if "name" in frame else join_words(frame, parts)
+        frame.insert(0, "name", whole)
         return frame
 
     def _sendable(self, live: Contact) -> dict[str, Any]:

@@ -150,7 +150,7 @@ def _place(loc: tuple[int | str, ...], fields: Mapping[str, Any]) -> tuple[str, 
     return ".".join(map(str, names)), value
 
 
-def described(method: Any, body: type[Body]) -> Any:
+def described(method: Any, body: type[Body], record: type[Record]) -> Any:
     """Copy a method with the fields of a body as its signature and in its help."""
 
     @wraps(method)
@@ -172,7 +172,8 @@ def described(method: Any, body: type[Body]) -> Any:
                 )
                 for name, field in fields.items()
             ),
-        ]
+        ],
+        return_annotation=record,
     )
     listed = "\n".join(f"    {name}: {field.description}" for name, field in fields.items())
     copy.__doc__ = f"{inspect.cleandoc(method.__doc__ or '')}\n\nFields:\n{listed}\n"

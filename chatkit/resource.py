@@ -56,7 +56,7 @@ class Resource(Generic[R]):
     def __init_subclass__(cls) -> None:
         """Give each room's create and update the signature and help of its body."""
         for method in (cls.create, cls.update):
-            setattr(cls, method.__name__, described(method, cls.body))
+            setattr(cls, method.__name__, described(method, cls.body, cls.record))
         cls._many = TypeAdapter(list[cls.record])  # type: ignore[name-defined]
 
     def __init__(self, transport: Transport) -> None:

@@ -183,3 +183,14 @@ def test_what_a_content_requires_is_the_profiles():
         with pytest.raises(chatkit.InputError, match="is_draft = : is required"):
             contents.create(lang_code="en", text="Hello")
         assert contents.create(lang_code="en", is_draft=True).text in (None, "")
+
+
+def test_a_service_that_shows_the_whole_name_is_believed(sandbox):
+    ana = chatkit.connect(sandbox).contacts.create(**ANA)
+
+    def change(method, target, status, body):
+        return status, body.replace(b'"number":', b'"name":"Cruz, Ana","number":')
+
+    client = answering(sandbox, change)
+    assert client.contacts.get(ana.id).name == "Cruz, Ana"
+    assert client.contacts.frame().name.to_list() == ["Cruz, Ana"]

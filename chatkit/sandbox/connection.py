@@ -114,6 +114,7 @@ class Connection(asyncio.Protocol):
         if key in self._headers and key in _ONCE:
             self._twice = True
         self._headers[key] = value.decode("latin-1")
+        self._head_size += len(name) + len(value)
 
     def on_headers_complete(self) -> None:
         """Refuse what may not come in, without waiting for its body."""
@@ -121,6 +122,8 @@ class Connection(asyncio.Protocol):
         if self._queued:
             return
         try:
+            if self._head_size > MAX_HEAD:
+                raise Refused(431, f"The head has more than {MAX_HEAD} bytes")
             if self._twice:
                 raise Refused(400, "A header that may be sent once was sent twice")
             if not self._url.startswith(b"/"):
@@ -159,6 +162,7 @@ class Connection(asyncio.Protocol):
         self._url, self._parts, self._size = b"", list[bytes](), 0
         self._headers: dict[str, str] = {}
         self._twice = self._headed = False
+        self._head_size = 0
         self._queued = False  # the call of this message has been queued
 
     def _is_last(self) -> bool:

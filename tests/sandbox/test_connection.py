@@ -61,6 +61,13 @@ def test_a_chunked_body_is_read(fresh: Any) -> None:
     assert fresh.status(fresh.raw(head + chunks + b"0\r\n\r\n")) in (201, 409)
 
 
+@pytest.mark.parametrize(("size", "status"), [(60_000, 200), (70_000, 431)])
+def test_a_head_has_a_bound_also_when_it_comes_in_one_piece(
+    door: Any, size: int, status: int
+) -> None:
+    assert door.status(door.raw(door.head("GET", X="a" * size))) == status
+
+
 @pytest.mark.parametrize(
     "flood",
     [
