@@ -2,6 +2,7 @@
 
 import gc
 import json
+import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -255,6 +256,16 @@ def test_times_are_utc(text, moment):
     assert cell(json.dumps(text), "at").isoformat() == moment
 
 
+def test_a_time_without_an_offset_is_utc_wherever_the_person_is(monkeypatch):
+    monkeypatch.setenv("TZ", "Asia/Kolkata")
+    time.tzset()
+    try:
+        assert cell('"2026-01-02T03:04:05"', "at").isoformat() == "2026-01-02T03:04:05+00:00"
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
 def test_nothing_null_is_an_empty_text():
     frame = framed([WHOLE | {"label": ""}, WHOLE | {"label": None}, WHOLE | {"label": "null"}])
     assert list(frame["label"].isna()) == [False, True, False]
@@ -288,6 +299,13 @@ def test_new_fields_stand_behind_the_documented_ones():
     frame = framed([WHOLE], [WHOLE | {"z": 1}], [{"a": None} | WHOLE | {"z": [1]}], [WHOLE])
     assert list(frame.columns) == [*list(KINDS)[1:], "z", "a"]
     assert list(frame["z"]) == [None, 1, [1], None]
+
+
+@pytest.mark.parametrize("name", ['a"b', "a\\b", "a\nb", "", "é", "c1", "__1__"])
+def test_a_new_field_may_have_any_name_and_come_and_go(name):
+    new = WHOLE | {name: [1]}
+    frame = framed([new, new], [WHOLE, WHOLE], [new], [WHOLE, new])
+    assert list(frame[name]) == [[1], [1], None, None, [1], None, [1]]
 
 
 def test_fields_that_never_came_are_missing_and_empty():
@@ -337,6 +355,14 @@ def test_without_rows_nothing_is_missing():
 def test_what_is_no_list_of_rows_is_refused(page, reason):
     with pytest.raises(WrongRows, match=reason):
         framed([WHOLE], page)
+
+
+def test_a_nested_value_that_cannot_be_read_is_named_by_its_rows(monkeypatch):
+    monkeypatch.setattr(frames, "_CHUNK", 3)
+    pages = [[WHOLE] * 2] * 4
+    row = json.dumps(WHOLE | {"tags": "HERE"}).replace('"HERE"', "1e999")
+    with pytest.raises(WrongRows, match="rows 8 to 10, field tags: Number out of range"):
+        framed(*pages, f"[{row}, {json.dumps(WHOLE)}]".encode(), [WHOLE])
 
 
 @pytest.mark.parametrize("value", [b'"\xff"', b"1e999", b"[" * 5000 + b"]" * 5000])

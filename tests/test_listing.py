@@ -216,6 +216,15 @@ def test_a_total_that_changes_is_told_once():
     assert listing.moved == ["its total was between 98 and 103"]
 
 
+def test_a_page_that_promises_less_does_not_hide_what_was_promised():
+    service = Service(
+        lambda number: (cut(200, number), *((0, 0) if number in (3, 4) else (200, 20)))
+    )
+    listing, ids = read(service)
+    assert ids == list(range(200))
+    assert listing.moved == ["its total was between 0 and 200"]
+
+
 def test_a_list_that_grows_meanwhile_is_read_to_its_new_end():
     def page(number):
         grown = 100 if number < 5 else 120
