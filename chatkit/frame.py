@@ -243,11 +243,7 @@ class Columns:
             self._kinds.setdefault(name, "json")
         if len(self._kinds) > _MOST_FIELDS:
             raise WrongRows(f"the rows have more than {_MOST_FIELDS} different fields")
-        self._optional |= {
-            name
-            for name in self._kinds
-            if _ODD_NAME.search(name) or any(name not in row for row in rows)
-        }
+        self._optional |= {name for name in self._kinds if any(name not in row for row in rows)}
         self._learn()
         slots = dict(zip(self._kinds, self._row.__struct_fields__, strict=True))
         return [

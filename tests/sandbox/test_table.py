@@ -63,3 +63,20 @@ def test_a_get_shows_the_item_and_the_rest(table):
     row = table.get(11)
     assert row.shown == '{"id":11}'
     assert row._replace(more='{"x":1}').shown == '{"id":11,"x":1}'
+
+
+def test_a_page_that_is_kept_shows_what_was_written_and_what_was_undone_since(table):
+    ids = [11, 12]
+    assert table.items(ids) == table.items(ids) == b'{"id":11},{"id":12}'
+    table._store.commit()
+    table.rewrite(table.get(12), "k1", '{"id":"new"}', "{}", "{}")
+    assert table.items(ids) == b'{"id":11},{"id":"new"}'
+    table._store.rollback()
+    assert table.items(ids) == b'{"id":11},{"id":12}'
+
+
+def test_few_pages_are_kept(table, monkeypatch):
+    monkeypatch.setattr("chatkit.sandbox.table._MOST_KEPT", 3)
+    for at in range(11, 30):
+        assert table.items([at]) == b'{"id":%d}' % at
+        assert len(table._kept) <= 3
