@@ -216,11 +216,12 @@ def test_a_total_that_changes_is_told_once():
     assert listing.moved == ["its total was between 98 and 103"]
 
 
-def test_a_page_that_promises_less_does_not_hide_what_was_promised():
-    service = Service(
-        lambda number: (cut(200, number), *((0, 0) if number in (3, 4) else (200, 20)))
-    )
-    listing, ids = read(service)
+@pytest.mark.parametrize("pages", [20, 1])
+def test_a_page_that_promises_less_does_not_hide_what_was_promised(pages):
+    def page(number):
+        return cut(200, number), *((0, 0) if number in (3, 4) else (200, pages))
+
+    listing, ids = read(Service(page))
     assert ids == list(range(200))
     assert listing.moved == ["its total was between 0 and 200"]
 

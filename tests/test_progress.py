@@ -114,10 +114,11 @@ def test_the_widget_of_work_that_failed_is_red(slow, notebook):
     assert notebook[0].container.children[1].bar_style == "danger"
 
 
-def test_the_rate_counts_the_time_before_the_bar(slow, notebook):
+@pytest.mark.parametrize("total", [50, 60])
+def test_the_rate_counts_the_time_before_the_bar(slow, notebook, total):
     with Progress("contacts", 50) as bar:
         bar._began -= 3600
         bar.add(5)
-        bar.total = 60
+        bar.total = total
         bar.add(5)
         assert notebook[0].format_dict["elapsed"] >= 3600
