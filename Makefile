@@ -5,10 +5,16 @@
 # `make bench` prints the tables of tests/bench, some 25 minutes of them.
 #   make bench QUICK=1             a few minutes: fewer rounds, smaller tables
 #   make bench BENCHES=client      one of them
+# `make faults` applies 10,000 rows under faults and 1,000 kills, some 15 minutes, and ends with
+# an error if one row was lost, doubled or falsely reported.
+#   make faults ROWS=1000 KILLS=100 SEED=7
 PYTHON  ?= python3
 PORT    ?= 8888
 BROWSER ?= 1
 BENCHES ?= imports client frames flatness sandbox
+ROWS    ?= 10000
+KILLS   ?= 1000
+SEED    ?= 0
 
 PY := .venv/bin/python
 export UV_HTTP_TIMEOUT ?= 180
@@ -19,7 +25,7 @@ as_root := $(if $(filter 0,$(shell id -u)),,sudo -n) env DEBIAN_FRONTEND=noninte
 # Lab asks about news on its first start unless the default says no; your own settings still win.
 quiet := {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false"}}
 
-.PHONY: lab test check bench clean
+.PHONY: lab test check bench faults clean
 .DELETE_ON_ERROR:
 
 lab: .venv/ready-lab
@@ -38,6 +44,9 @@ check: .venv/ready-test
 
 bench: .venv/ready-bench
 	@failed=0; for each in $(BENCHES); do $(PY) tests/bench/$$each.py || failed=1; done; exit $$failed
+
+faults: .venv/ready-test
+	@PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 $(PY) -m faults --rows $(ROWS) --kills $(KILLS) --seed $(SEED)
 
 clean:
 	rm -rf .venv .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from chatkit.checkup import doctor
     from chatkit.client import Client, connect
     from chatkit.errors import (
+        AccountBusy,
         BadAnswer,
         CallError,
         ChatkitError,
@@ -20,20 +21,24 @@ if TYPE_CHECKING:
         DeadlinePassed,
         InDoubt,
         InputError,
+        JournalError,
         ListMoved,
         NotAuthenticated,
         NotFound,
         NotPermitted,
+        PlanRefused,
         RateLimited,
         Refused,
         ServerFault,
         SettingsError,
         Unreachable,
     )
+    from chatkit.history import journal, resume, runs, undo
     from chatkit.profile import ServiceProfile
     from chatkit.sandbox import Sandbox
 
 __all__ = [
+    "AccountBusy",
     "BadAnswer",
     "CallError",
     "ChatkitError",
@@ -42,10 +47,12 @@ __all__ = [
     "DeadlinePassed",
     "InDoubt",
     "InputError",
+    "JournalError",
     "ListMoved",
     "NotAuthenticated",
     "NotFound",
     "NotPermitted",
+    "PlanRefused",
     "RateLimited",
     "Refused",
     "Sandbox",
@@ -55,6 +62,10 @@ __all__ = [
     "Unreachable",
     "connect",
     "doctor",
+    "journal",
+    "resume",
+    "runs",
+    "undo",
 ]
 
 _HOME = {
@@ -63,6 +74,7 @@ _HOME = {
     "ServiceProfile": "profile",
     "connect": "client",
     "doctor": "checkup",
+    **dict.fromkeys(("journal", "resume", "runs", "undo"), "history"),
 }
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import sys
+import weakref
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -11,13 +12,24 @@ from chatkit.connection import Connection
 from chatkit.contacts import Contacts
 from chatkit.flows import Flows
 from chatkit.profile import ServiceProfile
+from chatkit.progress import say
 from chatkit.secret import Secret
 from chatkit.templates import Templates
 from chatkit.transport import Transport
 from chatkit.webhooks import Webhooks
 
 if TYPE_CHECKING:
+    from chatkit.bulk.apply import Desk
+    from chatkit.bulk.plan import Plan
     from chatkit.sandbox import Sandbox
+
+
+_open: weakref.WeakSet[Client] = weakref.WeakSet()
+
+
+def open_clients() -> list[Client]:
+    """Return the clients of this process, so that a run finds its account again."""
+    return list(_open)
 
 
 class Client:
@@ -71,6 +83,27 @@ class Client:
         self.flows = Flows(transport)
         self.templates = Templates(transport)
         self.webhooks = Webhooks(transport)
+        _open.add(self)
+
+    def desk(self, noun: str) -> Desk:
+        """Return the room of a kind of record: contact, flow, content or webhook."""
+        desks: dict[str, Desk] = {
+            "contact": self.contacts,
+            "flow": self.flows,
+            "content": self.templates,
+            "webhook": self.webhooks,
+        }
+        return desks[noun]
+
+    def load_plan(self, path: str | Path) -> Plan:
+        """Read a plan that `plan.save(path)` has written.
+
+        Raises:
+            PlanRefused: The file is no plan, was edited, or belongs to another account.
+        """
+        from chatkit.bulk.plan import Plan
+
+        return Plan.load(path, self.desk)
 
     def __repr__(self) -> str:
         where = self.connection.name or self.connection.base_url
@@ -112,7 +145,7 @@ def connect(to: str | Sandbox | None = None) -> Client:
 
             return _sandboxed(Sandbox(seed="demo"))
         kind = "on this machine" if connection.loopback else "live data"
-        _say(f"Connected to account {connection.account_id} at {connection.base_url}: {kind}.")
+        say(f"Connected to account {connection.account_id} at {connection.base_url}: {kind}.")
         return Client._made(connection, Transport(connection))
     if not hasattr(to, "answer"):
         raise TypeError("connect takes the name of a connection, a Sandbox, or nothing")
@@ -126,10 +159,8 @@ def _sandboxed(sandbox: Sandbox) -> Client:
         account_id=sandbox.account_id,
         token=Secret(sandbox.token),
         profile=sandbox.profile,
+        sandbox=sandbox.identity,
+        passing=sandbox.in_memory,
     )
-    _say("Connected to the sandbox: the whole service, in this process. Nothing leaves it.")
+    say("Connected to the sandbox: the whole service, in this process. Nothing leaves it.")
     return Client._made(connection, Transport(connection, door=sandbox.answer))
-
-
-def _say(line: str) -> None:
-    sys.stdout.write(line + "\n")

@@ -124,6 +124,14 @@ class Connection(Place):
 
     token: AccessToken
     name: str | None = None
+    sandbox: str | None = None  #: tells one sandbox in this process from another
+    passing: bool = False  #: whether the account ends with this process
+
+    @property
+    def account(self) -> str:
+        """Which account of which service, in one line without a secret."""
+        where = self.base_url if self.sandbox is None else f"sandbox {self.sandbox}"
+        return f"{where} account {self.account_id}"
 
     @property
     def loopback(self) -> bool:

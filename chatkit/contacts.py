@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, Field
 
+from chatkit.endpoints import Undo
 from chatkit.record import Body, Record
 from chatkit.resource import Resource
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+_PARTS = ("first_name", "middle_name", "last_name")
 
 
 class Contact(Record):
@@ -83,6 +88,13 @@ class Contacts(Resource[Contact]):
     noun = "contact"
     record = Contact
     body = ContactBody
+    unique = True
+    natural_key = ("country_code", "number")
+    weighed = _PARTS
+    instead: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        _PARTS,
+        "edit name, the whole of it: the service splits it (Contacts, rule 2)",
+    )
 
     def frame(self, *, search: str | None = None, full: bool = False) -> pd.DataFrame:
         """Read the contacts into a DataFrame, one row each, indexed by id.
@@ -97,7 +109,7 @@ class Contacts(Resource[Contact]):
         Raises:
             BadAnswer: The list is not as documented.
         """
-        return self._frame(self._search(search), full=full)
+        return self._frame(self.search(search), full=full)
 
     def _finished(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Join the parts of the name, unless the service begins to do so itself."""
@@ -105,11 +117,43 @@ class Contacts(Resource[Contact]):
 
         if "name" in frame:
             return frame
-        parts = ("first_name", "middle_name", "last_name")
-        whole = frame.pop("name") if "name" in frame else join_words(frame, parts)
-        frame.insert(0, "name", whole)
+        frame.insert(0, "name", join_words(frame, _PARTS))
         return frame
 
-    def _sendable(self, live: Contact) -> dict[str, Any]:
+    def sendable(self, live: Contact) -> dict[str, Any]:
         """A replacing update must repeat the name, and only the joined name can be sent."""
-        return super()._sendable(live) | ({"name": live.name} if live.name else {})
+        return super().sendable(live) | ({"name": live.name} if live.name else {})
+
+    @property
+    def shows_deleted(self) -> bool:
+        """Whether an inactive contact can still be read, as the profile says."""
+        return self.profile.inactive_readable
+
+    def named_by(self) -> tuple[str, ...]:
+        """Tell contacts apart by number, with the country code where the profile says so."""
+        return ("number",) if self.profile.contact_key == "number" else self.natural_key
+
+    def undo(self, kind: str, known: Mapping[str, Any], after: Mapping[str, Any]) -> Undo:
+        """Tell what a split name and a deletion that only makes inactive do to an undo."""
+        if kind == "create":
+            return "with loss", "a contact cannot be removed: undoing makes it inactive"
+        if (kind == "delete" or "name" in after or self.repeats) and not self._splits_alike(known):
+            return "with loss", "its name would be split into other parts than it has now"
+        if kind == "delete" and self.profile.restore_keeps == "nothing":
+            return "with loss", "restoring keeps its number and name, but no tags and no ai_mode"
+        return super().undo(kind, known, after)
+
+    def _splits_alike(self, known: Mapping[str, Any]) -> bool:
+        """Whether the service would split the joined name into the parts it has now."""
+        if "first_name" not in known:  # a service that shows names whole
+            return True
+        parts = tuple(known.get(name) or "" for name in _PARTS)
+        words = " ".join(filter(None, parts)).split(" ")
+        match self.profile.name_split:
+            case "first_only":
+                return parts == (" ".join(words), "", "")
+            case "first_last":
+                return parts == (words[0], "", " ".join(words[1:]))
+            case _:
+                last = words[-1] if len(words) > 1 else ""
+                return parts == (words[0], " ".join(words[1:-1]), last)

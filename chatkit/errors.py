@@ -4,6 +4,9 @@
 ChatkitError
 ├── SettingsError          half a configuration, an unknown connection, a bad address
 ├── InputError             what you passed cannot be sent; nothing was sent
+├── PlanRefused            the plan would do more than was allowed, or is not what was reviewed
+├── JournalError           what a run does cannot be recorded, or its journal cannot be trusted
+├── AccountBusy            another apply is at work on the account; nothing was sent
 └── CallError              a call failed (.call, .status)
     ├── Refused            the service said no; nothing changed
     │   ├── NotAuthenticated   the token is missing, wrong or of another account
@@ -62,6 +65,18 @@ class InputError(ChatkitError, ValueError):
         self.problems = tuple(problems)
         lines = [f"  {p.field} = {p.value}: {p.reason}" for p in self.problems]
         super().__init__("\n".join([what, *lines]))
+
+
+class PlanRefused(ChatkitError):
+    """The plan would do more than was allowed, or is not what was reviewed."""
+
+
+class JournalError(ChatkitError):
+    """What a run does cannot be recorded, or its journal cannot be trusted."""
+
+
+class AccountBusy(ChatkitError):
+    """Another apply is at work on the account. Nothing was sent."""
 
 
 class CallError(ChatkitError):

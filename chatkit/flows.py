@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, Field
 
+from chatkit.endpoints import Undo
 from chatkit.errors import InputError, Problem
 from chatkit.record import Body, Record
 from chatkit.resource import Resource
@@ -61,6 +63,11 @@ class Flows(Resource[Flow]):
     noun = "flow"
     record = Flow
     body = FlowBody
+    natural_key = ("name",)
+    weighed = ("wa_status",)
+    instead: ClassVar[Mapping[str, str]] = {
+        "wa_status": "publish or deprecate it in the business application"
+    }
 
     def frame(self, *, status: str | None = None, full: bool = False) -> pd.DataFrame:
         """Read the flows into a DataFrame, one row each, indexed by id.
@@ -74,14 +81,28 @@ class Flows(Resource[Flow]):
         """
         if status is None:
             return self._frame(full=full)
-        if self._profile.status_param is None:
+        if self.profile.status_param is None:
             raise InputError(
                 "This list cannot be filtered:",
                 [Problem("status", repr(status), "the profile has no status_param")],
             )
-        return self._frame({self._profile.status_param: status}, full=full)
+        return self._frame({self.profile.status_param: status}, full=full)
 
     def _shown(self) -> list[str]:
         """Leave the document out where this service does not show it."""
-        hidden = set() if self._profile.flow_json_in_get else {"flow_json"}
+        hidden = set() if self.profile.flow_json_in_get else {"flow_json"}
         return [name for name in super()._shown() if name not in hidden]
+
+    def undo(self, kind: str, known: Mapping[str, Any], after: Mapping[str, Any]) -> Undo:
+        """Tell that a deleted flow never comes back, and what publishing has to do with it."""
+        if kind == "delete":
+            return "never", "a flow made again is another flow: new id, new wa_flow_id, DRAFT"
+        unread = [name for name in after if name not in known]
+        if kind == "update" and unread != ["flow_json_raw"] and unread:
+            return super().undo(kind, known, after)
+        back = self.profile.published_flow_update == "draft"
+        if kind == "update" and back and known.get("wa_status") != "DRAFT":
+            return "with loss", f"it is {known.get('wa_status')}, and an update makes it a DRAFT"
+        if kind == "update" and unread:
+            return "with loss", "the service does not show flow_json_raw"
+        return "exactly", ""

@@ -332,3 +332,10 @@ def repeated(frame: pd.DataFrame) -> int:
 def without_repeats(frame: pd.DataFrame) -> pd.DataFrame:
     """Keep the last of the rows that share a key: it was read last."""
     return frame if frame.index.is_unique else frame[~frame.index.duplicated(keep="last")]
+
+
+def beside(codes: Sequence[str], frames: Sequence[pd.DataFrame], name: str) -> pd.DataFrame:
+    """Put frames below each other; `name` is the level of the index that tells them apart."""
+    if not frames:
+        return pd.DataFrame()
+    return pd.concat(frames, keys=codes, names=[name])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from types import TracebackType
 from typing import Any, Self
@@ -52,3 +53,8 @@ class Progress:
             self._bar.reset(self.total)  # tells the widget too, and sets the count to 0
             self._bar.start_t -= passed
         self._bar.update(self._done - self._bar.n)
+
+
+def say(line: str) -> None:
+    """Print one line that a person must see."""
+    sys.stdout.write(line + "\n")

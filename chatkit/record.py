@@ -118,7 +118,8 @@ _REASONS = {
     "string_too_short": "must not be empty",
     "string_type": "must be text",
 }
-_SECRET = re.compile("secret|token|password|authorization", re.IGNORECASE)
+#: Names of fields whose values are never shown or kept.
+SECRET = re.compile("secret|token|password|authorization", re.IGNORECASE)
 
 
 def _reason(detail: ErrorDetails, value: object) -> str:
@@ -181,5 +182,5 @@ def described(method: Any, body: type[Body], record: type[Record]) -> Any:
 
 
 def _short(value: object, field: str = "") -> str:
-    text = "(not shown)" if _SECRET.search(field) else repr(value)
+    text = "(not shown)" if SECRET.search(field) else repr(value)
     return text if len(text) <= 60 else text[:59] + "…"

@@ -5,96 +5,45 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
-from pydantic import TypeAdapter, ValidationError
 
 from chatkit.answer import Envelope
 from chatkit.call import Call
-from chatkit.errors import (
-    BadAnswer,
-    CallError,
-    Fault,
-    InputError,
-    ListMoved,
-    NotFound,
-    Problem,
-)
+from chatkit.endpoints import Endpoints, Key, R
+from chatkit.errors import BadAnswer, CallError, Fault, ListMoved, NotFound
 from chatkit.listing import Listing
 from chatkit.progress import Progress
-from chatkit.record import Body, Record, described
+from chatkit.record import described
+from chatkit.snapshot import Snapshot, Snapshots
 from chatkit.transport import Transport
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from chatkit.bulk.plan import Plan
     from chatkit.frame import Columns
-
-R = TypeVar("R", bound=Record)
-Key = int | str
 
 _FULL_CHUNK = 200
 
 
-class Resource(Generic[R]):
-    """One account's records of one kind. A room declares the class variables, little more.
-
-    Every operation is made as a `Call` by one method; whoever sends it (one by one here,
-    many at once for a frame) uses that same method.
-    """
-
-    path: tuple[str, ...]
-    noun: ClassVar[str]  #: one record, for messages: "contact"
-    record: ClassVar[type[Record]]
-    body: ClassVar[type[Body]]
-    key: ClassVar[str] = "id"
-    paged: ClassVar[bool] = True
-    update_method: ClassVar[str] = "PUT"
-    _many: ClassVar[TypeAdapter[Any]]
+class Resource(Endpoints[R]):
+    """One account's records of one kind: read, created, changed and deleted, one or many."""
 
     def __init_subclass__(cls) -> None:
         """Give each room's create and update the signature and help of its body."""
+        super().__init_subclass__()
         for method in (cls.create, cls.update):
             setattr(cls, method.__name__, described(method, cls.body, cls.record))
-        cls._many = TypeAdapter(list[cls.record])  # type: ignore[name-defined]
 
     def __init__(self, transport: Transport) -> None:
-        self._transport = transport
-        self._profile = transport.profile
+        super().__init__(transport.profile)
+        self.transport = transport
+        self.snapshots = Snapshots(transport.connection.account, self.noun)
 
     def __repr__(self) -> str:
         return f"<{'/'.join(self.path)} of the account: .frame() shows them>"
-
-    # --- calls ----------------------------------------------------------------------
-
-    def list_call(
-        self, page: int | None = None, filters: Mapping[str, str] = MappingProxyType({})
-    ) -> Call:
-        """Make the call for one page of the list."""
-        query: dict[str, str | int] = dict(filters)
-        if self.paged:
-            query |= {
-                "page": self._profile.page_base if page is None else page,
-                "pageSize": self._profile.max_page_size,
-            }
-        return Call("GET", self.path, query)
-
-    def get_call(self, key: Key) -> Call:
-        """Make the call that reads one record."""
-        return Call("GET", (*self.path, self._checked(key)))
-
-    def create_call(self, body: Mapping[str, Any]) -> Call:
-        """Make the call that creates a record."""
-        return Call("POST", self.path, body=body)
-
-    def update_call(self, key: Key, body: Mapping[str, Any]) -> Call:
-        """Make the call that updates a record."""
-        return Call(self.update_method, (*self.path, self._checked(key)), body=body)
-
-    def delete_call(self, key: Key) -> Call:
-        """Make the call that deletes a record."""
-        return Call("DELETE", (*self.path, self._checked(key)))
 
     # --- one record -----------------------------------------------------------------
 
@@ -105,7 +54,7 @@ class Resource(Generic[R]):
             NotFound: There is none with that key.
         """
         call = self.get_call(key)
-        return self._record(call, self._transport.send(call).data)
+        return self.read(call, self.transport.send(call), key)
 
     def create(self, **fields: Any) -> R:
         """Create a record and return it as the service now has it (read back).
@@ -115,10 +64,10 @@ class Resource(Generic[R]):
             Conflict: One with that key exists.
             InDoubt: The answer was lost; the record may exist.
         """
-        body = self.body.whole(fields, f"This {self.noun}", self._required())
+        body = self.body.whole(fields, f"This {self.noun}", self.required())
         call = self.create_call(body)
-        envelope = self._transport.send(call)
-        return self._read_back(self._key_of(call, envelope, body), call, envelope, body)
+        envelope = self.transport.send(call)
+        return self._read_back(self.key_of(call, envelope, body), call, envelope, body)
 
     def update(self, key: Key, **fields: Any) -> R:
         """Change the fields that you pass, and return the record read back.
@@ -129,8 +78,9 @@ class Resource(Generic[R]):
             InDoubt: The answer was lost; the change may have landed.
         """
         body = self.body.part(fields, f"This {self.noun}")
-        call = self.update_call(key, self._carried(key) | body)
-        envelope = self._transport.send(call)
+        carried = self.carried(self.get(key)) if self.repeats else {}
+        call = self.update_call(key, carried | body)
+        envelope = self.transport.send(call)
         return self._read_back(key, call, envelope, body)
 
     def delete(self, key: Key) -> None:
@@ -140,7 +90,7 @@ class Resource(Generic[R]):
             NotFound: There is none with that key.
             InDoubt: The answer was lost; it may be gone.
         """
-        self._transport.send(self.delete_call(key))
+        self.transport.send(self.delete_call(key))
 
     # --- many records ---------------------------------------------------------------
 
@@ -152,10 +102,10 @@ class Resource(Generic[R]):
 
         columns = frames.Columns(frames.kinds(self.record, self.record.listed))
         listing = Listing(
-            self._transport,
+            self.transport,
             lambda page: self.list_call(page, filters),
             columns.add,
-            first=self._profile.page_base,
+            first=self.profile.page_base,
         )
         try:
             with Progress(f"{self.noun}s") as progress:
@@ -175,7 +125,7 @@ class Resource(Generic[R]):
         except frames.WrongRows as error:
             reason = f"the list is not as documented: {error}"
             raise BadAnswer(self.list_call(filters=filters), reason) from None
-        return self._finished(frame)
+        return self.snapshots.keep(self._finished(frame), whole=not filters)
 
     def _full(self, keys: list[Key]) -> Columns:
         """Read each of these records in full, several at once, in the order of the keys."""
@@ -192,7 +142,7 @@ class Resource(Generic[R]):
         place = {self.get_call(key).target: n for n, key in enumerate(keys)}
         waiting: dict[int, msgspec.Raw | None] = {}
         due = 0
-        for outcome in self._transport.send_all(map(self.get_call, keys)):
+        for outcome in self.transport.send_all(map(self.get_call, keys)):
             if isinstance(outcome, Fault):
                 if not isinstance(outcome.error, NotFound):
                     raise outcome.error
@@ -212,6 +162,60 @@ class Resource(Generic[R]):
     def _finished(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Add the columns a room derives. Most derive none."""
         return frame
+
+    # --- plans ----------------------------------------------------------------------
+
+    def plan(
+        self,
+        frame: pd.DataFrame | None = None,
+        delete: Iterable[Any] | None = None,
+        *,
+        skip_invalid: bool = False,
+        other_account: bool = False,
+        duplicates: bool = False,
+    ) -> Plan:
+        """Show what an edited frame would change. Nothing is sent before `plan.apply()`.
+
+        Rows are found by their key, or by what names a record if they have none; a row that
+        is not found becomes a create. Only edited cells that can be written count. An empty
+        cell (NA) and an absent column are left alone, `""` clears a field. A row that is
+        missing from the frame is not deleted: name it in `delete`, or set a column `delete`.
+
+        Args:
+            frame: What `frame()` gave, edited; or a frame of your own.
+            delete: Keys of records to delete, or a frame that holds them.
+            skip_invalid: Plan the good rows although others cannot be planned.
+            other_account: Take a frame of another account: its ids are not looked at.
+            duplicates: Make new records although there are some of the same name.
+
+        Raises:
+            InputError: The frame as a whole cannot be planned. Single cells that cannot are
+                in `plan.refused`.
+        """
+        from chatkit.bulk.draft import draft
+
+        return draft(
+            self,
+            self,
+            frame,
+            delete,
+            skip_invalid=skip_invalid,
+            other_account=other_account,
+            duplicates=duplicates,
+        )
+
+    def of(self, code: str | None) -> Self:
+        """Return the room of a template code: itself, for it has one at most."""
+        return self
+
+    def base(self, frame: pd.DataFrame | None) -> Snapshot:
+        """Return what a frame was when it was read, or else what is there now."""
+        known = None if frame is None else self.snapshots.of(frame)
+        return known or Snapshot(self._frame(), True)
+
+    def full(self, keys: Sequence[Key]) -> pd.DataFrame:
+        """Read these records in full into a frame indexed by key; those that are gone are not."""
+        return self._full(list(keys)).frame(self.key)
 
     # --- helpers --------------------------------------------------------------------
 
@@ -240,44 +244,6 @@ class Resource(Generic[R]):
             stacklevel=5,
         )
 
-    def _checked(self, key: Key) -> Key:
-        """Check a key before it becomes part of a path: an id is a whole number."""
-        if self.key != "id":
-            return key
-        if isinstance(key, str) and key.isascii() and key.isdigit():
-            return int(key)
-        if isinstance(key, bool) or not hasattr(key, "__index__"):
-            raise InputError(f"The id of a {self.noun} is a whole number, not {key!r}.")
-        return int(key)
-
-    def _search(self, text: str | None) -> dict[str, str]:
-        """Make the filter of a search, if this service's lists can search."""
-        if text is None:
-            return {}
-        if self._profile.search_param is None:
-            problem = Problem("search", repr(text), "the profile has no search_param")
-            raise InputError("This list cannot be searched:", [problem])
-        return {self._profile.search_param: text}
-
-    def _record(self, call: Call, data: msgspec.Raw) -> R:
-        return self._records(call, msgspec.Raw(b"[" + bytes(data) + b"]"))[0]
-
-    def _records(self, call: Call, data: msgspec.Raw) -> list[R]:
-        try:
-            return cast(list[R], self._many.validate_json(bytes(data)))
-        except ValidationError as error:
-            odd = "; ".join(
-                f"{'.'.join(map(str, e['loc'][1:])) or 'data'}: {e['msg']}"
-                for e in error.errors(include_url=False, include_input=False)
-            )
-            raise BadAnswer(call, f"the {self.noun} is not as documented: {odd}") from None
-
-    def _key_of(self, call: Call, envelope: Envelope, body: Mapping[str, Any]) -> Key:
-        """Find the key of what was just created."""
-        if self.key in body:
-            return cast(Key, body[self.key])
-        return cast(Key, getattr(self._record(call, envelope.data), self.key))
-
     def _read_back(self, key: Key, call: Call, envelope: Envelope, body: Mapping[str, Any]) -> R:
         """Read what the service made of a write: its answer may hold an id and nothing more.
 
@@ -293,35 +259,7 @@ class Resource(Generic[R]):
             )
             answered = msgspec.json.decode(envelope.data)
             known = answered if isinstance(answered, dict) else {}
-            return self._record(call, msgspec.Raw(msgspec.json.encode(known | {self.key: key})))
-
-    def _carried(self, key: Key) -> dict[str, Any]:
-        """Collect the fields an update must send although nobody changed them.
-
-        None where a PUT merges. Where it replaces, everything that can be sent and every
-        field the document does not know, so that nothing is cleared.
-        """
-        replaces = self._profile.put == "replace"
-        if self.update_method != "PUT" or not (
-            replaces or self._profile.put_requires == "create_fields"
-        ):
-            return {}
-        live = self._sendable(self.get(key))
-        if replaces:
-            return live
-        return {n: v for n, v in live.items() if n in self._required()}
-
-    def _required(self) -> list[str]:
-        """Name the fields that a create requires."""
-        return self.body.required()
-
-    def _sendable(self, live: R) -> dict[str, Any]:
-        """Pick from a live record what a replacing update must repeat."""
-        sendable = set(self.body.updatable())
-        if self._profile.unknown_fields == "ignore":
-            sendable |= set(live.model_extra or ()) - set(self.body.model_fields)
-        fields = live.model_dump(mode="json", exclude_unset=True)
-        return {n: v for n, v in fields.items() if n in sendable}
+            return self.one(call, msgspec.Raw(msgspec.json.encode(known | {self.key: key})))
 
 
 def _pages(rows: Iterable[msgspec.Raw]) -> Iterator[bytes]:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
 from chatkit.call import Call
+from chatkit.endpoints import Undo
 from chatkit.errors import BadAnswer
 from chatkit.record import Body, Record
 from chatkit.resource import Resource
+from chatkit.snapshot import Snapshot, Snapshots
 from chatkit.transport import Transport
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from chatkit.bulk.plan import Plan
 
 
 class Content(Record):
@@ -123,10 +128,12 @@ class Contents(Resource[Content]):
     body = ContentBody
     key = "lang_code"
     paged = False
+    unique = chosen = True
+    natural_key = ("lang_code",)
 
     def __init__(self, transport: Transport, code: str) -> None:
         super().__init__(transport)
-        self.code = code
+        self.code: str = code
         self.path = ("templates", code, "contents")
 
     def frame(self, *, search: str | None = None, full: bool = False) -> pd.DataFrame:
@@ -139,7 +146,7 @@ class Contents(Resource[Content]):
         Raises:
             BadAnswer: The list is not as documented.
         """
-        return self._frame(self._search(search), full=full)
+        return self._frame(self.search(search), full=full)
 
     def languages(self) -> pd.DataFrame:
         """Read the languages a content may have: `label`, indexed by `code`.
@@ -151,26 +158,101 @@ class Contents(Resource[Content]):
 
         call = Call("GET", (*self.path, "lookups", "languages"))
         columns = Columns({"code": "text", "label": "text"})
-        data = self._transport.send(call).data
+        data = self.transport.send(call).data
         try:
             columns.add(data)
             return columns.frame("code")
         except WrongRows as error:
             raise BadAnswer(call, f"the lookup is not as documented: {error}") from None
 
-    def _required(self) -> list[str]:
-        return list(dict.fromkeys(("lang_code", *self._profile.content_requires)))
+    def required(self) -> list[str]:
+        """Name the fields that a create requires, as the profile says."""
+        return list(dict.fromkeys(("lang_code", *self.profile.content_requires)))
+
+    def undo(self, kind: str, known: Mapping[str, Any], after: Mapping[str, Any]) -> Undo:
+        """Tell that a deleted content comes back under its language, with another id."""
+        if kind == "delete":
+            return "with loss", "made again it has another id"
+        return super().undo(kind, known, after)
 
 
 class Templates:
-    """The message templates of the account: `templates("order_ready")` opens one by its code."""
+    """The message templates of the account: `templates("order_ready")` opens one by its code.
+
+    The API has no list of templates, so codes are yours to know.
+    """
 
     def __init__(self, transport: Transport) -> None:
-        self._transport = transport
+        self.transport = transport
+        self._opened: dict[str, Contents] = {}
+        self._snapshots = Snapshots(transport.connection.account, Contents.noun)
 
     def __call__(self, code: str) -> Contents:
         """Open the contents of one template by its code."""
-        return Contents(self._transport, code)
+        return self._opened.setdefault(code, Contents(self.transport, code))
 
     def __repr__(self) -> str:
         return '<templates of the account: templates("code").frame() shows one>'
+
+    def frame(self, codes: Iterable[str], *, full: bool = False) -> pd.DataFrame:
+        """Read the contents of several templates, indexed by `template_code` and `lang_code`.
+
+        Args:
+            codes: The template codes.
+            full: Read each content on its own as well, for all its fields.
+
+        Raises:
+            BadAnswer: A list is not as documented.
+        """
+        from chatkit.frame import beside
+
+        codes = list(dict.fromkeys(codes))
+        frame = beside(codes, [self(code).frame(full=full) for code in codes], "template_code")
+        return self._snapshots.keep(frame, whole=True)
+
+    def plan(
+        self,
+        frame: pd.DataFrame,
+        *,
+        skip_invalid: bool = False,
+        other_account: bool = False,
+    ) -> Plan:
+        """Show what an edited frame of several templates would change.
+
+        It is as `frame(codes)` gave it, or has columns `template_code` and `lang_code`. All
+        else is as for one template: `templates("code").plan`.
+
+        Raises:
+            InputError: The frame as a whole cannot be planned.
+        """
+        from chatkit.bulk.draft import draft
+
+        return draft(
+            self,
+            Contents(self.transport, "any"),
+            frame,
+            skip_invalid=skip_invalid,
+            other_account=other_account,
+        )
+
+    def of(self, code: str | None) -> Contents:
+        """Return the contents of a template code."""
+        if code is None:
+            raise ValueError("a content belongs to a template code")
+        return self(code)
+
+    def base(self, frame: pd.DataFrame | None) -> Snapshot:
+        """Return what a frame was when it was read, or else what is there now."""
+        if frame is None:
+            return Snapshot(self.frame([]), True)
+        named = "template_code" in frame
+        codes = frame["template_code"] if named else frame.index.get_level_values("template_code")
+        return self._snapshots.of(frame) or Snapshot(self.frame(codes.dropna()), True)
+
+    def full(self, keys: Sequence[tuple[str, str]]) -> pd.DataFrame:
+        """Read these contents in full."""
+        from chatkit.frame import beside
+
+        codes = list(dict.fromkeys(code for code, _ in keys))
+        parts = [self(c).full([lang for code, lang in keys if code == c]) for c in codes]
+        return beside(codes, parts, "template_code")

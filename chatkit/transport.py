@@ -15,6 +15,7 @@ import time
 from collections.abc import Generator, Iterable
 from contextlib import closing
 from itertools import count, islice
+from typing import Self
 
 from chatkit import background
 from chatkit.answer import Answer, Envelope
@@ -59,7 +60,8 @@ class Transport:
             raise ValueError("a deadline is a number of seconds above 0")
         self.profile = connection.profile
         self.deadline = deadline
-        self._connection, self._door = connection, door
+        self.latency = 0.0  #: seconds that an answer takes, about, as the latest ones have
+        self.connection, self._door = connection, door
         self._wire = Wire(connection, door)
         self._pace = _Pace(max(MAX_PAUSE, deadline))
         background.take_in(self)
@@ -93,11 +95,11 @@ class Transport:
             raise ValueError("At least one call must be under way at a time.")
         with closing(self._outcomes(calls, concurrency)) as outcomes:
             for call, outcome in outcomes:
-                yield self._unwrapped(call, outcome)
+                yield self.unwrapped(call, outcome)
 
     def with_token(self, token: Secret) -> Transport:
         """Return another transport to the same account, for another access token."""
-        connection = self._connection.model_copy(update={"token": token})
+        connection = self.connection.model_copy(update={"token": token})
         return Transport(connection, door=self._door, deadline=self.deadline)
 
     def close(self) -> None:
@@ -109,7 +111,22 @@ class Transport:
         self._wire.forget()
         self._pace = _Pace(max(MAX_PAUSE, self.deadline))
 
-    def _unwrapped(self, call: Call, outcome: Answer | CallError) -> tuple[Call, Envelope] | Fault:
+    def flight(self) -> Flight:
+        """Return a `Flight`: for who decides himself when which call goes out."""
+        return Flight(self)
+
+    def _outcomes(self, calls: Iterable[Call], concurrency: int) -> Generator[Outcome, None, None]:
+        """Keep `concurrency` calls in flight; yield what came of each as it comes back."""
+        source = iter(calls)
+        with self.flight() as flight:
+            while True:
+                flight.start(islice(source, concurrency - flight.out))
+                if not flight.out:
+                    return
+                yield from flight.outcomes()
+
+    def unwrapped(self, call: Call, outcome: Answer | CallError) -> tuple[Call, Envelope] | Fault:
+        """Unwrap the envelope of an answer; what is none, or no success, is a fault."""
         if isinstance(outcome, CallError):
             return Fault(call, outcome)
         try:
@@ -117,46 +134,9 @@ class Transport:
         except CallError as error:
             return Fault(call, error)
 
-    def _outcomes(self, calls: Iterable[Call], concurrency: int) -> Generator[Outcome, None, None]:
-        """Keep `concurrency` calls in flight; yield what came of each as it comes back."""
-        loop = background.loop()
-        source = iter(calls)
-        flying: set[asyncio.Task[Outcome]] = set()
-        landed: Landed = queue.SimpleQueue()
-
-        def start(batch: list[tuple[Call, bytes | None]]) -> None:
-            for call, content in batch:
-                task = loop.create_task(self._fly(call, content))
-                flying.add(task)
-                task.add_done_callback(land)
-
-        def land(task: asyncio.Task[Outcome]) -> None:
-            # Not the task itself: Python swallows an interrupt that comes while one is freed.
-            flying.discard(task)
-            if not task.cancelled():
-                landed.put(task.exception() or task.result())
-
-        out = 0
-        try:
-            while True:
-                taken = islice(source, concurrency - out)
-                if batch := [(call, call.content()) for call in taken]:
-                    out += len(batch)
-                    loop.call_soon_threadsafe(start, batch)
-                if not out:
-                    return
-                for outcome in _wait_for_some(landed):
-                    if isinstance(outcome, BaseException):
-                        raise outcome
-                    out -= 1
-                    yield outcome
-        finally:
-            if out:
-                background.wait_for(_cancel(flying))
-
     # --- on the loop ----------------------------------------------------------------
 
-    async def _fly(self, call: Call, content: bytes | None) -> Outcome:
+    async def fly(self, call: Call, content: bytes | None) -> Outcome:
         """Send a call until its outcome stands, or until the deadline."""
         end = time.monotonic() + self.deadline
         tries = count(1)
@@ -166,9 +146,11 @@ class Transport:
                 return call, RateLimited(call, reason, status=429, retry_after=pause)
             left = end - time.monotonic()
             self._pace.out += 1
+            began = time.monotonic()
             try:
                 async with asyncio.timeout(left):
                     outcome = await self._wire.ask(call, content, left)
+                self.latency += 0.1 * (time.monotonic() - began - self.latency)
             except TimeoutError:
                 return call, DeadlinePassed(call, f"no whole answer in {self.deadline:g} s")
             finally:
@@ -201,6 +183,65 @@ class Transport:
         if (tried := next(tries)) == TRIES:
             return None
         return max(told, random.uniform(0, 0.5 * 2**tried))  # noqa: S311  (jitter)
+
+
+class Flight:
+    """Calls under way at once, and what came of each; a `with` block that ends cancels the rest.
+
+    All of it happens in one thread, that of the caller; only sending is done on the loop.
+    """
+
+    def __init__(self, transport: Transport) -> None:
+        self.out = 0  #: calls under way, or back and not yet taken
+        self._transport = transport
+        self._loop = background.loop()
+        self._flying: set[asyncio.Task[Outcome]] = set()
+        self._landed: Landed = queue.SimpleQueue()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.out:
+            background.wait_for(_cancel(self._flying))
+
+    def start(self, calls: Iterable[Call]) -> None:
+        """Send these calls.
+
+        Raises:
+            InputError: A body cannot be written as JSON; none of them was sent.
+        """
+        if batch := [(call, call.content()) for call in calls]:
+            self.out += len(batch)
+            self._loop.call_soon_threadsafe(self._start, batch)
+
+    def landed(self, wait: float | None = None) -> list[tuple[Call, Envelope] | Fault]:
+        """Wait for at least one outcome and take all that are there; none after `wait` seconds."""
+        return [self._transport.unwrapped(*outcome) for outcome in self.outcomes(wait)]
+
+    def outcomes(self, wait: float | None = None) -> list[Outcome]:
+        """Do as `landed` does; answers are still in their envelopes."""
+        back = []
+        for outcome in _wait_for_some(self._landed, wait):
+            if isinstance(outcome, BaseException):
+                raise outcome
+            back.append(outcome)
+        self.out -= len(back)
+        return back
+
+    # --- on the loop ---
+
+    def _start(self, batch: list[tuple[Call, bytes | None]]) -> None:
+        for call, content in batch:
+            task = self._loop.create_task(self._transport.fly(call, content))
+            self._flying.add(task)
+            task.add_done_callback(self._land)
+
+    def _land(self, task: asyncio.Task[Outcome]) -> None:
+        # Not the task itself: Python swallows an interrupt that comes while one is freed.
+        self._flying.discard(task)
+        if not task.cancelled():
+            self._landed.put(task.exception() or task.result())
 
 
 class _Pace:
@@ -253,13 +294,17 @@ class _Pace:
             self._step = 0.25
 
 
-def _wait_for_some(landed: Landed) -> list[Outcome | BaseException]:
+def _wait_for_some(landed: Landed, wait: float | None) -> list[Outcome | BaseException]:
     """Wait for one, then take what else has come."""
+    end = math.inf if wait is None else time.monotonic() + wait
     while True:
+        left = max(0.0, end - time.monotonic())
         try:
-            back = [landed.get(timeout=0.2)]  # on Windows an interrupt waits until this ends
+            back = [landed.get(timeout=min(left, 0.2))]  # on Windows an interrupt waits for this
         except queue.Empty:
-            continue
+            if time.monotonic() < end:
+                continue
+            return []
         while not landed.empty():
             back.append(landed.get())
         return back

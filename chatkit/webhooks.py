@@ -11,9 +11,10 @@ from pydantic import AfterValidator, Field
 
 from chatkit.answer import Envelope
 from chatkit.call import Call
+from chatkit.endpoints import Key, Undo
 from chatkit.errors import NotFound
 from chatkit.record import Body, Record
-from chatkit.resource import Key, Resource
+from chatkit.resource import Resource
 from chatkit.secret import Secret
 
 if TYPE_CHECKING:
@@ -72,6 +73,8 @@ class Webhooks(Resource[Webhook]):
     body = WebhookBody
     paged = False
     update_method = "PATCH"
+    natural_key = ("url",)
+    most = 10
 
     def frame(self) -> pd.DataFrame:
         """Read the registrations into a DataFrame, one row each, indexed by id.
@@ -81,15 +84,14 @@ class Webhooks(Resource[Webhook]):
         """
         return self._frame()
 
-    def get(self, key: Key) -> Webhook:
-        """Read one registration, from the list: the API has no call for a single one.
+    def get_call(self, key: Key) -> Call:
+        """Make the call for the list: the API has none for a single registration."""
+        return self.list_call()
 
-        Raises:
-            NotFound: There is none with that id.
-        """
-        call = self.list_call()
-        key = self._checked(key)
-        for webhook in self._records(call, self._transport.send(call).data):
+    def read(self, call: Call, envelope: Envelope, key: Key) -> Webhook:
+        """Find one registration in the list."""
+        key = self.checked(key)
+        for webhook in self.many(call, envelope.data):
             if webhook.id == key:
                 return webhook
         raise NotFound(call, f"no webhook has the id {key}")
@@ -99,9 +101,15 @@ class Webhooks(Resource[Webhook]):
     ) -> Webhook:
         """Take the answer of a create as it is: no other answer holds the signing secret."""
         if call.method == "POST":
-            return self._record(call, envelope.data)
+            return self.one(call, envelope.data)
         return super()._read_back(key, call, envelope, body)
 
     def _finished(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Keep the secret out of frames, should a service show it in a list."""
         return frame.drop(columns="webhook_secret", errors="ignore")
+
+    def undo(self, kind: str, known: Mapping[str, Any], after: Mapping[str, Any]) -> Undo:
+        """Tell that a deleted registration never comes back with its signing secret."""
+        if kind == "delete":
+            return "never", "made again it has another id and another signing secret"
+        return super().undo(kind, known, after)

@@ -18,17 +18,17 @@ FILES = {path.relative_to(ROOT): path for path in sorted(ROOT.glob("chatkit/**/*
 # Top to bottom: a line may import itself and what stands below it.
 ORDER = [
     ("__main__", "chatkit"),
-    ("checkup", "cli", "conformance", "inbox", "widgets"),
+    ("checkup", "cli", "conformance", "history", "inbox", "widgets"),
     ("client",),
     ("contacts", "flows", "templates", "webhooks"),
     ("resource",),
     ("bulk",),
-    ("listing", "observation"),
+    ("endpoints", "listing", "observation"),
     ("frame", "transport"),
     ("wire",),
     (
         *("answer", "background", "call", "connection", "errors", "numbers"),
-        *("profile", "progress", "record", "secret", "settings"),
+        *("profile", "progress", "record", "secret", "settings", "snapshot"),
     ),
 ]
 RANK = {room: rank for rank, line in enumerate(ORDER) for room in line} | {"signature": len(ORDER)}
@@ -39,7 +39,7 @@ DOORS = {
     "aiohttp": ("wire",),
     "httpx": ("wire",),
     "httpx_aiohttp": ("wire",),
-    "pandas": ("frame",),
+    "pandas": ("frame", "bulk/draft", "bulk/edits", "bulk/table"),
     "pyarrow": ("frame",),
     "phonenumbers": ("numbers",),
     "ipywidgets": ("widgets",),

@@ -46,7 +46,7 @@ def test_the_frame_is_indexed_by_language(contents):
 
 
 def test_a_template_without_contents_is_as_the_profile_says(contents):
-    if contents._profile.unknown_template == "empty":
+    if contents.profile.unknown_template == "empty":
         assert contents.frame().empty
     else:
         with pytest.raises(chatkit.NotFound):
@@ -73,7 +73,7 @@ def test_a_deleted_content_is_gone_and_the_others_stay(contents):
 def test_a_second_content_of_one_language_is_as_the_profile_says(contents):
     contents.create(**ENGLISH)
     again = {**ENGLISH, "text": "Hi"}
-    rule = contents._profile.duplicate_content
+    rule = contents.profile.duplicate_content
     if rule == "replace":
         assert contents.create(**again).text == "Hi"
     else:

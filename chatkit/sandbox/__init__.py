@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
 from typing import Literal
+from uuid import uuid4
 
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox.front import Front
@@ -44,11 +45,13 @@ class Sandbox:
         profile: ServiceProfile | None = None,
     ) -> None:
         self.profile = profile or ServiceProfile()
+        self.identity = uuid4().hex if path is None else str(Path(path).resolve())
         self._seed = seed
         resolution = self.profile.timestamps
         self.source = (
             SeededSource(resolution, seed) if seed and path is None else MachineSource(resolution)
         )
+        self.in_memory = path is None
         self.store = Store(None if path is None else Path(path))
         self.service = Service(self.store, self.profile, self.source, self.account_id)
         self.admin_token = self.source.token()

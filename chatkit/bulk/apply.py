@@ -1,0 +1,302 @@
+"""Apply: send the changes of a run so that what is reported of each is true.
+
+Every row walks the same way: read what is there, compare, record the intent, send, record
+what came of it, read it back where the answer does not prove it. Intents are durable before
+the first byte of their calls is sent. What is in doubt is looked at before it is sent again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Protocol
+
+from chatkit.bulk.interrupt import Interrupt
+from chatkit.bulk.journal import Journal
+from chatkit.bulk.judge import Judge, Step, first_step, known
+from chatkit.bulk.pace import Pace
+from chatkit.bulk.reconcile import look, waves
+from chatkit.bulk.row import Row
+from chatkit.call import Call
+from chatkit.endpoints import Endpoints
+from chatkit.errors import Fault, InputError, JournalError
+from chatkit.progress import Progress, say
+from chatkit.secret import Secret
+from chatkit.transport import Flight, Transport
+
+#: A plan of more rows begins with a few of them: what is wrong with all shows there.
+CANARY_FROM, CANARY = 100, 5
+#: Seconds until it is believed that a lost change will not land any more. What the service
+#: itself keeps single may be sent again at once: the later of two is refused.
+SETTLE = 2.0
+#: What nothing keeps single is sent again only when no service would still be at it: the
+#: deadline of the call and this.
+SETTLE_DUPLICABLE = 30.0
+
+
+class Desk(Protocol):
+    """Where the records of a plan are: one room, or the contents of many templates."""
+
+    @property
+    def transport(self) -> Transport:
+        """What sends the calls."""
+
+    def of(self, code: str | None) -> Endpoints[Any]:
+        """Return the room of one template code; a room that has none returns itself."""
+
+
+class Run:
+    """One run: the rows of a journal, on their way.
+
+    Args:
+        journal: Holds the changes, and what is known of them; it is written on.
+        desk: Where the records are.
+        pace: How many at once, and how many a second.
+        settle: Seconds until it is believed that a lost change will not land any more.
+    """
+
+    def __init__(
+        self, journal: Journal, desk: Desk, pace: Pace, *, settle: float | None = None
+    ) -> None:
+        self.rows = folded(journal)
+        self.interrupt = Interrupt()
+        self._journal, self._desk, self._pace, self._settle = journal, desk, pace, settle
+        taken: set[object] = {
+            *journal.header.known,
+            *(row.key for row in self.rows if row.key is not None),
+        }
+        self._judge = Judge(journal, self._of, pace, taken)
+        self._since: dict[int, float] = {}  # when a row came into doubt
+
+    @property
+    def stopped(self) -> str:
+        """Why the run stopped before all was done; empty if it did not."""
+        return self._judge.stopped
+
+    @property
+    def secrets(self) -> dict[Any, Secret]:
+        """The signing secrets of the webhooks that this run has created, by row."""
+        return self._judge.secrets
+
+    def go(self) -> None:
+        """Send what is to be sent, until all is done or the run must stop."""
+        undone = [row for row in self.rows if not row.done]
+        if not undone:
+            return
+        for row in undone:
+            row.reopened()
+        with self.interrupt, Progress("changes", len(self.rows)) as self._progress:
+            self._progress.add(len(self.rows) - len(undone))
+            try:
+                resumed = any(row.attempts for row in self.rows)
+                self._journal.write(None, "resumed" if resumed else "started")
+                for group in self._groups(undone):
+                    self._work(group)
+                    if self._ended():
+                        break
+                self._close()
+            except JournalError as error:
+                self._judge.stopped = str(error)
+
+    def _close(self) -> None:
+        done = all(row.done for row in self.rows)
+        if not done and not self.stopped:
+            asked = self.interrupt.asked
+            self._judge.stopped = "you stopped it" if asked else "some rows are not certain"
+        self._journal.write(None, "finished" if done else "stopped", reason=self.stopped)
+        self._journal.commit()
+
+    # --- the order of rows ----------------------------------------------------------
+
+    def _groups(self, undone: list[Row]) -> Iterator[list[Row]]:
+        """A few first; then what makes room, what changes, and what is new."""
+        fresh = not any(row.attempts for row in self.rows)
+        if fresh and len(undone) > CANARY_FROM:
+            first = canary(undone)
+            yield first
+            odd = [row for row in first if row.state in ("failed", "differs", "unknown")]
+            if len(odd) == len(first) or any(row.state == "differs" for row in odd):
+                said = f"the first {len(first)} rows did not go as planned: {odd[0].reason}"
+                self._judge.stopped = self.stopped or said
+        for kind in ("delete", "update", "create"):
+            if group := [row for row in undone if row.change.kind == kind and not row.done]:
+                yield group
+
+    def _work(self, rows: Iterable[Row]) -> None:
+        """Send these rows, and settle what is in doubt, until nothing is left to do."""
+        doubtful = [row for row in rows if row.open]
+        ready = deque(first_step(row) for row in rows if not row.open)
+        while (ready or doubtful) and not self._ended():
+            doubtful += self._pump(ready)
+            if doubtful and not self._ended():
+                self._judge.weather(doubtful[-1].reason)
+                doubtful = self._settled(doubtful, ready)
+
+    def _ended(self) -> bool:
+        return bool(self.stopped or self.interrupt.asked)
+
+    def _of(self, row: Row) -> Endpoints[Any]:
+        return self._desk.of(row.change.code)
+
+    # --- sending --------------------------------------------------------------------
+
+    def _pump(self, ready: deque[Step]) -> list[Row]:
+        """Keep calls under way until nothing is ready; return the rows that are in doubt."""
+        doubtful: list[Row] = []
+        flying: dict[int, tuple[Step, Call]] = {}
+        told = False
+        with self._desk.transport.flight() as flight:
+            while self.interrupt.asked < 2:
+                if self.interrupt.asked and flying and not told:
+                    say("Stopping: waiting for what is under way. Interrupt again to not wait.")
+                    told = True
+                self._start(ready, flight, flying)
+                if not flying:
+                    if self._ended() or not ready or self._judge.storm:
+                        break
+                    self.interrupt.sleep(self._pace.wait())
+                    continue
+                for outcome in flight.landed(self._patience(ready)):
+                    call = outcome.call if isinstance(outcome, Fault) else outcome[0]
+                    step, _ = flying.pop(id(call))
+                    doubtful += self._landed(step, outcome, ready)
+        for step, _ in flying.values():
+            if step.stage == "write":
+                self._judge.note(step.row, "in doubt", reason="its answer was not waited for")
+        return doubtful
+
+    def _patience(self, ready: deque[Step]) -> float:
+        """Seconds to wait for an answer before looking whether more may go out, or must stop."""
+        wait = self._pace.wait() if ready and not self._ended() else 0.0
+        return min(wait, 0.2) or 0.2
+
+    def _landed(self, step: Step, outcome: Any, ready: deque[Step]) -> list[Row]:
+        """Have an outcome judged; return its row if that is in doubt now."""
+        row = step.row
+        following = self._judge.landed(step, outcome)
+        if following:
+            ready.appendleft(following)
+        elif row.done:
+            self._progress.add(1)
+        elif row.open and row.n not in self._judge.given_up:
+            self._since[row.n] = time.monotonic()
+            return [row]
+        return []
+
+    def _start(
+        self, ready: deque[Step], flight: Flight, flying: dict[int, tuple[Step, Call]]
+    ) -> None:
+        """Take as many rows as may go out now; write their intents down, then send."""
+        if not ready or self._ended() or self._judge.storm:
+            return
+        batch: list[tuple[Step, Call]] = []
+        for _ in range(min(len(ready), self._pace.free(flight.out))):
+            step = ready.popleft()
+            try:
+                call = self._call(step)
+                call.content()
+                batch.append((step, call))
+            except InputError as error:
+                self._judge.note(step.row, "failed", reason=str(error))
+                self._progress.add(1)
+        writes = [step for step, _ in batch if step.stage == "write"]
+        for row, _, record in writes:
+            live = {} if record is None else {"live": self._of(row).sendable(record)}
+            self._judge.note(row, "intent", attempt=row.attempts + 1, **live)
+        if writes and not self._committed():
+            for row, _, _ in writes:
+                row.feed("not sent", {"reason": self.stopped})
+            return
+        self._pace.took(len(batch))
+        flying.update((id(call), (step, call)) for step, call in batch)
+        flight.start(call for _, call in batch)
+
+    def _committed(self) -> bool:
+        """Make what was noted durable. If that fails, nothing more is sent."""
+        try:
+            self._journal.commit()
+        except JournalError as error:
+            self._judge.stopped = str(error)
+        return not self.stopped
+
+    def _call(self, step: Step) -> Call:
+        row, endpoints = step.row, self._of(step.row)
+        if step.stage == "write" and row.change.kind == "create":
+            return endpoints.create_call(row.change.after)
+        key = known(row.key)
+        if step.stage != "write":
+            return endpoints.get_call(key)
+        if row.change.kind == "delete":
+            return endpoints.delete_call(key)
+        return endpoints.update_call(key, {**endpoints.carried(step.record), **row.change.after})
+
+    # --- what is in doubt -----------------------------------------------------------
+
+    def _settled(self, doubtful: list[Row], ready: deque[Step]) -> list[Row]:
+        """Look at what is in doubt: it is done, or ready once more, or must still settle."""
+        now = time.monotonic()
+        due = {row.n: self._since.get(row.n, now) + self._settling(row) for row in doubtful}
+        new = [row for row in doubtful if row.key is None]
+        waiting: list[Row] = []
+        for wave in waves(new):
+            verdicts = look(
+                self._desk.transport,
+                self._of(wave[0]),
+                wave,
+                self._judge.taken,
+                thorough=any(row.attempts > 1 for row in wave),
+            )
+            for row in wave:
+                self._since.setdefault(row.n, now)
+                verdict = verdicts[row.n]
+                if verdict.what == "adopted":
+                    key = getattr(verdict.record, self._of(row).key)
+                    self._judge.adopt(row, key, verdict.reason)
+                elif verdict.what != "absent":
+                    self._judge.unclear(row, verdict.what, verdict.reason)
+                elif now < due[row.n]:
+                    waiting.append(row)
+                elif self._judge.absent(row):
+                    ready.append(first_step(row))
+                if row.done:
+                    self._progress.add(1)
+        for row in doubtful:
+            if row.key is not None:
+                self._since.setdefault(row.n, now)
+                if now < due[row.n]:
+                    waiting.append(row)
+                else:
+                    ready.appendleft(Step(row, "read"))
+        if waiting and not ready:
+            self.interrupt.sleep(min(due[row.n] for row in waiting) - now)
+        return waiting
+
+    def _settling(self, row: Row) -> float:
+        """Seconds until a row that is not there is believed not to land any more."""
+        if self._settle is not None:
+            return self._settle
+        endpoints = self._of(row)
+        if row.change.kind != "create":
+            return SETTLE
+        return 0.0 if endpoints.unique else self._desk.transport.deadline + SETTLE_DUPLICABLE
+
+
+def folded(journal: Journal) -> list[Row]:
+    """Return the rows of a journal in the state that its events tell."""
+    rows = [Row(n, change) for n, change in enumerate(journal.changes())]
+    for event in journal.events():
+        if event.n is not None:
+            rows[event.n].feed(event.what, event.detail)
+    return rows
+
+
+def canary(rows: Sequence[Row]) -> list[Row]:
+    """Choose a few rows, of every kind that there is."""
+    kinds = [
+        [row for row in rows if row.change.kind == kind] for kind in ("create", "update", "delete")
+    ]
+    chosen: list[Row] = []
+    while len(chosen) < min(CANARY, len(rows)):
+        chosen += [kind.pop(0) for kind in kinds if kind][: CANARY - len(chosen)]
+    return chosen

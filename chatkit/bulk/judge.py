@@ -1,0 +1,320 @@
+"""Judge: what an answer, or its absence, says of a row, and what is to be sent next for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
+
+from chatkit.answer import Envelope
+from chatkit.bulk.journal import Journal
+from chatkit.bulk.pace import Pace
+from chatkit.bulk.reconcile import same
+from chatkit.bulk.row import Row
+from chatkit.call import Call
+from chatkit.endpoints import Endpoints
+from chatkit.errors import (
+    BadAnswer,
+    CallError,
+    Conflict,
+    Fault,
+    JournalError,
+    NotAuthenticated,
+    NotFound,
+    NotPermitted,
+    RateLimited,
+    Refused,
+    Unreachable,
+)
+from chatkit.secret import Secret
+
+#: So many refusals one after the other stop a run.
+REFUSALS = 10
+#: So many doubts one after the other pause it, to look whether anything lands at all.
+DOUBTS = 20
+#: So often one row is sent, or read in vain, before it is given up.
+ATTEMPTS = 5
+
+#: A row is read, written, and checked if the answer proves nothing. A write that met a 404
+#: looks again: some services say 404 for what a token may not do.
+Stage = Literal["read", "write", "check", "look"]
+
+
+class Step(NamedTuple):
+    """A row and what is sent for it next."""
+
+    row: Row
+    stage: Stage
+    record: Any = None  #: what was read, for a write
+
+
+def first_step(row: Row) -> Step:
+    """Tell where a row begins: a create is sent at once, unless its key can be read before."""
+    if row.state == "applied":
+        return Step(row, "check")
+    new = row.change.kind == "create" and row.change.key is None
+    return Step(row, "write" if new else "read")
+
+
+def known(key: int | str | None) -> int | str:
+    """Return a key that must be there: only a record that is still to be made has none."""
+    if key is None:
+        raise LookupError("a record that was never made cannot be read")
+    return key
+
+
+class Judge:
+    """Notes in the journal what outcomes mean, and stops a run that should not go on.
+
+    Args:
+        journal: What is written on.
+        of: Returns the room of a row.
+        pace: What is slowed down when the service asks for it.
+        taken: Keys of records that no create in doubt may adopt.
+    """
+
+    def __init__(
+        self, journal: Journal, of: Callable[[Row], Endpoints[Any]], pace: Pace, taken: set[object]
+    ) -> None:
+        self.stopped = ""  #: why the run must stop
+        self.secrets: dict[Any, Secret] = {}
+        self.taken = taken
+        self.given_up: set[int] = set()  #: rows that could not be read, for this time
+        self._journal, self._of, self._pace = journal, of, pace
+        self._failed_reads: dict[int, int] = {}
+        self._refused = self._doubts = self._storms = self._unreached = 0
+
+    @property
+    def storm(self) -> bool:
+        """Whether so many rows in a row are in doubt that it is time to look."""
+        return self._doubts >= DOUBTS
+
+    def weather(self, reason: str) -> None:
+        """After a storm, go on only if anything has landed since the one before."""
+        if self.storm:
+            self._doubts = 0
+            self._storms += 1
+            if self._storms == 3:
+                self.stopped = f"the service does not answer as it should: {reason}"
+
+    def note(self, row: Row, what: str, **detail: Any) -> None:
+        """Feed a row and write it down. A journal that cannot be written stops the run."""
+        row.feed(what, detail)
+        try:
+            self._journal.write(row.n, what, **detail)
+        except JournalError as error:
+            self.stopped = str(error)
+
+    def adopt(self, row: Row, key: int | str | None, reason: str = "") -> None:
+        """Note that a row whose answer was lost has landed."""
+        self.taken.add(key)
+        self.note(row, "adopted", key=key, reason=reason or "the answer was lost, it has landed")
+        self._went_well()
+
+    def absent(self, row: Row) -> bool:
+        """Note that a row in doubt has not landed; tell whether it may be sent again."""
+        if row.attempts < ATTEMPTS:
+            self.note(row, "absent", reason="it had not landed")
+            return True
+        self.note(row, "failed", reason=f"sent {row.attempts} times, and it never landed")
+        return False
+
+    # --- what came back -------------------------------------------------------------
+
+    def landed(self, step: Step, outcome: tuple[Call, Envelope] | Fault) -> Step | None:
+        """Note what an outcome means for its row; return what is to be sent next for it."""
+        if isinstance(outcome, Fault):
+            return self._fault(step, outcome.error)
+        self._unreached = 0
+        call, envelope = outcome
+        try:
+            match step.stage:
+                case "read":
+                    return self._compare(step.row, call, envelope)
+                case "write":
+                    return self._answered(step.row, call, envelope)
+                case "check":
+                    self._check(step.row, call, envelope)
+                case "look":
+                    self._there(step.row, call, envelope)
+            return None
+        except CallError as error:
+            return self._fault(step, error)
+
+    def _compare(self, row: Row, call: Call, envelope: Envelope) -> Step | None:
+        """Hold what is there against what the plan saw and what it wants: three ways."""
+        change, endpoints = row.change, self._of(row)
+        record = endpoints.read(call, envelope, known(row.key))
+        live = endpoints.sendable(record)
+        wanted = change.after
+        if change.kind != "delete" and all(n in live and same(live[n], wanted[n]) for n in wanted):
+            if row.doubted:
+                self.adopt(row, row.key)
+            else:
+                self.note(row, "unchanged", reason="it is so already")
+        elif change.kind == "create":
+            self.note(row, "conflict", reason="somebody made it meanwhile", live=live)
+        elif moved := self._moved(row, record, live):
+            self.note(row, "conflict", reason=moved, live=live)
+        elif not row.doubted or self.absent(row):
+            return Step(row, "write", record)
+        return None
+
+    def _moved(self, row: Row, record: Any, live: dict[str, Any]) -> str:
+        """Say which of the fields at stake somebody else has changed since the plan."""
+        seen, change = row.change.before, row.change
+        moved = [n for n in seen if n in live and not same(live[n], seen[n])]
+        if moved:
+            said = [f"{n} was {seen[n]!r:.60} and is {live[n]!r:.60}" for n in moved]
+            said[-1] += f"; you want {change.after[moved[-1]]!r:.60}" if change.after else ""
+            return "somebody else changed it: " + ", ".join(said)
+        hidden = any(n not in live for n in change.after)
+        now = getattr(record, "updated_at", None)
+        if hidden and change.seen and now is not None and now.isoformat() != change.seen:
+            return (
+                f"somebody else changed it: updated_at was {change.seen} and is {now.isoformat()}"
+            )
+        return ""
+
+    def _answered(self, row: Row, call: Call, envelope: Envelope) -> Step | None:
+        """A success: note the key, and whether the answer proves what was sent."""
+        endpoints = self._of(row)
+        key = row.key
+        if row.change.kind == "create":
+            key = endpoints.key_of(call, envelope, row.change.after)
+            self._keep_secret(row, call, envelope)
+        self.taken.add(key)
+        self.note(row, "answered", key=key)
+        self._went_well()
+        if row.done:
+            return None
+        try:
+            shown = endpoints.sendable(endpoints.one(call, envelope.data))
+        except BadAnswer:  # an id, or nothing at all
+            shown = {}
+        wanted = row.change.after
+        if all(name in shown and same(shown[name], value) for name, value in wanted.items()):
+            self.note(row, "verified")
+            return None
+        return Step(row, "check")
+
+    def _keep_secret(self, row: Row, call: Call, envelope: Envelope) -> None:
+        """Keep a signing secret in memory, for the person: it is never shown again."""
+        if "webhook_secret" in self._of(row).record.model_fields:
+            secret = self._of(row).one(call, envelope.data).webhook_secret
+            if secret is not None:
+                self.secrets[row.change.row] = secret
+
+    def _check(self, row: Row, call: Call, envelope: Envelope) -> None:
+        """Hold what reads back against what was sent."""
+        endpoints = self._of(row)
+        live = endpoints.sendable(endpoints.read(call, envelope, known(row.key)))
+        wanted = row.change.after
+        odd = [n for n, value in wanted.items() if n in live and not same(live[n], value)]
+        if odd:
+            said = ", ".join(f"{n} is {live[n]!r:.60}, not {wanted[n]!r:.60}" for n in odd)
+            self.note(row, "differs", reason=f"it reads back otherwise: {said}", live=live)
+        else:
+            self.note(row, "verified")
+
+    def _there(self, row: Row, call: Call, envelope: Envelope) -> None:
+        """A write met a 404, but here it is: it was refused, unless reading shows the deleted."""
+        endpoints = self._of(row)
+        endpoints.read(call, envelope, known(row.key))
+        if endpoints.shows_deleted:
+            self._gone(row)
+        else:
+            self.note(row, "failed", reason="404, although it is there: may the token do this?")
+
+    def _gone(self, row: Row) -> None:
+        if row.change.kind != "delete":
+            self.note(row, "conflict", reason="somebody deleted it meanwhile")
+        elif row.doubted:
+            self.adopt(row, row.key)
+        else:
+            self.note(row, "unchanged", reason="it was gone already")
+
+    # --- what went wrong ------------------------------------------------------------
+
+    def _fault(self, step: Step, error: CallError) -> Step | None:
+        row, reason = step.row, error.reason
+        writing = step.stage == "write"
+        match error:
+            case Unreachable() | RateLimited():
+                if writing:
+                    self.note(row, "not sent", reason=reason)
+                self._hold(error)
+                return first_step(row)
+            case NotAuthenticated() | NotPermitted():
+                if writing:
+                    self.note(row, "not sent", reason=reason)
+                self.stopped = f"{reason} {error.advice}"
+            case Refused() if step.stage in ("read", "look"):
+                return self._unreadable(row, error)
+            case Refused() if writing and row.doubted:
+                self._doubt(row, f"refused, perhaps as its own echo: {reason}")
+            case NotFound() if writing and row.change.kind != "create":
+                return Step(row, "look")
+            case Refused() if writing:
+                self._refuse(row, error)
+            case _ if writing:
+                self._doubt(row, reason.split("\n")[0])
+            case _ if step.stage == "check":  # it has landed, which is what counts
+                self.note(row, "unchecked", reason=f"it could not be read back: {reason}")
+            case _:
+                return self._read_again(step, reason)
+        return None
+
+    def _unreadable(self, row: Row, error: Refused) -> Step | None:
+        """A record that cannot be read before it is written: most often it is not there."""
+        if not isinstance(error, NotFound):
+            self.note(row, "failed", reason=f"it could not be read: {error.reason}")
+        elif row.change.kind != "create":
+            self._gone(row)
+        elif not row.doubted or self.absent(row):
+            return Step(row, "write")
+        return None
+
+    def _refuse(self, row: Row, error: Refused) -> None:
+        if isinstance(error, NotFound | Conflict):
+            self.note(row, "conflict", reason=error.reason)
+        else:
+            self.note(row, "failed", reason=error.reason)
+            self._refused += 1
+            if self._refused == REFUSALS:
+                self.stopped = f"{REFUSALS} rows in a row were refused, the last: {error.reason}"
+
+    def _doubt(self, row: Row, reason: str) -> None:
+        self.note(row, "in doubt", reason=reason)
+        self._doubts += 1
+
+    def unclear(self, row: Row, what: str, reason: str) -> None:
+        """Note that looking did not help: it is another's, or nobody can tell."""
+        if what == "conflict":
+            self.note(row, "conflict", reason=reason)
+        else:
+            self.given_up.add(row.n)
+            self.note(row, "in doubt", reason=reason)
+
+    def _went_well(self) -> None:
+        self._refused = self._doubts = self._storms = 0
+
+    def _read_again(self, step: Step, reason: str) -> Step | None:
+        tries = self._failed_reads[step.row.n] = self._failed_reads.get(step.row.n, 0) + 1
+        if tries < ATTEMPTS:
+            return step
+        self.given_up.add(step.row.n)
+        step.row.reason = f"it could not be read: {reason}"
+        return None
+
+    def _hold(self, error: CallError) -> None:
+        """Wait, or stop: the service cannot be reached, or asks for a pause."""
+        if isinstance(error, RateLimited):
+            wait = error.retry_after or 1.0
+            if wait > self._pace.patience:
+                self.stopped = f"the service asks to wait {wait:.0f} s: resume the run then"
+            self._pace.hold(wait)
+            return
+        self._unreached += 1
+        self._pace.hold(0.5)
+        if self._unreached > 2 * self._pace.concurrency:
+            self.stopped = f"the service cannot be reached: {error.reason}"

@@ -1,0 +1,72 @@
+"""The account's lock: one apply at a time, and the kernel frees it when a process dies."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from chatkit.bulk.journalfile import make_folder
+from chatkit.errors import AccountBusy, JournalError
+
+
+@contextmanager
+def lock(folder: Path, account: str, run: str = "") -> Iterator[None]:
+    """Hold the lock of an account: at most one apply each, for this user on this machine.
+
+    Args:
+        folder: Where the journals lie; the locks lie there too.
+        account: The account, in the words of a journal's header.
+        run: The run that is going to work, to name it to whoever is refused.
+
+    Raises:
+        AccountBusy: Another apply holds it; the text says which. It is not waited for.
+        JournalError: Nothing can be locked in that folder.
+    """
+    name = sha256(account.encode()).hexdigest()[:32]  # an account's address is no file name
+    # A lock that the kernel does not keep would outlive its process: it is never fallen back on.
+    held = FileLock(folder / f"{name}.lock", mode=0o600, thread_local=False, fallback_to_soft=False)
+    holder = folder / f"{name}.holder"  # apart: Windows lets nobody read a locked file
+    try:
+        make_folder(folder)
+        held.acquire(blocking=False)
+    except Timeout:
+        raise AccountBusy(_busy(holder)) from None
+    except OSError as error:
+        raise JournalError(
+            f"Nothing can be locked in {folder} ({error}). Set CHATKIT_DATA to a folder on "
+            "another disk. Nothing was sent."
+        ) from error
+    try:
+        _sign(holder, run)
+        yield
+    finally:
+        holder.unlink(missing_ok=True)
+        held.release()
+
+
+def _sign(holder: Path, run: str) -> None:
+    of_run = f", run {run}" if run else ""
+    text = (
+        f"process {os.getpid()} on {platform.node()}, "
+        f"since {datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC{of_run}"
+    )
+    with open(os.open(holder, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:
+        file.write(text)
+
+
+def _busy(holder: Path) -> str:
+    try:
+        who = holder.read_text()
+    except OSError:
+        who = ""  # it took the lock a moment ago, or lets go of it just now
+    return (
+        f"Another apply is at work on this account: {who or 'a process that has just begun'}. "
+        "Wait until it has ended, or stop it there. Nothing was sent."
+    )

@@ -1,0 +1,262 @@
+"""Match: which row of a base frame each row of an edited frame means, by key or natural key."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from chatkit.bulk import keys
+from chatkit.bulk.keys import Identity, Mask, Rows
+from chatkit.bulk.same import plain
+from chatkit.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_KEEP_ONE = "keep one of them, or change the other in a plan of its own, or say duplicates=True"
+
+
+class Refusal(NamedTuple):
+    """Why a row cannot be taken: its number, which cell, and what to do about it."""
+
+    row: int
+    column: str
+    value: Any
+    reason: str
+    next_step: str
+
+
+class Match:
+    """Finds for each row of a frame the row of the base that it means.
+
+    `positions` are the numbers of these rows of the base; -1 is a new record, or a row that
+    is refused. The steps are taken in this order: `by_key`, `by_natural`, and either `apart`
+    or `as_new`.
+    """
+
+    def __init__(self, frame: pd.DataFrame, base: pd.DataFrame, who: Identity) -> None:
+        self.positions: Rows = np.full(len(frame), -1)
+        self.given: Mask = np.zeros(len(frame), bool)  #: which rows have a key
+        self.sound: Mask = np.ones(len(frame), bool)  #: which rows are not refused
+        self.refused: list[Refusal] = []
+        self._frame, self._base, self._who = frame, base, who
+        self._whole = base.index.nlevels == 1 and base.index.dtype.kind == "i"
+        self._keys: Any = ()  # of each row; only where one is given
+        self._said: dict[int, str | None] = {}
+        self._known: pd.Series[Any] | None = None
+
+    def key(self, row: int) -> Any:
+        """Return the key of a row, a tuple for two levels; None for a record without one yet."""
+        if (position := int(self.positions[row])) >= 0:
+            return plain(self._base.index[position])
+        return plain(self._keys[row]) if self.given[row] else None
+
+    def refuse(self, refusals: Iterable[Refusal]) -> None:
+        """Take these rows out."""
+        new = list(refusals)
+        rows = [refusal.row for refusal in new]
+        self.refused += new
+        self.sound[rows] = False
+        self.positions[rows] = -1
+
+    # --- by key ---
+
+    def by_key(self) -> None:
+        """Match the rows that have a key: in columns, else in levels of the index.
+
+        Raises:
+            InputError: The index holds keys, but has lost its name.
+        """
+        cells = [self._cells(name) for name in self._who.key]
+        parts = [part for part in cells if part is not None]
+        if not parts:
+            self._refuse_lost_names()
+        if len(parts) == len(cells):
+            self._place(parts)
+            self.refuse(self._odd(parts))
+            self.refuse(self._twice())
+            if not self._who.chosen:
+                self.refuse(self._unknown())
+
+    def _cells(self, name: str) -> pd.Series[Any] | None:
+        if name in self._frame.columns:
+            return self._frame[name]
+        if name in self._frame.index.names:
+            return self._frame.index.get_level_values(name).to_series()
+        return None
+
+    def _place(self, parts: Sequence[pd.Series[Any]]) -> None:
+        """Read the keys, and find the rows of the base that have them."""
+        if self._whole:
+            numbers, self.given = keys.numbers(parts[0])
+            self._keys = numbers
+            if self.given.all():
+                self.positions = keys.positions(self._base.index, numbers)
+            else:
+                self.positions[self.given] = keys.positions(self._base.index, numbers[self.given])
+            return
+        texts = [keys.texts(part) for part in parts]
+        self._keys = texts[0] if len(texts) == 1 else list(zip(*texts, strict=True))
+        self.given = np.logical_and.reduce([[t is not None for t in text] for text in texts])
+        place = {key: position for position, key in enumerate(self._base.index)}
+        for row in np.flatnonzero(self.given).tolist():
+            self.positions[row] = place.get(self._keys[row], -1)
+
+    def _odd(self, parts: Sequence[pd.Series[Any]]) -> Iterator[Refusal]:
+        """Refuse what is there, but is no key."""
+        why = keys.why_no_number if self._whole else keys.why_no_text
+        for name, part in zip(self._who.key, parts, strict=True):
+            for row in np.flatnonzero(~self.given & part.notna().to_numpy(bool)).tolist():
+                value = plain(part.iloc[row])
+                if reason := why(value):
+                    yield Refusal(row, name, value, reason, self._next_step)
+
+    def _twice(self) -> Iterator[Refusal]:
+        """Refuse all rows that share their key with another."""
+        rows = np.flatnonzero(self.given)
+        if self._whole:  # those that the base has: others are refused anyway
+            places = self.positions[rows]
+            rows, places = rows[places >= 0], places[places >= 0]
+            if keys.ascending(places):
+                return
+            rows = rows[np.bincount(places)[places] > 1]
+        found = [(row, plain(self._keys[row])) for row in rows.tolist()]
+        count = Counter(key for _, key in found)
+        for row, key in found:
+            if count[key] > 1:
+                reason = f"{count[key]} rows have it"
+                yield Refusal(row, self._who.named, key, reason, "keep one of them")
+
+    def _unknown(self) -> Iterator[Refusal]:
+        noun, named = self._who.noun, self._who.named
+        for row in np.flatnonzero(self.given & (self.positions < 0) & self.sound).tolist():
+            key = plain(self._keys[row])
+            reason = f"no {noun} has the {named} {key!r:.60} in what was read"
+            yield Refusal(row, named, key, reason, self._next_step)
+
+    @property
+    def _next_step(self) -> str:
+        named = self._who.named
+        if self._who.chosen:
+            return f"write the {named} as text, as the frame that was read has it"
+        return f"leave the {named} empty for a new {self._who.noun}, or read the frame again"
+
+    def _refuse_lost_names(self) -> None:
+        """Refuse a frame whose index holds keys without saying so."""
+        who, index = self._who, self._frame.index
+        numbers_of_rows = hasattr(index, "step")  # only a RangeIndex has one
+        if list(index.names) != [None] * len(who.key) or numbers_of_rows:
+            return
+        probe = Match(self._frame, self._base, who)
+        probe._place([index.get_level_values(level).to_series() for level in range(index.nlevels)])
+        rows = np.flatnonzero(probe.positions >= 0)
+        if self._whole and len(rows):  # any number may happen to be an id
+            mine = self._naturals(self._frame, rows)
+            theirs = self._naturals(self._base, probe.positions[rows])
+            rows = rows[[a is not None and a == b for a, b in zip(mine, theirs, strict=True)]]
+        if len(rows):
+            name = f"name = {who.key[0]!r}" if len(who.key) == 1 else f"names = {[*who.key]}"
+            new = "" if who.chosen else f", where new rows have no {who.named}"
+            raise InputError(
+                f"The index of this frame holds the {who.named} of each row, but has lost its "
+                f"name (pd.concat does that): say frame.index.{name}, or make the frame with "
+                f"pd.concat([{who.noun}s.reset_index(), new]){new}."
+            )
+
+    # --- by natural key ---
+
+    def by_natural(self) -> None:
+        """Match the rows without a key by their natural key. One that is not found is new."""
+        rows = np.flatnonzero(~self.given & self.sound)
+        texts = self._naturals(self._frame, rows)
+        found = self._found(texts)
+        for row, text in zip(rows.tolist(), texts, strict=True):
+            self._said[row] = text
+            places = found.get(text, [])
+            if len(places) == 1:
+                self.positions[row] = places[0]
+            elif places:
+                reason = f"{len(places)} {self._who.noun}s have it"
+                step = f"say by its {self._who.named} which of them it is"
+                self.refuse([Refusal(row, self._natural[0], text, reason, step)])
+
+    def apart(self, edited: Rows) -> None:
+        """Refuse the rows that would be one record by their natural keys.
+
+        Args:
+            edited: The rows that have a key, and another natural key than the base has.
+        """
+        mine = {row: text for row, text in self._said.items() if self.sound[row]}
+        moved = dict(zip(edited.tolist(), self._naturals_after(edited), strict=True))
+        found = self._found(moved.values())
+        left = set(self.positions[edited].tolist())
+        held = np.bincount(self.positions[self.positions >= 0]) if mine else np.zeros(0, int)
+        count = Counter((mine | moved).values())
+        refused = []
+        for row, text in (mine | moved).items():
+            here, there = int(self.positions[row]), found.get(text, [])
+            others = [place for place in there if place not in left and here not in there]
+            if text is None:
+                continue
+            if count[text] > 1:
+                reason = f"{count[text]} rows have it"
+            elif row in moved and others:
+                reason = f"{self._record(others[0])} has it"
+            elif row in mine and here >= 0 and held[here] > 1:
+                reason = f"{self._record(here)} has it, and is in another row"
+            else:
+                continue
+            refused.append(Refusal(row, self._natural[0], text, reason, _KEEP_ONE))
+        self.refuse(refused)
+
+    def as_new(self) -> None:
+        """Take rows without a key, whose record another row has, for new records."""
+        taken = np.zeros(len(self._base), bool)
+        taken[self.positions[self.given & (self.positions >= 0)]] = True
+        for row in self._said:
+            if (place := int(self.positions[row])) >= 0:
+                self.positions[row] = -1 if taken[place] else place
+                taken[place] = True
+
+    @property
+    def _natural(self) -> list[str]:
+        return list(self._who.natural.columns) if self._who.natural else []
+
+    def _record(self, position: int) -> str:
+        noun, named = self._who.noun, self._who.named
+        return f"the {noun} with the {named} {plain(self._base.index[position])!r:.60}"
+
+    def _naturals(self, frame: pd.DataFrame, rows: Rows) -> list[str | None]:
+        """Make the natural keys of these rows."""
+        if self._who.natural is None or not len(rows):
+            return [None] * len(rows)
+        return _listed(self._who.natural.of(frame.reindex(columns=self._natural).iloc[rows]))
+
+    def _naturals_after(self, edited: Rows) -> list[str | None]:
+        """Make the natural keys that these rows will have: NA leaves a cell as it is."""
+        if self._who.natural is None or not len(edited):
+            return []
+        columns, places = self._natural, self.positions[edited]
+        cells = self._frame.reindex(columns=columns).iloc[edited].astype(object)
+        before = self._base.reindex(columns=columns).iloc[places].astype(object)
+        filled = cells.where(cells.notna(), before.set_axis(cells.index))
+        return _listed(self._who.natural.of(filled))
+
+    def _found(self, texts: Iterable[str | None]) -> dict[str | None, list[int]]:
+        """Find the rows of the base that have these natural keys."""
+        wanted = {text for text in texts if text is not None}
+        found: dict[str | None, list[int]] = defaultdict(list)
+        if wanted and self._who.natural:
+            if self._known is None:
+                self._known = self._who.natural.of(self._base.reindex(columns=self._natural))
+            rows = np.flatnonzero(self._known.isin(wanted).to_numpy(bool))
+            for position, text in zip(rows.tolist(), _listed(self._known.iloc[rows]), strict=True):
+                found[text].append(position)
+        return found
+
+
+def _listed(texts: pd.Series[Any]) -> list[str | None]:
+    return [text if isinstance(text, str) else None for text in texts.tolist()]

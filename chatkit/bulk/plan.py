@@ -1,0 +1,290 @@
+"""Plan: what would happen to an account, to be read before it happens."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from chatkit.bulk import show, table
+from chatkit.bulk.apply import Desk, Run
+from chatkit.bulk.change import Change, label, plain
+from chatkit.bulk.journal import Header, Journal, home, run_id
+from chatkit.bulk.lock import lock
+from chatkit.bulk.pace import Pace
+from chatkit.errors import PlanRefused
+from chatkit.secret import Secret
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: A plan that touches a larger share of so many records or more, or deletes more than this,
+#: asks to be allowed to (the share is the one that octodns has found sensible for zones).
+SHARE, FROM, DELETES = 0.3, 10, 100
+
+
+class Refused(NamedTuple):
+    """A cell that cannot be planned: where, what, why, and what to do instead."""
+
+    row: Any
+    column: str
+    value: str
+    reason: str
+    next_step: str
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a plan is about, beside its changes."""
+
+    account: str  #: which account of which service
+    noun: str  #: what its records are: contact, flow, content, webhook
+    names: tuple[str | None, ...]  #: of the levels of the frame's index
+    total: int  #: how many records there were
+    known: tuple[int, ...] = ()  #: their ids, where a create in doubt has no other mark
+    undoes: str | None = None  #: the run that it takes back
+
+
+class Plan:
+    """What would happen: creates, updates and deletes, each with before and after.
+
+    Showing it changes nothing; `apply()` does what it shows, once. `changes` are its rows,
+    `refused` a table of the cells that cannot be planned, `notes` what else is to be known,
+    `secrets` the signing secrets of webhooks once it has created them.
+    """
+
+    def __init__(
+        self,
+        desk: Desk,
+        setting: Setting,
+        changes: Sequence[Change],
+        cells: Sequence[Refused] = (),
+        *,
+        notes: Sequence[str] = (),
+        skip_invalid: bool = False,
+        plan_id: str = "",
+    ) -> None:
+        self.changes = tuple(changes)
+        self.notes = list(notes)
+        self.setting = setting
+        self.cells = tuple(cells)
+        self.secrets: dict[Any, Secret] = {}
+        self.id = plan_id or run_id()
+        self._desk = desk
+        self._skip_invalid = skip_invalid
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many rows it would create, update and delete."""
+        found = Counter(change.kind for change in self.changes)
+        return {kind: found[kind] for kind in ("create", "update", "delete")}
+
+    @property
+    def refused(self) -> pd.DataFrame:
+        """The cells that cannot be planned: `row`, `column`, `value`, `reason`, `next_step`."""
+        return table.refused(self.cells, self.setting.names)
+
+    @property
+    def hash(self) -> str:
+        """The SHA-256 of what it would do: an edited plan has another."""
+        changes = [change.as_json() for change in self.changes]
+        return _hash([self.id, self.setting.account, self.setting.noun, changes])
+
+    def __len__(self) -> int:
+        return len(self.changes)
+
+    def __repr__(self) -> str:
+        return show.text(self)
+
+    def _repr_html_(self) -> str:
+        return show.html(self)
+
+    def frame(self) -> pd.DataFrame:
+        """Return its rows as a DataFrame with the index of the frame that was planned.
+
+        The columns are `change`, `key`, `label`, `before`, `after` (dicts of the fields at
+        stake), `undo` (exactly, with loss, never) and `loss` (why).
+        """
+        return table.changes(self.changes, self.setting.names)
+
+    def seconds(self, concurrency: int = 8, rate: float | None = None) -> float:
+        """Estimate how long it takes to apply, from how quick the service has been so far."""
+        calls = sum({"create": 1, "update": 3, "delete": 2}[c.kind] for c in self.changes)
+        quick = self._desk.transport.latency / concurrency
+        return calls * max(quick, 1 / rate if rate else 0.0)
+
+    def objections(self, *, many: bool = False, irreversible: bool = False) -> list[str]:
+        """Say why it refuses to be applied, and what would allow it; empty when it does not."""
+        found = []
+        if self.cells and not self._skip_invalid:
+            rows = len({repr(cell.row) for cell in self.cells})
+            found.append(
+                f"{rows} of its rows cannot be planned: correct them (plan.refused shows where), "
+                "or plan the others alone with plan(…, skip_invalid=True)"
+            )
+        if self.setting.undoes:  # it can touch nothing but what its run has made
+            return found
+        counts, total, noun = self.counts, self.setting.total, self.setting.noun
+        touched = counts["update"] + counts["delete"]
+        if counts["delete"] > DELETES and not many:
+            found.append(f"it deletes {counts['delete']:,} {noun}s: apply(many=True) allows that")
+        elif total >= FROM and touched > SHARE * total and not many:
+            found.append(
+                f"it changes {touched:,} of {total:,} {noun}s, more than {SHARE:.0%}: "
+                "apply(many=True) allows that"
+            )
+        never = [change for change in self.changes if change.undo == "never"]
+        if never and not irreversible:
+            found.append(
+                f"{len(never):,} of its rows can never be undone ({never[0].label}: "
+                f"{never[0].loss}): apply(irreversible=True) allows that"
+            )
+        return found
+
+    def apply(
+        self,
+        *,
+        concurrency: int = 8,
+        rate: float | None = None,
+        many: bool = False,
+        irreversible: bool = False,
+        settle: float | None = None,
+    ) -> pd.DataFrame:
+        """Do what the plan shows, and return what truly happened, a row for each of its rows.
+
+        Everything is journalled: `chatkit.resume(run)` goes on after an interrupt or a crash,
+        `chatkit.undo(result)` takes it back. Applied again, it goes on where it stopped; when
+        nothing is left to do it sends nothing. The stop button returns what is true by then.
+
+        Args:
+            concurrency: Calls under way at once.
+            rate: Calls a second at most.
+            many: Allow more than 100 deletes, and changes to more than 30 % of the records.
+            irreversible: Allow what can never be undone.
+            settle: Seconds until it is believed that a lost change will not land any more.
+
+        Returns:
+            The rows of the plan, in its order, with its index. `state` is one of applied,
+            differs (it landed, but reads back otherwise), unchanged, conflict (somebody else
+            changed it), failed (refused), unknown (nobody can tell yet) and not sent;
+            `reason` says why.
+
+        Raises:
+            PlanRefused: It would do more than you allow; the text says which argument does.
+            AccountBusy: Another kernel is changing this account.
+            JournalError: The journal cannot be kept, so nothing is sent.
+        """
+        pace = Pace(concurrency, rate)
+        if objections := self.objections(many=many, irreversible=irreversible):
+            raise PlanRefused(
+                "\n- ".join(["This plan refuses itself, nothing was sent:", *objections])
+            )
+        connection = self._desk.transport.connection
+        folder = home(connection.passing)
+        with lock(folder, self.setting.account, self.id):
+            path = folder / f"{self.id}.db"
+            with (
+                Journal.open(path)
+                if path.exists()
+                else Journal.create(folder, self._header(), self.changes)
+            ) as journal:
+                if journal.header.hash != self.hash:
+                    raise PlanRefused("It is not the plan that this run began with.")
+                run = Run(journal, self._desk, pace, settle=settle)
+                run.go()
+        self.secrets |= run.secrets
+        return table.result(run.rows, self.id, self.setting.names, run.stopped)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the plan to a file that only you can read, with its hash.
+
+        `client.load_plan(path)` reads it again, for a colleague's review or a later day.
+        """
+        path = Path(path)
+        content = self._content()
+        text = json.dumps({"hash": _hash(content), "plan": content}, ensure_ascii=False, indent=1)
+        beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+        with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(text.encode())
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+        return path
+
+    @classmethod
+    def of_run(cls, journal: Journal, desk: Desk) -> Plan:
+        """Make the plan that a run began with: applied again, the run goes on."""
+        header = journal.header
+        setting = Setting(header.account, header.noun, header.names, 0, header.known, header.undoes)
+        return cls(desk, setting, journal.changes(), plan_id=header.run)
+
+    @classmethod
+    def load(cls, path: str | Path, desk_of: Callable[[str], Desk]) -> Plan:
+        """Read a plan that was saved.
+
+        Args:
+            path: The file.
+            desk_of: Returns the room of a noun.
+
+        Raises:
+            PlanRefused: The file is no plan, was edited, or belongs to another account.
+        """
+        try:
+            kept = json.loads(Path(path).read_bytes())
+            content = kept["plan"]
+            sound = _hash(content) == kept["hash"]
+        except (ValueError, LookupError, TypeError) as error:
+            raise PlanRefused(f"{path} is no saved plan.") from error
+        if not sound:
+            raise PlanRefused(f"{path} was edited since it was saved: make a new plan instead.")
+        fields = content["setting"]
+        desk = desk_of(fields["noun"])
+        if fields["account"] != desk.transport.connection.account:
+            raise PlanRefused(f"{path} is a plan for another account ({fields['account']}).")
+        setting = Setting(**fields | {name: tuple(fields[name]) for name in ("names", "known")})
+        return cls(
+            desk,
+            setting,
+            [Change.from_json(change) for change in content["changes"]],
+            [Refused(label(row), *rest) for row, *rest in content["refused"]],
+            notes=content["notes"],
+            skip_invalid=content["skip_invalid"],
+            plan_id=content["id"],
+        )
+
+    def _content(self) -> dict[str, Any]:
+        setting = asdict(self.setting)
+        return {
+            "id": self.id,
+            "setting": setting | {n: list(setting[n]) for n in ("names", "known")},
+            "changes": [change.as_json() for change in self.changes],
+            "refused": [[plain(cell.row), *cell[1:]] for cell in self.cells],
+            "notes": self.notes,
+            "skip_invalid": self._skip_invalid,
+        }
+
+    def _header(self) -> Header:
+        setting = self.setting
+        return Header(
+            run=self.id,
+            hash=self.hash,
+            account=setting.account,
+            connection=self._desk.transport.connection.name,
+            noun=setting.noun,
+            names=setting.names,
+            known=setting.known,
+            undoes=setting.undoes,
+            changes=len(self.changes),
+        )
+
+
+def _hash(content: object) -> str:
+    """Hash what a plan says, written in one way only."""
+    text = json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,86 @@
+"""Undo: the plan that takes a run back, made from its journal alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from chatkit.bulk.apply import Desk, folded
+from chatkit.bulk.change import Change, Kind
+from chatkit.bulk.journal import Journal
+from chatkit.bulk.plan import Plan, Refused, Setting
+from chatkit.bulk.row import Row
+from chatkit.endpoints import Endpoints
+
+_NEXT = "leave it, or put it right by hand"
+
+
+def undoing(journal: Journal, desk: Desk, *, include_adopted: bool = False) -> Plan:
+    """Make the plan that takes back what a run has done, its last rows first.
+
+    Rows that somebody has changed since become conflicts when it is applied. What cannot be
+    taken back is in `plan.refused`; the rest can still be applied.
+
+    Args:
+        journal: What was done.
+        desk: Where the records are.
+        include_adopted: Take back also what was found after a lost answer: it looks like
+            ours, but somebody else may have made it.
+    """
+    changes: list[Change] = []
+    refused: list[Refused] = []
+    header = journal.header
+    rows = folded(journal)
+    for row in reversed(rows):
+        if row.state not in ("applied", "differs", "unknown"):
+            continue
+        reason = ""
+        if row.state == "unknown":
+            reason = "nobody knows yet whether it landed: chatkit.resume finds out"
+        elif row.change.undo == "never":
+            reason = row.change.loss
+        elif row.evidence == "adopted" and row.change.kind == "create" and not include_adopted:
+            reason = "its answer was lost; it was found, but somebody else may have made it"
+        if reason:
+            step = "undo(…, include_adopted=True)" if row.evidence == "adopted" else _NEXT
+            refused.append(Refused(row.change.row, "", row.change.label, reason, step))
+        else:
+            changes.append(_back(row, desk.of(row.change.code)))
+    setting = Setting(
+        account=header.account,
+        noun=header.noun,
+        names=header.names,
+        total=len(changes),
+        known=header.known,
+        undoes=header.run,
+    )
+    lossy = Counter(row.change.loss for row in rows if row.change.undo == "with loss")
+    notes = [f"{count:,} rows come back with loss: {why}" for why, count in lossy.items()]
+    return Plan(desk, setting, changes, refused, notes=notes, skip_invalid=True)
+
+
+def _back(row: Row, endpoints: Endpoints[Any]) -> Change:
+    """Turn one change round: from what is there now to what was there before."""
+    change = row.change
+    now = dict(change.after)
+    if row.after is not None:  # it read back otherwise
+        now = {name: row.after.get(name) for name in now}
+    before = row.live or {}
+    kind: Kind
+    match change.kind:
+        case "create":
+            kind, key, after = "delete", row.key, {}
+        case "update":
+            kind, key = "update", row.key
+            after = {name: _empty(before[name], endpoints, name) for name in now if name in before}
+        case "delete":
+            kind, key = "create", row.key if endpoints.key != "id" else None
+            after = {name: value for name, value in before.items() if value is not None}
+    undo, loss = endpoints.undo(kind, now, after)
+    return Change(change.row, kind, key, change.label, now, after, change.code, undo, loss)
+
+
+def _empty(value: Any, endpoints: Endpoints[Any], name: str) -> Any:
+    """Write nothing as the service takes it: a text that cannot be null is emptied."""
+    field = endpoints.body.model_fields.get(name)
+    return "" if value is None and field is not None and field.annotation is str else value

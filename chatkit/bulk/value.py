@@ -1,0 +1,251 @@
+"""Value: how one value, and the two sides of a change, are shown in few words.
+
+Values come from strangers. A character that would not be seen, or that changes how the rest is
+read (control characters, direction marks, zero-width characters), is spelled out: ⟨U+202E⟩.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
+from typing import Any, Literal, NamedTuple
+
+LONG, AROUND = 60, 20  #: characters of a value, and of what is kept before a difference
+MISSING: Any = object()  #: stands for what one side does not have
+
+# Joiners and variation selectors are kept where they shape what stands beside them: Persian and
+# Indic words, emoji, old forms of Han. Anywhere else they are as invisible as the blanks.
+_SHAPING = re.compile(
+    "(?<=[\u0600-\u1cff\u2190-\u2bff\ua840-\uabff\ufe0f\U0001f000-\U0001faff])[\u200c\u200d]"
+    "(?=[\u0600-\u1cff\u2190-\u2bff\ua840-\uabff\U0001f000-\U0001faff])"
+    "|(?<=[0-9#*\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff])[\ufe0e\ufe0f]"
+    "|(?<=[\u3400-\u9fff\U00020000-\U000323af])[\ufe00-\ufe0f\U000e0100-\U000e01ef]"
+)
+_BLANK = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\ufe00-\ufe0f\U000e0100-\U000e01ef]"
+)
+_RIGHT_TO_LEFT = re.compile(
+    "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
+)
+
+
+# --- characters -----------------------------------------------------------------------
+
+
+def visible(text: str) -> str:
+    """Spell out the characters that would not be seen, or change how the rest is read."""
+    return "".join(_units(text))
+
+
+def cut(text: str, room: int, *, strict: bool = False) -> str:
+    """Shorten a text to so many characters, all visible; what is spelled out stays whole."""
+    units = _units(text[: room + 1], strict=strict)
+    used = 0
+    for n, unit in enumerate(units):
+        used += len(unit)
+        if used > room:
+            return "".join(units[: max(n - 1, 1)]) + "…"
+    return "".join(units)
+
+
+def columns(text: str) -> int:
+    """Count the columns of a terminal that a text takes."""
+    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
+    return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)
+
+
+def right_to_left(text: str) -> bool:
+    """Whether any of it is written from right to left."""
+    return _RIGHT_TO_LEFT.search(text) is not None
+
+
+def _units(text: str, *, strict: bool = False) -> list[str]:
+    """Split a text into characters, spelled out where they would not be seen.
+
+    With `strict`, for texts that look alike, whatever is beyond ASCII is spelled out too.
+    """
+    if text.isascii() and text.isprintable():
+        return list(text)
+    shaping = set() if strict else {found.start() for found in _SHAPING.finditer(text)}
+    return [c if n in shaping or _seen(c, strict) else _spelled(c) for n, c in enumerate(text)]
+
+
+def _seen(c: str, strict: bool) -> bool:
+    if strict or c.isascii():
+        return (c.isascii() and c.isprintable()) or c == "␣"
+    return (c.isprintable() or unicodedata.category(c) == "Zs") and not _BLANK.match(c)
+
+
+def _spelled(c: str) -> str:
+    return "↵" if c == "\n" else f"⟨U+{ord(c):04X}⟩"
+
+
+# --- one value ------------------------------------------------------------------------
+
+
+class Shown(NamedTuple):
+    """A value as it is shown; beside another one, `text` is what differs.
+
+    `head` and `tail` are what both sides share. `words` stand where there is no value.
+    """
+
+    text: str
+    head: str = ""
+    tail: str = ""
+    kind: Literal["text", "value", "words"] = "value"
+
+    def __str__(self) -> str:
+        """Put a text between quotes, so that nobody takes it for words, or for two texts."""
+        whole = self.head + self.text + self.tail
+        if self.kind != "text":
+            return whole
+        quote = "'" if '"' in whole and "'" not in whole else '"'
+        return quote + whole.replace(quote, "\\" + quote) + quote
+
+
+def words(text: str) -> Shown:
+    """Say something in place of a value."""
+    return Shown(text, kind="words")
+
+
+def values(value: Any) -> str:
+    """Return a value in so few words that many of them can be read one below the other."""
+    return str(shown(value))
+
+
+def shown(value: Any) -> Shown:
+    """Show one value."""
+    if value is MISSING:
+        return words("(absent)")
+    if value is None or value == "":
+        return words("(none)" if value is None else "(empty)")
+    if isinstance(value, str):
+        return Shown(cut(_edged(value), LONG), kind="text")
+    nested = isinstance(value, Mapping | list | tuple)
+    return Shown(cut(_outline(value) if nested else str(value), LONG))
+
+
+def _edged(text: str) -> str:
+    """Make the spaces at the edges of a text visible."""
+    left = len(text) - len(text.lstrip(" "))
+    right = max(left, len(text.rstrip(" ")))
+    return "␣" * left + text[left:right] + "␣" * (len(text) - right)
+
+
+def _outline(value: Mapping[str, Any] | Sequence[Any]) -> str:
+    """Write a nested value whole if it is small, and else tell how large it is."""
+    if isinstance(value, Mapping) and isinstance(screens := value.get("screens"), list):
+        return f"{many(len(screens), 'screen')}, version {value.get('version', '(none)')}"
+    if text := small(value):
+        return text
+    if isinstance(value, Mapping):
+        return f"{many(len(value), 'field')}: {', '.join(map(str, value))}"
+    return many(len(value), "item")
+
+
+def small(value: Any) -> str:
+    """Write a small object or list as JSON; the empty text for any other value."""
+    text = ""
+    if isinstance(value, Mapping | list | tuple):
+        for piece in json.JSONEncoder(ensure_ascii=False, default=str).iterencode(value):
+            text += piece
+            if len(text) > LONG:
+                return ""
+    return text
+
+
+def many(count: int, noun: str) -> str:
+    """Say how many there are."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+# --- two sides ------------------------------------------------------------------------
+
+
+def differences(name: str, before: Any, after: Any) -> Iterator[tuple[str, Any, Any]]:
+    """Find the places, as in a JSON pointer, where two nested values differ."""
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        for key in {**before, **after}:
+            a, b = before.get(key, MISSING), after.get(key, MISSING)
+            if a != b:
+                yield from differences(f"{name}/{key}", a, b)
+    elif isinstance(before, list) and isinstance(after, list):
+        yield from _items(name, before, after)
+    else:
+        yield name, before, after
+
+
+def _items(name: str, before: list[Any], after: list[Any]) -> Iterator[tuple[str, Any, Any]]:
+    """Compare two lists: what was put in or taken out in one place does not move the rest."""
+    head = _alike(before, after)
+    tail = _alike(before[head:][::-1], after[head:][::-1])
+    a, b = before[head : len(before) - tail], after[head : len(after) - tail]
+    for n in range(max(len(a), len(b))):
+        sides = (side[n] if n < len(side) else MISSING for side in (a, b))
+        yield from differences(f"{name}/{head + n}", *sides)
+
+
+def _alike(a: Sequence[Any], b: Sequence[Any]) -> int:
+    """Count the items or characters with which both begin."""
+    return sum(1 for _ in takewhile(lambda two: two[0] == two[1], zip(a, b, strict=False)))
+
+
+def pair(before: Any, after: Any) -> tuple[Shown, Shown]:
+    """Show both sides of a change so that where they differ is seen, however long or alike."""
+    if isinstance(before, str) and isinstance(after, str) and before and after:
+        return _texts(before, after)
+    sides = shown(before), shown(after)
+    same = sides[0].text == sides[1].text  # "5" and 5: quotes tell them apart
+    return (Shown(str(sides[0])), Shown(str(sides[1]))) if same else sides
+
+
+def _texts(before: str, after: str, *, strict: bool = False) -> tuple[Shown, Shown]:
+    a, b = (before, after) if strict else (_edged(before), _edged(after))
+    head = _shared(a, b, whole_words=not strict)
+    tail = _shared(a[head:][::-1], b[head:][::-1], whole_words=not strict)
+    long = max(len(a), len(b)) > LONG
+    left, right = (_side(side, head, tail, long=long, strict=strict) for side in (a, b))
+    if not strict and _skeleton(left) == _skeleton(right):
+        return _texts(before, after, strict=True)
+    return left, right
+
+
+def _side(whole: str, head: int, tail: int, *, long: bool, strict: bool) -> Shown:
+    """Show one of two texts: what differs, between some of what is shared."""
+    first, text, last = whole[:head], whole[head : len(whole) - tail], whole[len(whole) - tail :]
+    text = text.replace(" ", "␣") if text.isspace() else text
+    text = cut(text, LONG - AROUND if long else LONG, strict=strict)
+    if long:
+        first = _ending(first)
+    room = max(LONG - AROUND - len(text), 1) if long else LONG
+    return Shown(text, visible(first), cut(last, room), "text")
+
+
+def _ending(text: str) -> str:
+    """Keep the last words of what stands before a difference."""
+    if len(text) <= AROUND:
+        return text
+    kept = text[-AROUND:]
+    return "…" + (kept.partition(" ")[2].lstrip() or kept)
+
+
+def _shared(a: str, b: str, *, whole_words: bool) -> int:
+    """Count the characters with which two texts begin, in whole words if they are not long."""
+    n = _alike(a, b)
+    if not whole_words:
+        return n
+    for place in range(n, max(n - 24, -1), -1):
+        ends = all(not x[place : place + 1].strip() for x in (a, b))
+        if place == 0 or ends or a[place - 1].isspace():
+            return place
+    while n and any(unicodedata.category(c)[0] in "MC" for x in (a, b) for c in x[n - 1 : n + 1]):
+        n -= 1  # never between a letter and its accent
+    return n
+
+
+def _skeleton(side: Shown) -> str:
+    """Reduce a text to what eyes can tell apart."""
+    return unicodedata.normalize("NFKC", _SHAPING.sub("", str(side)))

@@ -1,0 +1,202 @@
+"""Endpoints: the calls of one room, and what their answers mean. Nothing is sent here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, ClassVar, Generic, Literal, TypeVar, cast
+
+import msgspec
+from pydantic import TypeAdapter, ValidationError
+
+from chatkit.answer import Envelope
+from chatkit.call import Call
+from chatkit.errors import BadAnswer, InputError, Problem
+from chatkit.profile import ServiceProfile
+from chatkit.record import SECRET, Body, Record
+
+R = TypeVar("R", bound=Record)
+Key = int | str
+#: How well a change can be undone, and why not exactly.
+Undo = tuple[Literal["exactly", "with loss", "never"], str]
+
+
+class Endpoints(Generic[R]):
+    """How each operation of a room is asked for. A room declares the class variables, little more.
+
+    Every operation is made as a `Call` by one method; whoever sends it, one by one, many at
+    once for a frame, or with a journal for a plan, uses that same method.
+    """
+
+    path: tuple[str, ...]
+    noun: ClassVar[str]  #: one record, for messages: "contact"
+    record: ClassVar[type[Record]]
+    body: ClassVar[type[Body]]
+    key: ClassVar[str] = "id"
+    paged: ClassVar[bool] = True
+    update_method: ClassVar[str] = "PUT"
+    unique: ClassVar[bool] = False  #: whether the service refuses a second record of one name
+    natural_key: ClassVar[tuple[str, ...]]  #: the fields that name a record for people
+    instead: ClassVar[Mapping[str, str]] = {}  #: what to edit in place of what cannot be written
+    most: ClassVar[int | None] = None  #: how many an account may have
+    chosen: ClassVar[bool] = False  #: whether who creates a record chooses its key
+    code: str | None = None  #: the template code, for contents
+    weighed: ClassVar[tuple[str, ...]] = ()  #: fields that tell how well a change can be undone
+    _many: ClassVar[TypeAdapter[Any]]
+
+    def __init_subclass__(cls) -> None:
+        """Make what reads many records of the room at once."""
+        if hasattr(cls, "record"):
+            cls._many = TypeAdapter(list[cls.record])  # type: ignore[name-defined]
+
+    def __init__(self, profile: ServiceProfile) -> None:
+        self.profile = profile
+
+    # --- calls ----------------------------------------------------------------------
+
+    def list_call(
+        self, page: int | None = None, filters: Mapping[str, str] = MappingProxyType({})
+    ) -> Call:
+        """Make the call for one page of the list."""
+        query: dict[str, str | int] = dict(filters)
+        if self.paged:
+            query |= {
+                "page": self.profile.page_base if page is None else page,
+                "pageSize": self.profile.max_page_size,
+            }
+        return Call("GET", self.path, query)
+
+    def get_call(self, key: Key) -> Call:
+        """Make the call that reads one record."""
+        return Call("GET", (*self.path, self.checked(key)))
+
+    def create_call(self, body: Mapping[str, Any]) -> Call:
+        """Make the call that creates a record."""
+        return Call("POST", self.path, body=body)
+
+    def update_call(self, key: Key, body: Mapping[str, Any]) -> Call:
+        """Make the call that updates a record."""
+        return Call(self.update_method, (*self.path, self.checked(key)), body=body)
+
+    def delete_call(self, key: Key) -> Call:
+        """Make the call that deletes a record."""
+        return Call("DELETE", (*self.path, self.checked(key)))
+
+    def checked(self, key: Key) -> Key:
+        """Check a key before it becomes part of a path: an id is a whole number."""
+        if self.key != "id":
+            return key
+        if isinstance(key, str) and key.isascii() and key.isdigit():
+            return int(key)
+        if isinstance(key, bool) or not hasattr(key, "__index__"):
+            raise InputError(f"The id of a {self.noun} is a whole number, not {key!r}.")
+        return int(key)
+
+    def search(self, text: str | None) -> dict[str, str]:
+        """Make the filter of a search, if this service's lists can search."""
+        if text is None:
+            return {}
+        if self.profile.search_param is None:
+            problem = Problem("search", repr(text), "the profile has no search_param")
+            raise InputError("This list cannot be searched:", [problem])
+        return {self.profile.search_param: text}
+
+    # --- answers --------------------------------------------------------------------
+
+    def read(self, call: Call, envelope: Envelope, key: Key) -> R:
+        """Take the record out of the answer to a `get_call`. Raises `NotFound` and `BadAnswer`."""
+        return self.one(call, envelope.data)
+
+    def one(self, call: Call, data: msgspec.Raw) -> R:
+        """Read the data of an answer as one record."""
+        return self.many(call, msgspec.Raw(b"[" + bytes(data) + b"]"))[0]
+
+    def many(self, call: Call, data: msgspec.Raw) -> list[R]:
+        """Read the data of an answer as a list of records.
+
+        Raises:
+            BadAnswer: It is not as documented.
+        """
+        try:
+            return cast(list[R], self._many.validate_json(bytes(data)))
+        except ValidationError as error:
+            odd = "; ".join(
+                f"{'.'.join(map(str, e['loc'][1:])) or 'data'}: {e['msg']}"
+                for e in error.errors(include_url=False, include_input=False)
+            )
+            raise BadAnswer(call, f"the {self.noun} is not as documented: {odd}") from None
+
+    def key_of(self, call: Call, envelope: Envelope, body: Mapping[str, Any]) -> Key:
+        """Find the key of what was just created."""
+        if self.key in body:
+            return cast(Key, body[self.key])
+        return cast(Key, getattr(self.one(call, envelope.data), self.key))
+
+    # --- what may and must be sent --------------------------------------------------
+
+    def required(self) -> list[str]:
+        """Name the fields that a create requires."""
+        return self.body.required()
+
+    def sendable(self, live: R) -> dict[str, Any]:
+        """Pick from a live record what could be sent back: what an undo needs, and a replace."""
+        sendable = set(self.body.updatable())
+        if self.profile.unknown_fields == "ignore":
+            unknown = set(live.model_extra or ()) - set(self.body.model_fields)
+            sendable |= {name for name in unknown if not SECRET.search(name)}
+        fields = live.model_dump(mode="json", exclude_unset=True)
+        return {n: v for n, v in fields.items() if n in sendable}
+
+    @property
+    def shows_deleted(self) -> bool:
+        """Whether what is deleted can still be read."""
+        return False
+
+    @property
+    def repeats(self) -> bool:
+        """Whether an update must send fields that nobody changed, and so needs the live record."""
+        profile = self.profile
+        return self.update_method == "PUT" and (
+            profile.put == "replace" or profile.put_requires == "create_fields"
+        )
+
+    def carried(self, live: R) -> dict[str, Any]:
+        """Collect the fields an update must send although nobody changed them.
+
+        None where a PUT merges. Where it replaces, everything that can be sent and every
+        field the document does not know, so that nothing is cleared.
+        """
+        if not self.repeats:
+            return {}
+        fields = self.sendable(live)
+        if self.profile.put == "replace":
+            return fields
+        return {n: v for n, v in fields.items() if n in self.required()}
+
+    # --- what a plan asks -----------------------------------------------------------
+
+    def named_by(self) -> tuple[str, ...]:
+        """Name the fields that tell one record from another, beside its key."""
+        return self.natural_key
+
+    def natural(self, fields: Mapping[str, Any]) -> str | None:
+        """Return the text that names a record among its kind, None if a part of it is missing."""
+        parts = [fields.get(name) for name in self.named_by()]
+        return " ".join(map(str, parts)) if all(parts) else None
+
+    def searched(self, fields: Mapping[str, Any]) -> str:
+        """Return the text by which a list can be searched for a record."""
+        return str(fields[self.named_by()[-1]])
+
+    def undo(self, kind: str, known: Mapping[str, Any], after: Mapping[str, Any]) -> Undo:
+        """Tell how well a change can be undone, and what gets lost, before it is made.
+
+        Args:
+            kind: create, update or delete.
+            known: The record as the plan knows it; empty for a create.
+            after: The fields to send.
+        """
+        hidden = [name for name in after if name not in known] if kind == "update" else []
+        if hidden:
+            return "never", f"the service does not show what {' and '.join(hidden)} held"
+        return "exactly", ""

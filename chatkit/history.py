@@ -1,0 +1,152 @@
+"""History: what was applied to your accounts: look at it, go on with it, take it back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from chatkit.bulk import table
+from chatkit.bulk.apply import Desk, folded
+from chatkit.bulk.journal import Header, Journal, find, home, journals
+from chatkit.bulk.plan import Plan
+from chatkit.bulk.undo import undoing
+from chatkit.client import Client, connect, open_clients
+from chatkit.errors import InputError, JournalError, SettingsError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def runs(client: Client | None = None) -> pd.DataFrame:
+    """List the runs of this machine, the latest first, indexed by run.
+
+    The columns are `started` (UTC), `account`, `noun`, `changes` (how many rows), `applied`,
+    `unknown` and `not_sent` (how many of them), `state` (finished, open or damaged) and
+    `undoes` (the run that it took back).
+
+    Args:
+        client: Only the runs of its account.
+    """
+    account = None if client is None else client.connection.account
+    paths = [path for passing in (True, False) for path in journals(home(passing))]
+    found = [_told(path) for path in sorted(paths, key=lambda path: path.name, reverse=True)]
+    return table.runs([run for run in found if account in (None, run["account"])])
+
+
+def journal(run: str | pd.DataFrame) -> pd.DataFrame:
+    """Show all that a run has noted, in its order: intents, answers, doubts, what was found.
+
+    The columns are `at` (UTC), `row` (its label in the plan), `change`, `label`, `event`,
+    `reason` and `detail`. Events of the run itself have no row.
+
+    Args:
+        run: Its name, as `runs()` shows it (the beginning is enough), or a result.
+
+    Raises:
+        JournalError: There is no such run, or its journal is damaged.
+    """
+    with Journal.open(find(_name(run)), reading=True) as kept:
+        return table.journal(kept.events(), folded(kept))
+
+
+def resume(
+    run: str | pd.DataFrame,
+    client: Client | None = None,
+    *,
+    concurrency: int = 8,
+    rate: float | None = None,
+    settle: float | None = None,
+) -> pd.DataFrame:
+    """Go on with a run that was interrupted, and return what is true of all its rows.
+
+    What was in doubt is looked at first; what was not sent is sent. Neither frame nor plan
+    need be in memory: a fresh kernel will do. A finished run sends nothing.
+
+    Args:
+        run: Its name, as `runs()` shows it (the beginning is enough), or a result.
+        client: Its account; needed if the run's connection has no name and is not open here.
+        concurrency: Calls under way at once.
+        rate: Calls a second at most.
+        settle: Seconds until it is believed that a lost change will not land any more.
+
+    Raises:
+        JournalError: There is no such run, or its journal is damaged.
+        AccountBusy: Another kernel is changing this account.
+        SettingsError: The account cannot be found: pass its client.
+    """
+    with Journal.open(find(_name(run)), reading=True) as kept:
+        plan = Plan.of_run(kept, _desk(kept.header, client))
+    return plan.apply(
+        concurrency=concurrency, rate=rate, settle=settle, many=True, irreversible=True
+    )
+
+
+def undo(
+    run: str | pd.DataFrame, client: Client | None = None, *, include_adopted: bool = False
+) -> Plan:
+    """Make the plan that takes a run back. Nothing happens until you apply it.
+
+    Its last rows come first. A row that somebody has changed since is a conflict when the
+    plan is applied, and stays as it is. What cannot be taken back is in `plan.refused`.
+
+    Args:
+        run: Its name, as `runs()` shows it (the beginning is enough), or a result.
+        client: Its account; needed if the run's connection has no name and is not open here.
+        include_adopted: Delete also what was found after a lost answer to a create: it looks
+            like ours, but somebody else may have made it at the same time.
+
+    Raises:
+        JournalError: There is no such run, or its journal is damaged.
+        SettingsError: The account cannot be found: pass its client.
+    """
+    with Journal.open(find(_name(run)), reading=True) as kept:
+        return undoing(kept, _desk(kept.header, client), include_adopted=include_adopted)
+
+
+def _name(run: str | pd.DataFrame) -> str:
+    name = run if isinstance(run, str) else table.run_of(run)
+    if name is None:
+        raise InputError(
+            "This frame does not know the run it came from: pass the name that runs() shows."
+        )
+    return name
+
+
+def _desk(header: Header, client: Client | None) -> Desk:
+    """Find the room of a run: in the client that was passed, one that is open, or a new one."""
+    if client is None:
+        client = next((c for c in open_clients() if c.connection.account == header.account), None)
+    if client is None and header.connection is not None:
+        client = connect(None if header.connection == "environment" else header.connection)
+    if client is None or client.connection.account != header.account:
+        other = "" if client is None else f", not {client.connection.account}"
+        raise SettingsError(f"This run belongs to {header.account}{other}: pass its client.")
+    return client.desk(header.noun)
+
+
+def _told(path: Path) -> dict[str, Any]:
+    """Sum up one journal; a damaged one is listed too, so that nobody misses it."""
+    try:
+        with Journal.open(path, reading=True) as kept:
+            header, rows = kept.header, folded(kept)
+    except JournalError:
+        return dict.fromkeys(("account", "noun", "undoes"), "") | {
+            "run": path.stem,
+            "started": None,
+            "changes": 0,
+            **dict.fromkeys(("applied", "unknown", "not_sent"), 0),
+            "state": "damaged",
+        }
+    states = [row.state for row in rows]
+    return {
+        "run": header.run,
+        "started": header.started,
+        "account": header.account,
+        "noun": header.noun,
+        "changes": len(rows),
+        "applied": states.count("applied") + states.count("differs"),
+        "unknown": states.count("unknown"),
+        "not_sent": states.count("not sent"),
+        "state": "finished" if all(row.done for row in rows) else "open",
+        "undoes": header.undoes or "",
+    }

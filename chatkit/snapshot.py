@@ -1,0 +1,61 @@
+"""Snapshot: what a frame was when it was read; a plan holds the edited frame against it."""
+
+from __future__ import annotations
+
+from secrets import token_hex
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: So many frames of a room are remembered, the latest ones.
+_KEPT = 4
+#: Under this a frame remembers in `attrs` where it came from.
+_MEMORY = "chatkit"
+
+
+class Snapshot(NamedTuple):
+    """A frame as it was read, and whether that was the whole list."""
+
+    frame: pd.DataFrame
+    whole: bool
+
+
+class Snapshots:
+    """The frames that a room has given out, as they were.
+
+    Args:
+        account: Which account of which service.
+        room: Which room of it.
+    """
+
+    def __init__(self, account: str, room: str) -> None:
+        self._account, self._room = account, room
+        self._kept: dict[str, Snapshot] = {}
+
+    def keep(self, frame: pd.DataFrame, *, whole: bool) -> pd.DataFrame:
+        """Remember a frame and return it.
+
+        The copy costs nothing until one of the two is edited: pandas copies on write.
+        """
+        name = token_hex(8)
+        self._kept[name] = Snapshot(frame.copy(deep=False), whole)
+        while len(self._kept) > _KEPT:
+            del self._kept[next(iter(self._kept))]
+        remember(frame, account=self._account, room=self._room, snapshot=name)
+        return frame
+
+    def of(self, frame: pd.DataFrame) -> Snapshot | None:
+        """Return what a frame was when it was read; None if that is not known any more."""
+        return self._kept.get(memory(frame).get("snapshot", ""))
+
+
+def remember(frame: pd.DataFrame, **said: str) -> None:
+    """Write into a frame where it comes from: plain texts, pandas copies them with it."""
+    frame.attrs[_MEMORY] = said
+
+
+def memory(frame: pd.DataFrame) -> dict[str, str]:
+    """Return what a frame remembers of where it came from; pandas may have dropped it."""
+    kept = frame.attrs.get(_MEMORY)
+    return kept if isinstance(kept, dict) else {}

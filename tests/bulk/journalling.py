@@ -1,0 +1,92 @@
+"""What the tests of journals share: small journals, and one that a killed process left."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from chatkit.bulk.change import Change
+from chatkit.bulk.journal import Header, Journal
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / "data" / "runs"
+
+
+def header(run="20261120-101502-7f3a", changes=0, **fields):
+    return Header(
+        **{
+            "run": run,
+            "hash": "0" * 64,
+            "account": "https://api.example.com 1001",
+            "connection": "staging",
+            "noun": "contact",
+            "names": ("id",),
+            "known": (3, 4),
+            "changes": changes,
+        }
+        | fields
+    )
+
+
+def created(folder, changes=(), **fields):
+    return Journal.create(folder, header(changes=len(changes), **fields), changes)
+
+
+def change(row=7, **fields):
+    return Change(row, "update", 7, "+1 2025550123", {"name": "Ana"}, {"name": "Zoë"}, **fields)
+
+
+def told(journal):
+    return [(event.n, event.what, event.detail) for event in journal.events()]
+
+
+def child(code, *arguments, **options):
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests")])},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        **options,
+    )
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from bulk.journalling import created
+journal = created(Path(sys.argv[1]))
+for number in range(int(sys.argv[2])):
+    for n in range(10):
+        journal.write(n, "intent", group=number)
+    journal.commit()
+journal.write(99, "intent")
+print("ready", flush=True)
+sys.stdin.readline()
+"""
+
+
+WHOLE = [(n, "intent", {"group": number}) for number in range(4) for n in range(10)]
+
+
+@pytest.fixture
+def killed(folder):
+    """The journal that a killed process left: 4 groups are committed, one event is not."""
+    with child(KILLED, folder, 4) as process:
+        assert process.stdout.readline() == "ready\n"
+        process.kill()
+    assert process.returncode == -signal.SIGKILL
+    return folder / "20261120-101502-7f3a.db"
+
+
+def beside(path):
+    return {file.name: file.read_bytes() for file in path.parent.iterdir() if file != path}

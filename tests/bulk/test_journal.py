@@ -1,0 +1,410 @@
+"""The journal of a run: what is committed stays, whatever ends the process."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sqlite3
+import stat
+import struct
+import time
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from bulk.journalling import (  # noqa: F401
+    KILLED,
+    WHOLE,
+    beside,
+    change,
+    child,
+    created,
+    folder,
+    header,
+    killed,
+    told,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chatkit.bulk.change import Change
+from chatkit.bulk.journal import (
+    Journal,
+    find,
+    glance,
+    home,
+    journals,
+    prune,
+    run_id,
+)
+from chatkit.bulk.lock import lock
+from chatkit.errors import AccountBusy, InputError, JournalError
+
+# --- what is written is read --------------------------------------------------------------
+
+FLOATS = st.floats(allow_nan=False, allow_infinity=False)
+LABELS = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63), 2**63) | FLOATS | st.text(),
+    lambda label: st.lists(label, min_size=1, max_size=3).map(tuple),
+    max_leaves=4,
+)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | FLOATS | st.text(),
+    lambda value: st.lists(value, max_size=3) | st.dictionaries(st.text(), value, max_size=3),
+    max_leaves=8,
+)
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(LABELS, st.text(), st.dictionaries(st.text(), VALUES, max_size=3))))
+def test_changes_and_header_come_back_as_they_were(tmp_path_factory, rows):
+    changes = [
+        Change(row, "create", None, label, {}, after, code=label, loss=label)
+        for row, label, after in rows
+    ]
+    about = header(run_id(), len(rows), account="x", names=("id", None), undoes="20261120-1")
+    folder = tmp_path_factory.getbasetemp() / "round"
+    with Journal.create(folder, about, changes) as journal:
+        assert (journal.header, journal.changes()) == (about, changes)
+    with Journal.open(journal.path) as journal:
+        assert (journal.header, journal.changes()) == (about, changes)
+    assert glance(journal.path) == (about, None)
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.lists(st.tuples(st.none() | st.integers(0, 9), st.dictionaries(st.text(), VALUES))),
+        max_size=4,
+    )
+)
+def test_events_come_back_in_order(tmp_path_factory, groups):
+    folder = tmp_path_factory.getbasetemp() / "events"
+    written = []
+    with created(folder, run=run_id()) as journal:
+        for group in groups:
+            for n, live in group:
+                journal.write(n, "intent", attempt=1, live=live)
+                written.append((n, "intent", {"attempt": 1, "live": live}))
+            journal.commit()
+        assert told(journal) == written
+    with Journal.open(journal.path) as journal:
+        assert told(journal) == written
+        journal.write(None, "finished")
+        journal.commit()
+        assert told(journal) == [*written, (None, "finished", {})]
+
+
+def test_an_event_says_when_it_was(folder):
+    with created(folder) as journal:
+        journal.write(3, "answered", key=17)
+        journal.commit()
+        (event,) = journal.events()
+    assert event[:2] == (3, "answered")
+    assert event.detail == {"key": 17}
+    assert abs(time.time() - datetime.fromisoformat(event.at).timestamp()) < 60
+    assert event.at.endswith("+00:00")
+
+
+def test_what_json_cannot_hold_is_refused_before_anything_is_on_disk(folder):
+    with pytest.raises(InputError, match="JSON cannot hold some of the rows, so nothing was sent"):
+        created(folder, [change(), change("half \ud800")])
+    assert not folder.parent.exists()
+
+
+@pytest.mark.parametrize(
+    "fields", [{"run": "../x"}, {"run": ""}, {"names": (3,)}, {"account": "\ud800"}]
+)
+def test_a_header_that_would_not_come_back_is_refused(folder, fields):
+    with pytest.raises(InputError):
+        created(folder, **fields)
+    assert not folder.parent.exists()
+
+
+# --- where, and for whom ------------------------------------------------------------------
+
+
+def test_a_journal_is_for_its_owner_alone(folder):
+    before = os.umask(0)
+    try:
+        journal = created(folder)
+        journal.write(1, "intent")
+        journal.commit()
+        with lock(folder, "account"):
+            modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
+        journal.close()
+    finally:
+        os.umask(before)
+    assert len(modes) == 6  # the journal, its log, index and count; the lock and its holder
+    assert set(modes.values()) == {0o600}
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+def test_a_folder_that_others_may_read_is_closed_to_them(folder):
+    folder.mkdir(parents=True, mode=0o755)
+    created(folder).close()
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+def test_a_closed_journal_is_one_file(folder):
+    with created(folder, [change()]) as journal:
+        for _ in range(3):
+            journal.write(0, "intent")
+            journal.commit()
+        assert len(list(folder.iterdir())) == 4
+    assert [path.name for path in folder.iterdir()] == ["20261120-101502-7f3a.db"]
+    Journal.open(journal.path, reading=True).close()
+    glance(journal.path)
+    assert [path.name for path in folder.iterdir()] == ["20261120-101502-7f3a.db"]
+
+
+def test_a_run_has_one_journal(folder):
+    with created(folder, [change()]) as journal:
+        with pytest.raises(JournalError, match=r"20261120-101502-7f3a.db is there already"):
+            created(folder)
+        assert journal.changes() == [change()]
+    assert len(list(folder.iterdir())) == 1
+
+
+def test_a_disk_without_room_is_said_before_the_start(folder, monkeypatch):
+    usage = shutil.disk_usage("/")
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=5_000_000))
+    with pytest.raises(JournalError, match=r"5 MB free.* may take 16 MB.*CHATKIT_DATA.*Nothing"):
+        created(folder, [change()])
+    assert not folder.parent.exists()
+
+
+def test_a_folder_that_cannot_be_made_is_a_journal_error(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(JournalError, match="cannot be written"):
+        created(tmp_path / "file" / "runs")
+
+
+def test_names_of_runs_sort_by_time():
+    names = []
+    for _ in range(20):
+        names.append(run_id())
+        time.sleep(0.0005)
+    assert names == sorted(set(names))
+    assert all(re.fullmatch(r"\d{8}-\d{6}-[0-9a-f]{6}", name) for name in names)
+
+
+def test_journals_live_in_the_data_folder_of_the_user(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert home(False).name == "runs"
+    monkeypatch.setenv("CHATKIT_DATA", str(tmp_path / "mine"))
+    assert home(False) == tmp_path / "mine" / "runs"
+    monkeypatch.setenv("CHATKIT_DATA", "~/mine")
+    assert home(False) == Path.home() / "mine" / "runs"
+
+
+def test_a_temporary_home_goes_with_its_process_and_not_with_a_fork(tmp_path):
+    code = """
+import os
+from chatkit.bulk.journal import home
+folder = home(True)
+assert folder == home(True) != home(False)
+if os.fork() == 0:
+    raise SystemExit
+os.wait()
+assert folder.is_dir()
+print(folder)
+"""
+    with child(code) as process:
+        folder = Path(process.stdout.read().strip())
+    assert process.returncode == 0
+    assert folder.is_absolute()
+    assert not folder.exists()
+
+
+def test_a_run_is_found_by_as_much_of_its_name_as_is_needed(tmp_path, monkeypatch):
+    monkeypatch.setenv("CHATKIT_DATA", str(tmp_path))
+    runs = ["20261120-1", "20261120-12", "20261121-1"]
+    for run in runs:
+        created(home(False), run=run).close()
+    created(home(True), run="20261122-1").close()
+    assert [path.stem for path in journals(home(False))] == runs
+    assert find("20261121").stem == "20261121-1"
+    assert find("20261120-1").stem == "20261120-1"  # all of it, though another begins so
+    assert find("20261122").parent == home(True)
+    with pytest.raises(JournalError, match=r"2 runs begin with '20261120' \(20261120-1, 2026"):
+        find("20261120")
+    for unknown in ("2027", "", "../20261121-1", "*"):
+        with pytest.raises(JournalError, match=r"No run is called .*chatkit\.runs\(\) lists"):
+            find(unknown)
+    assert journals(tmp_path / "nowhere") == []
+
+
+# --- groups -------------------------------------------------------------------------------
+
+
+def commits(path):
+    """Count the commits in SQLite's log, as its file format describes it."""
+    log = path.with_name(path.name + "-wal").read_bytes()
+    (page,) = struct.unpack_from(">I", log, 8)
+    frames = [struct.unpack_from(">II", log, at) for at in range(32, len(log), 24 + page)]
+    return sum(size > 0 for _, size in frames)
+
+
+def test_a_group_is_one_transaction(folder):
+    with created(folder) as journal:
+        for number in range(5):
+            for n in range(200):
+                journal.write(n, "intent", group=number)
+            assert len(told(journal)) == 200 * number
+            journal.commit()
+        journal.commit()  # nothing is pending: nothing is written
+        assert len(told(journal)) == 1000
+        assert commits(journal.path) == 5
+
+
+def test_what_is_pending_is_committed_by_close(folder):
+    with created(folder) as journal:
+        journal.write(None, "finished")
+    with Journal.open(journal.path) as journal:
+        assert told(journal) == [(None, "finished", {})]
+
+
+def test_a_closed_journal_records_nothing_more(folder):
+    journal = created(folder)
+    journal.close()
+    journal.close()
+    for step in (lambda: journal.write(1, "intent"), journal.commit):
+        with pytest.raises(JournalError, match="it is closed"):
+            step()
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, sqlite3.OperationalError("broken")])
+def test_a_commit_that_was_broken_off_stops_the_journal(folder, monkeypatch, error):
+    journal = created(folder)
+    journal.write(1, "intent")
+    journal.commit()
+    journal.write(2, "intent")
+
+    def broken(events):
+        raise error
+
+    monkeypatch.setattr(journal, "_note", broken)
+    with pytest.raises(KeyboardInterrupt if error is KeyboardInterrupt else JournalError):
+        journal.commit()
+    for step in (lambda: journal.write(3, "intent"), journal.commit):
+        with pytest.raises(JournalError, match="Nothing more is recorded or sent"):
+            step()
+    journal.close()
+    with Journal.open(journal.path) as journal:
+        assert [n for n, *_ in told(journal)] in ([1], [1, 2])
+
+
+def test_a_second_writer_cannot_mix_its_events_in(folder):
+    with created(folder) as first, Journal.open(first.path) as second:
+        first.write(1, "intent")
+        first.commit()
+        second.write(1, "intent")
+        with pytest.raises(JournalError, match="UNIQUE"):
+            second.commit()
+        first.write(2, "intent")
+        first.commit()
+        assert [n for n, *_ in told(first)] == [1, 2]
+
+
+# --- the end of a process -----------------------------------------------------------------
+
+
+def test_what_was_committed_survives_a_kill_and_the_rest_is_gone(killed):
+    assert len(beside(killed)) == 3
+    with Journal.open(killed) as journal:
+        assert told(journal) == WHOLE
+        journal.write(None, "resumed")
+        journal.commit()
+        assert told(journal) == [*WHOLE, (None, "resumed", {})]
+    assert beside(killed) == {}
+
+
+def test_reading_leaves_the_journal_of_a_killed_process_as_it_is(killed):
+    before = killed.read_bytes(), beside(killed)[f"{killed.name}-wal"]
+    with Journal.open(killed, reading=True) as journal:
+        assert told(journal) == WHOLE
+        with pytest.raises(JournalError, match="opened to be read"):
+            journal.write(1, "intent")
+    assert glance(killed)[1] is None
+    assert (killed.read_bytes(), beside(killed)[f"{killed.name}-wal"]) == before
+
+
+def test_a_journal_can_be_read_while_its_run_is_at_work(folder):
+    code = KILLED.replace("print(", "journal.commit(); print(")
+    with child(code, folder, 3) as process:
+        assert process.stdout.readline() == "ready\n"
+        (path,) = journals(folder)
+        with Journal.open(path, reading=True) as journal:
+            assert len(told(journal)) == 31
+        process.communicate("\n")
+    assert process.returncode == 0
+    with Journal.open(path) as journal:
+        assert len(told(journal)) == 31
+
+
+# --- pruning ------------------------------------------------------------------------------
+
+
+def run(folder, name, *events, account="here"):
+    with created(folder, run=name, account=account) as journal:
+        for what in events:
+            journal.write(None, what)
+
+
+@pytest.fixture
+def shelf(folder):
+    run(folder, "1-finished", "started", "finished")
+    run(folder, "2-stopped", "started", "stopped")
+    run(folder, "3-open", "started")
+    run(folder, "4-new")
+    run(folder, "5-resumed", "started", "finished", "resumed")
+    run(folder, "6-damaged", "started", "finished")
+    path = folder / "6-damaged.db"
+    content = bytearray(path.read_bytes())
+    content[16:18] = b"\0\0"
+    path.write_bytes(content)
+    return folder
+
+
+def names(folder):
+    return [path.stem for path in journals(folder)]
+
+
+def test_only_what_is_finished_and_old_is_pruned(shelf):
+    everything = names(shelf)
+    assert prune(shelf) == []
+    assert names(shelf) == everything
+    assert prune(shelf, days=-1) == ["1-finished"]
+    assert names(shelf) == everything[1:]
+
+
+def test_what_is_named_is_pruned_in_any_state(shelf):
+    assert prune(shelf, runs=["3-open", "6-damaged", "7-unknown"]) == ["3-open", "6-damaged"]
+    assert names(shelf) == ["1-finished", "2-stopped", "4-new", "5-resumed"]
+
+
+def test_a_run_at_work_is_not_pruned(shelf):
+    with lock(shelf, "here"), pytest.raises(AccountBusy):
+        prune(shelf, runs=["3-open"])
+    assert "3-open" in names(shelf)
+
+
+def test_pruning_takes_all_that_belongs_to_a_journal(killed):
+    assert len(beside(killed)) == 3
+    assert prune(killed.parent, runs=[killed.stem]) == [killed.stem]
+    assert [path.suffix for path in killed.parent.iterdir()] == [".lock"]
+
+
+def test_pruning_sweeps_what_killed_processes_left_a_day_ago(killed):
+    folder = killed.parent
+    kept = {path.name for path in folder.iterdir()}
+    for name in ("a.new", "a.new-wal", "b.db-wal", "b.db-count"):
+        (folder / name).write_bytes(b"")
+        os.utime(folder / name, (0, 0))
+    for path in beside(killed):
+        os.utime(folder / path, (0, 0))  # old, and of a journal that is there
+    (folder / "c.new").write_bytes(b"")  # somebody may be making it
+    prune(folder)
+    assert {path.name for path in folder.iterdir()} == kept | {"c.new"}

@@ -1,0 +1,173 @@
+"""The file of a journal: it is what was written, or it is refused."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from collections import Counter
+from contextlib import closing
+
+import pytest
+from bulk.journalling import WHOLE, beside, change, created, folder, header, killed, told  # noqa: F401
+
+from chatkit.bulk import journalfile
+from chatkit.bulk.journal import Journal, glance, journals
+from chatkit.errors import JournalError
+
+
+def same_or_refused(path, expected):
+    """Open a damaged journal: it is refused, or nothing is other than it was."""
+    try:
+        with Journal.open(path) as journal:
+            assert (journal.header, journal.changes(), told(journal)) == expected
+    except JournalError:
+        return "refused"
+    return "same"
+
+
+def flips(content, rng, count):
+    for at in {*range(100), *(rng.randrange(len(content)) for _ in range(count))}:
+        if at < len(content):
+            yield (
+                content[:at]
+                + bytes([content[at] ^ rng.choice([1, 0x80, 0xFF])])
+                + content[at + 1 :]
+            )
+
+
+def test_damage_is_refused_or_harmless(folder):
+    """Bytes of the file are flipped, each in a copy of its own: never is it silently another."""
+    changes = [change(n) for n in range(30)]
+    with created(folder, changes) as journal:
+        for n in range(60):
+            journal.write(n % 30, "intent", live={"name": "Ana"})
+            journal.commit()
+        expected = journal.header, journal.changes(), told(journal)
+    content, path, seen = journal.path.read_bytes(), folder / "flipped.db", Counter()
+    for flipped in flips(content, random.Random(0), 400):
+        journalfile.delete(path)
+        path.write_bytes(flipped)
+        seen[same_or_refused(path, expected)] += 1
+    assert seen["refused"] > 100, seen
+    for size in range(0, len(content), 512):
+        journalfile.delete(path)
+        path.write_bytes(content[:size])
+        assert same_or_refused(path, expected) == "refused"
+
+
+def test_damage_in_the_log_is_refused_or_harmless(killed):
+    """SQLite takes the beginning of a damaged log for the whole of it."""
+    log = killed.with_name(killed.name + "-wal")
+    whole, content, count = killed.read_bytes(), log.read_bytes(), beside(killed)
+    count = count[f"{killed.name}-count"]
+    expected = header(), [], WHOLE
+    path, seen = killed.with_name("flipped.db"), Counter()
+    for flipped in flips(content, random.Random(0), 200):
+        journalfile.delete(path)
+        for end, part in (("", whole), ("-wal", flipped), ("-count", count)):
+            path.with_name(path.name + end).write_bytes(part)
+        seen[same_or_refused(path, expected)] += 1
+        if path.with_name("flipped.db-wal").exists():  # refused: left as it was
+            assert path.with_name("flipped.db-wal").read_bytes() == flipped
+    assert seen["refused"] > 100, seen
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "DELETE FROM event WHERE seq = 5",
+        "UPDATE event SET detail = '{\"group\":1}' WHERE seq = 5",
+        "UPDATE event SET n = NULL WHERE seq = 5",
+        "UPDATE event SET n = 5 WHERE seq = 5",
+        "UPDATE event SET chain = chain + 1 WHERE seq = 5",
+        "DELETE FROM event; INSERT INTO event VALUES (1, 1, 'finished', '', '{}', 0)",
+        "UPDATE event SET detail = CAST(X'FF41' AS TEXT) WHERE seq = 5",
+        "UPDATE change SET body = replace(body, 'Ana', 'Eva')",
+        "DELETE FROM change",
+        "UPDATE run SET header = replace(header, '1001', '1002')",
+        "DELETE FROM run",
+        "DROP TABLE event",
+        "DROP TABLE run",
+    ],
+)
+def test_what_was_changed_by_other_means_is_refused_with_a_next_step(folder, damage):
+    with created(folder, [change()]) as journal:
+        for n in range(9):
+            journal.write(n, "intent", group=0)
+    with closing(sqlite3.connect(journal.path)) as connection:
+        connection.executescript(damage)
+    with pytest.raises(JournalError, match=r"is damaged: .*Plan again from a fresh frame"):
+        Journal.open(journal.path)
+
+
+def test_a_file_that_is_no_journal_is_refused_and_left_alone(folder, tmp_path):
+    files = {"text": b"a letter to the reader " * 200, "empty": b""}
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    with closing(sqlite3.connect(tmp_path / "other")) as connection:
+        connection.execute("CREATE TABLE t (a)")
+    for name in ("text", "empty", "other", "missing"):
+        path = tmp_path / name
+        before = path.read_bytes() if path.exists() else None
+        for look in (Journal.open, glance):
+            with pytest.raises(JournalError, match=name):
+                look(path)
+        assert (path.read_bytes() if path.exists() else None) == before
+
+
+def test_a_journal_of_another_schema_names_both(folder):
+    created(folder).close()
+    (path,) = journals(folder)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA user_version = 2")
+    for look in (Journal.open, glance):
+        with pytest.raises(JournalError, match=r"has schema 2, .* reads schema 1: use the version"):
+            look(path)
+
+
+def test_a_log_that_was_left_is_in_the_database_before_anything_is_appended(killed):
+    """After a failed sync the log may be in memory alone, though it can be read."""
+    log, copy = killed.with_name(killed.name + "-wal"), killed.with_name("copy.db")
+    assert log.stat().st_size > 0
+    with Journal.open(killed):
+        assert log.stat().st_size == 0
+        copy.write_bytes(killed.read_bytes())
+    with Journal.open(copy) as journal:
+        assert told(journal) == WHOLE
+
+
+def test_a_journal_that_is_being_read_is_not_continued(killed, monkeypatch):
+    connected = journalfile.connected
+
+    def impatient(path, mode):
+        connection = connected(path, mode)
+        connection.execute("PRAGMA busy_timeout = 50")
+        return connection
+
+    monkeypatch.setattr(journalfile, "connected", impatient)
+    with closing(connected(killed, "ro")) as reader:
+        rows = reader.execute("SELECT seq FROM event")
+        assert next(rows) == (1,)
+        with pytest.raises(JournalError, match="somebody is reading it: try again"):
+            Journal.open(killed)
+        rows.close()
+    with Journal.open(killed) as journal:
+        assert told(journal) == WHOLE
+
+
+def test_a_count_that_a_power_cut_spoilt_is_not_believed(tmp_path):
+    for content in (b"", b"\0" * 20, b"\xff" * 20, b"00000000000000000007"):
+        (tmp_path / "x.db-count").write_bytes(content)
+        assert journalfile.counted(tmp_path / "x.db") == (7 if content.endswith(b"7") else 0)
+    assert journalfile.counted(tmp_path / "y.db") == 0
+
+
+@pytest.mark.parametrize("place", ["_fill", "sync_folder"])
+def test_of_a_journal_that_could_not_be_made_nothing_stays(tmp_path, monkeypatch, place):
+    def broken(*_):
+        raise OSError("the disk is gone")
+
+    monkeypatch.setattr(journalfile, place, broken)
+    with pytest.raises(OSError, match="the disk is gone"):
+        journalfile.fill(tmp_path / "x.db", "{}", ["{}"])
+    assert list(tmp_path.iterdir()) == []

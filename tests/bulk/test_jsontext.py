@@ -1,0 +1,59 @@
+"""JSON text: what was planned is refused if it would change, what happened never is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from chatkit.bulk import jsontext
+from chatkit.bulk.change import Change
+from chatkit.call import Call
+from chatkit.errors import InputError
+from chatkit.secret import Secret
+
+
+def test_changes_are_written_as_a_call_writes_its_body():
+    after = {"name": "Zoë 😀", "big": 2**70, "flow_json": {"x": [1.5, None, True]}}
+    (text,) = jsontext.of_changes([Change(1, "create", None, "x", {}, after)])
+    call = Call("POST", ("contacts",), body=after)
+    assert call.content().decode() in text
+
+
+def test_what_happened_is_noted_even_if_json_cannot_hold_it():
+    live = {"name": "half \ud800", "odd": object, "deep": [{"x": "\udfff"}]}
+    read = jsontext.detail(jsontext.of_detail({"attempt": 1, "live": live}))
+    assert read == {"attempt": 1, "live": live | {"odd": "<class 'object'>"}}
+
+
+def test_a_secret_is_masked_if_somebody_passes_one():
+    assert "tok_5f3a" not in jsontext.of_detail({"odd": Secret("tok_5f3a")})
+
+
+@pytest.mark.parametrize(
+    ("fields", "row", "said"),
+    [
+        ({"after": {"name": "half \ud800"}}, 7, r"row 7, name = 'half \\ud800': holds half a char"),
+        ({"before": {"name": {"x": ["\udfff"]}}}, "a", r"row 'a', name = .*: holds half a char"),
+        ({"label": "\udfff"}, ("a", 1), r"row \('a', 1\), label = .*: holds half a char"),
+        ({"after": {"flow_json": {"x": float("nan")}}}, 7, "row 7, flow_json = .*nan"),
+        ({"after": {"tags": {"vip"}}}, 7, "row 7, tags = {'vip'}: Object of type set"),
+        ({"before": {"name": "\ud800"}, "after": {"name": "x"}}, 1, r"row 1, name = '\\ud800'"),
+        ({}, "half \ud800", r"row 'half \\ud800', its label = .*: holds half a char"),
+    ],
+)
+def test_what_json_cannot_hold_is_named(fields, row, said):
+    good = Change(1, "create", None, "x", {}, {"name": "Ana"})
+    bad = replace(good, row=row, **fields)
+    with pytest.raises(InputError, match=said) as caught:
+        jsontext.of_changes([good, bad, good])
+    assert len(caught.value.problems) == 1
+
+
+def test_of_very_many_odd_rows_the_first_are_shown_and_all_are_counted():
+    bad = [Change(n, "create", None, "x", {}, {"name": "\ud800"}) for n in range(500)]
+    with pytest.raises(InputError, match="the first 20 of 500") as caught:
+        jsontext.of_changes(bad)
+    assert [problem.field for problem in caught.value.problems] == [
+        f"row {n}, name" for n in range(20)
+    ]

@@ -1,0 +1,135 @@
+"""The account's lock: one apply at a time, and no lock outlives its process."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import signal
+import threading
+from contextlib import ExitStack
+
+import pytest
+from bulk.journalling import (
+    child,
+    folder,  # noqa: F401
+)
+
+from chatkit.bulk.lock import lock
+from chatkit.errors import AccountBusy, JournalError
+
+HOLDER = """
+import sys
+from pathlib import Path
+from chatkit.bulk.lock import lock
+with lock(Path(sys.argv[1]), "https://api.example.com 1001", "20261120-101502-7f3a"):
+    print("held", flush=True)
+    sys.stdin.readline()
+"""
+ACCOUNT = "https://api.example.com 1001"
+
+
+def test_a_second_process_is_refused_at_once_and_told_who_is_at_work(folder):
+    with child(HOLDER, folder) as process:
+        assert process.stdout.readline() == "held\n"
+        with pytest.raises(AccountBusy) as caught, lock(folder, ACCOUNT):
+            raise AssertionError
+        assert re.fullmatch(
+            rf"Another apply is at work on this account: process {process.pid} on "
+            rf"{re.escape(platform.node())}, since \d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d UTC, "
+            r"run 20261120-101502-7f3a\. Wait until it has ended, or stop it there\. "
+            r"Nothing was sent\.",
+            str(caught.value),
+        )
+        with lock(folder, "another account"):
+            process.communicate("\n")
+    assert process.returncode == 0
+    with lock(folder, ACCOUNT):
+        pass
+
+
+def test_the_kernel_frees_the_lock_of_a_killed_process(folder):
+    with child(HOLDER, folder) as process:
+        assert process.stdout.readline() == "held\n"
+        process.kill()
+    assert process.returncode == -signal.SIGKILL
+    named = pytest.raises(AccountBusy, match=f"process {os.getpid()} .*run 20261120-2")
+    with lock(folder, ACCOUNT, "20261120-2"), named:
+        lock(folder, ACCOUNT).__enter__()
+
+
+def test_a_stopped_process_still_holds_its_lock(folder):
+    with child(HOLDER, folder) as process:
+        assert process.stdout.readline() == "held\n"
+        process.send_signal(signal.SIGSTOP)
+        with pytest.raises(AccountBusy):
+            lock(folder, ACCOUNT).__enter__()
+        process.kill()
+
+
+def test_a_fork_does_not_keep_the_lock_of_its_parent(folder):
+    code = HOLDER.replace("    print(", "    import os; os.fork() or sys.stdin.read()\n    print(")
+    with child(code, folder) as process:
+        assert process.stdout.readline() == "held\n"
+        process.kill()
+        process.wait()
+        with lock(folder, ACCOUNT):
+            process.stdin.close()  # lets the fork go
+
+
+def test_one_process_holds_it_once_also_from_several_threads(folder):
+    refused = []
+
+    def another():
+        try:
+            lock(folder, ACCOUNT).__enter__()
+        except AccountBusy as error:
+            refused.append(error)
+
+    with lock(folder, ACCOUNT):
+        another()
+        thread = threading.Thread(target=another)
+        thread.start()
+        thread.join()
+    assert len(refused) == 2
+    with lock(folder, ACCOUNT):
+        pass
+
+
+def test_it_may_be_let_go_by_another_thread_than_took_it(folder):
+    stack = ExitStack()
+    thread = threading.Thread(target=stack.enter_context, args=(lock(folder, ACCOUNT),))
+    thread.start()
+    thread.join()
+    with pytest.raises(AccountBusy):
+        lock(folder, ACCOUNT).__enter__()
+    stack.close()
+    with lock(folder, ACCOUNT):
+        pass
+
+
+def test_it_is_let_go_when_the_work_fails(folder):
+    with pytest.raises(ZeroDivisionError), lock(folder, ACCOUNT):
+        1 / 0  # noqa: B018
+    with lock(folder, ACCOUNT):
+        assert sorted(path.suffix for path in folder.iterdir()) == [".holder", ".lock"]
+    assert [path.suffix for path in folder.iterdir()] == [".lock"]
+
+
+def test_no_name_of_a_file_tells_the_account(folder):
+    with lock(folder, ACCOUNT):
+        assert all(re.fullmatch(r"[0-9a-f]{32}\.\w+", path.name) for path in folder.iterdir())
+
+
+def test_a_holder_that_has_not_said_who_it_is_is_still_respected(folder):
+    with lock(folder, ACCOUNT):
+        (holder,) = folder.glob("*.holder")
+        holder.unlink()
+        with pytest.raises(AccountBusy, match="a process that has just begun"):
+            lock(folder, ACCOUNT).__enter__()
+
+
+def test_a_folder_where_nothing_can_be_locked_says_what_to_do(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(JournalError, match="CHATKIT_DATA"), lock(tmp_path / "file", ACCOUNT):
+        raise AssertionError

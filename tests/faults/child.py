@@ -1,0 +1,145 @@
+"""What a child of the killer does: make the plan or take it up, apply it, write the result."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from faults import crash, naive
+from faults.account import Account
+from faults.load import Load, edits
+
+#: How a child ends: its work is done; it could not even plan; the engine broke.
+DONE, NO_PLAN, BROKEN = 0, 3, 4
+#: Tells the killer one thing, in one line: "applying", or the point at which it now dies.
+Say = Callable[[str], object]
+
+
+@dataclass
+class Job:
+    """One load for one engine, and the folder where its children leave what they know."""
+
+    account: Account
+    load: Load
+    folder: Path
+    engine: str = "chatkit"
+    deadline: float = 1.5
+    settle: float = 0.8
+    concurrency: int = 8
+    writer: float = 0.0  #: how often somebody else edits a record before a request of ours
+
+    def read(self, name: str) -> Any:
+        """Read what a child has written; None if none has."""
+        path = self.folder / name
+        return json.loads(path.read_text()) if path.exists() else None
+
+    def write(self, name: str, value: Any) -> None:
+        """Write a file that is there whole or not at all."""
+        half = self.folder / f"{name}.half"
+        half.write_text(json.dumps(value, default=str))
+        half.replace(self.folder / name)
+
+
+def run(job: Job, points: list[str], say: Say) -> int:
+    """Do the work in this process, which is a fork; the code to end with."""
+    os.environ["CHATKIT_DATA"] = str(job.folder / "data")
+    try:
+        for point in points:
+            crash.install(point, say)
+        return _work(job, say)
+    except BaseException:  # noqa: BLE001  (the killer shows it)
+        (job.folder / "broken").write_text(traceback.format_exc())
+        traceback.print_exc()
+        sys.stderr.flush()
+        return BROKEN
+
+
+def _work(job: Job, say: Say) -> int:
+    import chatkit
+
+    about = job.account.about
+    profile = chatkit.ServiceProfile(**about["profile"])
+    with chatkit.Client(
+        about["base_url"],
+        about["account_id"],
+        about["token"],
+        profile=profile,
+        deadline=job.deadline,
+    ) as client:
+        work = {"naive": _naive, "chatkit": _chatkit}[job.engine]
+        return work(job, client, say)
+
+
+def _naive(job: Job, client: Any, say: Say) -> int:
+    job.write("changes", naive.changes(job.load))
+    _mark(job, "planned", "apply")
+    say("applying")
+    job.write("result", naive.apply(client, job.load, job.folder, job.concurrency))
+    return DONE
+
+
+def _mark(job: Job, *names: str) -> None:
+    for name in names:
+        job.account.tell("mark", name=name)
+
+
+def _chatkit(job: Job, client: Any, say: Say) -> int:
+    import chatkit
+    from chatkit import history
+
+    path = job.folder / "plan"
+    if not path.exists():
+        try:
+            plan = _planned(job, client)
+        except chatkit.CallError:
+            return NO_PLAN
+        job.write("changes", [change.as_json() for change in plan.changes])
+        plan.save(path)
+    _mark(job, "planned", "apply")
+    if job.writer:
+        job.account.tell("writer", edits=edits(job.load), rate=job.writer)
+    say("applying")
+    runs = history.runs(client)
+    speed = {"concurrency": job.concurrency, "settle": job.settle}
+    if "open" in list(runs.state):
+        result = history.resume(runs.index[runs.state == "open"][0], client, **speed)
+    else:
+        result = client.load_plan(path).apply(many=True, irreversible=True, **speed)
+    job.write("result", _told(result))
+    job.write("events", history.journal(result).event.value_counts().to_dict())
+    return DONE
+
+
+def _planned(job: Job, client: Any) -> Any:
+    """Plan the load as a person would: from a frame of the room, edited."""
+    import pandas as pd
+
+    load = job.load
+    new = pd.DataFrame([row.fields for row in load.of("create")])
+    if load.room == "templates":
+        rows = [
+            {"template_code": row.code, "lang_code": row.key, "delete": row.kind == "delete"}
+            | row.fields
+            for row in load.rows
+        ]
+        return client.templates.plan(pd.DataFrame(rows))
+    room = getattr(client, load.room)
+    frame = room.frame()
+    old = frame.loc[[row.key for row in load.of("update")]]
+    for field in {name for row in load.of("update") for name in row.fields}:
+        values = [row.fields.get(field) for row in load.of("update")]
+        old[field] = pd.Series(values, index=old.index)
+    return room.plan(pd.concat([old.reset_index(), new], ignore_index=True), delete=[row.key for row in load.of("delete")])
+
+
+def _told(result: Any) -> list[dict[str, Any]]:
+    return [
+        {"label": label, "change": row.change, "state": row.state, "reason": row.reason}
+        for label, row in zip(result.index, result.itertuples(), strict=True)
+    ]

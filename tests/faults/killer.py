@@ -1,0 +1,224 @@
+"""The killer: runs a load in children that are ended by SIGKILL, until the work is done.
+
+Each child is a fork of this process, which has imported everything and has no threads: it
+begins within milliseconds. It is killed from outside at a random time or when the service
+has met so many of its requests, or ends itself at a named point of the code.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import select
+import signal
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from faults import child
+from faults.child import BROKEN, DONE, NO_PLAN, Job
+from faults.oracle import Verdict, judge
+
+#: A child that is not done by then hangs, which is a finding.
+LONGEST = 180.0
+#: A state after which a run is taken up again.
+OPEN = ("unknown", "not sent")
+
+
+class Broken(AssertionError):
+    """The engine raised, hung or never ended; the text says where."""
+
+
+@dataclass
+class Run:
+    """What became of one load: how often it was killed, and what the oracle says."""
+
+    verdict: Verdict = field(default_factory=Verdict)
+    kills: Counter[str] = field(default_factory=Counter)
+    children: int = 0
+    events: Counter[str] = field(default_factory=Counter)
+    faults: Counter[str] = field(default_factory=Counter)
+    seconds: float = 0.0
+
+    def __add__(self, other: Run) -> Run:
+        return Run(
+            self.verdict + other.verdict,
+            self.kills + other.kills,
+            self.children + other.children,
+            self.events + other.events,
+            self.faults + other.faults,
+            self.seconds + other.seconds,
+        )
+
+
+@dataclass
+class Killer:
+    """Applies jobs and kills what applies them.
+
+    Args:
+        kills: How many kills at most.
+        points: Named points, each for a child of its own, in this order; what a child did
+            not reach is tried again later, and stays here if there is no later.
+        share: How many of the children that are to be killed are so at a named point.
+        ends: Named points that are reached once in a run: waited for in every child.
+        requests: How many requests a child may make on average before it is killed.
+        seconds: The same for children that are killed by the clock.
+    """
+
+    rng: random.Random
+    kills: int = 0
+    points: list[str] = field(default_factory=list)
+    ends: list[str] = field(default_factory=list)
+    share: float = 0.5
+    requests: float = 20.0
+    seconds: float = 0.15
+    alone: bool = True
+    attempts: int = 4  #: undisturbed runs at most
+
+    def apply(self, job: Job) -> Run:
+        """Apply a job to its end and judge it.
+
+        Raises:
+            Broken: The engine raised, or a child hung.
+        """
+        begun, run = time.monotonic(), Run()
+        job.account.tell("forget")
+        before = job.account.truth()["state"]
+        left = self.kills
+        undisturbed = 0
+        while True:
+            ended = self._round(job, run, disturbed=left > 0)
+            if ended == -signal.SIGKILL:
+                left -= 1
+                continue
+            if ended not in (DONE, NO_PLAN):
+                trace = job.folder / "broken"
+                raise Broken(trace.read_text() if trace.exists() else f"a child ended with {ended}")
+            undisturbed += 1
+            if ended == DONE and not any(row["state"] in OPEN for row in job.read("result")):
+                break
+            if undisturbed > self.attempts:
+                break
+        self.kills = left
+        self._again(job, run)
+        truth = job.account.truth()
+        run.faults.update(truth["faults"])
+        run.events.update(job.read("events") or {})
+        run.verdict = judge(
+            job.load, job.read("changes"), job.read("result"), before, truth, alone=self.alone
+        )
+        run.seconds = time.monotonic() - begun
+        return run
+
+    def _again(self, job: Job, run: Run) -> None:
+        """Do it once more: a plan that is applied must send nothing."""
+        result, writes = job.read("result"), self._writes(job)
+        if any(row["state"] in OPEN for row in result):
+            return
+        ended = self._round(job, run, disturbed=False)
+        again = job.read("result")
+        if ended == BROKEN:
+            raise Broken((job.folder / "broken").read_text())
+        if self._writes(job) != writes:
+            raise Broken("the same plan was applied again and sent something")
+        told = [[row["label"], row["state"]] for row in result]
+        if told != [[row["label"], row["state"]] for row in again]:
+            raise Broken("the same plan was applied again and tells something else")
+
+    def _writes(self, job: Job) -> int:
+        asked: dict[str, int] = job.account.truth()["requests"]
+        return sum(count for method, count in asked.items() if method != "GET")
+
+    def _round(self, job: Job, run: Run, *, disturbed: bool) -> int:
+        """Have one child work, and perhaps kill it; its exit code."""
+        run.children += 1
+        points: list[str] = []
+        how, timer = "request", None
+        if disturbed:
+            points = self.ends[:1]
+            if self.points and self.rng.random() < self.share:
+                points.insert(0, self.points.pop(0))
+            elif self.rng.random() < 0.3:
+                how, timer = "time", self.rng.expovariate(1 / self.seconds)
+        after = int(self.rng.expovariate(1 / self.requests))
+        if disturbed and how == "request":
+            after += 50 if len(points) > 1 else 0  # the point may be one that is not reached
+            stage = self.rng.choice(("arrived", "done", "answered"))
+            job.account.tell("arm", number=run.children, after=after, stage=stage)
+        code, said = self._child(job, points, timer, run.children)
+        reached = [point for point in points if point in said]
+        for point in reached:
+            run.kills[point] += 1
+            if point in self.ends:
+                self.ends.remove(point)
+        if points and points[0] not in (*reached, *self.ends):
+            self.points.append(points[0])  # it is tried again later
+        if code == -signal.SIGKILL and not reached:
+            run.kills[how] += 1
+        return code
+
+    def _child(
+        self, job: Job, points: list[str], timer: float | None, number: int
+    ) -> tuple[int, set[str]]:
+        """Fork a child and wait for its end; its exit code and what it said."""
+        ours, theirs = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            code = BROKEN
+            try:
+                os.close(ours)
+                code = child.run(job, points, lambda line: os.write(theirs, f"{line}\n".encode()))
+            finally:
+                os._exit(code)
+        os.close(theirs)
+        try:
+            said = self._watch(job, pid, ours, timer, number)
+        finally:
+            os.close(ours)
+            _, status = os.waitpid(pid, 0)
+        return os.waitstatus_to_exitcode(status), said
+
+    def _watch(self, job: Job, pid: int, pipe: int, timer: float | None, number: int) -> set[str]:
+        """Wait until the child ends, or kill it at its time; the clock runs once it applies."""
+        assert job.account.process.stdout is not None
+        service = job.account.process.stdout.fileno()
+        latest = time.monotonic() + LONGEST
+        early = timer is not None and self.rng.random() < 0.1  # while it still plans
+        when = time.monotonic() + timer if timer is not None and early else latest
+        said = b""
+        while True:
+            ready, _, _ = select.select([pipe, service], [], [], max(0, when - time.monotonic()))
+            if pipe in ready:
+                more = os.read(pipe, 4096)
+                if not more:  # it has ended
+                    return set(said.decode().split("\n"))
+                said += more
+                if timer is not None:
+                    when = time.monotonic() + timer
+            elif not ready or f"kill {number}" in os.read(service, 4096).decode().split("\n"):
+                os.kill(pid, signal.SIGKILL)
+                if when == latest and not ready:
+                    raise Broken(f"a child was not done after {LONGEST:g} s")
+                when = latest = time.monotonic() + LONGEST
+
+
+def summary(run: Run) -> dict[str, Any]:
+    """The figures of a run, as a table or JSON wants them."""
+    verdict = run.verdict
+    return {
+        "rows": verdict.rows,
+        "faults": sum(run.faults.values()),
+        "kills": sum(run.kills.values()),
+        "children": run.children,
+        "resumed": run.events["resumed"],
+        "adopted": run.events["adopted"],
+        "lost": len(verdict.lost),
+        "duplicated": len(verdict.duplicated),
+        "false": len(verdict.false),
+        "stray": len(verdict.stray),
+        "overwritten": len(verdict.overwritten),
+        "repeated": verdict.repeated,
+        "unknown": verdict.states["unknown"],
+        "seconds": round(run.seconds, 1),
+    }

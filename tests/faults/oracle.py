@@ -1,0 +1,255 @@
+"""The oracle: holds what a run reports against what the service knows to be true."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from faults.load import Load, Name, Row, named, of_effect
+
+LANDED = ("applied", "differs", "unchanged")
+STAYED_AWAY = ("failed", "conflict", "not sent")
+_MOVES = {"updated_at", "updated_by"}
+
+Record = Mapping[str, Any]
+
+
+@dataclass
+class Verdict:
+    """What is wrong with a run, row by row; empty lists are what we want."""
+
+    rows: int = 0
+    states: Counter[str] = field(default_factory=Counter)
+    lost: list[str] = field(default_factory=list)  #: said to be there, and is not
+    duplicated: list[str] = field(default_factory=list)  #: created more than once
+    false: list[str] = field(default_factory=list)  #: said not to be there, and is; or other lies
+    stray: list[str] = field(default_factory=list)  #: changed without being planned
+    overwritten: list[str] = field(default_factory=list)  #: another writer's value, seen and lost
+    repeated: int = 0  #: updates and deletes that took effect twice, which harms nobody
+    gaps: int = 0  #: another writer's values lost between the last read and the write
+
+    @property
+    def wrong(self) -> list[str]:
+        """Everything that is wrong, one line each."""
+        kinds = [f.name for f in fields(self) if isinstance(getattr(self, f.name), list)]
+        return [f"{kind}: {line}" for kind in kinds for line in getattr(self, kind)]
+
+    def __add__(self, other: Verdict) -> Verdict:
+        values = [getattr(self, f.name) + getattr(other, f.name) for f in fields(self)]
+        return Verdict(*values)
+
+
+def judge(
+    load: Load,
+    changes: Sequence[Mapping[str, Any]],
+    result: Sequence[Mapping[str, Any]],
+    before: Mapping[str, list[Record]],
+    truth: Mapping[str, Any],
+    *,
+    alone: bool = True,
+) -> Verdict:
+    """Compare the wanted rows, the plan's changes, the result and the truth with each other.
+
+    Args:
+        load: What was wanted.
+        changes: The changes of the plan, as JSON, in order.
+        result: The rows of the result in order: `label`, `change`, `state`.
+        before: The state of the account when the plan was made.
+        truth: What the service knows now.
+        alone: Nobody else wrote, so the account must hold what is reported.
+    """
+    verdict = Verdict(rows=len(result), states=Counter(row["state"] for row in result))
+    wanted = {row.name: row for row in load.rows}
+    planned = [named(load.room, c["kind"], c["key"], c["after"], c.get("code")) for c in changes]
+    if Counter(planned) != Counter([row.name for row in load.rows]):
+        odd = set(planned) ^ set(wanted)
+        verdict.false.append(f"the plan has other rows than were wanted: {sorted(odd)[:5]}")
+    if [(c["row"], c["kind"]) for c in changes] != [(r["label"], r["change"]) for r in result]:
+        verdict.false.append("the result has other rows than the plan, or in another order")
+    effects = _effects(truth, wanted, verdict)
+    now = _Records(truth["state"])
+    others = _others(truth)
+    for name, row in zip(planned, result, strict=False):
+        if name in wanted:
+            _row(wanted[name], row, effects[name], others.get(name, []), now, verdict, alone=alone)
+    if alone:
+        told = zip(planned, result, strict=False)
+        landed = {name for name, row in told if row["state"] not in STAYED_AWAY} | set(effects)
+        _untouched(wanted, landed, before, now, verdict)
+    _overwritten(truth, verdict)
+    return verdict
+
+
+def _effects(
+    truth: Mapping[str, Any], wanted: Mapping[Name, Row], verdict: Verdict
+) -> defaultdict[Name, list[Mapping[str, Any]]]:
+    """Sort the client's writes that took effect by the row they belong to."""
+    effects = defaultdict(list)
+    for effect in truth["effects"]:
+        if effect["who"] != "client" or not 200 <= effect["status"] < 300:
+            continue
+        name, sent = of_effect(effect), effect["body"] or {}
+        row = wanted.get(name)
+        if row is None or not row.fields.items() <= sent.items():
+            verdict.stray.append(f"{effect['method']} {effect['path']} {sent} was not planned so")
+        effects[name].append(effect)
+    for name, found in effects.items():
+        if len(found) > 1 and name[1] != "create":
+            verdict.repeated += 1
+        if len(found) > 1 and name[1] == "create":
+            verdict.duplicated.append(f"{name} took effect {len(found)} times")
+    return effects
+
+
+def _others(truth: Mapping[str, Any]) -> Mapping[Name, list[Mapping[str, Any]]]:
+    """The writes of somebody else since the plan, by the row whose record they touched."""
+    found = defaultdict(list)
+    for effect in truth["effects"]:
+        if effect["who"] == "writer" and effect["n"] > truth["marks"].get("planned", 0):
+            room, _, place = of_effect(effect)
+            for kind in ("create", "update", "delete"):
+                found[room, kind, place].append(effect)
+    return found
+
+
+def _row(
+    wanted: Row,
+    told: Mapping[str, Any],
+    effects: Sequence[Mapping[str, Any]],
+    others: Sequence[Mapping[str, Any]],
+    now: _Records,
+    verdict: Verdict,
+    *,
+    alone: bool,
+) -> None:
+    state, line = told["state"], f"{wanted.name} is {told['state']} ({told.get('reason')})"
+    there = now.hold(wanted)
+    if wanted.kind == "create" and (many := now.count(wanted)) > 1:
+        verdict.duplicated.append(f"{wanted.name} is there {many} times")
+    if state in LANDED:
+        if alone and not there:
+            verdict.lost.append(f"{line}, but it is not there")
+        elif state != "unchanged" and not effects:
+            verdict.lost.append(f"{line}, but nothing of it took effect")
+        elif alone and there and state == "differs":
+            verdict.false.append(f"{line}, but the record is as wanted")
+    elif state in STAYED_AWAY:
+        after = effects and any(other["n"] > effects[0]["n"] for other in others)
+        if effects and not (state == "conflict" and after):
+            verdict.false.append(f"{line}, but took effect")
+        elif state == "conflict" and not others:
+            verdict.false.append(f"{line}, but nobody else wrote")
+    elif state != "unknown":
+        verdict.false.append(f"{line}: there is no such state")
+
+
+def _untouched(
+    wanted: Mapping[Name, Row],
+    landed: set[Name],
+    before: Mapping[str, list[Record]],
+    now: _Records,
+    verdict: Verdict,
+) -> None:
+    """Nothing else may have changed: other records, other fields of the same records."""
+    for room, records in before.items():
+        for record in records:
+            name_room = "templates" if room == "contents" else room
+            place = _place(room, record)
+            rows = [
+                row for kind in ("update", "delete")
+                if (row := wanted.get((name_room, kind, place))) and row.name in landed
+            ]  # fmt: skip
+            free = set(_MOVES)
+            for row in rows:
+                free |= {"active"} if row.kind == "delete" else _parts(row.fields)
+            if not record["active"]:  # it may be restored by a create
+                free |= {"active", *_parts({"name": ""})}
+            after = now.by_id[room].get(record["id"], {})
+            if changed := [f for f in record if f not in free and after.get(f) != record[f]]:
+                verdict.stray.append(f"{room} {place}: {', '.join(changed)} changed")
+
+
+def _parts(sent: Iterable[str]) -> set[str]:
+    names = {"first_name", "middle_name", "last_name"}
+    return set(sent) | (names if "name" in set(sent) else set())
+
+
+def _place(room: str, record: Record) -> str:
+    if room == "contents":
+        return f"{record['scope'].partition('/')[2]}/{record['lang_code']}"
+    return str(record["id"])
+
+
+class _Records:
+    """The records of the account, found by id and by what a row names."""
+
+    def __init__(self, state: Mapping[str, list[Record]]) -> None:
+        self.by_id = {room: {r["id"]: r for r in records} for room, records in state.items()}
+        self.active: dict[tuple[str, str], list[Record]] = defaultdict(list)
+        for room, records in state.items():
+            for record in records:
+                if record["active"]:
+                    self.active[room, self._natural(room, record)].append(record)
+
+    @staticmethod
+    def _natural(room: str, record: Record) -> str:
+        fields = {"contacts": "number", "flows": "name", "webhooks": "url"}
+        return _place(room, record) if room == "contents" else str(record[fields[room]])
+
+    def count(self, row: Row) -> int:
+        """How many active records there are of what a create names."""
+        return len(self._named(row))
+
+    def hold(self, row: Row) -> bool:
+        """Whether the account is as the row wants it."""
+        if row.room == "templates" or row.kind == "create":
+            found = self._named(row)
+        else:
+            record = self.by_id[row.room].get(int(row.key))
+            found = [record] if record and record["active"] else []
+        if row.kind == "delete":
+            return not found
+        return any(_equal(row.fields, record) for record in found)
+
+    def _named(self, row: Row) -> list[Record]:
+        room = "contents" if row.room == "templates" else row.room
+        return self.active.get((room, row.name[2]), [])
+
+
+def _equal(wanted: Mapping[str, Any], record: Record) -> bool:
+    names = ("first_name", "middle_name", "last_name")
+    if "first_name" in record:  # a contact, whose name is kept in parts
+        record = {**record, "name": " ".join(filter(None, (record[n] for n in names)))}
+    return all(record.get(name) == value for name, value in wanted.items())
+
+
+def _overwritten(truth: Mapping[str, Any], verdict: Verdict) -> None:
+    """Look for another writer's value that the client wrote over although it had seen it.
+
+    Between the client's last read of a record and its write a value can be lost, which no
+    client can prevent; from the first apply on it must have read, though.
+    """
+    others = defaultdict(list)
+    for effect in truth["effects"]:
+        if effect["who"] == "writer" and effect["method"] != "DELETE" and effect["status"] < 300:
+            others[effect["id"]].append(effect)
+    read = defaultdict(list)
+    for n, ids in truth["reads"]:
+        for record_id in ids:
+            read[record_id].append(n)
+    for effect in truth["effects"]:
+        if effect["who"] != "client" or effect["method"] == "DELETE" or effect["status"] >= 300:
+            continue
+        seen = [n for n in read[effect["id"]] if truth["marks"]["apply"] < n < effect["sent"]]
+        for other in others.get(effect["id"], ()):
+            theirs, sent = other["body"], effect["body"]
+            same = {name for name in theirs if name in sent and sent[name] != theirs[name]}
+            if same and truth["marks"]["planned"] < other["n"] < effect["n"]:
+                if seen and max(seen) < other["n"]:
+                    verdict.gaps += 1
+                else:
+                    verdict.overwritten.append(
+                        f"{effect['path']}: {sorted(same)} of {other['n']} by {effect['n']}"
+                    )

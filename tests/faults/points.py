@@ -1,0 +1,50 @@
+"""The named crash points: places of the code after which the world must still be explicable.
+
+A point that no longer exists fails the run that installs it, so that it moves with the code.
+"""
+
+from __future__ import annotations
+
+
+def _both(*names: str) -> tuple[str, ...]:
+    return tuple(f"chatkit.{name}:{when}" for name in names for when in ("before", "after"))
+
+
+#: Met once, before anything is sent: the plan's file, the lock, the new journal.
+BEGINNINGS = _both(
+    "bulk.plan:Plan.save",
+    "bulk.lock:_sign",
+    "bulk.journal:Journal.create",
+    "bulk.journalfile:_fill",
+    "bulk.journalfile:sync_folder",
+)
+
+#: Met again and again: events, commits, sends, answers, what they mean, looking.
+POINTS = _both(
+    "bulk.journal:Journal.open",
+    "bulk.journal:Journal.write",
+    "bulk.journal:Journal.commit",
+    "bulk.apply:folded",
+    "bulk.apply:Run._start",
+    "bulk.apply:Run._landed",
+    "bulk.apply:Run._settled",
+    "bulk.apply:look",
+    "bulk.judge:Judge.note",
+    "bulk.judge:Judge.landed",
+    "bulk.judge:Judge._compare",
+    "bulk.judge:Judge._answered",
+    "bulk.judge:Judge._check",
+    "bulk.judge:Judge._doubt",
+    "bulk.judge:Judge.absent",
+    "bulk.judge:Judge.adopt",
+    "transport:Flight.start",
+    "transport:Flight.landed",
+    "wire:Wire.ask",
+)
+
+#: Met once, when all is done: the last mark, the closed journal, the lock, the result.
+ENDS = _both(
+    "bulk.apply:Run._close",
+    "bulk.journal:Journal.close",
+    "bulk.table:result",
+)

@@ -1,0 +1,90 @@
+"""Nothing is lost, doubled or falsely reported, whatever the network, the service or a kill does.
+
+The small runs; `make faults` does the large one.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from faults.account import environment
+from faults.points import BEGINNINGS, ENDS, POINTS
+
+FEW = [
+    ["contacts", 40, 20, 10],
+    ["flows", 30, 20, 10],
+    ["templates", 20, 15, 5],
+    ["webhooks", 3, 4, 3],
+]
+ROWS = sum(sum(counts) for _, *counts in FEW)
+
+
+def work(parts: list[list[Any]], **job: Any) -> dict[str, Any]:
+    """Have a process of its own do a job: the killer forks, and this one may have threads."""
+    done = subprocess.run(
+        [sys.executable, "-m", "faults", "--job", json.dumps({"parts": parts} | job)],
+        env=environment(), capture_output=True, text=True, timeout=100,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    told: dict[str, Any] = json.loads(done.stdout)
+    return told
+
+
+def test_the_harness_finds_what_a_naive_applier_does_wrong() -> None:
+    """It retries everything and calls what is refused failed; without faults that is right."""
+    right = work(FEW, engine="naive", faults=0.0, points="none")
+    assert (right["wrong"], right["states"]) == ([], {"applied": ROWS})
+    wrong = work(FEW, engine="naive", kills=10, points="none")
+    assert wrong["duplicated"] > 0
+    assert wrong["false"] > 0
+
+
+def test_kills_and_faults_leave_no_row_lost_doubled_or_falsely_reported() -> None:
+    """14 % faults, and SIGKILL at every named point, at any request and at any time."""
+    told = work(FEW, kills=80, points="once", killer={"share": 0.8})
+    assert told["wrong"] == []
+    assert told["states"] == {"applied": ROWS}
+    named = {f"{point}:1" for point in (*BEGINNINGS, *POINTS, *ENDS)}
+    assert not named - set(told["killed"])
+    assert told["killed"]["request"] + told["killed"]["time"] >= 10
+    assert told["adopted"] > 0
+
+
+@pytest.mark.parametrize("verb", ["POST", "PUT", "PATCH", "DELETE"])
+def test_when_every_answer_is_lost_every_row_is_adopted_and_nothing_is_done_twice(
+    verb: str,
+) -> None:
+    sent = {"POST": 1, "PUT": 2, "PATCH": 2, "DELETE": 3}[verb]
+    parts = [part for part in FEW if (part[0] == "webhooks") >= (verb == "PATCH")]
+    if verb == "PUT":
+        parts = parts[:3]
+    told = work(
+        parts, points="none", service={"rates": {"dropped after": 1.0}, "verbs": [verb], "reads": 0},
+    )  # fmt: skip
+    assert told["wrong"] == []
+    assert told["states"] == {"applied": sum(sum(counts) for _, *counts in parts)}
+    assert told["adopted"] == sum(part[sent] for part in parts)
+    assert told["repeated"] == 0
+
+
+def test_what_lands_late_is_waited_for() -> None:
+    told = work(
+        FEW,
+        points="none",
+        service={"rates": {"late, dropped": 0.2, "late, 504": 0.2}, "late": 0.5, "reads": 0},
+    )
+    assert told["wrong"] == []
+    assert told["states"] == {"applied": ROWS}
+    assert told["repeated"] == 0
+
+
+def test_a_storm_of_429_fails_no_row() -> None:
+    parts = [["contacts", 10, 5, 5], ["flows", 5, 3, 2]]
+    told = work(parts, points="none", service={"rates": {"429": 0.7}, "reads": 0.7})
+    assert told["wrong"] == []
+    assert told["states"] == {"applied": 30}
+    assert told["met"]["429"] > 30

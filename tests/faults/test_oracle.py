@@ -1,0 +1,182 @@
+"""The oracle finds each kind of lie: a true run, bent in one place, is told apart."""
+
+import copy
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from faults import naive
+from faults.account import account
+from faults.load import Load, load
+from faults.oracle import Verdict, judge
+
+import chatkit
+
+Truth = dict[str, Any]
+
+
+class Case:
+    """Everything the oracle looks at, of a run in which nothing went wrong."""
+
+    def __init__(self, room: str, folder: Path) -> None:
+        with account() as served:
+            self.load: Load = load(served, room, 1, 4, 3, 2)
+            self.before = served.truth()["state"]
+            about = served.about
+            with chatkit.Client(about["base_url"], about["account_id"], about["token"]) as client:
+                self.changes = naive.changes(self.load)
+                self.result = naive.apply(client, self.load, folder, 2)
+            self.truth: Truth = served.truth()
+
+    @property
+    def records(self) -> list[dict[str, Any]]:
+        room = "contents" if self.load.room == "templates" else self.load.room
+        records: list[dict[str, Any]] = self.truth["state"][room]
+        return records
+
+    def verdict(self, **more: Any) -> Verdict:
+        return judge(self.load, self.changes, self.result, self.before, self.truth, **more)
+
+
+@pytest.fixture(scope="module")
+def cases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Case]:
+    rooms = ("contacts", "flows", "templates", "webhooks")
+    return {room: Case(room, tmp_path_factory.mktemp(room)) for room in rooms}
+
+
+@pytest.fixture(params=["contacts", "flows", "templates", "webhooks"])
+def case(request: pytest.FixtureRequest, cases: dict[str, Case]) -> Iterator[Case]:
+    yield copy.deepcopy(cases[request.param])
+
+
+def test_a_true_run_is_believed(case: Case) -> None:
+    assert case.verdict().wrong == []
+    assert case.verdict().states == {"applied": 9}
+
+
+def test_a_conflict_with_nobody_is_false(case: Case) -> None:
+    case.truth["effects"] = []
+    for row in case.result:
+        row["state"] = "conflict"
+    assert len(case.verdict().false) == 9
+
+
+def test_a_conflict_with_somebody_who_wrote_after_us_may_be_called_one(case: Case) -> None:
+    changed = next(e for e in case.truth["effects"] if e["method"] in ("PUT", "PATCH"))
+    row = next(r for r, c in zip(case.result, case.changes, strict=True) if c["kind"] == "update")
+    row["state"] = "conflict"
+    case.truth["effects"].append(changed | {"who": "writer", "n": 10**6})
+    assert not [line for line in case.verdict(alone=False).false if "took effect" in line]
+
+
+@pytest.mark.parametrize("state", ["failed", "conflict", "not sent"])
+def test_a_landed_row_that_is_said_to_have_stayed_away_is_false(case: Case, state: str) -> None:
+    for row in case.result:
+        row["state"] = state
+    assert len(case.verdict().false) == 9
+
+
+def test_a_state_that_there_is_not_is_false(case: Case) -> None:
+    case.result[0]["state"] = "done"
+    assert len(case.verdict().false) == 1
+
+
+def test_a_landed_row_that_is_said_to_differ_is_false(case: Case) -> None:
+    case.result[0]["state"] = "differs"
+    assert len(case.verdict().false) == 1
+
+
+def test_an_unknown_row_is_counted_and_is_no_lie(case: Case) -> None:
+    case.result[0]["state"] = "unknown"
+    assert not case.verdict().wrong
+    assert case.verdict().states["unknown"] == 1
+
+
+def test_a_row_of_which_nothing_is_there_is_lost(case: Case) -> None:
+    case.truth["state"] = case.before
+    assert len(case.verdict().lost) == 9
+
+
+def test_a_row_that_never_took_effect_is_lost_even_if_somebody_else_made_it(case: Case) -> None:
+    case.truth["effects"] = []
+    assert len(case.verdict().lost) == 9
+    assert len(case.verdict(alone=False).lost) == 9
+
+
+def test_a_second_record_of_a_create_is_a_duplicate(case: Case) -> None:
+    case.records.append(copy.deepcopy(case.records[-1]) | {"id": 99_999})
+    assert len(case.verdict().duplicated) == 1
+
+
+def test_a_second_effect_of_a_create_is_a_duplicate_and_of_an_update_is_counted(
+    case: Case,
+) -> None:
+    made, changed = [
+        next(e for e in case.truth["effects"] if e["method"] in methods)
+        for methods in (("POST",), ("PUT", "PATCH"))
+    ]
+    case.truth["effects"].append(made)
+    assert len(case.verdict().duplicated) == 1
+    assert case.verdict().repeated == 0
+    case.truth["effects"].append(changed)
+    assert len(case.verdict().duplicated) == 1
+    assert case.verdict().repeated == 1
+
+
+def test_a_write_that_nobody_planned_is_stray(case: Case) -> None:
+    case.truth["effects"][-1]["path"] += "77"
+    assert len(case.verdict().stray) == 1
+
+
+def test_a_field_that_nobody_planned_to_change_is_stray(case: Case) -> None:
+    field = {"contacts": "country_code", "flows": "template_name", "templates": "footer"}
+    changed = next(e for e in case.truth["effects"] if e["method"] in ("PUT", "PATCH"))
+    record = next(r for r in case.records if r["id"] == changed["id"])
+    record[field.get(case.load.room, "events")] = "?"
+    assert len(case.verdict().stray) == 1
+
+
+@pytest.mark.parametrize(
+    "bend",
+    [
+        lambda result: result.reverse(),
+        lambda result: result.pop(),
+        lambda result: result.append(result[0]),
+        lambda result: result[0].update(label="?"),
+    ],
+    ids=["order", "missing", "twice", "label"],
+)
+def test_other_rows_than_the_plan_s_are_false(
+    case: Case, bend: Callable[[list[dict[str, Any]]], None]
+) -> None:
+    bend(case.result)
+    assert "the result has other rows than the plan" in case.verdict().wrong[0]
+
+
+def test_a_plan_with_other_rows_than_were_wanted_is_false(case: Case) -> None:
+    case.changes.pop()
+    case.result.pop()
+    assert "the plan has other rows than were wanted" in case.verdict().wrong[0]
+
+
+@pytest.mark.parametrize(
+    ("read", "finding"), [(9, "overwritten"), (3, "gap"), (None, "overwritten")]
+)
+def test_a_value_of_somebody_else_may_only_get_lost_between_read_and_write(
+    read: int | None, finding: str
+) -> None:
+    """Somebody writes at 5. Who has read at 3 cannot know it at 10; who has read at 9 does."""
+    ours = {"who": "client", "method": "PUT", "path": "contacts/7", "body": {"name": "a"}}
+    theirs = {"who": "writer", "method": "PUT", "path": "contacts/7", "body": {"name": "b"}}
+    common = {"id": 7, "status": 200}
+    truth = {
+        "state": {},
+        "marks": {"planned": 1, "apply": 2},
+        "reads": [] if read is None else [[read, [7]]],
+        "effects": [theirs | common | {"n": 5, "sent": 5}, ours | common | {"n": 11, "sent": 10}],
+    }
+    verdict = judge(Load("contacts", []), [], [], {}, truth, alone=False)
+    assert (len(verdict.overwritten), verdict.gaps) == (
+        (1, 0) if finding == "overwritten" else (0, 1)
+    )

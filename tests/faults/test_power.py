@@ -1,0 +1,219 @@
+"""A failing disk, a full one, and a power cut: a journal says what is true, or stops."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from faults import disk
+
+from chatkit.bulk.change import Change
+from chatkit.bulk.journal import Header, Journal
+from chatkit.errors import JournalError
+
+ROOT = Path(__file__).parents[2]
+linux = pytest.mark.skipif(sys.platform != "linux", reason="the kernel's own means, of Linux")
+
+#: A child makes a journal with three groups of ten events, then the disk fails, then it goes on.
+CHILD = """
+import json, sys
+from pathlib import Path
+from faults import disk
+from faults.test_power import group, new
+from chatkit.errors import JournalError
+
+journal = new(Path(sys.argv[1]))
+for number in range(3):
+    group(journal, number)
+    journal.commit()
+size = journal.path.with_name(journal.path.name + "-wal").stat().st_size
+exec(sys.argv[2])
+errors = []
+for number in range(3, 6):
+    for step in (lambda: group(journal, number), journal.commit):
+        try:
+            step()
+            errors.append("")
+        except JournalError as error:
+            errors.append(str(error))
+committed = sum(1 for _ in journal.events())
+journal.close()
+print(json.dumps([errors, committed, str(journal.path)]))
+"""
+
+
+def new(folder: Path) -> Journal:
+    header = Header("20261120-1", "0" * 64, "here", None, "contact", ("id",), (), 10)
+    changes = [Change(n, "update", n, f"+1 20255501{n:02}", {}, {"name": "Ana"}) for n in range(10)]
+    return Journal.create(folder, header, changes)
+
+
+def group(journal: Journal, number: int, size: int = 40) -> None:
+    for n in range(10):
+        journal.write(n, "intent", group=number, live={"name": "Zoë" * size})
+
+
+def groups(journal: Journal) -> list[int]:
+    """The numbers of the groups in a journal, each of which must be whole."""
+    found = [(event.detail["group"], event.n) for event in journal.events()]
+    assert found == [(number, n) for number in sorted({g for g, _ in found}) for n in range(10)]
+    return sorted({number for number, _ in found})
+
+
+def child(code: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+    paths = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
+    return subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        env=os.environ | {"PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@linux
+@pytest.mark.parametrize(
+    ("failure", "said"),
+    [
+        ("disk.fail_fsync()", "disk I/O error"),
+        ("disk.refuse_writes()", "database or disk is full"),
+        ("disk.fill_disk(size)", "disk I/O error"),
+        ("disk.fill_disk(size + 3000)", "disk I/O error"),  # it ends in the middle of a page
+    ],
+)
+def test_after_a_failure_nothing_more_is_recorded(tmp_path, failure, said):
+    done = child(CHILD, tmp_path, failure)
+    assert done.returncode == 0, done.stderr
+    (noted, *refused), committed, path = json.loads(done.stdout)
+    assert noted == ""  # an event waits in memory: only the commit asks the disk
+    assert len(refused) == 5
+    assert all(f"cannot be written: {said}" in text for text in refused)
+    assert all("chatkit.resume('20261120-1')" in text for text in refused)
+    assert committed == 30
+    with Journal.open(Path(path)) as journal:  # the disk is well again
+        # What was being written when the disk failed may have reached it.
+        assert groups(journal) in ([0, 1, 2], [0, 1, 2, 3])
+        group(journal, 4)
+        journal.commit()
+        assert groups(journal)[-1] == 4
+
+
+@linux
+@pytest.mark.parametrize("failure", ["fail_fsync()", "refuse_writes()", "fill_disk(5000)"])
+def test_a_journal_that_cannot_be_made_leaves_nothing(tmp_path, failure):
+    code = f"""
+import sys
+from pathlib import Path
+from faults import disk
+from faults.test_power import new
+from chatkit.errors import JournalError
+
+disk.{failure}
+try:
+    new(Path(sys.argv[1]) / "runs")
+except JournalError as error:
+    print(error)
+"""
+    done = child(code, tmp_path)
+    assert done.stdout.startswith("The journal of run 20261120-1 cannot be written: "), done.stderr
+    assert done.stdout.endswith("Nothing was sent.\n")
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def test_a_torn_tail_is_only_the_group_that_was_being_written(tmp_path):
+    """The log is cut to what was synced, with anything behind it: a part of the next, or dirt."""
+    rng = random.Random(0)
+    journal = new(tmp_path / "live")
+    log = journal.path.with_name(journal.path.name + "-wal")
+    states = [disk.taken(journal.path)]
+    for number in range(8):
+        group(journal, number)
+        journal.commit()
+        states.append(disk.taken(journal.path))
+    assert groups(journal) == list(range(8))
+    journal.close()
+    for n, synced in enumerate(states[:-1]):
+        size, after = len(synced["-wal"]), states[n + 1]["-wal"]
+        part = after[size : rng.randrange(size + 1, len(after))]
+        for tail in (b"", part, rng.randbytes(5000), bytes(4096), part[:24] + rng.randbytes(9000)):
+            path = tmp_path / f"cut{n}-{len(tail)}.db"
+            disk.put(synced, path)
+            disk.cut(path.with_name(f"{path.name}-wal"), size, tail)
+            with Journal.open(path) as cut:
+                assert groups(cut) == list(range(n))
+                group(cut, n)
+                cut.commit()
+                assert groups(cut) == list(range(n + 1))
+    assert not log.exists()
+
+
+def test_a_power_cut_at_any_moment_loses_only_the_group_that_was_being_committed(tmp_path):
+    """Through many groups: the log is copied into the database and begun anew on the way."""
+    rng = random.Random(1)
+    journal = new(tmp_path / "live")
+    before, kinds, lost = disk.taken(journal.path), set(), set()
+    for number in range(70):
+        group(journal, number, size=3000)
+        journal.commit()
+        after = disk.taken(journal.path)
+        copied = before[""] != after[""]
+        begun = before.get("-wal", b"")[:32] != after["-wal"][:32]
+        kinds.add((copied, begun))
+        for _ in range(12 if copied or begun else 1):
+            path = tmp_path / "cut.db"
+            disk.put(disk.power_cut(before, after, rng), path)
+            with Journal.open(path) as cut:
+                found = groups(cut)
+                assert found in (list(range(number)), list(range(number + 1)))
+                lost.add(len(found) == number)
+        before = after
+    journal.close()
+    assert kinds >= {(False, False), (True, False), (False, True)}
+    assert lost == {True, False}  # both were seen
+
+
+@linux
+def test_power_that_goes_during_a_commit_takes_the_process_with_it(tmp_path):
+    code = """
+import sys
+from pathlib import Path
+from faults import disk
+from faults.test_power import group, new
+
+disk.cut_power_at(4, seed=int(sys.argv[2]))
+journal = new(Path(sys.argv[1]))
+for number in range(9):
+    group(journal, number)
+    journal.commit()
+    print(number, flush=True)
+"""
+    found = set()
+    for seed in range(6):
+        folder = tmp_path / str(seed)
+        done = child(code, folder, seed)
+        assert done.returncode == -signal.SIGKILL, done.stderr
+        assert done.stdout.split() == ["0", "1", "2"]
+        with Journal.open(folder / "20261120-1.db") as journal:
+            found.add(tuple(groups(journal)))
+    assert found <= {(0, 1, 2), (0, 1, 2, 3)}
+
+
+def test_a_log_that_was_lost_is_not_taken_for_a_short_run(tmp_path):
+    journal = new(tmp_path / "live")
+    for number in range(3):
+        group(journal, number)
+        journal.commit()
+    files = disk.taken(journal.path)
+    del files["-wal"]
+    path = tmp_path / "lost.db"
+    disk.put(files, path)
+    with pytest.raises(JournalError, match="holds 0 events, and 30 were committed"):
+        Journal.open(path)
+    journal.close()
