@@ -12,6 +12,7 @@ import math
 import queue
 import random
 import time
+from collections import deque
 from collections.abc import Generator, Iterable
 from contextlib import closing
 from itertools import count, islice
@@ -30,6 +31,7 @@ from chatkit.errors import (
     Unreachable,
 )
 from chatkit.secret import Secret
+from chatkit.window import Window
 from chatkit.wire import Door, Wire
 
 Outcome = tuple[Call, Answer | CallError]
@@ -155,13 +157,13 @@ class Transport:
                 return call, DeadlinePassed(call, f"no whole answer in {self.deadline:g} s")
             finally:
                 self._pace.out -= 1
-            wait = self._wait(outcome, tries)
+            wait = self._wait(outcome, tries, began)
             if wait is None or time.monotonic() + wait >= end:
                 return call, outcome
             if outcome.status != 429:  # which holds back all calls: the oldest goes first then
                 await asyncio.sleep(wait)
 
-    def _wait(self, outcome: Answer | CallError, tries: count[int]) -> float | None:
+    def _wait(self, outcome: Answer | CallError, tries: count[int], sent: float) -> float | None:
         """Seconds until a call may be sent again; None: its outcome stands.
 
         Sent again is what never left, what met a 429 (which changed nothing), and a read
@@ -170,8 +172,8 @@ class Transport:
         told = 0.0
         if isinstance(outcome, Answer):
             if outcome.status == 429:
-                return self._pace.slow(outcome.retry_after())
-            self._pace.widen()
+                return self._pace.slow(outcome.retry_after(), sent)
+            self._pace.widen(sent)
             if outcome.call.writes or outcome.status not in (500, 502, 503, 504):
                 return None
             told = outcome.retry_after() or 0.0
@@ -248,7 +250,8 @@ class _Pace:
     """How fast an account may be asked: a 429 to one call holds back all of them.
 
     After the time told the oldest call goes first, and each that is let through lets one
-    more go beside it: the next 429 then meets few calls and not all.
+    more go beside it: the next 429 then meets few calls and not all. What the service took
+    in the second before a 429 is taken for its limit, until a minute without one.
     """
 
     def __init__(self, longest: float) -> None:
@@ -258,40 +261,64 @@ class _Pace:
         self._resume_at = 0.0
         self._step = 0.25
         self._ends: list[float] = []  # of the calls that wait for their turn
+        self._taken: deque[float] = deque()  # when the calls left that were answered lately
+        self._limit: Window | None = None
+        self._raised_at = 0.0
 
     async def turn(self, end: float) -> float:
         """Wait until one more call may go out; the seconds left to wait if that is too late."""
-        if self.out + len(self._ends) < self._width and time.monotonic() >= self._resume_at:
+        if self.out + len(self._ends) < self._width and not self._pause():
             return 0.0
         self._ends.append(end)
         try:
             while True:
-                pause = self._resume_at - (now := time.monotonic())
                 older = sum(other < end for other in self._ends)
-                if pause <= 0 and self.out + older < self._width:
+                pause = self._pause(take=self.out + older < self._width)
+                if not pause and self.out + older < self._width:
                     return 0.0
                 pause = max(pause, 0.01)
-                if now + pause >= end:
+                if time.monotonic() + pause >= end:
                     return pause
                 await asyncio.sleep(pause)
         finally:
             self._ends.remove(end)
 
-    def slow(self, told: float | None) -> float:
-        """Note a 429; return the seconds to wait: those told, or more each time."""
+    def _pause(self, *, take: bool = True) -> float:
+        """Seconds until a call may go out; one that may now is counted."""
+        now = time.monotonic()
+        pause = max(0.0, self._resume_at - now)
+        if self._limit is not None and not pause:
+            pause = self._limit.wait(now)
+            if take and not pause:
+                self._limit.take(now)
+        return pause
+
+    def slow(self, told: float | None, sent: float) -> float:
+        """Note a 429 to a call sent then; the seconds to wait: those told, or more each time."""
         now = time.monotonic()
         if now >= self._resume_at:  # the first one since calls were let through
             self._step = min(2 * self._step, 8.0)
+            took = float(sum(sent - 1 < left <= sent for left in self._taken))
+            known = math.inf if self._limit is None else 0.9 * self._limit.rate
+            self._limit = Window(max(1.0, min(took, known)))
+            self._raised_at = now
         wait = told or random.uniform(self._step / 2, self._step)  # noqa: S311  (jitter)
         self._width = 1
         self._resume_at = max(self._resume_at, now + min(wait, self._longest))
         return wait
 
-    def widen(self) -> None:
+    def widen(self, sent: float) -> None:
         """Note an answer that is no 429; one from before the pause says nothing."""
-        if time.monotonic() >= self._resume_at:
+        now = time.monotonic()
+        self._taken.append(sent)
+        while self._taken[0] < now - 2:
+            self._taken.popleft()
+        if now >= self._resume_at:
             self._width += 1
             self._step = 0.25
+        if self._limit is not None and now - self._raised_at > 60:
+            self._limit = Window(1.1 * self._limit.rate)
+            self._raised_at = now
 
 
 def _wait_for_some(landed: Landed, wait: float | None) -> list[Outcome | BaseException]:

@@ -28,7 +28,7 @@ ORDER = [
     ("wire",),
     (
         *("answer", "background", "call", "connection", "errors", "numbers"),
-        *("profile", "progress", "record", "secret", "settings", "snapshot"),
+        *("profile", "progress", "record", "secret", "settings", "snapshot", "window"),
     ),
 ]
 RANK = {room: rank for rank, line in enumerate(ORDER) for room in line} | {"signature": len(ORDER)}
@@ -40,7 +40,7 @@ DOORS = {
     "httpx": ("wire",),
     "httpx_aiohttp": ("wire",),
     "pandas": ("frame", "bulk/draft", "bulk/edits", "bulk/table"),
-    "pyarrow": ("frame",),
+    "pyarrow": ("frame", "bulk/edits"),
     "phonenumbers": ("numbers",),
     "ipywidgets": ("widgets",),
     "anywidget": ("widgets",),

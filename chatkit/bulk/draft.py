@@ -15,7 +15,7 @@ from chatkit.bulk.edits import Edits, compare
 from chatkit.bulk.keys import Identity, Natural
 from chatkit.bulk.plan import Plan, Refused, Setting
 from chatkit.bulk.reconcile import same
-from chatkit.bulk.table import joined
+from chatkit.bulk.table import joined, none, records
 from chatkit.bulk.value import values as shown
 from chatkit.endpoints import Endpoints
 from chatkit.errors import InputError
@@ -166,9 +166,9 @@ class _Draft:
             for name, value in values.items():
                 if name not in live:
                     edited.setdefault(row, {})[name] = value
-                elif not same(_none(live[name]), value):
+                elif not same(none(live[name]), value):
                     edited.setdefault(row, {})[name] = value
-                    before.setdefault(row, {})[name] = _none(live[name])
+                    before.setdefault(row, {})[name] = none(live[name])
         for row in cells:
             if row in edited:
                 before[row] = {**self._before({row: edited[row]})[row], **before.get(row, {})}
@@ -240,7 +240,7 @@ class _Draft:
     def _delete(self, rows: Sequence[int]) -> None:
         rows = [row for row in rows if self._edits.positions[row] >= 0]
         places = [int(self._edits.positions[row]) for row in rows]
-        for row, known in zip(rows, _records(self._base, places), strict=True):
+        for row, known in zip(rows, records(self._base, places), strict=True):
             self._add_delete(row, self._label(row), self._edits.key(row), known)
 
     def also_delete(self, keys: Iterable[Any] | None) -> None:
@@ -261,7 +261,7 @@ class _Draft:
                 continue
             row = at.setdefault(int(place), end + n)
             label = self._label(row) if row < end else key
-            [known] = _records(self._base, [int(place)])
+            [known] = records(self._base, [int(place)])
             self._add_delete(row, label, key, known)
 
     def _add_delete(self, row: int, label: Any, key: Any, known: Mapping[str, Any]) -> None:
@@ -346,13 +346,3 @@ _SEEN = ("updated_at",)
 def _parts(key: Any) -> tuple[str | None, Any]:
     """Part the key of a content among many templates into template code and language code."""
     return key if isinstance(key, tuple) else (None, key)
-
-
-def _none(value: Any) -> Any:
-    """Take what pandas holds for nothing as None."""
-    return None if value is None or value != value else value
-
-
-def _records(base: pd.DataFrame, places: Sequence[int]) -> Iterator[dict[str, Any]]:
-    for record in base.iloc[list(places)].astype(object).to_dict("records"):
-        yield {str(name): _none(value) for name, value in record.items()}

@@ -6,6 +6,7 @@ cell that nobody edited.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -188,8 +189,8 @@ class _Pick:
 
 def _differing(base: Cells, edited: Cells, places: _Pick, rows: _Pick) -> Rows:
     """Find which of `rows` say something else than the base at the same one of `places`."""
-    if base.dtype.kind == "M" and edited.dtype == object:
-        edited = edited.infer_objects()
+    if base.dtype.kind == "M":
+        edited = _times(edited)
     kinds = base.dtype.kind + edited.dtype.kind
     if isinstance(base.dtype, pd.StringDtype):
         texts = _texts(edited)
@@ -267,6 +268,14 @@ def _true(mask: Any) -> Rows:
     return pc.indices_nonzero(mask).to_numpy().astype(np.int64)  # type: ignore[no-any-return]
 
 
+def _times(cells: Cells) -> Cells:
+    """Read a column of Python's times as pandas's, if it can hold them all."""
+    if cells.dtype == object and pd.api.types.infer_dtype(cells, skipna=True) == "datetime":
+        with suppress(ValueError, OverflowError):
+            return pd.to_datetime(cells, utc=True)
+    return cells
+
+
 def _other_times(base: Cells, edited: Cells, places: _Pick, rows: _Pick) -> Rows:
     """Compare times, in the coarser of two resolutions; without a zone they are UTC."""
     if base.dtype != edited.dtype:
@@ -289,8 +298,10 @@ def _other_numbers(base: Cells, edited: Cells, places: _Pick, rows: _Pick) -> Ro
 
 
 def _numbers(cells: Cells) -> Any:
-    dtype = {"i": "int64", "f": "float64", "b": "bool"}[cells.dtype.kind]
-    return cells.to_numpy(dtype, na_value=0) if cells.hasnans else cells.to_numpy(dtype)
+    plain: dict[str, type] = {"i": int, "f": float, "b": bool}
+    python = plain[cells.dtype.kind]
+    dtype = np.dtype(np.int64 if python is int else python)
+    return cells.to_numpy(dtype, na_value=python()) if cells.hasnans else cells.to_numpy(dtype)
 
 
 def _other_objects(base: Cells, edited: Cells, places: _Pick, rows: _Pick) -> Rows:

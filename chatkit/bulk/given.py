@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 DELETE = "delete"  #: the column that says of a row that its record is to be deleted
 
+#: What a file makes of True, False and nothing.
+_FLAGS = {"True": True, "False": False, "": False}
+
 
 def checked(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the frame, if each of its columns has one name of its own.
@@ -63,6 +66,8 @@ def flags(cells: pd.Series[Any]) -> tuple[Mask, list[Refusal]]:
     for row, value in enumerate(listed(cells)):
         if isinstance(value, bool):
             found[row] = value
+        elif isinstance(value, str) and value in _FLAGS:
+            found[row] = _FLAGS[value]
         elif value is not None:
             step = "write True or False, or leave it empty"
             odd.append(Refusal(row, DELETE, value, "is neither True nor False", step))

@@ -212,7 +212,7 @@ def _verified(connection: sqlite3.Connection, path: Path, header: str) -> Conten
     run = connection.execute
     for (finding,) in run("PRAGMA quick_check(1)"):
         if finding != "ok":
-            raise damaged(path, finding)
+            raise damaged(path, finding.splitlines()[-1])
     bodies = [body for (body,) in run("SELECT body FROM change ORDER BY n")]
     (seal,) = run("SELECT seal FROM run").fetchone()
     if _seal(header, bodies) != seal:

@@ -9,6 +9,7 @@ import secrets
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -90,7 +91,7 @@ class Plan:
         """The cells that cannot be planned: `row`, `column`, `value`, `reason`, `next_step`."""
         return table.refused(self.cells, self.setting.names)
 
-    @property
+    @cached_property
     def hash(self) -> str:
         """The SHA-256 of what it would do: an edited plan has another."""
         changes = [change.as_json() for change in self.changes]

@@ -59,7 +59,7 @@ def same(before: Any, edited: Any) -> bool:
     if isinstance(before, bool):
         return isinstance(edited, (int, float)) and before == edited
     if isinstance(before, int) and isinstance(edited, float) and abs(edited) >= INEXACT:
-        return abs(before) < 2 * 2**63 and float(before) == edited
+        return abs(before) < 2**64 and float(before) == edited
     return _equal(before, edited)
 
 

@@ -6,27 +6,24 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from html import escape
-from itertools import chain, repeat
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from itertools import chain
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, get_args
 
 from chatkit.bulk.change import Change
+from chatkit.bulk.line import LABEL, Line, label, lines
 from chatkit.bulk.row import State
 from chatkit.bulk.value import (
     LONG,
     Shown,
     columns,
     cut,
-    differences,
     many,
-    pair,
     right_to_left,
-    shown,
-    small,
+    squeezed,
     values,
     visible,
-    words,
 )
-from chatkit.secret import MASK
 
 if TYPE_CHECKING:
     from chatkit.bulk.plan import Plan, Refused
@@ -35,15 +32,13 @@ __all__ = ["counted", "html", "text", "values"]
 
 FEW = 8  #: changes of each kind, and refused cells, that are shown at once
 MANY = 200  #: lines of an HTML table, at most
-FIELDS, DEPTH = 8, 3  #: lines of one change, and of one nested value in it
-LABEL, WIDTH = 48, 100  #: columns of a label and of a line, as text
+WIDTH = 100  #: columns of the text
 PATIENCE = 10.0  #: seconds from which on an estimate is worth a line
 
 #: Why changes cannot be undone exactly: how and why, with a number and what is said of it.
 Losses = Mapping[tuple[str, str], tuple[int, str]]
 
 _SIGNS = {"create": "+", "update": "~", "delete": "-"}
-_SECRET = re.compile("secret|token|password|authorization", re.IGNORECASE)
 _SPELLED = re.compile("(⟨U\\+[0-9A-F]{4,6}⟩|[␣↵])")
 
 
@@ -106,60 +101,6 @@ def _duration(seconds: float) -> str:
     return f"about {many(10 * round(seconds / 10), 'second')}"
 
 
-# --- what changes ---------------------------------------------------------------------
-
-
-class Line(NamedTuple):
-    """One field of a change. A side that there is not is None."""
-
-    field: str
-    before: Shown | None
-    after: Shown | None
-
-
-def _lines(change: Change) -> list[Line]:
-    """Show the fields of a change; what its label says already is not said again."""
-    if change.kind == "update":
-        lines = [line for name in change.after for line in _updated(change, name)]
-    else:
-        new = change.kind == "create"
-        told = (*change.label.split(), change.label, change.code)
-        fields = {n: v for n, v in (change.after or change.before).items() if v not in told}
-        sides = [(n, _one(n, v)) for n, v in fields.items() if new or v not in (None, "", [], {})]
-        lines = [Line(n, None, side) if new else Line(n, side, None) for n, side in sides]
-    return lines[:FIELDS] + _rest("", len(lines) - FIELDS, "more field")
-
-
-def _updated(change: Change, name: str) -> list[Line]:
-    """Show what becomes of one field: whole if it is small, else the places that differ."""
-    after = change.after[name]
-    if name not in change.before or _secret(name, after):
-        return [Line(name, words(MASK), _one(name, after))]
-    before = change.before[name]
-    places = [] if small(before) and small(after) else list(differences(name, before, after))
-    shown_first = places[:DEPTH] or [(name, before, after)]
-    lines = [Line(place, *pair(a, b)) for place, a, b in shown_first]
-    return lines + _rest(name, len(places) - DEPTH, "more difference")
-
-
-def _rest(field: str, count: int, noun: str) -> list[Line]:
-    return [Line(field, None, words(f"… and {many(count, noun)}"))] if count > 0 else []
-
-
-def _one(name: str, value: Any) -> Shown:
-    return words(MASK) if _secret(name, value) else shown(value)
-
-
-def _secret(name: str, value: Any) -> bool:
-    return isinstance(value, str) and _SECRET.search(name) is not None
-
-
-def _label(change: Change) -> str:
-    """Name the record of a change, with its template code if there is one."""
-    code = change.code if change.code and change.code not in change.label.split() else ""
-    return cut(f"{code} {change.label}".strip(), LABEL)
-
-
 def _kinds(plan: Plan) -> list[list[Change]]:
     """Put the changes of each kind together."""
     kinds = [[change for change in plan.changes if change.kind == kind] for kind in _SIGNS]
@@ -175,31 +116,27 @@ def _row(row: Any) -> str:
 
 def text(plan: Plan) -> str:
     """Show a plan in a terminal, or to whoever compares outputs: the same plan, the same text."""
-    blocks = [[_heading(plan)], _changes(plan), _cells(plan), _told(plan), _end(plan)]
+    told = [line for said in _told(plan) for line in _wrapped("", said)]
+    blocks = [[_heading(plan)], _changes(plan), _cells(plan), told, _end(plan)]
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
 
 def _changes(plan: Plan) -> list[str]:
-    losses = _losses(plan)
-    kinds = _kinds(plan)
-    labels = {id(c): _label(c) + _footnote(c, losses) for k in kinds for c in k[:FEW]}
-    width = max(map(columns, labels.values()), default=0)
-    lines = []
+    losses, kinds = _losses(plan), _kinds(plan)
+    names = {id(c): label(c) + _footnote(c, losses) for kind in kinds for c in kind[:FEW]}
+    width = max(map(columns, names.values()), default=0)
+    said = []
     for changes in kinds:
-        sign = _SIGNS[changes[0].kind]
+        kind = changes[0].kind
         for change in changes[:FEW]:
-            label = labels[id(change)]
-            heads = chain(
-                [f"  {sign} {label}{' ' * (width - columns(label))}  "], repeat(" " * (width + 6))
-            )
-            said = [part for line in _lines(change) for part in _said(line, WIDTH - width - 6)]
-            lines += [
-                (head + part).rstrip() for head, part in zip(heads, said or [""], strict=False)
-            ]
+            name = names[id(change)]
+            head = f"  {_SIGNS[kind]} {name}{' ' * (width - columns(name))}  "
+            body = _body(change, WIDTH - width - 6)
+            said.append((head + "".join(body[:1])).rstrip())
+            said += [" " * (width + 6) + part for part in body[1:]]
         if (more := len(changes) - FEW) > 0:
-            kind = many(more, f"more {changes[0].kind}")
-            lines.append(f"    … and {kind}: plan.frame() has them all")
-    return lines
+            said.append(f"    … and {many(more, f'more {kind}')}: plan.frame() has them all")
+    return said
 
 
 def _footnote(change: Change, losses: Losses) -> str:
@@ -207,12 +144,23 @@ def _footnote(change: Change, losses: Losses) -> str:
     return f" [{number}]" if number else ""
 
 
-def _said(line: Line, room: int) -> list[str]:
-    """Write a line; in two where it is long, or where → could be read from right to left."""
-    field, before, after = line
-    name = f"{cut(field, LABEL)}: " if field else ""
-    if before is None or after is None:
-        return [f"{name}{before or after}"]
+def _body(change: Change, room: int) -> list[str]:
+    """Write the fields of a change: each on a line of its own if it has two sides."""
+    said: list[str] = []
+    for field, before, after in lines(change):
+        name = f"{squeezed(field, LABEL)}: " if field else ""
+        one = f"{name}{before or after}"
+        if before and after:
+            said += _sides(name, before, after, room)
+        elif said and change.kind != "update" and columns(said[-1] + one) + 2 <= room:
+            said[-1] += f", {one}"
+        else:
+            said.append(one)
+    return said
+
+
+def _sides(name: str, before: Shown, after: Shown, room: int) -> list[str]:
+    """Write both sides; below each other if they are long, or if → could be read backwards."""
     whole = f"{name}{before} → {after}"
     if columns(whole) <= room and not right_to_left(f"{before}{after}"):
         return [whole]
@@ -220,20 +168,29 @@ def _said(line: Line, room: int) -> list[str]:
 
 
 def _cells(plan: Plan) -> list[str]:
-    lines = ["Refused:"] if plan.cells else []
+    said = ["Refused:"] if plan.cells else []
     for row, column, value, reason, step in plan.cells[:FEW]:
-        where = f"row {_row(row)}" + (f", {cut(column, LABEL)}" if column else "")
-        lines.append(f"  {where} = {cut(value, LONG)}: {visible(reason)}")
-        lines += [f"    -> {visible(step)}"] if step else []
+        place = [f"row {_row(row)}", *([cut(column, LABEL)] if column else [])]
+        what = f"{', '.join(place)} = {cut(value, 2 * LONG)}" if value else ", ".join(place)
+        said += _wrapped("  ", f"{what}: {visible(reason)}")
+        said += _wrapped("    -> ", visible(step))
     if (more := len(plan.cells) - FEW) > 0:
-        lines.append(f"  … and {more:,} more: plan.refused has them all")
-    return lines
+        said.append(f"  … and {more:,} more: plan.refused has them all")
+    return said
 
 
 def _end(plan: Plan) -> list[str]:
     if objections := plan.objections():
-        return ["It refuses itself:", *(f"  - {visible(said)}" for said in objections)]
+        said = [line for one in objections for line in _wrapped("  - ", visible(one))]
+        return ["It refuses itself:", *said]
     return ["plan.apply() does it."] if plan.changes else []
+
+
+def _wrapped(lead: str, text: str) -> list[str]:
+    """Break a sentence into lines that begin below each other."""
+    width = WIDTH - len(lead)
+    parts = wrap(text, width, break_long_words=False, break_on_hyphens=False)
+    return [(lead if n == 0 else " " * len(lead)) + part for n, part in enumerate(parts)]
 
 
 # --- as HTML --------------------------------------------------------------------------
@@ -244,7 +201,7 @@ _STYLE = """
 .chatkit-plan.chatkit-plan table { border-collapse: collapse; margin: 0.6em 0; table-layout: fixed;
   width: 100%; }
 .chatkit-plan.chatkit-plan tbody { border-top: 1px solid var(--jp-border-color2, #8886); }
-.chatkit-plan.chatkit-plan tr { background: none; }
+.chatkit-plan.chatkit-plan tr:nth-child(n) { background: none; }
 .chatkit-plan.chatkit-plan :is(td, th) { border: none; max-width: none; overflow: hidden;
   overflow-wrap: anywhere; padding: 0.3em 1em 0.3em 0; text-align: left; vertical-align: top;
   white-space: pre-wrap; }
@@ -255,6 +212,11 @@ _STYLE = """
 .chatkit-plan del { background: rgba(229, 57, 53, 0.18); }
 .chatkit-plan ins { background: rgba(67, 160, 71, 0.22); }
 .chatkit-plan mark { background: none; display: inline-block; font-size: 85%; }
+.chatkit-plan sup { font-size: 85%; vertical-align: baseline; }
+.chatkit-plan b { display: inline-block; width: 1em; }
+.chatkit-plan .create { color: var(--jp-success-color1, #388e3c); }
+.chatkit-plan .update { color: var(--jp-info-color1, #0288d1); }
+.chatkit-plan .delete { color: var(--jp-error-color1, #d32f2f); }
 .chatkit-plan summary { cursor: pointer; }
 .chatkit-plan.chatkit-plan ul { list-style: none; margin: 0.6em 0; padding: 0; }
 .chatkit-plan .objections { border-left: 3px solid var(--jp-warn-color1, #f57c00);
@@ -287,8 +249,8 @@ def html(plan: Plan) -> str:
 
 
 def _html(text: str) -> str:
-    """Escape a visible text; what is spelled out in it stands back a little."""
-    return _SPELLED.sub(r"<mark>\1</mark>", escape(text))
+    """Escape a visible text; what is spelled out in it stands back, and a path may be broken."""
+    return _SPELLED.sub(r"<mark>\1</mark>", escape(text).replace("/", "/<wbr>"))
 
 
 def _html_tables(
@@ -311,21 +273,22 @@ def _html_changes(changes: list[Change], losses: Losses, room: int) -> list[str]
     """Make a table body of each change, as long as there is room for its lines."""
     bodies = []
     for change in changes:
-        lines = _lines(change) or [Line("", None, None)]
-        room -= len(lines)
+        fields = lines(change) or [Line("", None, None)]
+        room -= len(fields)
         if room < 0:
             break
-        span = f' rowspan="{len(lines)}"'
+        span = f' rowspan="{len(fields)}"'
         note = _footnote(change, losses)
         note = f"<sup>{note}</sup>" if note else ""
+        kind = change.kind
         head = (
-            f"<td{span}>{_SIGNS[change.kind]} {change.kind}</td>"
-            f'<th{span} scope="rowgroup" dir="auto">{_html(_label(change))}{note}</th>'
+            f'<td{span}><b class="{kind}">{_SIGNS[kind]}</b> {kind}</td>'
+            f'<th{span} scope="rowgroup" dir="auto">{_html(label(change))}{note}</th>'
         )
         rows = [
-            f'<td dir="auto">{_html(cut(line.field, LABEL)).replace("/", "/<wbr>")}</td>'
+            f'<td dir="auto">{_html(squeezed(line.field, LABEL))}</td>'
             f"{_html_side(line.before, 'del')}{_html_side(line.after, 'ins')}"
-            for line in lines
+            for line in fields
         ]
         bodies.append(f"<tbody><tr>{head}{'</tr><tr>'.join(rows)}</tr></tbody>")
     return bodies
@@ -341,11 +304,11 @@ def _html_side(side: Shown | None, tag: str) -> str:
 
 
 def _html_refused(cell: Refused) -> str:
-    texts = [_row(cell.row), *(cut(part, LONG) for part in cell[1:3]), *map(visible, cell[3:])]
+    texts = [_row(cell.row), cut(cell[1], LABEL), cut(cell[2], 2 * LONG), *map(visible, cell[3:])]
     row = "".join([f'<td dir="auto">{_html(part)}</td>' for part in texts])
     return f"<tbody><tr>{row}</tr></tbody>"
 
 
 def _html_list(name: str, heading: str, lines: list[str]) -> str:
     items = "".join([f"<li>{_html(line)}</li>" for line in lines])
-    return f'<div class="{name}">{heading}<ul>{items}</ul></div>' if items else ""
+    return f'<div class="{name}"><strong>{heading}</strong><ul>{items}</ul></div>' if items else ""

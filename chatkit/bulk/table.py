@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -42,6 +42,17 @@ def joined(rows: pd.DataFrame) -> pd.Series[Any]:
     for part in rest:
         first = first.str.cat(part, sep=" ")
     return first
+
+
+def none(value: Any) -> Any:
+    """Take what pandas holds for nothing as None."""
+    return None if value is pd.NA or value is pd.NaT or value != value else value
+
+
+def records(frame: pd.DataFrame, places: Sequence[int]) -> Iterator[dict[str, Any]]:
+    """Return some rows of a frame as dicts of Python values."""
+    for record in frame.iloc[list(places)].astype(object).to_dict("records"):
+        yield {str(name): none(value) for name, value in record.items()}
 
 
 def refused(cells: Iterable[Refused], names: Names) -> pd.DataFrame:

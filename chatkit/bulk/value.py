@@ -10,7 +10,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import takewhile
+from itertools import takewhile, zip_longest
 from typing import Any, Literal, NamedTuple
 
 LONG, AROUND = 60, 20  #: characters of a value, and of what is kept before a difference
@@ -51,6 +51,14 @@ def cut(text: str, room: int, *, strict: bool = False) -> str:
     return "".join(units)
 
 
+def squeezed(text: str, room: int) -> str:
+    """Shorten a text in its middle, to keep apart what only differs at the end."""
+    if len(text) <= room:
+        return cut(text, room)
+    half = (room - 1) // 2
+    return f"{cut(text[:half], half)}…{cut(text[-half:], half)}"
+
+
 def columns(text: str) -> int:
     """Count the columns of a terminal that a text takes."""
     wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
@@ -75,7 +83,7 @@ def _units(text: str, *, strict: bool = False) -> list[str]:
 
 def _seen(c: str, strict: bool) -> bool:
     if strict or c.isascii():
-        return (c.isascii() and c.isprintable()) or c == "␣"
+        return c.isascii() and c.isprintable()
     return (c.isprintable() or unicodedata.category(c) == "Zs") and not _BLANK.match(c)
 
 
@@ -120,10 +128,10 @@ def shown(value: Any) -> Shown:
     """Show one value."""
     if value is MISSING:
         return words("(absent)")
-    if value is None or value == "":
-        return words("(none)" if value is None else "(empty)")
+    if value is None:
+        return words("(none)")
     if isinstance(value, str):
-        return Shown(cut(_edged(value), LONG), kind="text")
+        return Shown(cut(_edged(value), LONG), kind="text") if value else words("(empty)")
     nested = isinstance(value, Mapping | list | tuple)
     return Shown(cut(_outline(value) if nested else str(value), LONG))
 
@@ -136,24 +144,29 @@ def _edged(text: str) -> str:
 
 
 def _outline(value: Mapping[str, Any] | Sequence[Any]) -> str:
-    """Write a nested value whole if it is small, and else tell how large it is."""
+    """Write a nested value whole if it is small, and else how it begins, or how large it is."""
     if isinstance(value, Mapping) and isinstance(screens := value.get("screens"), list):
         return f"{many(len(screens), 'screen')}, version {value.get('version', '(none)')}"
-    if text := small(value):
-        return text
-    if isinstance(value, Mapping):
-        return f"{many(len(value), 'field')}: {', '.join(map(str, value))}"
-    return many(len(value), "item")
+    text = _json(value)
+    return text if len(text) <= LONG or isinstance(value, Mapping) else many(len(value), "item")
 
 
-def small(value: Any) -> str:
-    """Write a small object or list as JSON; the empty text for any other value."""
+def small(value: Any) -> bool:
+    """Whether a value is nested, but can be shown whole."""
+    return isinstance(value, Mapping | list | tuple) and len(_json(value)) <= LONG
+
+
+def _json(value: Any) -> str:
+    """Write JSON until it is long. A value may be what JSON refuses: it is shown all the same."""
+    encoder = json.JSONEncoder(ensure_ascii=False, check_circular=False, default=str)
     text = ""
-    if isinstance(value, Mapping | list | tuple):
-        for piece in json.JSONEncoder(ensure_ascii=False, default=str).iterencode(value):
+    try:
+        for piece in encoder.iterencode(value):
             text += piece
             if len(text) > LONG:
-                return ""
+                break
+    except TypeError:  # a key of an odd type
+        return str(value)
     return text
 
 
@@ -166,11 +179,14 @@ def many(count: int, noun: str) -> str:
 
 
 def differences(name: str, before: Any, after: Any) -> Iterator[tuple[str, Any, Any]]:
-    """Find the places, as in a JSON pointer, where two nested values differ."""
+    """Find the places, as in a JSON pointer, where two nested values differ.
+
+    They are compared as they are written: 1 is not True.
+    """
     if isinstance(before, Mapping) and isinstance(after, Mapping):
         for key in {**before, **after}:
             a, b = before.get(key, MISSING), after.get(key, MISSING)
-            if a != b:
+            if repr(a) != repr(b):
                 yield from differences(f"{name}/{key}", a, b)
     elif isinstance(before, list) and isinstance(after, list):
         yield from _items(name, before, after)
@@ -180,12 +196,13 @@ def differences(name: str, before: Any, after: Any) -> Iterator[tuple[str, Any, 
 
 def _items(name: str, before: list[Any], after: list[Any]) -> Iterator[tuple[str, Any, Any]]:
     """Compare two lists: what was put in or taken out in one place does not move the rest."""
-    head = _alike(before, after)
-    tail = _alike(before[head:][::-1], after[head:][::-1])
+    texts = [repr(item) for item in before], [repr(item) for item in after]
+    head = _alike(*texts)
+    tail = _alike(*(side[head:][::-1] for side in texts))
     a, b = before[head : len(before) - tail], after[head : len(after) - tail]
-    for n in range(max(len(a), len(b))):
-        sides = (side[n] if n < len(side) else MISSING for side in (a, b))
-        yield from differences(f"{name}/{head + n}", *sides)
+    for n, (x, y) in enumerate(zip_longest(a, b, fillvalue=MISSING), head):
+        if repr(x) != repr(y):
+            yield from differences(f"{name}/{n}", x, y)
 
 
 def _alike(a: Sequence[Any], b: Sequence[Any]) -> int:
@@ -216,8 +233,9 @@ def _texts(before: str, after: str, *, strict: bool = False) -> tuple[Shown, Sho
 def _side(whole: str, head: int, tail: int, *, long: bool, strict: bool) -> Shown:
     """Show one of two texts: what differs, between some of what is shared."""
     first, text, last = whole[:head], whole[head : len(whole) - tail], whole[len(whole) - tail :]
-    text = text.replace(" ", "␣") if text.isspace() else text
-    text = cut(text, LONG - AROUND if long else LONG, strict=strict)
+    blank = text.isspace()
+    text = cut(text, LONG - AROUND if long else LONG, strict=strict or blank)
+    text = text.replace(" ", "␣") if blank else text
     if long:
         first = _ending(first)
     room = max(LONG - AROUND - len(text), 1) if long else LONG

@@ -57,7 +57,9 @@ def memory() -> float:
 def child(script: str, *arguments: object, timeout: float = 300) -> Any:
     """Run a script of this folder in a process of its own; the JSON it prints."""
     command = [sys.executable, str(HERE / script), *map(str, arguments)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, check=True, timeout=timeout)
+    done = subprocess.run(command, capture_output=True, timeout=timeout, text=True)
+    if done.returncode:  # progress bars are of interest to nobody, errors are
+        sys.exit(done.stderr)
     return json.loads(done.stdout)
 
 

@@ -259,6 +259,14 @@ def test_a_group_is_one_transaction(folder):
         assert commits(journal.path) == 5
 
 
+def test_many_events_are_read_each_once(folder):
+    with created(folder) as journal:
+        for n in range(11_000):
+            journal.write(n, "intent")
+        journal.commit()
+        assert [event.n for event in journal.events()] == list(range(11_000))
+
+
 def test_what_is_pending_is_committed_by_close(folder):
     with created(folder) as journal:
         journal.write(None, "finished")

@@ -136,16 +136,45 @@ def test_a_log_that_was_left_is_in_the_database_before_anything_is_appended(kill
         assert told(journal) == WHOLE
 
 
-def test_a_journal_that_is_being_read_is_not_continued(killed, monkeypatch):
+@pytest.fixture
+def impatient(monkeypatch):
+    """Let nobody wait long for what another has locked."""
     connected = journalfile.connected
 
-    def impatient(path, mode):
+    def quick(path, mode):
         connection = connected(path, mode)
         connection.execute("PRAGMA busy_timeout = 50")
         return connection
 
-    monkeypatch.setattr(journalfile, "connected", impatient)
-    with closing(connected(killed, "ro")) as reader:
+    monkeypatch.setattr(journalfile, "connected", quick)
+
+
+def test_a_journal_that_another_program_has_locked_is_not_called_damaged(folder, impatient):
+    created(folder).close()
+    (path,) = journals(folder)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("PRAGMA locking_mode = EXCLUSIVE")
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(JournalError, match="cannot be used: database is locked"):
+            Journal.open(path)
+        with pytest.raises(JournalError, match="cannot be read: database is locked"):
+            glance(path)
+    Journal.open(path).close()
+
+
+def test_damage_that_would_hurt_later_is_refused_though_all_can_be_read(folder):
+    with created(folder) as journal:
+        journal.write(1, "intent")
+    content = bytearray(journal.path.read_bytes())
+    at = content.rindex(b"\x0d\x00\x00\x00\x01")  # the page of the event: a leaf with one cell
+    content[at + 7] += 9  # how much of its room is in splinters
+    journal.path.write_bytes(content)
+    with pytest.raises(JournalError, match=r"is damaged: .*[Ff]ragmentation"):
+        Journal.open(journal.path)
+
+
+def test_a_journal_that_is_being_read_is_not_continued(killed, impatient):
+    with closing(journalfile.connected(killed, "ro")) as reader:
         rows = reader.execute("SELECT seq FROM event")
         assert next(rows) == (1,)
         with pytest.raises(JournalError, match="somebody is reading it: try again"):

@@ -14,6 +14,7 @@ from bulk.journalling import (
     child,
     folder,  # noqa: F401
 )
+from filelock import FileLock
 
 from chatkit.bulk.lock import lock
 from chatkit.errors import AccountBusy, JournalError
@@ -67,9 +68,18 @@ def test_a_stopped_process_still_holds_its_lock(folder):
         process.kill()
 
 
+FORKED = """    import os
+    seen, there = os.pipe()
+    if os.fork() == 0:
+        os.write(there, b"!")
+        sys.stdin.read()
+        os._exit(0)
+    os.read(seen, 1)
+    print("""
+
+
 def test_a_fork_does_not_keep_the_lock_of_its_parent(folder):
-    code = HOLDER.replace("    print(", "    import os; os.fork() or sys.stdin.read()\n    print(")
-    with child(code, folder) as process:
+    with child(HOLDER.replace("    print(", FORKED), folder) as process:
         assert process.stdout.readline() == "held\n"
         process.kill()
         process.wait()
@@ -96,7 +106,14 @@ def test_one_process_holds_it_once_also_from_several_threads(folder):
         pass
 
 
-def test_it_may_be_let_go_by_another_thread_than_took_it(folder):
+def test_it_may_be_let_go_by_another_thread_than_took_it(folder, monkeypatch):
+    made = []  # kept, so that it is not let go by being forgotten
+
+    def kept(*arguments, **options):
+        made.append(FileLock(*arguments, **options))
+        return made[-1]
+
+    monkeypatch.setattr("chatkit.bulk.lock.FileLock", kept)
     stack = ExitStack()
     thread = threading.Thread(target=stack.enter_context, args=(lock(folder, ACCOUNT),))
     thread.start()
@@ -109,8 +126,9 @@ def test_it_may_be_let_go_by_another_thread_than_took_it(folder):
 
 
 def test_it_is_let_go_when_the_work_fails(folder):
-    with pytest.raises(ZeroDivisionError), lock(folder, ACCOUNT):
+    with pytest.raises(ZeroDivisionError) as caught, lock(folder, ACCOUNT):
         1 / 0  # noqa: B018
+    assert caught.value.__traceback__  # as IPython keeps the last error, with all its variables
     with lock(folder, ACCOUNT):
         assert sorted(path.suffix for path in folder.iterdir()) == [".holder", ".lock"]
     assert [path.suffix for path in folder.iterdir()] == [".lock"]

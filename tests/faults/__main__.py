@@ -1,105 +1,86 @@
 """The large run: `make faults`. Thousands of rows in every room, faults, and a thousand kills.
 
 `python -m faults --rows 10000 --kills 1000 --seed 0` prints a Markdown table and ends with 1
-if a row was lost, duplicated or falsely reported. `--job FILE` runs what a test asks for and
-prints JSON.
+if a row was lost, doubled or falsely reported. `--job JSON` does the campaign that a test asks
+for, and prints JSON.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import random
 import sys
-import tempfile
 import time
-from pathlib import Path
 from typing import Any
 
-from faults.account import account
-from faults.child import Job
-from faults.killer import Killer, Run, summary
-from faults.kinds import rates
-from faults.load import load
-from faults.points import BEGINNINGS, ENDS, POINTS
+from faults.campaign import Part, preload, work
+from faults.killer import Run
 
-#: Room, and how many creates, updates and deletes of 10,000 rows.
+#: The loads of 10,000 rows. An account has ten webhooks at most.
 PARTS = (
     ("contacts", 3000, 1200, 600),
     ("flows", 800, 700, 300),
     ("templates", 800, 700, 300),
     ("contacts", 1000, 400, 180),
-    ("webhooks", 4, 3, 3),
-    ("webhooks", 3, 4, 3),
 )
+WEBHOOKS = ("webhooks", 4, 3, 3)
 
 
-def named(rng: random.Random, which: str, n: int) -> tuple[list[str], list[str]]:
-    """The points of load number `n` (those that end it apart), with the call that is the last.
-
-    Args:
-        which: "each": every point in every load, at some call. "once": every point in one of
-            two loads, at its first call. "none".
-    """
-    if which == "none":
-        return [], []
-    each = which == "each"
-    begin, often, end = (points if each else points[n::2] for points in (BEGINNINGS, POINTS, ENDS))
-    numbered = [f"{point}:{rng.choice((1, 1, 2, 3, 5, 10)) if each else 1}" for point in often]
-    first = [f"{point}:1" for point in begin]
-    return first + rng.sample(numbered, len(numbered)), [f"{point}:1" for point in end]
-
-
-def work(
-    parts: list[list[Any]],
-    *,
-    seed: int = 0,
-    kills: int = 0,
-    faults: float = 0.14,
-    engine: str = "chatkit",
-    points: str = "each",
-    options: dict[str, Any] | None = None,
-    killer: dict[str, Any] | None = None,
-    service: dict[str, Any] | None = None,
-    profile: dict[str, Any] | None = None,
-    show: bool = False,
-) -> list[Run]:
-    """Apply one load after the other in one account; what became of each.
-
-    Raises:
-        Broken: The engine raised, hung, or sent something again.
-    """
-    rng = random.Random(seed)
-    runs = []
-    rows = sum(sum(part[1:]) for part in parts)
-    with account(profile) as served, tempfile.TemporaryDirectory() as folder:
-        left = 0.0
-        for n, (room, *counts) in enumerate(parts):
-            left += kills * sum(counts) / rows
-            wanted = load(served, room, seed + n, *counts)
-            common = {"seed": seed + n, "reads": faults / 7} | (service or {})
-            served.faults(common.pop("rates", None) or rates(faults), **common)
-            place = Path(folder, str(n))
-            place.mkdir()
-            hunter = Killer(rng, round(left), *named(rng, points, n), **(killer or {}))
-            job = Job(served, wanted, place, engine, **(options or {}))
-            hunter.alone = not job.writer
-            run = hunter.apply(job)
-            left -= sum(run.kills.values())
-            runs.append(run)
-            if show:
-                print(line([*part_name(room, counts), *summary(run).values()]), flush=True)
-                for wrong in run.verdict.wrong[:20]:
-                    print(f"    {wrong}")
-    return runs
+def summary(run: Run) -> dict[str, Any]:
+    """The figures of a run, in the order of a table."""
+    verdict = run.verdict
+    return {
+        "rows": verdict.rows,
+        "faults": sum(run.faults.values()),
+        "kills": sum(run.kills.values()),
+        "resumed": run.events["resumed"],
+        "adopted": run.events["adopted"],
+        "lost": len(verdict.lost),
+        "duplicated": len(verdict.duplicated),
+        "false": len(verdict.false),
+        "stray": len(verdict.stray),
+        "overwritten": len(verdict.overwritten),
+        "repeated": verdict.repeated,
+        "unknown": verdict.states["unknown"],
+        "seconds": round(run.seconds, 1),
+    }
 
 
-def part_name(room: str, counts: list[int]) -> list[str]:
-    return [f"{room} +{counts[0]} ~{counts[1]} -{counts[2]}"]
+def whole(runs: list[Run]) -> dict[str, Any]:
+    """Everything about some runs, as JSON."""
+    run = sum(runs, Run())
+    more = {"states": run.verdict.states, "gaps": run.verdict.gaps, "wrong": run.verdict.wrong}
+    return summary(run) | more | {"met": run.faults, "killed": run.kills, "events": run.events}
 
 
-def line(cells: list[Any]) -> str:
-    return "| " + " | ".join(map(str, cells)) + " |"
+def large(rows: int, kills: int, seed: int) -> Run:
+    """Do the large run and print its table, a line as soon as it is known."""
+    share = (rows - 2 * sum(WEBHOOKS[1:])) / sum(sum(counts) for _, *counts in PARTS)
+    parts: list[Part] = [[room, *(round(n * share) for n in counts)] for room, *counts in PARTS]
+    print(line("load", *summary(Run())))
+    print(line("---", *["---:"] * len(summary(Run()))))
+
+    def show(part: Part, run: Run) -> None:
+        room, creates, updates, deletes = part
+        name = f"{room} +{creates} ~{updates} -{deletes}"
+        print(line(name, *summary(run).values()), flush=True)
+        for wrong in run.verdict.wrong[:20]:
+            print(f"    {wrong}", file=sys.stderr)
+
+    begun = time.monotonic()
+    runs = work([*parts, WEBHOOKS, WEBHOOKS], seed=seed, kills=kills, points="each", show=show)
+    run = sum(runs, Run())
+    run.seconds = time.monotonic() - begun
+    print(line("all", *summary(run).values()))
+    return run
+
+
+def line(*cells: object) -> str:
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def counted(what: dict[str, int]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in sorted(what.items()))
 
 
 def main() -> int:
@@ -111,48 +92,12 @@ def main() -> int:
     given = parser.parse_args()
     preload()
     if given.job:
-        runs = work(**json.loads(given.job))
-        print(json.dumps(whole(runs)))
+        print(json.dumps(whole(work(**json.loads(given.job)))))
         return 0
-    parts = [[room, *(max(1, round(n * given.rows / 10_000)) for n in c)] for room, *c in PARTS]
-    for part in parts[-2:]:  # ten webhooks at most
-        part[1:] = list(PARTS[-1][1:])
-    begun = time.monotonic()
-    titles = ["load", *summary(Run())]
-    print(line(titles) + "\n" + line(["---"] * len(titles)))
-    runs = work(parts, seed=given.seed, kills=given.kills, service={"latency": 0.003}, show=True)
-    run = sum(runs, Run())
-    run.seconds = time.monotonic() - begun
-    print(line(["all", *summary(run).values()]) + "\n")
-    for title, counted in (("faults", run.faults), ("kills", run.kills)):
-        print(f"{title}: " + ", ".join(f"{k} {v}" for k, v in sorted(counted.items())))
+    run = large(given.rows, given.kills, given.seed)
+    print(f"\nFaults: {counted(run.faults)}\n\nKills: {counted(run.kills)}")
+    print(f"\nStates: {counted(run.verdict.states)}")
     return 1 if run.verdict.wrong else 0
-
-
-def whole(runs: list[Run]) -> dict[str, Any]:
-    """Everything about some runs as JSON."""
-    run = sum(runs, Run())
-    return {
-        **summary(run),
-        "wrong": run.verdict.wrong,
-        "states": run.verdict.states,
-        "met": run.faults,
-        "killed": run.kills,
-        "events": run.events,
-        "gaps": run.verdict.gaps,
-    }
-
-
-def preload() -> None:
-    """Import everything once, here, so that a child has nothing to import."""
-    import importlib
-
-    import pandas  # noqa: F401
-
-    import chatkit
-
-    for name in ("frame", "wire", "client", "contacts", "flows", "templates", "webhooks"):
-        importlib.import_module(f"{chatkit.__name__}.{name}")
 
 
 if __name__ == "__main__":

@@ -18,8 +18,8 @@ TESTS = Path(__file__).resolve().parents[1]
 def environment(**more: str) -> dict[str, str]:
     """The environment of a process that can import these files, and uses one thread."""
     path = os.pathsep.join([str(TESTS), str(TESTS.parent)])
-    threads = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    return os.environ | threads | {"PYTHONPATH": path} | more
+    quiet = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    return os.environ | quiet | {"PYTHONPATH": path} | more
 
 
 class Account:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,8 +28,8 @@ class Job:
     load: Load
     folder: Path
     engine: str = "chatkit"
-    deadline: float = 1.5
-    settle: float = 0.8
+    deadline: float = 1.2
+    settle: float = 0.5
     concurrency: int = 8
     writer: float = 0.0  #: how often somebody else edits a record before a request of ours
 
@@ -49,14 +48,15 @@ class Job:
 def run(job: Job, points: list[str], say: Say) -> int:
     """Do the work in this process, which is a fork; the code to end with."""
     os.environ["CHATKIT_DATA"] = str(job.folder / "data")
+    quiet = os.open(job.folder / "said", os.O_CREAT | os.O_APPEND | os.O_WRONLY)
+    os.dup2(quiet, 1)
+    os.dup2(quiet, 2)  # progress bars
     try:
         for point in points:
             crash.install(point, say)
         return _work(job, say)
     except BaseException:  # noqa: BLE001  (the killer shows it)
         (job.folder / "broken").write_text(traceback.format_exc())
-        traceback.print_exc()
-        sys.stderr.flush()
         return BROKEN
 
 
@@ -135,7 +135,10 @@ def _planned(job: Job, client: Any) -> Any:
     for field in {name for row in load.of("update") for name in row.fields}:
         values = [row.fields.get(field) for row in load.of("update")]
         old[field] = pd.Series(values, index=old.index)
-    return room.plan(pd.concat([old.reset_index(), new], ignore_index=True), delete=[row.key for row in load.of("delete")])
+    return room.plan(
+        pd.concat([old.reset_index(), new], ignore_index=True),
+        delete=[row.key for row in load.of("delete")],
+    )
 
 
 def _told(result: Any) -> list[dict[str, Any]]:

@@ -14,7 +14,6 @@ import signal
 import time
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
 
 from faults import child
 from faults.child import BROKEN, DONE, NO_PLAN, Job
@@ -61,9 +60,8 @@ class Killer:
         points: Named points, each for a child of its own, in this order; what a child did
             not reach is tried again later, and stays here if there is no later.
         share: How many of the children that are to be killed are so at a named point.
+        patience: How much longer than others these may take to reach it.
         ends: Named points that are reached once in a run: waited for in every child.
-        requests: How many requests a child may make on average before it is killed.
-        seconds: The same for children that are killed by the clock.
     """
 
     rng: random.Random
@@ -71,9 +69,7 @@ class Killer:
     points: list[str] = field(default_factory=list)
     ends: list[str] = field(default_factory=list)
     share: float = 0.5
-    requests: float = 20.0
-    seconds: float = 0.15
-    alone: bool = True
+    patience: float = 2.0
     attempts: int = 4  #: undisturbed runs at most
 
     def apply(self, job: Job) -> Run:
@@ -88,7 +84,7 @@ class Killer:
         left = self.kills
         undisturbed = 0
         while True:
-            ended = self._round(job, run, disturbed=left > 0)
+            ended = self._round(job, run, left)
             if ended == -signal.SIGKILL:
                 left -= 1
                 continue
@@ -106,7 +102,7 @@ class Killer:
         run.faults.update(truth["faults"])
         run.events.update(job.read("events") or {})
         run.verdict = judge(
-            job.load, job.read("changes"), job.read("result"), before, truth, alone=self.alone
+            job.load, job.read("changes"), job.read("result"), before, truth, alone=not job.writer
         )
         run.seconds = time.monotonic() - begun
         return run
@@ -116,7 +112,7 @@ class Killer:
         result, writes = job.read("result"), self._writes(job)
         if any(row["state"] in OPEN for row in result):
             return
-        ended = self._round(job, run, disturbed=False)
+        ended = self._round(job, run, 0)
         again = job.read("result")
         if ended == BROKEN:
             raise Broken((job.folder / "broken").read_text())
@@ -127,25 +123,27 @@ class Killer:
             raise Broken("the same plan was applied again and tells something else")
 
     def _writes(self, job: Job) -> int:
-        asked: dict[str, int] = job.account.truth()["requests"]
-        return sum(count for method, count in asked.items() if method != "GET")
+        writes: int = job.account.tell("writes")
+        return writes
 
-    def _round(self, job: Job, run: Run, *, disturbed: bool) -> int:
-        """Have one child work, and perhaps kill it; its exit code."""
+    def _round(self, job: Job, run: Run, kills: int) -> int:
+        """Have one child work, and kill it if kills are left; its exit code."""
         run.children += 1
         points: list[str] = []
         how, timer = "request", None
-        if disturbed:
+        if kills:
+            left = max(1, len(job.load.rows) - self._writes(job))
+            requests = 2 + 1.5 * left / kills  # so that the last kill comes before the end
             points = self.ends[:1]
             if self.points and self.rng.random() < self.share:
                 points.insert(0, self.points.pop(0))
+                requests *= self.patience  # it may be one that is not reached
             elif self.rng.random() < 0.3:
-                how, timer = "time", self.rng.expovariate(1 / self.seconds)
-        after = int(self.rng.expovariate(1 / self.requests))
-        if disturbed and how == "request":
-            after += 50 if len(points) > 1 else 0  # the point may be one that is not reached
-            stage = self.rng.choice(("arrived", "done", "answered"))
-            job.account.tell("arm", number=run.children, after=after, stage=stage)
+                how, timer = "time", self.rng.expovariate(400 / requests)
+            if how == "request":
+                after = int(self.rng.expovariate(1 / requests))
+                stage = self.rng.choice(("arrived", "done", "answered"))
+                job.account.tell("arm", number=run.children, after=after, stage=stage)
         code, said = self._child(job, points, timer, run.children)
         reached = [point for point in points if point in said]
         for point in reached:
@@ -201,24 +199,3 @@ class Killer:
                 if when == latest and not ready:
                     raise Broken(f"a child was not done after {LONGEST:g} s")
                 when = latest = time.monotonic() + LONGEST
-
-
-def summary(run: Run) -> dict[str, Any]:
-    """The figures of a run, as a table or JSON wants them."""
-    verdict = run.verdict
-    return {
-        "rows": verdict.rows,
-        "faults": sum(run.faults.values()),
-        "kills": sum(run.kills.values()),
-        "children": run.children,
-        "resumed": run.events["resumed"],
-        "adopted": run.events["adopted"],
-        "lost": len(verdict.lost),
-        "duplicated": len(verdict.duplicated),
-        "false": len(verdict.false),
-        "stray": len(verdict.stray),
-        "overwritten": len(verdict.overwritten),
-        "repeated": verdict.repeated,
-        "unknown": verdict.states["unknown"],
-        "seconds": round(run.seconds, 1),
-    }

@@ -19,27 +19,27 @@ BEGINNINGS = _both(
     "bulk.journalfile:sync_folder",
 )
 
-#: Met again and again: events, commits, sends, answers, what they mean, looking.
+#: Met again and again: events, commits, sends, answers, what they mean; then doubts.
 POINTS = _both(
     "bulk.journal:Journal.open",
+    "bulk.apply:folded",
     "bulk.journal:Journal.write",
     "bulk.journal:Journal.commit",
-    "bulk.apply:folded",
     "bulk.apply:Run._start",
-    "bulk.apply:Run._landed",
-    "bulk.apply:Run._settled",
-    "bulk.apply:look",
     "bulk.judge:Judge.note",
+    "transport:Flight.start",
+    "wire:Wire.ask",
+    "transport:Flight.landed",
+    "bulk.apply:Run._landed",
     "bulk.judge:Judge.landed",
     "bulk.judge:Judge._compare",
     "bulk.judge:Judge._answered",
     "bulk.judge:Judge._check",
     "bulk.judge:Judge._doubt",
+    "bulk.apply:Run._settled",
+    "bulk.apply:look",
     "bulk.judge:Judge.absent",
     "bulk.judge:Judge.adopt",
-    "transport:Flight.start",
-    "transport:Flight.landed",
-    "wire:Wire.ask",
 )
 
 #: Met once, when all is done: the last mark, the closed journal, the lock, the result.

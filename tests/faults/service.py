@@ -107,7 +107,7 @@ class Service:
         reads: float = 0.0,
         verbs: tuple[str, ...] | list[str] = ("POST", "PUT", "PATCH", "DELETE"),
         seed: int = 0,
-        late: float = 0.3,
+        late: float = 0.25,
         latency: float = 0.0,
     ) -> None:
         """Set the faults: how often a write meets each kind, how often a read meets any."""
@@ -132,6 +132,10 @@ class Service:
     def mark(self, name: str) -> int:
         """Note that something begins, once; the place in the log."""
         return self.marks.setdefault(name, self._next())
+
+    def writes(self) -> int:
+        """Tell how many writes have arrived."""
+        return sum(count for method, count in self.requests.items() if method != "GET")
 
     def truth(self) -> dict[str, Any]:
         """Tell all that happened, and what the account holds."""

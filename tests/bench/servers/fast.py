@@ -1,4 +1,4 @@
-"""The fastest server that can be had here: one fixed answer to every contact create.
+"""The fastest server that can be had here: one fixed answer to every create, an empty list.
 
 `python fast.py [SECONDS]` prints its base address; SECONDS of latency before each answer.
 """
@@ -8,10 +8,12 @@ from __future__ import annotations
 import asyncio
 import sys
 
+HEAD = b"HTTP/1.1 %s\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%s"
 BODY = b'{"success":true,"statusCode":201,"message":"Contact created","data":{"id":50001}}'
-ANSWER = (
-    b"HTTP/1.1 201 Created\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%s"
-) % (len(BODY), BODY)
+ANSWER = HEAD % (b"201 Created", len(BODY), BODY)
+PAGE = b'{"page":1,"pageSize":100,"totalCount":0,"totalPages":0}'
+LIST = b'{"success":true,"statusCode":200,"data":[],"pagination":%s}' % PAGE
+NOTHING = HEAD % (b"200 OK", len(LIST), LIST)
 LENGTH = b"content-length:"
 LATENCY = float(sys.argv[1]) if len(sys.argv) > 1 else 0.0
 
@@ -33,10 +35,11 @@ class Contacts(asyncio.Protocol):
             if len(self.read) < end:
                 return
             self.read = self.read[end:]
+            answer = NOTHING if head.startswith(b"get") else ANSWER
             if LATENCY:
-                asyncio.get_running_loop().call_later(LATENCY, self.transport.write, ANSWER)
+                asyncio.get_running_loop().call_later(LATENCY, self.transport.write, answer)
             else:
-                self.transport.write(ANSWER)
+                self.transport.write(answer)
 
 
 async def main() -> None:

@@ -1,0 +1,163 @@
+"""The twelve writes of the API: each with a change to make, and what is true when it has landed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from bulk.wayward import (
+    DOCUMENT,
+    Service,
+    contact,
+    content,
+    deletion,
+    flow,
+    number_of,
+    renaming,
+    webhook,
+)
+
+from chatkit.bulk.change import Change
+from chatkit.client import Client
+
+ROOMS = {"contact": "contacts", "flow": "flows", "content": "templates", "webhook": "webhooks"}
+NEWER = DOCUMENT | {"version": "7.2"}
+THIRD = DOCUMENT | {"version": "7.1"}
+URL = "https://hooks.example/1"
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One way to change one record of one room."""
+
+    noun: str
+    verb: str
+    begin: Callable[[Service], Change]  #: makes what it needs, and plans it
+    landed: list[Any]  #: what the room holds afterwards
+    theirs: Callable[[Service], object] | None  #: somebody else does something else to it
+
+    def __str__(self) -> str:
+        return f"{self.verb} {self.noun}"
+
+    @property
+    def method(self) -> str:
+        changes = "PATCH" if self.noun == "webhook" else "PUT"
+        return {"create": "POST", "update": changes, "delete": "DELETE"}[self.verb]
+
+    @property
+    def room(self) -> str:
+        return ROOMS[self.noun]
+
+    def desk(self, client: Client) -> Any:
+        return getattr(client, self.room)
+
+    def there(self, service: Service) -> list[Any]:
+        """What the room holds of it, in short."""
+        match self.noun:
+            case "contact":
+                return [(c["number"], c["first_name"]) for c in service.all("contacts")]
+            case "content":
+                return [(c["lang_code"], c["text"]) for c in service.all("templates/greeting/contents")]
+            case "webhook":
+                return [(w["url"], w["is_active"]) for w in service.all("webhooks")]
+        flows = [service.caller("GET", f"/flows/{f['id']}").data for f in service.all("flows")]
+        return [(f["name"], f["flow_json"]["version"]) for f in flows]
+
+
+def _contact(service: Service) -> int:
+    return service.caller.contact(number_of(1), name="Ana Cruz")
+
+
+def _flow(service: Service) -> int:
+    return service.caller.flow("Order", flow_json=DOCUMENT)
+
+
+def _webhook(service: Service) -> int:
+    return int(service.caller.webhook(URL).data["id"])
+
+
+def _update_flow(service: Service) -> Change:
+    before, after = {"flow_json": DOCUMENT}, {"flow_json": NEWER}
+    return Change(1, "update", _flow(service), "Order", before, after)
+
+
+def _update_webhook(service: Service) -> Change:
+    before, after = {"is_active": True}, {"is_active": False}
+    return Change(1, "update", _webhook(service), URL, before, after)
+
+
+def _update_content(service: Service) -> Change:
+    service.caller.content()
+    before, after = {"text": "Hello"}, {"text": "Bye"}
+    return Change(1, "update", "en", "greeting/en", before, after, "greeting")
+
+
+def _delete_content(service: Service) -> Change:
+    service.caller.content()
+    return Change(1, "delete", "en", "greeting/en", {"text": "Hello"}, {}, "greeting")
+
+
+def _theirs(method: str, path: str, **body: Any) -> Callable[[Service], object]:
+    """Somebody else makes this call; `{id}` is the one record that there is."""
+
+    def act(service: Service) -> object:
+        room = path.split("/")[1]
+        found = service.all(room)[0]["id"] if "{id}" in path else ""
+        return service.caller(method, path.format(id=found), body)
+
+    return act
+
+
+_CONTACT = {"number": number_of(1), "country_code": "+1", "name": "Bo"}
+_CONTENT = "/templates/greeting/contents"
+
+OPERATIONS = [
+    Operation(
+        "contact", "create", lambda s: contact(1), [(number_of(1), "Ana")],
+        _theirs("POST", "/contacts", **_CONTACT),
+    ),
+    Operation(
+        "contact", "update", lambda s: renaming(1, _contact(s)), [(number_of(1), "Zoë")],
+        _theirs("PUT", "/contacts/{id}", **_CONTACT),
+    ),
+    Operation(
+        "contact", "delete", lambda s: deletion(1, _contact(s)), [],
+        _theirs("PUT", "/contacts/{id}", **_CONTACT),
+    ),
+    Operation(
+        "flow", "create", lambda s: flow(1, "Order"), [("Order", "7.3")],
+        _theirs("POST", "/flows", name="Order", template_name="other", flow_json=THIRD),
+    ),
+    Operation(
+        "flow", "update", _update_flow, [("Order", "7.2")],
+        _theirs("PUT", "/flows/{id}", flow_json=THIRD),
+    ),
+    Operation(
+        "flow", "delete", lambda s: Change(1, "delete", _flow(s), "Order", {}, {}), [], None
+    ),
+    Operation(
+        "content", "create", lambda s: content(1), [("en", "Hello")],
+        _theirs("POST", _CONTENT, lang_code="en", text="Hi"),
+    ),
+    Operation(
+        "content", "update", _update_content, [("en", "Bye")],
+        _theirs("PUT", f"{_CONTENT}/en", text="Hi"),
+    ),
+    Operation(
+        "content", "delete", _delete_content, [],
+        _theirs("PUT", f"{_CONTENT}/en", text="Hi"),
+    ),
+    Operation(
+        "webhook", "create", lambda s: webhook(1), [(URL, True)],
+        _theirs("POST", "/webhooks", url=URL, events=["chat.message.status"]),
+    ),
+    Operation(
+        "webhook", "update", _update_webhook, [(URL, False)], None
+    ),
+    Operation(
+        "webhook", "delete",
+        lambda s: Change(1, "delete", _webhook(s), URL, {"url": URL, "is_active": True}, {}), [],
+        _theirs("PATCH", "/webhooks/{id}", is_active=False),
+    ),
+]  # fmt: skip

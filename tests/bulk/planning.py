@@ -1,0 +1,201 @@
+"""What the tests of plans share: small accounts of a sandbox in this process, and what it knows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import chatkit
+from chatkit.client import Client
+from chatkit.connection import Connection
+from chatkit.transport import Transport
+
+DOCUMENT: dict[str, Any] = {"version": "7.3", "screens": [{"id": "THANKS", "title": "Danke"}]}
+ENGLISH: dict[str, Any] = {
+    "lang_code": "en",
+    "text": "Hello {{1}}",
+    "variables": {"1": "Ana"},
+    "footer": "Thank you",
+    "is_draft": True,
+    "headers": [{"type": "text", "text": "Ready"}],
+}
+#: What a write moves beside what it was asked to.
+STAMPS = {"updated_at", "updated_by"}
+
+
+@pytest.fixture
+def sandbox() -> Iterator[chatkit.Sandbox]:
+    with chatkit.Sandbox(seed="empty") as sandbox:
+        yield sandbox
+
+
+@pytest.fixture
+def client(sandbox: chatkit.Sandbox) -> Iterator[Client]:
+    with chatkit.connect(sandbox) as client:
+        yield client
+
+
+@contextmanager
+def account(**points: Any) -> Iterator[tuple[chatkit.Sandbox, Client]]:
+    """Open an empty account of a service that differs from the default in these points."""
+    profile = chatkit.ServiceProfile(**points)
+    with chatkit.Sandbox(seed="empty", profile=profile) as sandbox:
+        with chatkit.connect(sandbox) as client:
+            yield sandbox, client
+
+
+def call(sandbox: chatkit.Sandbox, method: str, path: str, **body: Any) -> Any:
+    """Call the service past the client, as somebody else would; return the data."""
+    target = f"/api/business/public/channels/chat/accounts/{sandbox.account_id}/{path}"
+    headers = {"authorization": f"Bearer {sandbox.token}", "content-type": "application/json"}
+    content = b"" if method in ("GET", "DELETE") else json.dumps(body).encode()
+    status, _, answer = sandbox.answer(method, target, headers, content)
+    assert 200 <= status < 300, (status, answer)
+    return json.loads(answer)["data"] if answer else None
+
+
+def people(sandbox: chatkit.Sandbox, count: int = 3, name: str | None = "Ana Cruz") -> list[int]:
+    """Make contacts with the numbers 2025550100, …, and return their ids."""
+    named = {} if name is None else {"name": name}
+    return [
+        int(call(sandbox, "POST", "contacts", number=number(n), country_code="+1", **named)["id"])
+        for n in range(count)
+    ]
+
+
+def number(n: int) -> str:
+    """A number that no one has: the whole range is kept for fiction."""
+    return f"20255501{n:02}" if n < 100 else f"2025{n:06}"
+
+
+def flow(sandbox: chatkit.Sandbox, name: str = "Order", **more: Any) -> int:
+    """Make a flow and return its id."""
+    body = {"name": name, "template_name": "default", "flow_json": DOCUMENT, **more}
+    return int(call(sandbox, "POST", "flows", **body)["id"])
+
+
+def content(sandbox: chatkit.Sandbox, code: str = "order_ready", **more: Any) -> None:
+    """Make a content of a template."""
+    call(sandbox, "POST", f"templates/{code}/contents", **{**ENGLISH, **more})
+
+
+def webhook(sandbox: chatkit.Sandbox, n: int = 0, **more: Any) -> int:
+    """Make a webhook and return its id."""
+    url = f"https://shop.example/hook/{n}"
+    return int(call(sandbox, "POST", "webhooks", **{"url": url, "events": ["*"], **more})["id"])
+
+
+def admin(sandbox: chatkit.Sandbox, method: str, path: str, **body: Any) -> Any:
+    """Call the admin door of a sandbox."""
+    headers = {
+        "authorization": f"Bearer {sandbox.admin_token}",
+        "content-type": "application/json",
+    }
+    content = json.dumps(body).encode() if method == "POST" else b""
+    status, _, answer = sandbox.answer(method, f"/_sandbox/{path}", headers, content)
+    assert status == 200, answer
+    return json.loads(answer)
+
+
+def log(sandbox: chatkit.Sandbox) -> list[tuple[str, str]]:
+    """The calls that the service has got, oldest first: method and path in the account."""
+    requests = admin(sandbox, "GET", "requests")["requests"]
+    return [(r["method"], r["path"].split("/accounts/")[1].partition("/")[2]) for r in requests]
+
+
+def writes(sandbox: chatkit.Sandbox) -> list[tuple[str, str]]:
+    """The calls that the service has got and that could change something."""
+    return [(method, path) for method, path in log(sandbox) if method != "GET"]
+
+
+@contextmanager
+def untouched(sandbox: chatkit.Sandbox) -> Iterator[None]:
+    """Make sure that a block sends nothing that could change something."""
+    before = len(writes(sandbox))
+    yield
+    assert writes(sandbox)[before:] == []
+
+
+def stored(sandbox: chatkit.Sandbox, room: str) -> dict[int, dict[str, Any]]:
+    """What the service has stored of one room, by id: also what is deleted, and never shown."""
+    found = sandbox.store.run(f"SELECT id, scope, active, item, more FROM {room} ORDER BY id")
+    return {
+        record_id: {
+            **json.loads(item),
+            **json.loads(more),
+            "scope": scope.partition("/")[2],
+            "active": bool(active),
+        }
+        for record_id, scope, active, item, more in found
+    }
+
+
+def active(sandbox: chatkit.Sandbox, room: str) -> dict[int, dict[str, Any]]:
+    """What the service has stored of one room and not deleted, without the stamps of writes."""
+    return {
+        record_id: {n: v for n, v in record.items() if n not in STAMPS}
+        for record_id, record in stored(sandbox, room).items()
+        if record["active"]
+    }
+
+
+def limited(sandbox: chatkit.Sandbox, *permissions: str) -> Client:
+    """Open a client whose token has these permissions only."""
+    return _through(sandbox, sandbox.answer, sandbox.make_token(*permissions))
+
+
+Change = Callable[[str, str, int, bytes], "tuple[int, bytes] | None"]
+
+
+def answering(sandbox: chatkit.Sandbox, change: Change) -> Client:
+    """Open a client whose answers `change(method, target, status, body)` may replace."""
+
+    def door(method: str, target: str, headers: Any, body: bytes) -> Any:
+        status, _, answer = sandbox.answer(method, target, headers, body)
+        status, answer = change(method, target, status, answer) or (status, answer)
+        return status, {"content-type": "application/json"}, answer
+
+    return _through(sandbox, door, sandbox.token)
+
+
+def meanwhile(sandbox: chatkit.Sandbox, before: Callable[[str, str], None]) -> Client:
+    """Open a client before each of whose calls `before(method, target)` is called."""
+
+    def door(method: str, target: str, headers: Any, body: bytes) -> Any:
+        before(method, target)
+        return sandbox.answer(method, target, headers, body)
+
+    return _through(sandbox, door, sandbox.token)
+
+
+def _through(sandbox: chatkit.Sandbox, door: Any, token: str) -> Client:
+    connection = Connection(
+        name="the sandbox",
+        base_url="http://localhost",
+        account_id=sandbox.account_id,
+        token=token,
+        profile=sandbox.profile,
+        sandbox=sandbox.identity,
+        passing=True,
+    )
+    return Client._made(connection, Transport(connection, door=door))
+
+
+def cells(plan: chatkit.Plan) -> list[tuple[Any, str, str]]:
+    """What a plan refuses: row, column and reason."""
+    return list(zip(*(plan.refused[name] for name in ("row", "column", "reason")), strict=True))
+
+
+def edits(plan: chatkit.Plan) -> dict[Any, dict[str, Any]]:
+    """What the updates of a plan send, by key."""
+    return {c.key: dict(c.after) for c in plan.changes if c.kind == "update"}
+
+
+def states(result: pd.DataFrame) -> list[str]:
+    """The states of a result, in its order."""
+    return result["state"].tolist()

@@ -1,0 +1,77 @@
+"""A change as a value: it survives the way to a file and back."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chatkit.bulk.change import Change, label, plain
+
+LABELS = st.recursive(
+    st.none() | st.booleans() | st.text() | st.integers() | st.floats(allow_nan=False),
+    lambda parts: st.lists(parts, max_size=3).map(tuple),
+    max_leaves=4,
+)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.text() | st.integers() | st.floats(allow_nan=False),
+    lambda parts: st.lists(parts, max_size=3) | st.dictionaries(st.text(), parts, max_size=3),
+    max_leaves=6,
+)
+FIELDS = st.dictionaries(st.text(), VALUES, max_size=3)
+CHANGES = st.builds(
+    Change,
+    row=LABELS,
+    kind=st.sampled_from(["create", "update", "delete"]),
+    key=st.none() | st.integers() | st.text(),
+    label=st.text(),
+    before=FIELDS,
+    after=FIELDS,
+    code=st.none() | st.text(),
+    undo=st.sampled_from(["exactly", "with loss", "never"]),
+    loss=st.text(),
+    seen=st.none() | st.text(),
+)
+
+
+@given(CHANGES)
+def test_a_change_comes_back_from_json_as_it_was(change):
+    assert Change.from_json(json.loads(json.dumps(change.as_json()))) == change
+
+
+def test_json_is_a_copy_so_that_nobody_edits_a_plan_through_it():
+    change = Change(7, "update", 7, "Ana", {"name": "Ana"}, {"name": "Zoë"})
+    change.as_json()["after"]["name"] = "Eve"
+    assert change.after == {"name": "Zoë"}
+
+
+def test_a_change_cannot_be_edited():
+    change = Change(7, "update", 7, "Ana")
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        change.key = 8
+
+
+@pytest.mark.parametrize(
+    ("row", "written"),
+    [
+        (np.int64(7), 7),
+        (np.float64(1.5), 1.5),
+        (np.bool_(True), True),
+        (np.str_("a"), "a"),
+        ((np.int64(7), ("a", None)), [7, ["a", None]]),
+        (pd.Timestamp("2026-01-05", tz="UTC"), "2026-01-05 00:00:00+00:00"),
+        (pd.NA, "<NA>"),
+    ],
+)
+def test_labels_of_pandas_and_numpy_are_written_plainly(row, written):
+    assert plain(row) == written
+    json.dumps(plain(row), allow_nan=False)
+
+
+def test_labels_of_several_levels_come_back_as_tuples():
+    assert label(plain(("order_ready", ("en", 1)))) == ("order_ready", ("en", 1))

@@ -1,0 +1,290 @@
+"""What an edited frame means, row by row: which record, new ones, and what is to be deleted."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from bulk.planning import (  # noqa: F401
+    DOCUMENT,
+    account,
+    active,
+    cells,
+    client,
+    content,
+    edits,
+    flow,
+    number,
+    people,
+    sandbox,
+    states,
+    untouched,
+    webhook,
+)
+
+import chatkit
+
+
+@pytest.fixture
+def rooms(sandbox, client):  # noqa: F811
+    """Some records in each room: its frame, in list and in full, and its plan."""
+    people(sandbox, 12)
+    for n in range(3):
+        flow(sandbox, f"Flow {n}")
+        webhook(sandbox, n)
+    for code in ("en", "de"):
+        content(sandbox, lang_code=code)
+        content(sandbox, "welcome", lang_code=code)
+    contents, codes = client.templates("order_ready"), ["order_ready", "welcome"]
+    return {
+        "contacts": (client.contacts.frame, client.contacts.plan),
+        "contacts in full": (lambda: client.contacts.frame(full=True), client.contacts.plan),
+        "flows": (client.flows.frame, client.flows.plan),
+        "flows in full": (lambda: client.flows.frame(full=True), client.flows.plan),
+        "contents": (contents.frame, contents.plan),
+        "contents in full": (lambda: contents.frame(full=True), contents.plan),
+        "templates": (lambda: client.templates.frame(codes), client.templates.plan),
+        "templates in full": (
+            lambda: client.templates.frame(codes, full=True),
+            client.templates.plan,
+        ),
+        "webhooks": (client.webhooks.frame, client.webhooks.plan),
+    }
+
+
+ROOMS = (
+    *("contacts", "contacts in full", "flows", "flows in full", "contents", "contents in full"),
+    *("templates", "templates in full", "webhooks"),
+)
+MANGLED = {
+    "as it was": lambda frame: frame,
+    "a copy": lambda frame: frame.copy(),
+    "sorted": lambda frame: frame.sort_index(ascending=False),
+    "half of it": lambda frame: frame.iloc[::2],
+    "keys as columns": lambda frame: frame.reset_index(),
+    "keys as text": lambda frame: frame.reset_index().astype({frame.index.names[-1]: str}),
+    "without memory": lambda frame: pd.DataFrame(frame.to_dict("series")),
+    "as objects": lambda frame: frame.astype(object),
+    "merged": lambda frame: frame.reset_index().merge(
+        frame.reset_index()[[*frame.index.names]].assign(extra=1), on=[*frame.index.names]
+    ),
+    "one column": lambda frame: frame[[frame.columns[0]]],
+    "no column": lambda frame: frame[[]],
+    "with gaps": lambda frame: frame.reindex(
+        frame.index.append(frame.index[:0])
+    ).where(frame.notna(), None),
+    "best dtypes": lambda frame: frame.convert_dtypes(),
+}
+
+
+@pytest.mark.parametrize("mangled", MANGLED)
+@pytest.mark.parametrize("room", ROOMS)
+def test_an_unedited_frame_is_no_change(rooms, room, mangled):
+    read, plan = rooms[room]
+    planned = plan(MANGLED[mangled](read()))
+    assert (len(planned), cells(planned)) == (0, [])
+    assert "0 changes" in repr(planned)
+    assert states(planned.apply()) == []
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_missing_rows_are_never_deleted(rooms, room):
+    read, plan = rooms[room]
+    frame = read()
+    for part in (frame.iloc[:1], frame.iloc[:0]):
+        assert plan(part).counts == {"create": 0, "update": 0, "delete": 0}
+
+
+def test_a_plan_without_a_frame_is_empty(client):  # noqa: F811
+    assert len(client.contacts.plan()) == 0
+    assert len(client.webhooks.plan()) == 0
+
+
+def test_planning_sends_nothing_that_could_change_something(sandbox, rooms):  # noqa: F811
+    for read, plan in rooms.values():
+        frame = read()
+        with untouched(sandbox):
+            plan(frame.iloc[1:].assign(delete=True)).frame()
+
+
+# --- which record ---------------------------------------------------------------------------
+
+
+def test_rows_are_found_by_id_whatever_their_order(sandbox, client):  # noqa: F811
+    ids = people(sandbox, 3)
+    frame = client.contacts.frame().iloc[::-1]
+    frame["name"] = [f"Name {n}" for n in range(3)]
+    plan = client.contacts.plan(frame)
+    assert edits(plan) == {key: {"name": f"Name {2 - n}"} for n, key in enumerate(ids)}
+    assert plan.frame().index.tolist() == frame.index.tolist()
+
+
+def test_rows_without_an_id_are_found_by_their_natural_key(sandbox, client):  # noqa: F811
+    ids, flow_id, hook = people(sandbox, 2), flow(sandbox), webhook(sandbox)
+    own = pd.DataFrame({"number": [number(1)], "country_code": "+1", "name": "Zoë"})
+    assert edits(client.contacts.plan(own)) == {ids[1]: {"name": "Zoë"}}
+    other = {**DOCUMENT, "version": "7.2"}
+    own = pd.DataFrame({"name": ["Order"], "flow_json": [other]})
+    assert edits(client.flows.plan(own)) == {flow_id: {"flow_json": other}}
+    own = pd.DataFrame({"url": ["https://shop.example/hook/0"], "is_active": [False]})
+    assert edits(client.webhooks.plan(own)) == {hook: {"is_active": False}}
+
+
+def test_the_natural_key_of_a_contact_is_what_the_profile_says():
+    own = pd.DataFrame({"number": [number(0)], "country_code": "+49", "name": "Zoë"})
+    with account(contact_key="number") as (sandbox, client):  # noqa: F811
+        [contact] = people(sandbox, 1)
+        assert edits(client.contacts.plan(own)) == {contact: {"country_code": "+49", "name": "Zoë"}}
+    with account(contact_key="country_code_and_number") as (sandbox, client):
+        people(sandbox, 1)
+        assert client.contacts.plan(own).counts == {"create": 1, "update": 0, "delete": 0}
+
+
+def test_contents_are_found_by_code_and_language(sandbox, client):  # noqa: F811
+    content(sandbox)
+    own = pd.DataFrame({"lang_code": ["en", "de"], "text": ["Hi", "Hallo"]})
+    plan = client.templates("order_ready").plan(own)
+    assert [(c.kind, c.key, dict(c.after)) for c in plan.changes] == [
+        ("update", "en", {"text": "Hi"}),
+        ("create", "de", {"lang_code": "de", "text": "Hallo"}),
+    ]
+    plan = client.templates.plan(own.assign(template_code=["order_ready", "welcome"]))
+    assert [(c.kind, c.code, c.key) for c in plan.changes] == [
+        ("update", "order_ready", "en"),
+        ("create", "welcome", "de"),
+    ]
+    with untouched(sandbox):
+        pass
+    assert states(plan.apply()) == ["applied", "applied"]
+    assert {(c["scope"], c["lang_code"]): c["text"] for c in active(sandbox, "contents").values()} \
+        == {("order_ready", "en"): "Hi", ("welcome", "de"): "Hallo"}  # fmt: skip
+
+
+@pytest.mark.parametrize("key", [404404, "404404", 1.5, True, "seventeen"])
+def test_a_key_that_is_none_is_refused(sandbox, client, key):  # noqa: F811
+    people(sandbox, 1)
+    frame = pd.DataFrame({"id": [key], "name": ["Zoë"]}, dtype=object)
+    [(row, column, reason)] = cells(client.contacts.plan(frame))
+    assert (row, column) == (0, "id") and reason
+
+
+def test_rows_that_share_a_key_are_all_refused(sandbox, client):  # noqa: F811
+    ids = people(sandbox, 3)
+    frame = pd.concat([client.contacts.frame()] * 2)
+    frame["name"] = [f"Name {n}" for n in range(6)]
+    plan = client.contacts.plan(frame.iloc[:4])
+    assert [row for row, _, _ in cells(plan)] == [ids[0], ids[0]]
+    assert edits(plan) == {ids[1]: {"name": "Name 1"}, ids[2]: {"name": "Name 2"}}
+
+
+def test_new_rows_of_one_number_are_refused_unless_you_say_duplicates(sandbox, client):  # noqa: F811
+    new = pd.DataFrame({"name": ["Order", "Order"], "template_name": "default"})
+    new["flow_json"] = [DOCUMENT, DOCUMENT]
+    plan = client.flows.plan(new)
+    assert plan.counts["create"] == 0 and len(cells(plan)) == 2
+    assert "duplicates=True" in plan.refused.next_step[0]
+    plan = client.flows.plan(new, duplicates=True)
+    assert states(plan.apply()) == ["applied", "applied"]
+    assert len(active(sandbox, "flows")) == 2
+
+
+def test_a_number_that_another_contact_has_is_refused(sandbox, client):  # noqa: F811
+    ids = people(sandbox, 2)
+    frame = client.contacts.frame()
+    frame.loc[ids[0], "number"] = number(1)
+    [(row, column, reason)] = cells(client.contacts.plan(frame))
+    assert row == ids[0] and column in ("number", "country_code") and "has it" in reason
+
+
+def test_two_contacts_may_change_their_numbers_in_a_ring(sandbox, client):  # noqa: F811
+    ids = people(sandbox, 2)
+    frame = client.contacts.frame()
+    frame["number"] = frame["number"].tolist()[::-1]
+    plan = client.contacts.plan(frame)
+    assert edits(plan) == {ids[0]: {"number": number(1)}, ids[1]: {"number": number(0)}}
+
+
+def test_a_filtered_frame_makes_no_second_record_of_a_name_it_does_not_show(sandbox, client):  # noqa: F811
+    published, draft = flow(sandbox, "Order"), flow(sandbox, "Other")
+    with sandbox.front.alone() as service:
+        service.flows.move(published, sandbox.account_id, "PUBLISHED")
+    frame = client.flows.frame(status="DRAFT").reset_index()
+    assert frame["id"].tolist() == [draft]
+    frame.loc[1, ["name", "template_name"]] = ["Order", "default"]
+    frame["flow_json"] = [None, DOCUMENT]
+    assert client.flows.plan(frame).counts["create"] == 0
+
+
+# --- new rows -------------------------------------------------------------------------------
+
+
+def test_new_rows_are_made_with_what_they_say(sandbox, client):  # noqa: F811
+    people(sandbox, 1)
+    frame = client.contacts.frame().reset_index()
+    frame.loc[1, ["number", "country_code", "name", "meta_name"]] = [number(1), "+1", "Zoë", "Z"]
+    plan = client.contacts.plan(frame)
+    [change] = plan.changes
+    assert (change.kind, change.key) == ("create", None)
+    assert dict(change.after) == {"number": number(1), "country_code": "+1", "name": "Zoë"}
+    assert plan.notes == ["New rows are sent without meta_name: the service sets them."]
+
+
+def test_new_rows_may_have_an_empty_id_in_the_index(sandbox, client):  # noqa: F811
+    people(sandbox, 1)
+    new = pd.DataFrame({"number": [number(1), number(2)], "country_code": "+1"})
+    frame = pd.concat([client.contacts.frame().reset_index(), new]).set_index("id")
+    plan = client.contacts.plan(frame)
+    assert plan.counts == {"create": 2, "update": 0, "delete": 0}
+    result = plan.apply()
+    assert states(result) == ["applied", "applied"]
+    assert result.index.isna().all() and result.index.name == "id"
+    assert states(chatkit.resume(result)) == ["applied", "applied"]
+    assert len(active(sandbox, "contacts")) == 3
+
+
+def test_new_rows_that_lack_what_is_required_are_refused_each_with_its_field(client):  # noqa: F811
+    new = pd.DataFrame({"number": ["2025550100", None], "country_code": [None, "+1"]})
+    refused = client.contacts.plan(new).refused
+    assert list(zip(refused.row, refused.column, refused.reason, strict=True)) == [
+        (0, "country_code", "is required"),
+        (1, "number", "is required"),
+    ]
+
+
+def test_a_content_needs_what_the_profile_says():
+    with account(content_requires=("lang_code", "text", "is_draft")) as (_, client):  # noqa: F811
+        own = pd.DataFrame({"lang_code": ["en"], "text": ["Hi"]})
+        assert [c[:2] for c in cells(client.templates("a").plan(own))] == [(0, "is_draft")]
+
+
+def test_a_new_content_without_its_template_code_is_refused_for_that(sandbox, client):  # noqa: F811
+    content(sandbox)
+    own = pd.DataFrame(
+        {"template_code": ["order_ready", None], "lang_code": ["de", "fr"], "text": ["Hallo", "Oui"]}
+    )
+    plan = client.templates.plan(own)
+    assert [(row, column) for row, column, _ in cells(plan)] == [(1, "template_code")]
+
+
+@pytest.mark.parametrize("unknown", ["empty", "not_found"])
+def test_the_first_content_of_a_template_can_be_planned(unknown):
+    with account(unknown_template=unknown) as (sandbox, client):  # noqa: F811
+        own = pd.DataFrame({"lang_code": ["en"], "text": ["Hi"]})
+        assert states(client.templates("one").plan(own).apply()) == ["applied"]
+        assert states(client.templates.plan(own.assign(template_code="two")).apply()) == ["applied"]
+        assert {c["scope"] for c in active(sandbox, "contents").values()} == {"one", "two"}
+
+
+@pytest.mark.parametrize("held", [0, 7, 10])
+def test_an_account_has_ten_webhooks_at_most(sandbox, client, held):  # noqa: F811
+    ids = [webhook(sandbox, n) for n in range(held)]
+    new = pd.DataFrame({"url": [f"https://new.example/{n}" for n in range(11)]})
+    new["events"] = [["*"]] * 11
+    plan = client.webhooks.plan(new)
+    assert plan.counts["create"] == 10 - held
+    assert len(plan.refused) == held + 1
+    assert set(plan.refused.reason) == {f"an account has at most 10 webhooks, and has {held}"}
+    plan = client.webhooks.plan(new, delete=ids[:2], skip_invalid=True)
+    assert plan.counts["create"] == 10 - held + len(ids[:2])
+    result = plan.apply(many=True, irreversible=True)
+    assert set(states(result)) <= {"applied"}
+    assert len(active(sandbox, "webhooks")) == 10

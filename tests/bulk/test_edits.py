@@ -1,0 +1,549 @@
+"""Edits: what a person changed is found, all of it and nothing else, whatever pandas did."""
+
+import json
+import pickle
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from chatkit import frame as frames
+from chatkit.bulk import edits as module
+from chatkit.bulk.edits import Edits, compare
+from chatkit.bulk.keys import Identity, Natural
+from chatkit.errors import InputError
+
+WHO = Identity("thing", ("id",))
+KINDS: dict[str, frames.Kind] = {
+    "id": "number", "label": "text", "code": "text", "size": "number", "on": "flag",
+    "at": "time", "tags": "json",
+}  # fmt: skip
+NAMES = [name for name in KINDS if name != "id"]
+NOON = datetime(2026, 1, 2, 12, 0, 0, 678_000, tzinfo=UTC)
+
+Row = dict[str, Any]  # Python values; None is NA
+
+
+def based(rows: list[Row], chunk: int = 2000) -> pd.DataFrame:
+    """A base as rooms read it, of rows with ids."""
+
+    def written(value: Any) -> str:
+        return value.isoformat()  # the times; JSON has all else
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(frames, "_CHUNK", chunk)
+        columns = frames.Columns(KINDS)
+        for start in range(0, len(rows), chunk):
+            columns.add(json.dumps(rows[start : start + chunk], default=written).encode())
+        return columns.frame("id")
+
+
+def typed(rows: list[Row]) -> pd.DataFrame:
+    """A frame of rows without ids, with the dtypes of a base."""
+    return based([{"id": n, **row} for n, row in enumerate(rows)]).reset_index(drop=True)
+
+
+def changes(edits: Edits) -> dict[str, list[int]]:
+    found = edits.changed()
+    assert all(rows.dtype == np.int64 and len(rows) for rows in found.values())
+    assert list(found) == [name for name in edits.columns if name in found]
+    return {name: rows.tolist() for name, rows in found.items()}
+
+
+# --- any edit, through anything that pandas does --------------------------------------------
+
+_SHORT = ("", "a", "b", "é", "null", "5", "True", "2026-01-02", "abcdefghijkl", "abcdefghijkL")
+_LONG = ("abcdefghijklm", "abcdefghijklM", "abcdefghijklmnopqrst", "愛愛愛愛愛")
+texts = st.sampled_from(_SHORT + _LONG) | st.text(max_size=15)
+nested = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["", "vip", "1"]),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.just("a"), inner),
+    max_leaves=4,
+)
+VALUES: dict[str, st.SearchStrategy[Any]] = {
+    "label": texts,
+    "code": st.sampled_from(["+1", "+91", ""]),
+    "size": st.integers(-3, 3) | st.integers(-(2**53) + 1, 2**53 - 1),
+    "on": st.booleans(),
+    "at": st.datetimes(datetime(1960, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC)),
+    "tags": nested,
+}
+
+
+def without_nan(cells: "pd.Series[Any]") -> "pd.Series[Any]":
+    return cells.astype(object).where(cells.notna(), None)
+
+
+Retype = tuple[Callable[["pd.Series[Any]"], Any], Callable[[Any], Any]]
+
+
+def to(dtype: Any, value: Callable[[Any], Any] = lambda value: value) -> Retype:
+    return lambda cells: cells.astype(dtype), value
+
+
+def zoned(value: Any) -> Any:
+    """A time as a text or without a zone, made comparable again."""
+    time = pd.Timestamp(value)
+    return time if time.tzinfo else time.tz_localize("UTC")
+
+
+#: What pandas may have done to a column of some kind, and how an edited value looks then.
+SIMPLE: list[Retype] = [to(object), (without_nan, lambda value: value), to("category")]
+RETYPES: dict[frames.Kind, list[Retype]] = {
+    "text": [*SIMPLE, to("string"), to("string[python]"), to(pd.ArrowDtype(pa.string())),
+             to(pd.ArrowDtype(pa.large_string()))],
+    "number": [*SIMPLE, to("string", str), to("float64"), to("Float64"), to("int64[pyarrow]")],
+    "flag": [*SIMPLE, to("string", str), to("float64"), to("bool[pyarrow]")],
+    "time": [*SIMPLE, to("string"), to(pd.ArrowDtype(pa.timestamp("us", "UTC"))),
+             (lambda cells: cells.dt.as_unit("ns"), zoned),
+             (lambda cells: cells.dt.tz_convert("Asia/Kolkata"), zoned),
+             (lambda cells: cells.dt.tz_localize(None), zoned)],
+    "json": [(without_nan, lambda value: value)],
+}  # fmt: skip
+
+
+@dataclass
+class Story:
+    """What a person and pandas did to a base."""
+
+    base: list[Row]
+    kept: list[int]  # which rows, in which order
+    edited: dict[tuple[int, str], Any]  # by number of the row in the base and name
+    new: list[Row]
+    columns: list[str]
+    retypes: dict[str, Retype]
+    key: str
+    through: str
+    deleted: list[bool] = field(default_factory=list)  # of the kept rows
+    chunk: int = 3
+
+    def cell(self, row: int, name: str) -> Any:
+        """What the edited frame says in a row that it kept."""
+        return self.edited.get((row, name), self.base[row][name])
+
+    def expected(self) -> dict[str, list[int]]:
+        """The edits, told the slow way."""
+        found: dict[str, list[int]] = {}
+        for name in self.columns:
+            for number, row in enumerate(self.kept):
+                before, now = self.base[row][name], self.cell(row, name)
+                untouched = now is None or (before is None and now == "")
+                if not untouched and json_of(now) != json_of(before):
+                    found.setdefault(name, []).append(number)
+        return found
+
+
+def json_of(value: Any) -> str:
+    """A text that tells True and 1 apart."""
+    return json.dumps(value, sort_keys=True, default=str)
+
+
+@st.composite
+def stories(draw: st.DrawFn) -> Story:
+    def values() -> st.SearchStrategy[Row]:
+        return st.fixed_dictionaries({name: st.none() | VALUES[name] for name in NAMES})
+
+    def many(of: st.SearchStrategy[Any], size: int) -> list[Any]:
+        return draw(st.lists(of, min_size=size, max_size=size))
+
+    ids = draw(st.lists(st.integers(0, 30) | st.integers(0, 2**53 - 1), unique=True, max_size=9))
+    ids = sorted(ids) if draw(st.booleans()) else ids
+    base = [{"id": key, **row} for key, row in zip(ids, many(values(), len(ids)), strict=True)]
+    kept = draw(st.lists(st.sampled_from(range(len(ids))), unique=True)) if ids else []
+    kept = draw(st.sampled_from([kept, sorted(kept), list(range(len(ids)))]))
+    cells = [(row, name) for row in kept for name in NAMES]
+    edited = {
+        (row, name): draw(st.none() | VALUES[name])
+        for row, name in (draw(st.lists(st.sampled_from(cells), max_size=5)) if cells else [])
+    }
+    columns = draw(st.lists(st.sampled_from(NAMES), unique=True))
+    columns = draw(st.sampled_from([columns, NAMES]))
+    retyped = draw(st.lists(st.sampled_from(NAMES), unique=True))
+    return Story(
+        base=base,
+        kept=kept,
+        edited=edited,
+        new=draw(st.lists(values(), max_size=3)),
+        columns=columns,
+        retypes={name: draw(st.sampled_from(RETYPES[KINDS[name]])) for name in retyped},
+        key=draw(st.sampled_from(["index", "column", "text", "object"])),
+        through=draw(st.sampled_from(["", "copy", "take", "pickle", "concat", "merge", "built"])),
+        deleted=many(st.booleans(), len(kept)) if draw(st.booleans()) else [],
+        chunk=draw(st.sampled_from([1, 3, 2000])),
+    )
+
+
+def told(story: Story, base: pd.DataFrame) -> pd.DataFrame:
+    """The edited frame: as a person makes it from the base."""
+    if story.through == "built":  # from a file, say: it shares nothing with the base
+        rows = [{"id": row["id"]} | {n: story.cell(number, n) for n in NAMES}
+                for number, row in enumerate(story.base)]  # fmt: skip
+        frame = based(rows, 2)
+    else:
+        frame = base.copy()
+        for (row, name), value in story.edited.items():
+            frame.at[story.base[row]["id"], name] = value
+    frame = frame.iloc[story.kept]
+    if story.deleted:
+        frame["delete"] = story.deleted
+    if story.through == "copy":
+        frame = frame.copy()
+    elif story.through == "take":
+        frame = frame.take(np.arange(len(frame)))
+    elif story.through == "pickle":
+        frame = pickle.loads(pickle.dumps(frame))
+    elif story.through == "concat":
+        frame = pd.concat([frame.iloc[:2], frame.iloc[2:]])
+    elif story.through == "merge":
+        other = pd.DataFrame({"id": [1, 2, 3], "segment": ["x", "y", "z"]})
+        frame = frame.merge(other, on="id", how="left").set_index("id")
+    if story.key != "index":
+        frame = frame.reset_index()
+    if story.new:
+        new = typed(story.new)
+        if story.key == "index":
+            new.index = pd.Index([None] * len(new), dtype=object, name="id")
+        frame = pd.concat([frame, new])
+    if story.key in ("text", "object"):
+        wide = frame["id"].astype("Int64")
+        frame["id"] = wide.astype("string" if story.key == "text" else object)
+    for name, (retype, _) in story.retypes.items():
+        frame[name] = retype(frame[name])
+    extra = [name for name in ("id", "delete", "segment") if name in frame]
+    return frame[[*extra, *story.columns]]
+
+
+@given(stories())
+@settings(max_examples=400, deadline=None)
+def test_any_edits_are_found_through_anything(story: Story) -> None:
+    base = based(story.base, story.chunk)
+    frame = told(story, base)
+    before = frame.copy(), base.copy()
+    edits = compare(frame, base, WHO)
+
+    rows, count = len(story.kept), len(frame)
+    assert edits.refused == []
+    assert edits.labels.equals(frame.index)
+    assert edits.positions.tolist() == story.kept + [-1] * len(story.new)
+    assert edits.new.tolist() == list(range(rows, count))
+    assert edits.columns == story.columns
+    assert edits.unknown == (["segment"] if story.through == "merge" else [])
+    assert edits.deleted.tolist() == (story.deleted or [False] * rows) + [False] * len(story.new)
+    assert [edits.key(n) for n in range(count)] == [
+        *(story.base[row]["id"] for row in story.kept), *[None] * len(story.new)
+    ]  # fmt: skip
+    expected = story.expected()
+    assert changes(edits) == {n: expected[n] for n in edits.columns if n in expected}
+
+    for name, numbers in edits.changed().items():
+        _, looks = story.retypes.get(name, (None, lambda value: value))
+        wanted = [looks(story.cell(story.kept[number], name)) for number in numbers]
+        found = edits.values(name, numbers)
+        if KINDS[name] == "time":
+            wanted, found = [zoned(v) for v in wanted], [zoned(v) for v in found]
+        assert found == wanted
+        olds = [story.base[story.kept[number]][name] for number in numbers]
+        assert edits.base_values(name, numbers) == olds
+    filled = edits.filled(edits.new)
+    assert {name: numbers.tolist() for name, numbers in filled.items()} == {
+        name: numbers
+        for name in story.columns
+        if (numbers := [rows + n for n, row in enumerate(story.new) if row[name] is not None])
+    }
+    pd.testing.assert_frame_equal(frame, before[0])  # what the person has is not touched
+    pd.testing.assert_frame_equal(base, before[1])
+
+
+@given(stories())
+@settings(deadline=None)
+def test_what_nobody_edited_gives_no_edits(story: Story) -> None:
+    story.edited, story.new = {}, []
+    base = based(story.base, story.chunk)
+    assert changes(compare(told(story, base), base, WHO)) == {}
+
+
+ROWS: list[Row] = [
+    {"id": 7, "label": "Ana", "code": "+1", "size": 5, "on": True, "at": NOON, "tags": ["vip"]},
+    {"id": 3, "label": "", "code": "+91", "size": 2**53 + 1, "on": False, "at": NOON, "tags": []},
+    {"id": 9, "label": None, "code": "+1", "size": None, "on": None, "at": None, "tags": None},
+]
+BASE = based(ROWS)
+
+
+@pytest.mark.parametrize(
+    "retype",
+    [
+        lambda frame: frame,
+        lambda frame: frame.copy(),
+        lambda frame: frame.astype(object),
+        lambda frame: frame.astype(object).where(frame.notna(), None),
+        lambda frame: frame.astype("string"),
+        lambda frame: frame.astype("str"),
+        lambda frame: frame.astype({"size": float, "on": float}),
+        lambda frame: frame.astype(dict.fromkeys(set(NAMES) - {"tags"}, "category")),
+        lambda frame: frame.convert_dtypes(),
+        lambda frame: frame.convert_dtypes(dtype_backend="pyarrow"),
+        lambda frame: frame.infer_objects(),
+        lambda frame: frame.reset_index(),
+        lambda frame: frame.reset_index().astype({"id": float}),
+        lambda frame: frame.sort_values("label"),
+        lambda frame: frame.sort_index(ascending=False),
+        lambda frame: frame[frame["code"] == "+1"],
+        lambda frame: frame.reindex([9, 3, 7]),
+        lambda frame: frame[["size", "label"]],
+        lambda frame: frame.drop(columns=NAMES),
+        lambda frame: frame.query("size > 0"),
+        lambda frame: pd.concat([frame.iloc[:1], frame.iloc[1:]]),
+        lambda frame: frame.merge(frame[["label"]], left_index=True, right_index=True)
+        .rename(columns={"label_x": "label"}),
+        lambda frame: frame.assign(at=frame["at"].dt.tz_convert("Asia/Kolkata")),
+        lambda frame: frame.assign(at=frame["at"].dt.tz_localize(None)),
+        lambda frame: frame.assign(at=frame["at"].dt.as_unit("ns")),
+        lambda frame: frame.assign(at=frame["at"].dt.as_unit("s")),
+        lambda frame: frame.assign(at=frame["at"].map(lambda t: t.isoformat(), na_action="ignore")),
+        lambda frame: frame.assign(tags=frame["tags"].map(np.array, na_action="ignore")),
+        lambda frame: frame.set_index("label"),
+        lambda frame: frame.set_index("code", append=True),
+        lambda frame: frame.iloc[:0],
+        pickle.dumps,
+    ],
+)  # fmt: skip
+def test_a_frame_that_was_not_edited_gives_no_edits(retype: Any) -> None:
+    frame = retype(BASE)
+    frame = pickle.loads(frame) if isinstance(frame, bytes) else frame
+    edits = compare(frame, BASE, WHO)
+    assert changes(edits) == {}
+    assert edits.refused == []
+
+
+def test_a_frame_through_a_file_of_text_gives_no_edits(tmp_path: Any) -> None:
+    BASE.to_csv(tmp_path / "things.csv")
+    frame = pd.read_csv(tmp_path / "things.csv", dtype=str)
+    edits = compare(frame, BASE, WHO)
+    assert edits.positions.tolist() == [0, 1, 2]
+    assert changes(edits) == {}
+
+
+# --- what is an edit ------------------------------------------------------------------------
+
+
+def test_na_leaves_a_cell_and_an_empty_text_clears_it() -> None:
+    frame = BASE.copy()
+    frame["label"] = ["", None, ""]  # cleared; left; nothing there to clear
+    frame["code"] = [None, "", np.nan]
+    edits = compare(frame, BASE, WHO)
+    assert changes(edits) == {"label": [0], "code": [1]}
+    assert edits.values("label", np.array([0, 1])) == ["", None]
+    assert edits.base_values("label", np.array([0, 1, 2])) == ["Ana", "", None]
+
+
+def test_an_absent_row_or_column_is_no_edit() -> None:
+    frame = BASE.loc[[7], ["size"]].assign(size=6)
+    edits = compare(frame, BASE, WHO)
+    assert changes(edits) == {"size": [0]}
+    assert edits.columns == ["size"]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "Int64", "object", "int64[pyarrow]"])
+def test_a_text_that_became_a_number_is_an_edit_with_a_number(dtype: str) -> None:
+    base = based([ROWS[0] | {"label": "919876543210"}, ROWS[1] | {"label": "5"}])
+    frame = base.copy()
+    frame["label"] = pd.Series([919876543210, None], index=base.index).astype(dtype)
+    edits = compare(frame, base, WHO)
+    assert changes(edits) == {"label": [0]}
+    [value] = edits.values("label", np.array([0]))
+    assert type(value) is (float if dtype in ("float64", "object") else int)
+    assert value == 919876543210
+
+
+def test_a_whole_number_beside_a_gap_is_still_a_whole_number() -> None:
+    frame = BASE.astype({"size": "float64"})
+    frame["size"] = [60.0, 2.5, 1e300]
+    edits = compare(frame.assign(limit=[3600.0, np.nan, 0.5]), BASE, WHO)
+    assert changes(edits) == {"size": [0, 1, 2]}
+    rows = np.arange(3)
+    assert list(map(repr, edits.values("size", rows))) == ["60", "2.5", "1e+300"]
+    assert list(map(repr, edits.values("limit", rows))) == ["3600", "None", "0.5"]
+    assert edits.unknown == ["limit"]
+
+
+def test_objects_are_compared_by_what_they_say() -> None:
+    frame = BASE.copy()
+    frame["tags"] = pd.Series([np.array(["vip", "new"]), {"a": np.nan}, [None]], frame.index)
+    edits = compare(frame, BASE, WHO)
+    assert changes(edits) == {"tags": [0, 1, 2]}
+    assert edits.values("tags", np.array([0, 2])) == [["vip", "new"], [None]]
+    frame["tags"] = pd.Series([np.array(["vip"]), [], np.nan], frame.index, dtype=object)
+    assert changes(compare(frame, BASE, WHO)) == {}
+    frame["tags"] = pd.Series(["vip", [False], 0], frame.index, dtype=object)
+    assert changes(compare(frame, BASE, WHO)) == {"tags": [0, 1, 2]}
+
+
+def test_odd_things_in_any_column_are_edits_and_raise_nothing() -> None:
+    odd = [1.5, "x", True, [1], {"a": 1}, np.array([1, 2]), b"x", "\ud800", 10**30, object(), {1},
+           pd.Timestamp(NOON), NOON.date(), float("inf"), timedelta(1), np.int8(1)]  # fmt: skip
+    for name in NAMES:
+        for value in odd:
+            cells = pd.Series([None, None, None], BASE.index, dtype=object)
+            cells.iloc[2] = value  # the base has nothing there
+            edits = compare(BASE.assign(**{name: cells}), BASE, WHO)
+            assert changes(edits) == {name: [2]}, (name, value)
+
+
+def test_times_are_compared_as_exactly_as_both_can_say() -> None:
+    later = BASE["at"] + timedelta(microseconds=1)
+    assert changes(compare(BASE.assign(at=later), BASE, WHO)) == {"at": [0, 1]}
+    assert changes(compare(BASE.assign(at=later.dt.as_unit("ms")), BASE, WHO)) == {}
+    assert changes(compare(BASE.assign(at=later.astype(object)), BASE, WHO)) == {"at": [0, 1]}
+    moved = BASE["at"].dt.tz_localize(None).dt.tz_localize("Asia/Kolkata")
+    assert changes(compare(BASE.assign(at=moved), BASE, WHO)) == {"at": [0, 1]}
+
+
+@pytest.mark.parametrize("block", [1, 2, 50_000])
+def test_many_objects_are_compared_block_by_block(
+    block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_BLOCK", block)
+    frame = BASE.copy()
+    frame["tags"] = pd.Series([["vip"], ["new"], None], frame.index)
+    frame["size"] = pd.Series(["6", "x", None], frame.index, dtype=object)
+    assert changes(compare(frame, BASE, WHO)) == {"size": [0, 1], "tags": [1]}
+
+
+@given(st.lists(texts | st.none(), min_size=2, max_size=12), st.randoms(), st.data())
+@example(["abcdefghijklm", "abcdefghijklM", None], __import__("random").Random(2), None)
+def test_texts_in_another_order_are_compared_whole(words: list[Any], chance: Any, data: Any) -> None:
+    base = based([ROWS[0] | {"id": n, "label": word} for n, word in enumerate(words)], 3)
+    order = list(range(len(words)))
+    chance.shuffle(order)
+    frame = base.iloc[order].copy()
+    others = [chance.choice(words) if chance.random() < 0.5 else words[n] for n in order]
+    frame["label"] = pd.Series(others, frame.index, dtype="str")
+    wanted = [
+        number
+        for number, (n, other) in enumerate(zip(order, others, strict=True))
+        if other is not None and other != (words[n] or "")
+    ]
+    assert changes(compare(frame, base, WHO)).get("label", []) == wanted
+
+
+# --- rows that cannot be taken --------------------------------------------------------------
+
+
+def label(frame: pd.DataFrame) -> "pd.Series[Any]":
+    return frame["label"].astype(object)
+
+
+LABELLED = Identity("thing", ("id",), Natural(("label", "code"), label))
+
+
+def test_rows_that_are_refused_have_no_edits_and_the_others_have_theirs() -> None:
+    frame = pd.DataFrame(
+        {
+            "id": pd.Series([7, "new", 3, 99, None], dtype=object),
+            "label": ["Eva", "Eve", "Ian", "Ina", "Uma"],
+        }
+    )
+    edits = compare(frame, BASE, LABELLED)
+    assert [(r.row, r.column) for r in edits.refused] == [(1, "id"), (3, "id")]
+    assert changes(edits) == {"label": [0, 2]}
+    assert edits.positions.tolist() == [0, -1, 1, -1, -1]
+    assert edits.new.tolist() == [4]
+
+
+def test_an_edit_to_the_natural_key_of_another_record_is_refused() -> None:
+    frame = BASE.copy()
+    frame["label"] = ["Ana", "Ana", "Ana"]
+    frame["size"] = [1, 2, 3]
+    edits = compare(frame, BASE, LABELLED)
+    assert [(r.row, r.reason) for r in edits.refused] == [
+        (1, "2 rows have it"), (2, "2 rows have it")
+    ]  # fmt: skip
+    assert changes(edits) == {"size": [0]}
+    assert changes(compare(frame, BASE, LABELLED, duplicates=True)) == {
+        "label": [1, 2], "size": [0, 1, 2]
+    }  # fmt: skip
+
+
+def test_rows_to_delete_may_say_what_they_like() -> None:
+    frame = BASE.assign(label=["Ana", "Ana", "Ana"], delete=[None, True, True])
+    edits = compare(frame, BASE, LABELLED)
+    assert edits.refused == []
+    assert edits.deleted.tolist() == [False, True, True]
+    assert "delete" not in edits.columns + edits.unknown
+
+
+def test_nothing_can_be_deleted_that_is_not_there() -> None:
+    frame = pd.DataFrame({"label": ["Ana", "Zoe", None], "delete": [True, True, True]})
+    edits = compare(frame, BASE, LABELLED)
+    assert edits.positions.tolist() == [0, -1, -1]
+    assert [(r.row, r.column, r.value, r.reason, r.next_step) for r in edits.refused] == [
+        (row, "delete", True, "no thing is found by this row", "say its id") for row in (1, 2)
+    ]
+    assert edits.new.tolist() == []
+
+
+def test_a_field_named_delete_is_a_field() -> None:
+    base = BASE.assign(delete=[True, False, True])
+    edits = compare(base, base, WHO)
+    assert not edits.deleted.any()
+    assert "delete" in edits.columns
+
+
+def test_what_says_neither_yes_nor_no_is_refused() -> None:
+    edits = compare(BASE.assign(delete=["no", "True", None]), BASE, WHO)
+    assert [(r.row, r.column, r.value) for r in edits.refused] == [(0, "delete", "no")]
+    assert edits.deleted.tolist() == [False, True, False]
+
+
+def test_rows_are_found_by_what_set_index_moved_into_the_index() -> None:
+    frame = BASE.reset_index(drop=True).set_index("label").assign(size=[6, None, None])
+    edits = compare(frame.iloc[:1], BASE, LABELLED)
+    assert edits.positions.tolist() == [0]
+    assert changes(edits) == {"size": [0]}
+    assert edits.labels.tolist() == ["Ana"]
+
+
+@pytest.mark.parametrize("odd", [None, [1, 2], {"id": [7]}, BASE["label"], "things.csv"])
+def test_what_is_no_frame_is_refused(odd: Any) -> None:
+    with pytest.raises(InputError, match="A plan is made from a DataFrame, not from"):
+        compare(odd, BASE, WHO)
+
+
+def test_a_frame_that_cannot_be_read_as_a_whole_is_refused() -> None:
+    with pytest.raises(InputError, match="is there twice"):
+        compare(pd.concat([BASE, BASE[["label"]]], axis=1), BASE, WHO)
+    with pytest.raises(InputError, match="lost its name"):
+        compare(pd.concat([BASE, pd.DataFrame({"label": ["Eva"]})]), BASE, LABELLED)
+
+
+# --- speed ----------------------------------------------------------------------------------
+
+
+def test_a_column_that_nobody_wrote_to_is_not_even_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = []
+    monkeypatch.setattr(module.pc, "not_equal", lambda *both: read.append(both))
+    frame = BASE.copy()
+    frame.loc[7, "size"] = 6
+    assert changes(compare(frame, BASE, WHO)) == {"size": [0]}
+    assert read == []
+
+
+def test_no_object_is_made_of_a_cell_that_nobody_edited(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared = []
+    real = module.same
+    monkeypatch.setattr(module, "same", lambda *both: compared.append(both) or real(*both))
+    rows = [ROWS[0] | {"id": n, "label": f"x{n}", "tags": [n]} for n in range(200)]
+    base = based(rows, 50)
+    frame = base.sample(frac=1, random_state=1)
+    frame.at[7, "tags"] = ["other"]
+    edits = compare(frame, base, WHO)
+    assert changes(edits) == {"tags": [frame.index.get_loc(7)]}
+    assert compared == [([7], ["other"])]

@@ -1,0 +1,91 @@
+"""Given: a frame that cannot be read as a whole is refused with the way out."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from chatkit.bulk import given
+from chatkit.bulk.keys import Identity
+from chatkit.errors import InputError
+
+WHO = Identity("contact", ("id",))
+
+
+def test_a_plain_frame_is_returned_as_it_is() -> None:
+    frame = pd.DataFrame({"id": [1], "name": ["Ana"]})
+    assert given.checked(frame) is frame
+
+
+def test_all_names_that_cannot_be_told_apart_are_named_at_once() -> None:
+    frame = pd.DataFrame([[1, 2, 3, 4]], columns=pd.Index(["name", "name", 0, None], dtype=object))
+    frame.index = pd.MultiIndex.from_tuples([(1, 2)], names=["id", "id"])
+    with pytest.raises(InputError) as caught:
+        given.checked(frame)
+    assert [(p.field, p.value, p.reason) for p in caught.value.problems] == [
+        ("column", "0", "is no text"),
+        ("column", "None", "is no text"),
+        ("column", "'name'", "is there twice"),
+        ("level of the index", "'id'", "is there twice"),
+    ]
+    assert "rename" in str(caught.value) or "other names" in str(caught.value)
+
+
+def test_columns_of_several_levels_are_refused_with_a_line_that_helps() -> None:
+    columns = pd.MultiIndex.from_tuples([("name", "first"), ("name", "last")])
+    frame = pd.DataFrame([["Ana", "Cruz"]], columns=columns)
+    with pytest.raises(InputError, match="several levels") as caught:
+        given.checked(frame)
+    frame.columns = ["_".join(map(str, names)) for names in frame.columns]  # as it says
+    assert "'_'.join(map(str, names))" in str(caught.value)
+    assert given.checked(frame) is frame
+
+
+def test_a_level_that_the_base_has_as_a_column_is_read_as_one() -> None:
+    base = pd.DataFrame({"number": ["1"], "name": ["Ana"]}, index=pd.Index([7], name="id"))
+    frame = pd.DataFrame({"name": ["Eva"]}, index=pd.Index(["1"], name="number"))
+    assert given.with_levels(frame, base, WHO)["number"].tolist() == ["1"]
+    assert given.with_levels(base, base, WHO).columns.tolist() == ["number", "name"]
+    odd = pd.DataFrame({"name": ["Eva"]}, index=pd.Index([7], name=("a", 1)))
+    assert given.with_levels(odd, base, WHO).columns.tolist() == ["name"]
+    both = frame.assign(number=["2"])  # a column counts more than the index
+    assert given.with_levels(both, base, WHO)["number"].tolist() == ["2"]
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        pd.Series([True, False, False]),
+        pd.Series([True, None, False], dtype="boolean"),
+        pd.Series([True, None, False], dtype="bool[pyarrow]"),
+        pd.Series([True, None, False], dtype=object),
+        pd.Series([True, np.nan, pd.NA], dtype=object),
+        pd.Series([np.True_, pd.NaT, np.False_], dtype=object),
+        pd.Series([True, None, False], dtype="category"),
+        pd.Series(["True", "", "False"], dtype="str"),
+        pd.Series(["True", None, "False"], dtype="string"),
+    ],
+)
+def test_rows_to_delete_are_read_from_any_dtype(cells: "pd.Series[Any]") -> None:
+    found, odd = given.flags(cells)
+    assert found.tolist() == [True, False, False]
+    assert odd == []
+
+
+@pytest.mark.parametrize("value", [1, 0, 1.0, "TRUE", "yes", "x", " ", [True]])
+def test_what_says_neither_yes_nor_no_deletes_nothing(value: Any) -> None:
+    cells = pd.Series([None, True], dtype=object)
+    cells.iloc[0] = value
+    found, odd = given.flags(cells)
+    assert found.tolist() == [False, True]
+    [refusal] = odd
+    assert (refusal.row, refusal.column, refusal.value) == (0, "delete", value)
+    assert refusal.reason == "is neither True nor False"
+
+
+def test_nothing_said_deletes_nothing() -> None:
+    for cells in (pd.Series([np.nan, np.nan]), pd.Series([], dtype=object)):
+        found, odd = given.flags(cells)
+        assert not found.any()
+        assert odd == []

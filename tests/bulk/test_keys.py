@@ -1,0 +1,142 @@
+"""Keys: an id is read through everything that pandas does to it, and never guessed."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chatkit.bulk import keys
+from chatkit.bulk.keys import Identity
+
+ids = st.integers(-(2**63), 2**63 - 1)
+
+
+def read(cells: "pd.Series[Any]") -> list[int | None]:
+    """The ids of some cells, None where there is none."""
+    numbers, given = keys.numbers(cells)
+    assert numbers.dtype == np.int64
+    assert given.dtype == bool
+    return [int(n) if there else None for n, there in zip(numbers, given, strict=True)]
+
+
+@pytest.mark.parametrize(
+    "dtype", ["int64", "Int64", "int64[pyarrow]", "object", "category", "Float64", "float64",
+              "string", "str", "uint32"]
+)  # fmt: skip
+def test_ids_are_read_from_any_dtype(dtype: str) -> None:
+    cells = pd.Series([7, 0, 100_001]).astype(dtype)
+    assert read(cells) == [7, 0, 100_001]
+    assert read(cells.iloc[:0]) == []
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        pd.Series([7, None], dtype="Int64"),
+        pd.Series([7, None], dtype="int64[pyarrow]"),
+        pd.Series([7, None], dtype="float64"),
+        pd.Series([7, None], dtype="Float64"),
+        pd.Series([7, None], dtype="category"),
+        pd.Series(["7", None], dtype="str"),
+        pd.Series(["7", None], dtype="string"),
+        pd.Series(["7", ""], dtype="str"),
+        pd.Series([7, ""], dtype=object),
+        *(pd.Series([7, nothing], dtype=object) for nothing in (None, np.nan, pd.NA, pd.NaT)),
+        pd.Series([np.int32(7), None], dtype=object),
+        pd.Series([np.float32(7), None], dtype=object),
+    ],
+)
+def test_a_gap_is_a_row_without_an_id(cells: "pd.Series[Any]") -> None:
+    assert read(cells) == [7, None]
+
+
+@given(st.lists(ids, max_size=5))
+def test_no_digit_is_lost(numbers: list[int]) -> None:
+    gaps: list[Any] = [*numbers, None]
+    assert read(pd.Series(gaps, dtype="Int64")) == gaps
+    assert read(pd.Series(gaps, dtype=object)) == gaps
+    assert read(pd.Series(numbers, dtype="int64").astype("category")) == numbers
+
+
+@pytest.mark.parametrize(
+    "value",
+    [True, False, 1.5, "1.0", "new", "007", "+7", " 7", "７", "1e3", "-7", float("inf"), 2.0**53,
+     float(2**53 + 2), 2**63, 10**30, "9" * 19, [7], {"id": 7}, pd.Timestamp(7), b"7", "1_0"],
+)  # fmt: skip
+def test_what_is_no_id_is_not_read_as_one(value: Any) -> None:
+    cells = pd.Series([None, 7], dtype=object)
+    cells.iloc[0] = value
+    assert read(cells) == [None, 7]
+    assert keys.why_no_number(value)
+
+
+@pytest.mark.parametrize(
+    ("cells", "found"),
+    [
+        (pd.Series([1.5, 2.0**53, np.inf, -np.inf, np.nan, 7.0]), [None] * 5 + [7]),
+        (pd.Series([True, False]), [None, None]),
+        (pd.Series([True, None], dtype="boolean"), [None, None]),
+        (pd.Series(pd.to_datetime(["2026-01-01"])), [None]),
+        (pd.Series([2**63], dtype="uint64"), [None]),
+    ],
+)
+def test_what_is_no_id_is_not_read_from_typed_columns(
+    cells: "pd.Series[Any]", found: list[Any]
+) -> None:
+    assert read(cells) == found
+
+
+def test_the_reason_names_what_was_lost() -> None:
+    assert keys.why_no_number(2.0**53) == (
+        "has lost digits: a float cannot hold so long a number"
+    )
+    assert keys.why_no_number("new") == "is no whole number"
+    assert keys.why_no_number("") == ""
+
+
+@pytest.mark.parametrize("dtype", ["str", "string", "object", "category", "string[python]"])
+def test_texts_are_read_from_any_dtype(dtype: str) -> None:
+    assert keys.texts(pd.Series(["en", "en_US", None, ""]).astype(dtype)) == [
+        *("en", "en_US", None, None)
+    ]
+
+
+def test_a_number_is_no_text() -> None:
+    assert keys.texts(pd.Series([5, 1.5, True, ["en"], "en"], dtype=object)) == [None] * 4 + ["en"]
+    assert keys.why_no_text(5) == "is no text"
+    assert keys.why_no_text("") == ""
+
+
+@given(
+    st.lists(ids, unique=True, max_size=12),
+    st.lists(st.integers(0, 15), max_size=16),
+    st.booleans(),
+    st.booleans(),
+)
+def test_positions_are_those_of_a_plain_search(
+    known: list[int], asked: list[int], known_ordered: bool, asked_ordered: bool
+) -> None:
+    known = sorted(known) if known_ordered else known
+    wanted = [known[n] if n < len(known) else 2 * n for n in asked]
+    wanted = sorted(set(wanted)) if asked_ordered else wanted
+    found = keys.positions(pd.Index(known, dtype="int64"), np.array(wanted, np.int64))
+    assert found.tolist() == [known.index(one) if one in known else -1 for one in wanted]
+    assert keys.positions(pd.Index(known, dtype="int64"), np.array(known, np.int64)).tolist() == [
+        *range(len(known))
+    ]
+
+
+@given(st.lists(ids, max_size=6))
+def test_ascending_is_strict(numbers: list[int]) -> None:
+    strict = numbers == sorted(set(numbers))
+    assert keys.ascending(np.array(numbers, np.int64)) == strict
+
+
+def test_a_key_of_two_parts_is_named_as_people_say_it() -> None:
+    assert Identity("contact", ("id",)).named == "id"
+    assert Identity("content", ("template_code", "lang_code")).named == (
+        "template_code and lang_code"
+    )

@@ -1,0 +1,308 @@
+"""Reconcile: a change in doubt is looked for, and what is found decides: adopt, resend, conflict."""
+
+from __future__ import annotations
+
+import pytest
+from bulk.operations import OPERATIONS, Operation
+from bulk.wayward import (
+    Service,
+    contact,
+    dropped,
+    first,
+    flow,
+    lost,
+    number_of,
+    plan_of,
+    says,
+    wayward,
+    webhook,
+)
+
+from chatkit import history
+from chatkit.bulk.change import Change
+from chatkit.bulk.reconcile import look, same, waves
+from chatkit.bulk.row import Row
+
+each = pytest.mark.parametrize("operation", OPERATIONS, ids=str)
+
+
+def outcome(operation, service, *faults, settle=0.0):
+    """Apply one change whose writes meet these faults; its row of the result."""
+    change = operation.begin(service)
+    service.on(operation.method, operation.room, *faults)
+    with service.client() as client:
+        result = plan_of(operation.desk(client), [change]).apply(settle=settle, irreversible=True)
+    [row] = result.itertuples()
+    return row
+
+
+# --- after an unknown outcome -----------------------------------------------------------------
+
+
+@each
+def test_what_has_landed_is_adopted_and_not_sent_again(operation: Operation) -> None:
+    with wayward() as service:
+        row = outcome(operation, service, lost)
+        assert (row.state, row.evidence, row.sent) == ("applied", "adopted", 1)
+        assert len(service.writes(operation.method)) == 1
+        assert operation.there(service) == operation.landed
+
+
+@each
+def test_what_has_not_landed_is_sent_again(operation: Operation) -> None:
+    with wayward() as service:
+        row = outcome(operation, service, dropped)
+        assert (row.state, row.sent) == ("applied", 2)
+        assert operation.there(service) == operation.landed
+
+
+@each
+def test_what_lands_late_is_waited_for_and_adopted(operation: Operation) -> None:
+    with wayward() as service:
+        row = outcome(operation, service, service.late(0.15), settle=0.4)
+        assert (row.state, row.evidence, row.sent) == ("applied", "adopted", 1)
+        assert operation.there(service) == operation.landed
+
+
+@pytest.mark.parametrize("operation", [o for o in OPERATIONS if o.theirs], ids=str)
+def test_what_somebody_else_has_made_of_it_meanwhile_is_a_conflict(operation: Operation) -> None:
+    with wayward() as service:
+        held: list[object] = []
+
+        def meanwhile() -> None:
+            operation.theirs(service)
+            held.append(operation.there(service))
+
+        row = outcome(operation, service, first(meanwhile))
+        assert row.state == "conflict"
+        assert "somebody" in row.reason
+        assert len(service.writes(operation.method)) == 1
+        assert [operation.there(service)] == held
+
+
+@each
+@pytest.mark.parametrize("status", [404, 409])
+def test_a_refusal_after_a_doubt_may_be_its_own_echo(operation: Operation, status: int) -> None:
+    """The first attempt lands after it was found absent; the second meets what the first made."""
+    with wayward() as service:
+        after = first(service.quiet, says(status, b'{"success":false,"message":"echo"}'))
+        row = outcome(operation, service, service.late(0.2), after)
+        assert (row.state, row.evidence) == ("applied", "adopted")
+        assert operation.there(service) == operation.landed
+
+
+# --- whose record it is -----------------------------------------------------------------------
+
+
+def test_a_flow_that_was_there_before_is_never_adopted() -> None:
+    with wayward() as service, service.client() as client:
+        old = service.caller.flow("Order")
+        service.on("POST", "flows", dropped)
+        result = plan_of(client.flows, [flow(1, "Order")], known=[old]).apply(settle=0)
+        assert list(result.state) == ["applied"]
+        assert list(result.sent) == [2]
+        assert result.key[1] != old
+        assert service.names() == ["Order", "Order"]
+
+
+def test_a_flow_that_another_row_made_is_never_adopted() -> None:
+    with wayward() as service, service.client() as client:
+        service.on("POST", "flows", lambda do: do(), dropped)
+        plan = plan_of(client.flows, [flow(1, "Order"), flow(2, "Order")])
+        result = plan.apply(settle=0, concurrency=1)
+        assert list(result.state) == ["applied", "applied"]
+        assert result.key.nunique() == 2
+        assert service.names() == ["Order", "Order"]
+
+
+def test_of_two_doubtful_creates_of_one_name_each_finds_one_that_landed() -> None:
+    with wayward() as service, service.client() as client:
+        service.on("POST", "flows", lost, dropped)
+        result = plan_of(client.flows, [flow(1, "Order"), flow(2, "Order")]).apply(settle=0)
+        assert list(result.state) == ["applied", "applied"]
+        assert result.key.nunique() == 2
+        assert service.names() == ["Order", "Order"]
+
+
+def test_two_doubtful_creates_of_one_name_that_both_landed_are_not_sent_again() -> None:
+    with wayward() as service, service.client() as client:
+        service.on("POST", "flows", lost, lost)
+        result = plan_of(client.flows, [flow(1, "Order"), flow(2, "Order")]).apply(settle=0)
+        assert set(result.state) <= {"applied", "unknown"}
+        assert service.names() == ["Order", "Order"]
+        assert set(result.state) == {"applied"}, "two rows are in doubt, and two new flows are there"
+
+
+def test_when_there_are_more_new_ones_than_rows_nobody_can_tell() -> None:
+    with wayward() as service, service.client() as client:
+        service.on("POST", "flows", first(lambda: service.caller.flow("Order"), lost))
+        result = plan_of(client.flows, [flow(1, "Order")]).apply(settle=0)
+        assert list(result.state) == ["unknown"]
+        assert "2 new ones" in result.reason[1]
+        assert len(service.writes()) == 1
+
+
+def test_an_adopted_webhook_tells_that_its_signing_secret_is_lost() -> None:
+    with wayward() as service, service.client() as client:
+        service.on("POST", "webhooks", lost)
+        plan = plan_of(client.webhooks, [webhook(1)])
+        result = plan.apply(settle=0)
+        assert list(result.state) == ["applied"]
+        assert plan.secrets == {}
+        assert "secret" in result.reason[1]
+
+
+# --- how it is looked for ---------------------------------------------------------------------
+
+
+def test_a_number_that_many_others_contain_is_found_all_the_same() -> None:
+    """A search finds whatever contains the text: more than one page of it."""
+    with wayward(max_page_size=7) as service, service.client() as client:
+        for n in range(20):
+            service.caller.contact(f"20255501{n:02d}")
+        service.on("POST", "contacts", dropped, lost)
+        fields = {"number": "202555", "country_code": "+1", "name": "Ana Cruz"}
+        changes = [Change(n, "create", None, f"+1 {n}", {}, fields | {"number": f"2025{n}"}) for n in (5, 55)]
+        result = plan_of(client.contacts, changes).apply(concurrency=1)
+        assert list(result.state) == ["applied", "applied"]
+        assert sorted(service.numbers())[:1] == ["20255"]
+        assert len(service.numbers()) == 22
+
+
+def test_a_service_that_cannot_search_is_read_from_end_to_end() -> None:
+    with wayward(search_param=None, max_page_size=7) as service, service.client() as client:
+        for n in range(30):
+            service.caller.contact(number_of(100 + n))
+        service.on("POST", "contacts", lost, dropped)
+        result = plan_of(client.contacts, [contact(1), contact(2)]).apply(concurrency=1)
+        assert list(result.state) == ["applied", "applied"]
+        assert sorted(result.sent) == [1, 2]
+        assert len(service.numbers()) == 32
+
+
+def test_a_search_that_finds_no_numbers_ends_in_reading_the_whole_list() -> None:
+    """The first look is a search; the echo of a create that it missed is looked for in the list."""
+    nothing = (
+        b'{"success":true,"data":[],'
+        b'"pagination":{"page":1,"pageSize":100,"totalCount":0,"totalPages":0}}'
+    )
+    with wayward() as service, service.client() as client:
+        service.on("POST", "contacts", lost)
+        service.on("GET", "search=", forever=says(200, nothing))
+        result = plan_of(client.contacts, [contact(1)]).apply()
+        assert (result.state[1], result.evidence[1]) == ("applied", "adopted")
+        assert service.numbers() == [number_of(1)]
+
+
+@pytest.mark.parametrize("quiet_after", [1, 2])
+def test_a_list_that_moves_while_it_is_looked_at_is_read_again(quiet_after: int) -> None:
+    """A deletion on the first page moves what landed to a page that was read already."""
+    with wayward(max_page_size=5) as service, service.client() as client:
+        old = [service.caller.flow(f"Old {n}") for n in range(15)]
+        service.on("POST", "flows", lost)
+        left = iter(old[:quiet_after])
+
+        def arrive(sent):
+            gone = next(left, None) if "page=3" in sent.path else None
+            if gone:
+                assert service.caller("DELETE", f"/flows/{gone}").status == 200
+
+        service.arrival = arrive
+        result = plan_of(client.flows, [flow(1)], known=old).apply(settle=0)
+        assert (result.state[1], result.evidence[1]) == ("applied", "adopted")
+        assert service.names().count("Flow 1") == 1
+
+
+def test_a_list_that_never_keeps_still_proves_nothing() -> None:
+    with wayward(max_page_size=5) as service, service.client() as client:
+        old = [service.caller.flow(f"Old {n}") for n in range(15)]
+        service.on("POST", "flows", dropped)
+        left = iter(old)
+
+        def arrive(sent):
+            if "page=3" in sent.path:
+                service.caller("DELETE", f"/flows/{next(left)}")
+
+        service.arrival = arrive
+        result = plan_of(client.flows, [flow(1)], known=old).apply(settle=0)
+        assert (result.state[1], result.sent[1]) == ("unknown", 1)
+        assert len(service.writes()) == 1
+        service.arrival = lambda sent: None
+        assert list(history.resume(result, client, settle=0).state) == ["applied"]
+        assert service.names().count("Flow 1") == 1
+
+
+def test_what_cannot_be_looked_for_stays_unknown_and_is_found_by_a_resume() -> None:
+    with wayward() as service, service.client() as client:
+        service.on("POST", "flows", lost)
+        service.on("GET", "flows?", *[says(500)] * 4)
+        result = plan_of(client.flows, [flow(1)]).apply(settle=0)
+        assert list(result.state) == ["unknown"]
+        assert "cannot be looked for: 500" in result.reason[1]
+        assert list(history.resume(result, client, settle=0).state) == ["applied"]
+        assert service.names() == ["Flow 1"]
+
+
+def test_the_rate_holds_for_looking_too() -> None:
+    with wayward() as service, service.client() as client:
+        service.on("POST", "contacts", *[lost] * 19)
+        result = plan_of(client.contacts, [contact(n) for n in range(19)]).apply(rate=40)
+        assert set(result.state) == {"applied"}
+        took = service.sent[-1].at - service.sent[0].at
+        assert len(service.sent) == 38
+        assert (len(service.sent) - 1) / took <= 40 * 1.2
+
+
+# --- waves, and what is the same --------------------------------------------------------------
+
+
+def test_no_two_rows_of_one_wave_have_the_same_name() -> None:
+    rows = [Row(n, flow(n, name)) for n, name in enumerate("AABACB")]
+    assert [[row.n for row in wave] for wave in waves(rows)] == [[0, 2, 4], [1, 5], [3]]
+
+
+@pytest.mark.parametrize(
+    ("live", "wanted"),
+    [
+        (None, ""), ("", None), ([], None), (None, {}), (1, 1), (True, True), ("a", "a"),
+        ({"a": 1, "b": None}, {"a": 1}), ([{"type": "text", "link": None}], [{"type": "text"}]),
+    ],
+)  # fmt: skip
+def test_nothing_is_nothing_and_an_object_may_have_empty_fields_more(live, wanted) -> None:
+    assert same(live, wanted)
+
+
+@pytest.mark.parametrize(
+    ("live", "wanted"),
+    [
+        (None, "a"), (False, None), (False, ""), (0, None), (0, False), (1, True), ("1", 1),
+        ({"a": 1, "b": 2}, {"a": 1}), ({}, {"a": 1}), ([1], [1, 1]), ([2, 1], [1, 2]),
+        ([1], {"a": 1}), ("", 0),
+    ],
+)  # fmt: skip
+def test_what_says_something_else_is_not_the_same(live, wanted) -> None:
+    assert not same(live, wanted)
+
+
+def test_looking_sends_reads_only() -> None:
+    with wayward() as service, service.client() as client:
+        rows = [Row(n, contact(n)) for n in range(3)]
+        service.caller.contact(number_of(1), name="Ana Cruz")
+        service.caller.contact(number_of(2), name="Bo")
+        found = look(client.transport, client.contacts, rows, (), thorough=False)
+        assert [found[n].what for n in range(3)] == ["absent", "adopted", "conflict"]
+        assert {sent.method for sent in service.sent} == {"GET"}
+
+
+def test_the_service_of_these_tests_tells_the_truth() -> None:
+    """Its faults do what their names say: or nothing here would prove anything."""
+    with wayward() as service:
+        assert isinstance(service, Service)
+        for fault, there in ((dropped, 0), (lost, 1), (service.late(0.01), 1)):
+            service.on("POST", "contacts", fault)
+            with service.client() as client, pytest.raises(Exception, match="connection broke"):
+                client.contacts.create(number=number_of(there), country_code="+1")
+            service.quiet()
+            assert len(service.numbers()) == there
+            if there:
+                service.sandbox.reset()

@@ -1,0 +1,209 @@
+"""Same: what pandas does to a value is no edit; what a person does to it is one."""
+
+import copy
+import json
+import math
+from datetime import UTC, datetime, timedelta, timezone
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from chatkit.bulk.same import listed, plain, same, whole
+
+NOON = datetime(2026, 1, 2, 12, 0, 0, 678_000, tzinfo=UTC)
+INDIA = timezone(timedelta(hours=5, minutes=30))
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=2), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@pytest.mark.parametrize(
+    ("before", "edited"),
+    [
+        (5, 5.0),
+        (5, np.int64(5)),
+        (5, np.float64(5)),
+        (5, "5"),
+        (-5, "-5"),
+        (2**53 + 1, float(2**53)),  # all that a float can hold of it
+        (2**53 + 1, 2**53 + 1),
+        (0.5, np.float32(0.5)),
+        (True, np.True_),
+        (True, 1),
+        (False, 0.0),
+        (True, "True"),
+        (None, ""),
+        ("", ""),
+        ("é", "é"),
+        (NOON, pd.Timestamp(NOON)),
+        (NOON, NOON.astimezone(INDIA)),
+        (NOON, NOON.replace(tzinfo=None)),
+        (NOON, "2026-01-02T12:00:00.678Z"),
+        (NOON, "2026-01-02 12:00:00.678000+00:00"),
+        (NOON, "2026-01-02T17:30:00.678+05:30"),
+        (NOON, str(pd.Timestamp(NOON))),
+        (["vip"], np.array(["vip"], object)),
+        (["vip"], ("vip",)),
+        (["vip"], "['vip']"),
+        ([1, None], np.array([1, np.nan])),
+        ([[1], [2]], [np.array([1]), np.array([2])]),
+        ({"a": [1]}, {"a": np.array([1.0])}),
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}),
+        ([], np.array([])),
+        (float("nan"), float("nan")),
+        (10**30, 10**30),
+    ],
+)
+def test_what_pandas_and_files_make_of_a_value_is_the_same(before: Any, edited: Any) -> None:
+    assert same(before, edited)
+
+
+@pytest.mark.parametrize(
+    ("before", "edited"),
+    [
+        ("5", 5),
+        ("919876543210", 919876543210.0),  # a text that became a number may have lost zeros
+        ("True", True),
+        ("", 0),
+        ("", False),
+        ("a", "A"),
+        ("a", "a "),
+        ("\u00e9", "e\u0301"),  # the service tells them apart
+        (None, " "),
+        (None, []),
+        (None, 0),
+        (None, False),
+        (5, 6),
+        (5, 5.5),
+        (5, "5.5"),
+        (5, "05"),
+        (5, "five"),
+        (5, float("inf")),
+        (10**400, float("inf")),
+        (1, True),  # in JSON these are two things
+        (0, False),
+        (True, False),
+        (True, 2),
+        (True, "true"),
+        ([1], [True]),
+        ([[0]], [[False]]),
+        ({"a": 1}, {"a": True}),
+        (NOON, NOON + timedelta(microseconds=1)),
+        (NOON, NOON.date()),
+        (NOON, "2026-01-02"),
+        (NOON, "noon"),
+        (NOON, ""),
+        (NOON, 1767355200),
+        (["vip"], []),
+        (["vip"], ["VIP"]),
+        (["vip"], ["vip", None]),
+        (["vip"], "vip"),
+        (["a", "b"], ["b", "a"]),
+        (["vip"], {"vip"}),
+        (["vip"], np.array([["vip"]], object)),
+        ({"a": 1}, {"a": 1, "b": None}),
+        ({"a": 1}, [("a", 1)]),
+        ([None], [0]),
+        ([""], [None]),
+        ([float("nan")], [0.0]),
+        (5, pd.Timestamp(5)),
+        (5, object()),
+        (5, Decimal("5.1")),
+    ],
+)
+def test_what_a_person_wrote_is_not_the_same(before: Any, edited: Any) -> None:
+    assert not same(before, edited)
+
+
+@given(json_values)
+def test_a_copy_of_a_value_is_the_same(value: Any) -> None:
+    assert same([value], copy.deepcopy([value]))
+    assert same(value, value) or value is None
+
+
+@given(json_values, json_values)
+@example([1], [True])
+@example({"a": 0}, {"a": False})
+@example(1, 1.0)
+def test_two_values_are_the_same_if_their_json_is(one: Any, two: Any) -> None:
+    def written(value: Any) -> str:
+        def numbers_alike(inner: Any) -> Any:
+            if isinstance(inner, float) and math.isfinite(inner) and inner.is_integer():
+                return int(inner)
+            if isinstance(inner, list):
+                return [numbers_alike(each) for each in inner]
+            if isinstance(inner, dict):
+                return {name: numbers_alike(each) for name, each in inner.items()}
+            return inner
+
+        return json.dumps(numbers_alike(value), sort_keys=True)
+
+    assert same([one], [two]) == (written(one) == written(two))
+
+
+def test_very_deep_values_are_compared() -> None:
+    def nest(core: Any) -> Any:
+        for _ in range(50_000):
+            core = [core]
+        return core
+
+    assert same(nest(1), nest(1))
+    assert not same(nest(1), nest(2))
+
+
+def test_what_answers_oddly_when_asked_is_not_the_same() -> None:
+    class Odd:
+        __hash__ = None
+
+        def __eq__(self, other: object) -> Any:
+            return np.array([True, False])
+
+    assert not same(5, Odd())
+    assert not same([5], [Odd()])
+    assert not same([5], [pd.NA])
+    assert same([pd.NA], [pd.NA])
+
+
+@pytest.mark.parametrize(
+    ("cells", "values"),
+    [
+        (pd.Series([1, None], dtype="Int64"), [1, None]),
+        (pd.Series([True, None], dtype="boolean"), [True, None]),
+        (pd.Series(["a", None], dtype="str"), ["a", None]),
+        (pd.Series(["a", None], dtype="category"), ["a", None]),
+        (pd.Series([1.5, np.nan]), [1.5, None]),
+        (pd.Series([[1], None, np.nan, pd.NA, pd.NaT, np.int64(3)], dtype=object),
+         [[1], None, None, None, None, 3]),
+        (pd.Series([np.array([1, 2]), {"a": 1}], dtype=object), [[1, 2], {"a": 1}]),
+        (pd.Series([pd.Timestamp(NOON), pd.NaT]), [NOON, None]),
+        (pd.Series([], dtype=object), []),
+    ],
+)  # fmt: skip
+def test_cells_become_python_values(cells: "pd.Series[Any]", values: list[Any]) -> None:
+    found = listed(cells)
+    assert found == values
+    assert [isinstance(value, np.generic | np.ndarray) for value in found] == [False] * len(found)
+
+
+def test_plain_values_are_left_as_they_are() -> None:
+    for value in (5, "5", [np.int64(5)], None, NOON):
+        assert plain(value) is value
+
+
+@pytest.mark.parametrize(
+    ("value", "answer"),
+    [(5.0, True), (0.0, True), (-7.0, True), (2.0**53 - 1, True), (2.0**53, False), (5.5, False),
+     (float("nan"), False), (float("inf"), False), (5, False), ("5.0", False), (True, False)],
+)  # fmt: skip
+def test_whole_floats_are_those_that_lost_nothing(value: Any, answer: bool) -> None:
+    assert whole(value) is answer

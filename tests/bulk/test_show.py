@@ -1,0 +1,469 @@
+import json
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import chatkit
+from chatkit.bulk.change import Change
+from chatkit.bulk.plan import Plan, Refused, Setting
+from chatkit.bulk.show import FEW, MANY, WIDTH, counted, html, text
+from chatkit.contacts import Contacts
+
+LOSS = "its name would be split into other parts than it has now"
+NEVER = "a flow made again is another flow"
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[chatkit.Client]:
+    with chatkit.connect(chatkit.Sandbox(seed="demo")) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def room(client: chatkit.Client) -> Contacts:
+    return client.contacts
+
+
+def plan_of(
+    room: Contacts,
+    changes: Sequence[Change] = (),
+    cells: Sequence[Refused] = (),
+    *,
+    notes: Sequence[str] = (),
+    noun: str = "contact",
+    total: int = 250,
+    undoes: str | None = None,
+    skip_invalid: bool = False,
+) -> Plan:
+    setting = Setting(room.transport.connection.account, noun, ("id",), total, undoes=undoes)
+    return Plan(room, setting, changes, cells, notes=notes, skip_invalid=skip_invalid)
+
+
+def create(n: int = 1, **more: Any) -> Change:
+    number = f"77009{n:05}"
+    return Change(n, "create", None, number, {}, {"number": number, "name": f"New {n}"}, **more)
+
+
+def update(n: int = 1, before: str = "Ana", after: str = "Ana Lima", **more: Any) -> Change:
+    return Change(n, "update", n, f"78009{n:05}", {"name": before}, {"name": after}, **more)
+
+
+def delete(n: int = 1, **more: Any) -> Change:
+    number = f"79009{n:05}"
+    return Change(n, "delete", n, number, {"number": number, "name": f"Old {n}"}, **more)
+
+
+def refused(n: int = 1, **more: str) -> Refused:
+    cell = {"column": "number", "value": '"77 00"', "reason": "must be digits", "next_step": "7700"}
+    return Refused(n, **cell | more)
+
+
+class Page(HTMLParser):
+    """What a browser makes of it: elements with their attributes, and the text between them."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.text = ""
+        self.rows: list[list[str]] = []
+        self._open: list[str] = []
+        self.feed(source)
+        self.close()
+        assert not self._open
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attributes
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+        if tag != "wbr":
+            self._open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if "style" not in self._open:
+            self.text += data
+        if {"td", "th"} & {*self._open}:
+            self.rows[-1][-1] += data
+
+    def handle_comment(self, data: str) -> None:
+        raise AssertionError(f"a comment: {data}")
+
+    handle_decl = handle_pi = unknown_decl = handle_comment
+
+
+# --- the counts of a result -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("states", "said"),
+    [
+        (["applied"] * 10, "All 10 changes applied."),
+        (["applied"] * 1000, "All 1,000 changes applied."),
+        (["applied"], "1 change: 1 applied."),
+        (
+            ["not sent", "conflict", *["applied"] * 8],
+            "10 changes: 8 applied, 1 conflict, 1 not sent.",
+        ),
+        (["unchanged"] * 2, "2 changes: 2 unchanged."),
+        (
+            ["not sent", "unknown", "failed", "conflict", "unchanged", "differs", "applied"],
+            "7 changes: 1 applied, 1 differs, 1 unchanged, 1 conflict, 1 failed, 1 unknown, "
+            "1 not sent.",
+        ),
+        (["applied", "my\x1b own"], "2 changes: 1 applied, 1 my⟨U+001B⟩ own."),
+        ([], "0 changes."),
+    ],
+)
+def test_the_counts_of_a_result_in_words(states: list[str], said: str) -> None:
+    assert counted(states) == said
+    assert counted(pd.Series(states, dtype="str")) == said
+
+
+# --- a plan ---------------------------------------------------------------------------
+
+
+def test_a_plan_as_text(room: Contacts) -> None:
+    flow = {"version": "7.3", "screens": [{"id": "A"}, {"id": "B"}]}
+    changes = [
+        update(1, undo="with loss", loss=LOSS),
+        delete(2),
+        create(3),
+        Change(4, "delete", 4, "Rent a bike", {"flow_json": flow}, undo="never", loss=NEVER),
+        Change(
+            5, "update", 5, "+49 301", {"name": "zoë ", "tags": []}, {"name": "Zoë", "tags": None}
+        ),
+    ]
+    plan = plan_of(
+        room,
+        changes,
+        [refused(7), refused(7, column="name", next_step="")],
+        notes=["The column rating is not looked at: it is no field"],
+        skip_invalid=True,
+    )
+    assert text(plan) == (
+        "Plan for 250 contacts: 1 create, 2 update, 2 delete; 1 row refused.\n"
+        "\n"
+        '  + 7700900003       name: "New 3"\n'
+        '  ~ 7800900001 [1]   name: "Ana" → "Ana Lima"\n'
+        '  ~ +49 301          name: "zoë␣" → "Zoë"\n'
+        "                     tags: [] → (none)\n"
+        '  - 7900900002       name: "Old 2"\n'
+        "  - Rent a bike [2]  flow_json: 2 screens, version 7.3\n"
+        "\n"
+        "Refused:\n"
+        '  row 7, number = "77 00": must be digits\n'
+        "    -> 7700\n"
+        '  row 7, name = "77 00": must be digits\n'
+        "\n"
+        f"[1] 1 can be undone only with loss: {LOSS}.\n"
+        f"[2] 1 can never be undone: {NEVER}.\n"
+        "The column rating is not looked at: it is no field\n"
+        "\n"
+        "It refuses itself:\n"
+        f"  - 1 of its rows can never be undone (Rent a bike: {NEVER}):\n"
+        "    apply(irreversible=True) allows that"
+    )
+
+
+def test_html_says_what_the_text_says(room: Contacts) -> None:
+    changes = [update(1, undo="with loss", loss=LOSS), delete(2), create(3)]
+    plan = plan_of(room, changes, [refused(7)], notes=["A note."], skip_invalid=True)
+    page = Page(html(plan))
+    assert page.rows == [
+        ["change", "contact", "field", "before", "after"],
+        ["+ create", "7700900003", "name", "", "New 3"],
+        ["~ update", "7800900001 [1]", "name", "Ana", "Ana Lima"],
+        ["- delete", "7900900002", "name", "Old 2", ""],
+        ["row", "column", "value", "reason", "next step"],
+        ["7", "number", '"77 00"', "must be digits", "7700"],
+    ]
+    for said in (
+        "Plan for 250 contacts: 1 create, 1 update, 1 delete; 1 row refused.",
+        f"[1] 1 can be undone only with loss: {LOSS}.",
+        "A note.",
+        "plan.apply() does it.",
+    ):
+        assert said in page.text
+
+
+def test_before_and_after_are_told_apart_without_colour(room: Contacts) -> None:
+    source = html(plan_of(room, [update(1, "Oliver Smith", "Oliver Jones"), create(2), delete(3)]))
+    assert "Oliver <del>Smith</del></td>" in source
+    assert "Oliver <ins>Jones</ins></td>" in source
+    assert "<ins>New 2</ins>" in source
+    assert "<del>Old 3</del>" in source
+
+
+@pytest.mark.parametrize(
+    ("changes", "cells", "said"),
+    [
+        ([create()], [], "Plan for 250 contacts: 1 create."),
+        ([create(), delete(2)], [], "Plan for 250 contacts: 1 create, 1 delete."),
+        ([update()], [refused(1), refused(2)], "Plan for 250 contacts: 1 update; 2 rows refused."),
+        ([update()] * 1200, [], "Plan for 250 contacts: 1,200 update."),
+        ([], [refused()], "Plan for 250 contacts: 0 changes; 1 row refused."),
+    ],
+)
+def test_the_first_line_counts_in_words(
+    room: Contacts, changes: list[Change], cells: list[Refused], said: str
+) -> None:
+    plan = plan_of(room, changes, cells)
+    assert text(plan).split("\n")[0] == said
+    assert said in Page(html(plan)).text
+
+
+def test_nothing_to_do_is_said_loudly_and_alone(room: Contacts) -> None:
+    said = "Nothing to do: the frame says what the account already holds. 0 changes."
+    assert text(plan_of(room)) == said
+    assert Page(html(plan_of(room))).text.strip() == said
+    assert text(plan_of(room, undoes="some-run")) == (
+        "Nothing to do: 0 changes are left to take back."
+    )
+
+
+def test_a_plan_without_changes_does_not_invite_to_apply_it(room: Contacts) -> None:
+    plan = plan_of(room, [], [refused()], skip_invalid=True)
+    assert "apply" not in text(plan) + Page(html(plan)).text
+
+
+def test_a_plan_that_takes_back_says_so_and_names_no_run(room: Contacts) -> None:
+    plan = plan_of(room, [delete(1)], undoes="20260105-080000-abcdef")
+    assert text(plan).startswith("Plan that takes back a run of contacts: 1 delete.")
+    assert "20260105" not in text(plan) + html(plan)
+
+
+def test_the_same_plan_has_the_same_text_whenever_it_is_made(room: Contacts) -> None:
+    first, second = (plan_of(room, [update(1), create(2)], [refused()]) for _ in range(2))
+    assert first.id != second.id
+    assert text(first) == text(second)
+    assert html(first) == html(second)
+
+
+def test_a_plan_shows_itself(client: chatkit.Client) -> None:
+    contacts = client.contacts.frame()
+    contacts.loc[50001, "name"] = "Oliver J. Smith"
+    plan = client.contacts.plan(contacts)
+    assert repr(plan) == (
+        "Plan for 250 contacts: 1 update.\n\n"
+        '  ~ 7700900000  name: "Oliver Smith" → "Oliver J. Smith"\n\n'
+        "plan.apply() does it."
+    )
+    assert "Oliver <ins>J. </ins>Smith" in plan._repr_html_()
+
+
+# --- long plans -----------------------------------------------------------------------
+
+
+def test_a_long_plan_shows_a_few_of_each_kind_and_counts_the_rest(room: Contacts) -> None:
+    changes = [
+        *(update(n) for n in range(3996)),
+        *(create(n) for n in range(FEW)),
+        *(delete(n) for n in range(FEW + 1)),
+    ]
+    said = text(plan_of(room, changes, total=100_000))
+    assert sum(line.startswith("  ~ ") for line in said.split("\n")) == FEW
+    assert sum(line.startswith("  - ") for line in said.split("\n")) == FEW
+    assert f"    … and {3996 - FEW:,} more updates: plan.frame() has them all" in said
+    assert "    … and 1 more delete: plan.frame() has them all" in said
+    assert "more create" not in said
+
+
+@pytest.mark.parametrize("count", [FEW, FEW + 1, MANY, MANY + 1, 5000])
+def test_html_shows_every_change_or_says_how_many_more(room: Contacts, count: int) -> None:
+    source = html(plan_of(room, [update(n) for n in range(count)], total=100_000))
+    page = Page(source)
+    rows = sum(row[0] == "~ update" for row in page.rows)
+    assert rows == min(count, MANY)
+    assert ("details" in page.tags) is (count > FEW)
+    unseen = f"… and {count - MANY:,} more: plan.frame() has them all."
+    assert (unseen in page.text) is (count > MANY)
+    assert len(source) < 100_000
+
+
+def test_a_few_deletes_do_not_hide_behind_many_creates(room: Contacts) -> None:
+    changes = [*(create(n) for n in range(5000)), *(delete(n) for n in range(50))]
+    rows = Page(html(plan_of(room, changes))).rows
+    assert sum(row[0] == "- delete" for row in rows) == 50
+
+
+def test_changes_of_many_fields_do_not_make_more_rows(room: Contacts) -> None:
+    fields = {f"field_{n}": n for n in range(30)}
+    changes = [Change(n, "create", None, f"label {n}", {}, fields) for n in range(500)]
+    page = Page(html(plan_of(room, changes)))
+    shown = sum(row[0] == "+ create" for row in page.rows)
+    assert FEW < shown < len(page.rows) <= MANY + 2
+    assert f"… and {500 - shown} more" in page.text
+
+
+def test_many_refused_cells_are_folded(room: Contacts) -> None:
+    plan = plan_of(room, [], [refused(n) for n in range(1000)])
+    said = text(plan)
+    assert said.count("must be digits") == FEW
+    assert f"  … and {1000 - FEW} more: plan.refused has them all" in said
+    page = Page(html(plan))
+    assert sum(row[1:2] == ["number"] for row in page.rows) == MANY
+    assert f"… and {1000 - MANY} more: plan.refused has them all." in page.text
+
+
+def test_many_reasons_why_it_cannot_be_undone_are_folded(room: Contacts) -> None:
+    changes = [update(n, undo="with loss", loss=f"reason {n}") for n in range(40)]
+    said = text(plan_of(room, changes, total=1000))
+    assert said.count("can be undone only with loss") == FEW
+    assert f"… and {40 - FEW} more reasons: plan.frame() has them all." in said
+
+
+# --- what else is told ----------------------------------------------------------------
+
+
+def test_what_cannot_be_undone_exactly_is_counted_by_reason_and_named_by_row(
+    room: Contacts,
+) -> None:
+    changes = [
+        *(update(n, undo="with loss", loss=LOSS) for n in range(3)),
+        update(3),
+        *(delete(n, undo="never", loss=NEVER) for n in range(2)),
+    ]
+    said = text(plan_of(room, changes))
+    assert f"[1] 3 can be undone only with loss: {LOSS}." in said
+    assert f"[2] 2 can never be undone: {NEVER}." in said
+    assert len(re.findall(r"^  ~ \d+ \[1\] ", said, re.MULTILINE)) == 3
+    assert len(re.findall(r"^  - \d+ \[2\] ", said, re.MULTILINE)) == 2
+    assert len(re.findall(r"^  ~ \d+ {6}", said, re.MULTILINE)) == 1
+
+
+def test_a_plan_that_refuses_itself_says_what_would_allow_it(room: Contacts) -> None:
+    plan = plan_of(room, [delete(n) for n in range(101)])
+    for said in (text(plan), Page(html(plan)).text):
+        assert "It refuses itself:" in said
+        assert "it deletes 101 contacts: apply(many=True) allows that" in said
+        assert "plan.apply() does it." not in said
+    allowed = plan_of(room, [delete(1)])
+    for said in (text(allowed), Page(html(allowed)).text):
+        assert said.endswith("plan.apply() does it.")
+        assert "refuses itself" not in said
+
+
+def test_a_refused_row_without_a_column_names_its_record(room: Contacts) -> None:
+    cell = Refused(("order_ready", "de"), "", "order_ready/de", "nobody knows", "resume it")
+    said = text(plan_of(room, [], [cell]))
+    assert "  row order_ready / de = order_ready/de: nobody knows\n    -> resume it" in said
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (9.9, ""),
+        (10.0, "It takes about 10 seconds at 8 calls at once."),
+        (61.0, "It takes about 60 seconds at 8 calls at once."),
+        (130.0, "It takes about 2 minutes at 8 calls at once."),
+        (5300.0, "It takes about 88 minutes at 8 calls at once."),
+        (5400.0, "It takes about 2 hours at 8 calls at once."),
+        (8000.0, "It takes about 2 hours at 8 calls at once."),
+    ],
+)
+def test_time_is_estimated_only_where_it_is_felt(
+    room: Contacts, monkeypatch: pytest.MonkeyPatch, seconds: float, said: str
+) -> None:
+    monkeypatch.setattr(room.transport, "latency", seconds * 8)
+    plan = plan_of(room, [create()])
+    for shown in (text(plan), Page(html(plan)).text):
+        assert ("It takes" in shown) is bool(said)
+        assert said in shown
+
+
+# --- what strangers write -------------------------------------------------------------
+
+
+def test_right_to_left_sides_stand_below_each_other(room: Contacts) -> None:
+    """Between two Arabic words → would be drawn backwards: after, then before."""
+    lines = text(plan_of(room, [update(1, "ليلى", "ليلى منصور")])).split("\n")
+    assert lines[2:4] == [
+        '  ~ 7800900001  name: "ليلى"',
+        '                    → "ليلى منصور"',
+    ]
+    assert '<td dir="auto">ليلى<ins> منصور</ins></td>' in html(
+        plan_of(room, [update(1, "ليلى", "ليلى منصور")])
+    )
+
+
+def test_long_sides_stand_below_each_other(room: Contacts) -> None:
+    long = "a name of many words " * 3
+    said = text(plan_of(room, [update(1, long.strip(), long.upper().strip())]))
+    assert max(map(len, said.split("\n"))) <= WIDTH
+    assert '\n                    → "A NAME OF' in said
+
+
+def test_a_name_cannot_pretend_to_be_another_line(room: Contacts) -> None:
+    plan = plan_of(room, [update(1, "Ana", 'Ana"\n\nplan.apply() does it.\n  - 7700 → "x')])
+    assert len(text(plan).split("\n")) == len(text(plan_of(room, [update(1)])).split("\n"))
+
+
+def test_jupyterlab_does_not_read_names_as_mathematics(room: Contacts) -> None:
+    page = Page(html(plan_of(room, [update(1, "$5", "$5 or $6")])))
+    assert ("class", "chatkit-plan tex2jax_ignore mathjax_ignore") in page.attributes
+
+
+def test_html_stands_alone(room: Contacts) -> None:
+    """No script, nothing from elsewhere, no id that another output could have too."""
+    changes = [*(create(n) for n in range(20)), update(1, undo="with loss", loss=LOSS), delete(1)]
+    page = Page(html(plan_of(room, changes, [refused()], notes=["A note."])))
+    assert {name for name, _ in page.attributes} <= {"class", "dir", "rowspan", "scope", "style"}
+    assert not {"script", "img", "link", "a", "iframe", "svg", "input"} & {*page.tags}
+    source = html(plan_of(room, changes))
+    assert "url(" not in source
+    assert "@import" not in source
+
+
+def everywhere(room: Contacts, texts: Sequence[str]) -> Plan:
+    """A plan in which strangers have written all that they can write."""
+    a, b, c = texts
+    changes = [
+        Change(a, "create", None, a, {}, {b: c, "events": [a, b]}, undo="with loss", loss=b),
+        Change(b, "update", 1, b, {"name": a, c: None}, {"name": b, c: {a: b}}, code=c),
+        Change(c, "delete", 2, c, {"name": b, "document": {"screens": [], "version": a}}, code=a),
+    ]
+    cells = [Refused((a, b), c, a, b, c), Refused(c, a, b, c, "")]
+    return plan_of(room, changes, cells, notes=[a, b])
+
+
+def assert_tame(room: Contacts, texts: Sequence[str]) -> None:
+    plan = everywhere(room, texts)
+    page = Page(html(plan))
+    allowed = (
+        *("b", "code", "del", "div", "i", "ins", "li", "mark", "p", "strong", "style", "sup"),
+        *("table", "tbody", "td", "th", "thead", "tr", "ul", "wbr"),
+    )
+    assert {*page.tags} <= {*allowed}
+    assert {name for name, _ in page.attributes} <= {"class", "dir", "rowspan", "scope", "style"}
+    assert page.tags.count("tbody") == len(plan.changes) + len(plan.cells)
+    for said in (page.text, text(plan)):
+        said.encode()
+        odd = {c for c in said if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")}
+        assert odd <= {"\n", "\u200c", "\u200d"}
+    assert "\n" not in page.text.strip()
+
+
+def test_naughty_strings_are_tame_wherever_they_stand(room: Contacts, shared: Path) -> None:
+    strings = json.loads((shared / "corpora/blns/blns.json").read_text())
+    assert len(strings) > 500
+    for n in range(len(strings) - 2):
+        assert_tame(room, strings[n : n + 3])
+
+
+@given(st.lists(st.text(), min_size=3, max_size=3))
+def test_any_text_is_tame_wherever_it_stands(room: Contacts, texts: list[str]) -> None:
+    assert_tame(room, texts)

@@ -1,0 +1,262 @@
+"""A sandbox whose answers go wrong on chosen calls, and what the tests of the engine share."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import aiohttp
+from caller import ROOT, Caller
+
+import chatkit
+from chatkit.bulk.change import Change
+from chatkit.bulk.plan import Plan, Setting
+from chatkit.client import Client
+from chatkit.connection import Connection
+from chatkit.profile import ServiceProfile
+from chatkit.secret import Secret
+from chatkit.transport import Transport
+
+Answer = tuple[int, Mapping[str, str], bytes]
+#: Does the call when it is told to, and answers as it likes.
+Fault = Callable[[Callable[[], Answer]], Answer]
+JSON = {"content-type": "application/json"}
+
+# --- what goes wrong --------------------------------------------------------------------------
+
+
+def dropped(do: Callable[[], Answer]) -> Answer:
+    """Close the connection; nothing was done."""
+    raise ConnectionResetError
+
+
+def lost(do: Callable[[], Answer]) -> Answer:
+    """Do it, and close the connection."""
+    do()
+    raise ConnectionResetError
+
+
+def right(do: Callable[[], Answer]) -> Answer:
+    return do()
+
+
+def unreachable(do: Callable[[], Answer]) -> Answer:
+    """Have the call fail before it has left."""
+    raise aiohttp.ConnectionTimeoutError
+
+
+def says(status: int, body: bytes = b"", **fields: str) -> Fault:
+    """Answer this; nothing was done."""
+    return lambda do: (status, JSON | {k.replace("_", "-"): v for k, v in fields.items()}, body)
+
+
+def after(status: int, body: bytes = b"", **fields: str) -> Fault:
+    """Do it, and answer this."""
+
+    def fault(do: Callable[[], Answer]) -> Answer:
+        do()
+        return says(status, body, **fields)(do)
+
+    return fault
+
+
+def slow(seconds: float, then: Fault = right) -> Fault:
+    def fault(do: Callable[[], Answer]) -> Answer:
+        time.sleep(seconds)
+        return then(do)
+
+    return fault
+
+
+def first(action: Callable[[], object], then: Fault = dropped) -> Fault:
+    """Have somebody else do something first."""
+
+    def fault(do: Callable[[], Answer]) -> Answer:
+        action()
+        return then(do)
+
+    return fault
+
+
+def interrupting(then: Fault = right, times: int = 1) -> Fault:
+    """Press the stop button, and go on."""
+
+    def fault(do: Callable[[], Answer]) -> Answer:
+        for _ in range(times):
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.05)
+        return then(do)
+
+    return fault
+
+
+# --- the service ------------------------------------------------------------------------------
+
+
+@dataclass
+class Sent:
+    """One call as it arrived."""
+
+    method: str
+    path: str
+    body: Any
+    at: float = field(default_factory=time.monotonic)
+
+    @property
+    def line(self) -> str:
+        return f"{self.method} {self.path}"
+
+
+class Service:
+    """A sandbox behind a door that misbehaves as it is told, and notes each call."""
+
+    def __init__(self, profile: ServiceProfile | None = None) -> None:
+        self.sandbox = chatkit.Sandbox(seed="empty", profile=profile)
+        self.caller = Caller(self.sandbox)
+        self.sent: list[Sent] = []
+        self.arrival: Callable[[Sent], object] = lambda sent: None  #: runs first at each call
+        self._rules: list[tuple[str, str, Iterator[Fault]]] = []
+        self._timers: list[threading.Timer] = []
+        self._lock = threading.Lock()
+
+    def on(self, method: str, part: str, *faults: Fault, forever: Fault = right) -> None:
+        """Have calls of a method, whose path or body holds a text, meet these faults in turn."""
+
+        def each() -> Iterator[Fault]:
+            yield from faults
+            while True:
+                yield forever
+
+        with self._lock:
+            self._rules.insert(0, (method, part, each()))
+
+    def answer(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> Answer:
+        path = target.removeprefix(f"{ROOT}1001/")
+        sent = Sent(method, path, json.loads(body) if body else None)
+        with self._lock:
+            self.sent.append(sent)
+            text = f"{path} {body.decode()}"
+            faults = (f for m, part, f in self._rules if m == method and part in text)
+            fault = next(next(faults, iter([right])), right)
+        self.arrival(sent)
+        return fault(lambda: self.sandbox.answer(method, target, headers, body))
+
+    def late(self, seconds: float, then: Fault = dropped) -> Fault:
+        """Do it some time after the connection was closed."""
+
+        def fault(do: Callable[[], Answer]) -> Answer:
+            timer = threading.Timer(seconds, do)
+            self._timers.append(timer)
+            timer.start()
+            return then(do)
+
+        return fault
+
+    def quiet(self) -> None:
+        """Wait until all that comes late has landed."""
+        for timer in self._timers:
+            timer.join()
+
+    def client(self, *, deadline: float = 5.0) -> Client:
+        connection = Connection(
+            base_url="http://localhost",
+            account_id=self.sandbox.account_id,
+            token=Secret(self.sandbox.token),
+            profile=self.sandbox.profile,
+            sandbox=self.sandbox.identity,
+            passing=True,
+        )
+        return Client._made(
+            connection, Transport(connection, door=self.answer, deadline=deadline)
+        )
+
+    # --- what is true ---
+
+    def writes(self, method: str = "") -> list[Sent]:
+        return [s for s in self.sent if s.method != "GET" and method in ("", s.method)]
+
+    def all(self, room: str) -> list[dict[str, Any]]:
+        """Every record of a room, asked for past all faults."""
+        found: list[dict[str, Any]] = []
+        profile = self.sandbox.profile
+        page = profile.page_base
+        while True:
+            reply = self.caller("GET", f"/{room}?page={page}&pageSize={profile.max_page_size}")
+            found += reply.data
+            if "pagination" not in reply.json or len(found) >= reply.total:
+                return found
+            page += 1
+
+    def numbers(self) -> list[str]:
+        return [contact["number"] for contact in self.all("contacts")]
+
+    def names(self) -> list[str]:
+        return [flow["name"] for flow in self.all("flows")]
+
+
+@contextmanager
+def wayward(**points: Any) -> Iterator[Service]:
+    """A service with an empty account; the arguments are points of its profile."""
+    service = Service(ServiceProfile(**points))
+    try:
+        yield service
+    finally:
+        service.quiet()
+        service.sandbox.close()
+
+
+# --- plans ------------------------------------------------------------------------------------
+
+DOCUMENT = {"version": "7.3", "screens": []}
+
+
+def contact(n: int, name: str = "Ana Cruz") -> Change:
+    """Plan to create the contact number n."""
+    number = number_of(n)
+    return Change(n, "create", None, f"+1 {number}", {}, _contact(number, name))
+
+
+def number_of(n: int) -> str:
+    return f"2025{n:06d}"
+
+
+def _contact(number: str, name: str) -> dict[str, Any]:
+    return {"number": number, "country_code": "+1", "name": name}
+
+
+def flow(n: int, name: str = "", **fields: Any) -> Change:
+    name = name or f"Flow {n}"
+    after = {"name": name, "template_name": "default", "flow_json": DOCUMENT} | fields
+    return Change(n, "create", None, name, {}, after)
+
+
+def webhook(n: int) -> Change:
+    url = f"https://hooks.example/{n}"
+    return Change(n, "create", None, url, {}, {"url": url, "events": ["*"]})
+
+
+def content(n: int, lang: str = "en", code: str = "greeting", text: str = "Hello") -> Change:
+    after = {"lang_code": lang, "text": text}
+    return Change(n, "create", lang, f"{code}/{lang}", {}, after, code)
+
+
+def renaming(n: int, key: int, name: str = "Zoë Li", was: str = "Ana Cruz") -> Change:
+    return Change(n, "update", key, number_of(n), {"name": was}, {"name": name})
+
+
+def deletion(n: int, key: int, name: str = "Ana Cruz") -> Change:
+    return Change(n, "delete", key, number_of(n), _contact(number_of(n), name))
+
+
+def plan_of(desk: Any, changes: Sequence[Change], *, known: Sequence[int] = ()) -> Plan:
+    """A plan of these changes, in an account that has plenty of records."""
+    account = desk.transport.connection.account
+    noun = getattr(desk, "noun", "content")
+    return Plan(desk, Setting(account, noun, ("row",), 10**6, tuple(known)), changes)

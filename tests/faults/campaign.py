@@ -1,0 +1,98 @@
+"""A campaign: loads applied one after the other in one account, under faults and kills."""
+
+from __future__ import annotations
+
+import importlib
+import random
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from faults.account import account
+from faults.child import Job
+from faults.killer import Killer, Run
+from faults.kinds import rates
+from faults.load import load
+from faults.points import BEGINNINGS, ENDS, POINTS
+
+#: Room, and how many creates, updates and deletes.
+Part = Sequence[Any]
+#: More loads at most, for points that were not reached in those that were asked for.
+_MORE = 8
+
+
+def work(
+    parts: Sequence[Part],
+    *,
+    seed: int = 0,
+    kills: int = 0,
+    faults: float = 0.14,
+    engine: str = "chatkit",
+    points: Literal["each", "once", "none"] = "none",
+    options: dict[str, Any] | None = None,
+    killer: dict[str, Any] | None = None,
+    service: dict[str, Any] | None = None,
+    profile: dict[str, Any] | None = None,
+    show: Callable[[Part, Run], object] = lambda part, run: None,
+) -> list[Run]:
+    """Do a campaign; what became of each load.
+
+    Args:
+        parts: The loads.
+        seed: Of the loads, the faults and the kills.
+        kills: How many in all.
+        faults: How many of the writes meet a fault; reads do seven times less often.
+        engine: "chatkit" or "naive".
+        points: "each": at each named point in each load; "once": at its first call in one of
+            them, and in more loads if need be.
+        options: For `Job`.
+        killer: For `Killer`.
+        service: For `Service.faults`.
+        profile: What the service is like.
+        show: Called with each load and what became of it.
+
+    Raises:
+        Broken: The engine raised, hung, or sent something again.
+    """
+    rng = random.Random(seed)
+    runs: list[Run] = []
+    todo, rows = list(parts), sum(sum(counts) for _, *counts in parts)
+    begin, end = named(rng, points)
+    left = 0.0
+    with account(profile) as served, tempfile.TemporaryDirectory() as folder:
+        for n, (room, *counts) in enumerate(todo):
+            if points == "each" and n:
+                begin, end = named(rng, points)
+            left += kills * sum(counts) / rows
+            wanted = load(served, room, seed + n, *counts)
+            how = {"rates": rates(faults), "seed": seed + n, "reads": faults / 7}
+            served.faults(**how | (service or {}))
+            place = Path(folder, str(n))
+            place.mkdir()
+            job = Job(served, wanted, place, engine, **(options or {}))
+            run = Killer(rng, round(left), begin, end, **(killer or {})).apply(job)
+            left -= sum(run.kills.values())
+            runs.append(run)
+            show((room, *counts), run)
+            if points == "once" and begin and n + 1 == len(todo) < len(parts) + _MORE:
+                todo.append(("contacts", 20, 10, 10))
+    return runs
+
+
+def named(rng: random.Random, which: str) -> tuple[list[str], list[str]]:
+    """Name the points, those that end a load apart, each with the call that is the last."""
+    if which == "none":
+        return [], []
+    often = [f"{point}:1" for point in POINTS]
+    if which == "each":
+        rng.shuffle(often := [f"{point}:{rng.choice((1, 1, 2, 3, 5, 10))}" for point in POINTS])
+    begin = [f"{point}:1" for point in BEGINNINGS]
+    return begin + often, [f"{point}:1" for point in ENDS]
+
+
+def preload() -> None:
+    """Import everything once, here, so that a child has nothing to import."""
+    importlib.import_module("pandas")
+    for name in ("bulk.draft", "bulk.plan", "client", "frame", "history", "wire"):
+        importlib.import_module(f"chatkit.{name}")
