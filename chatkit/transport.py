@@ -296,16 +296,22 @@ class _Pace:
     def slow(self, told: float | None, sent: float) -> float:
         """Note a 429 to a call sent then; the seconds to wait: those told, or more each time."""
         now = time.monotonic()
-        if now >= self._resume_at:  # the first one since calls were let through
+        first = now >= self._resume_at  # since calls were let through
+        if first:
             self._step = min(2 * self._step, 8.0)
-            took = float(sum(sent - 1 < left <= sent for left in self._taken))
-            known = math.inf if self._limit is None else 0.9 * self._limit.rate
-            self._limit = Window(max(1.0, min(took, known)))
-            self._raised_at = now
         wait = told or random.uniform(self._step / 2, self._step)  # noqa: S311  (jitter)
+        if first and wait >= 0.5:  # shorter ones cost less than a wrong guess
+            self._learn(now, sent)
         self._width = 1
         self._resume_at = max(self._resume_at, now + min(wait, self._longest))
         return wait
+
+    def _learn(self, now: float, sent: float) -> None:
+        took = sum(sent - 1 < left <= sent for left in self._taken)
+        if took >= 5:
+            known = math.inf if self._limit is None else 0.9 * self._limit.rate
+            self._limit = Window(max(5.0, min(took, known)))
+            self._raised_at = now
 
     def widen(self, sent: float) -> None:
         """Note an answer that is no 429; one from before the pause says nothing."""

@@ -1,4 +1,5 @@
 import traceback
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -6,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+import chatkit
 from chatkit.connection import Connection, account, base_address
 from chatkit.errors import SettingsError
 from chatkit.profile import ServiceProfile
@@ -179,3 +181,26 @@ def test_a_bad_value_is_one_short_error_without_the_token(values: dict[str, obje
 )
 def test_a_connection_knows_whether_it_stays_on_this_machine(base_url: str, loopback: bool) -> None:
     assert make(base_url=base_url).loopback is loopback
+
+
+def test_an_account_is_told_in_one_line_without_the_token() -> None:
+    one = Connection(base_url="https://api.example/", account_id=7, token="tok-5ecret")
+    assert one.account == "https://api.example account 7"
+    assert "tok-5ecret" not in repr(one)
+
+
+def test_two_sandboxes_of_one_process_are_two_accounts() -> None:
+    with chatkit.Sandbox() as a, chatkit.Sandbox() as b:
+        first, second, again = chatkit.connect(a), chatkit.connect(b), chatkit.connect(a)
+        assert first.connection.account == again.connection.account
+        assert first.connection.account != second.connection.account
+        assert first.connection.passing
+
+
+def test_a_sandbox_in_a_file_is_the_same_account_the_next_day(tmp_path: Path) -> None:
+    accounts = set()
+    for _ in range(2):
+        with chatkit.Sandbox(tmp_path / "a.db") as sandbox, chatkit.connect(sandbox) as client:
+            accounts.add(client.connection.account)
+            assert not client.connection.passing
+    assert len(accounts) == 1

@@ -122,3 +122,8 @@ def test_the_rate_counts_the_time_before_the_bar(slow, notebook, total):
         bar.total = total
         bar.add(5)
         assert notebook[0].format_dict["elapsed"] >= 3600
+
+
+def test_what_a_person_must_see_is_one_line(capsys):
+    progress.say("Connected.")
+    assert capsys.readouterr().out == "Connected.\n"

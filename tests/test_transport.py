@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator
 from email.utils import formatdate
 from pathlib import Path
@@ -324,6 +324,32 @@ def test_after_a_429_one_call_goes_first() -> None:
     assert not [c for c in came if isinstance(c, Fault)]
     assert len(window.refused) == 6
     assert [len(calls) <= 2 for calls in window.refused[1:]] == [True] * 5
+
+
+def test_a_limit_that_was_met_once_is_kept_from_then_on() -> None:
+    """A service that counts calls a second is asked that many, and not more again and again."""
+    limit, seconds = 60, 4
+    lock, went, refused = threading.Lock(), deque[float](), list[float]()
+
+    def counts(line: Line, asked: Asked) -> None:
+        with lock:
+            now = time.monotonic()
+            while went and went[0] <= now - 1:
+                went.popleft()
+            full = len(went) >= limit
+            (refused if full else went).append(now)
+        line.send(http(429, b"", "retry-after: 1") if full else http(200, OK))
+
+    with FaultServer(counts) as server:
+        transport = server.transport(deadline=30)
+        began = time.monotonic()
+        came = list(transport.send_all([GET] * limit * seconds, concurrency=8))
+        took = time.monotonic() - began
+        transport.close()
+    assert not [c for c in came if isinstance(c, Fault)]
+    assert refused
+    assert max(refused) - min(refused) < 1.0  # those that met the limit together, the first time
+    assert took < seconds + 2.5
 
 
 def test_in_a_storm_of_429_every_call_gets_through() -> None:
@@ -687,3 +713,63 @@ def test_a_bug_behind_the_door_is_raised_as_itself() -> None:
 
     with pytest.raises(ZeroDivisionError):
         Transport(connection("http://localhost"), door=door).send(POST)
+
+
+# --- a flight ----------------------------------------------------------------------------
+
+
+def test_a_flight_brings_back_what_was_started() -> None:
+    with FaultServer(ok) as server:
+        transport = server.transport()
+        with transport.flight() as flight:
+            flight.start(WRITES)
+            assert flight.out == len(WRITES)
+            came: list[Call] = []
+            while flight.out:
+                came += [outcome[0] for outcome in flight.landed() if isinstance(outcome, tuple)]
+        transport.close()
+    assert sorted(map(repr, came)) == sorted(map(repr, WRITES))
+
+
+def test_a_flight_waits_no_longer_than_it_is_told() -> None:
+    with FaultServer(silence) as server:
+        transport = server.transport()
+        with transport.flight() as flight:
+            flight.start([GET])
+            began = time.monotonic()
+            assert flight.landed(0.1) == []
+            assert time.monotonic() - began < 1
+        transport.close()
+
+
+def test_a_flight_that_ends_cancels_what_is_out() -> None:
+    with FaultServer(after(0.5, ok)) as server:
+        transport = server.transport()
+        with transport.flight() as flight:
+            flight.start([GET])
+            while not server.asked:
+                time.sleep(0.01)
+        flight.start([])
+        assert flight.landed(0.8) == []
+        transport.close()
+
+
+def test_a_body_that_is_no_json_starts_none_of_the_batch() -> None:
+    with FaultServer(ok) as server:
+        transport = server.transport()
+        with transport.flight() as flight:
+            with pytest.raises(InputError):
+                flight.start([GET, Call("POST", ("contacts",), body={"name": float("nan")})])
+            assert flight.out == 0
+        transport.close()
+        assert not server.asked
+
+
+def test_the_latency_of_a_service_is_known_after_some_answers() -> None:
+    with FaultServer(after(0.05, ok)) as server:
+        transport = server.transport()
+        assert transport.latency == 0
+        for _ in range(20):
+            transport.send(GET)
+        transport.close()
+    assert 0.03 < transport.latency < 0.5

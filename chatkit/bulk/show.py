@@ -206,12 +206,12 @@ _STYLE = """
   overflow-wrap: anywhere; padding: 0.3em 1em 0.3em 0; text-align: left; vertical-align: top;
   white-space: pre-wrap; }
 .chatkit-plan.chatkit-plan tbody th { font-weight: 600; }
-.chatkit-plan thead th, .chatkit-plan :is(i, mark, sup) { color: var(--jp-ui-font-color2, #767676);
+.chatkit-plan thead th, .chatkit-plan :is(i, sup) { color: var(--jp-ui-font-color2, #767676);
   font-weight: normal; }
 .chatkit-plan :is(del, ins) { border-radius: 2px; margin: 0 -2px; padding: 0 2px; }
 .chatkit-plan del { background: rgba(229, 57, 53, 0.18); }
 .chatkit-plan ins { background: rgba(67, 160, 71, 0.22); }
-.chatkit-plan mark { background: none; display: inline-block; font-size: 85%; }
+.chatkit-plan mark { background: none; color: inherit; display: inline-block; font-size: 85%; }
 .chatkit-plan sup { font-size: 85%; vertical-align: baseline; }
 .chatkit-plan b { display: inline-block; width: 1em; }
 .chatkit-plan .create { color: var(--jp-success-color1, #388e3c); }
@@ -311,4 +311,5 @@ def _html_refused(cell: Refused) -> str:
 
 def _html_list(name: str, heading: str, lines: list[str]) -> str:
     items = "".join([f"<li>{_html(line)}</li>" for line in lines])
-    return f'<div class="{name}"><strong>{heading}</strong><ul>{items}</ul></div>' if items else ""
+    title = f"<strong>{heading}</strong>" if heading else ""
+    return f'<div class="{name}">{title}<ul>{items}</ul></div>' if items else ""

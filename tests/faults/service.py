@@ -109,9 +109,21 @@ class Service:
         seed: int = 0,
         late: float = 0.25,
         latency: float = 0.0,
+        seconds: float = 1e9,
     ) -> None:
-        """Set the faults: how often a write meets each kind, how often a read meets any."""
+        """Set the faults: how often a write meets each kind, how often a read meets any.
+
+        Args:
+            rates: For each kind, how many of the writes meet it.
+            reads: How many of the reads meet one of these kinds.
+            verbs: The methods that are writes.
+            seed: The same calls meet the same faults again.
+            late: Seconds until what lands late has landed.
+            latency: Seconds before anything is done with a call.
+            seconds: After so many seconds the faults are over.
+        """
         assert not (unknown := set(rates) - set(KINDS)), unknown
+        self.over = self.loop.time() + seconds
         self.rates, self.read_rate, self.verbs = dict(rates), reads, tuple(verbs)
         self.seed, self.late, self.latency = seed, late, latency
 
@@ -198,6 +210,8 @@ class Service:
         rng = random.Random(f"{self.seed} {same} {self.seen[same]}")
         self.seen[same] += 1
         chance = rng.random()
+        if self.loop.time() > self.over:
+            return None, rng
         if request.method == "GET":
             kinds = [name for name, kind in KINDS.items() if kind.read and name in self.rates]
             weights = [self.rates[name] for name in kinds]

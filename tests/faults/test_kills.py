@@ -82,8 +82,8 @@ def test_what_lands_late_is_waited_for() -> None:
 
 
 def test_a_storm_of_429_fails_no_row() -> None:
-    parts = [["contacts", 10, 5, 5], ["flows", 5, 3, 2]]
-    told = work(parts, service={"rates": {"429": 0.7}, "reads": 0.7})
+    storm = {"rates": {"429": 0.9}, "reads": 0.9, "seconds": 4.0}
+    told = work([["contacts", 60, 20, 20], ["flows", 30, 10, 10]], service=storm)
     assert told["wrong"] == []
-    assert told["states"] == {"applied": 30}
-    assert told["met"]["429"] > 30
+    assert told["states"] == {"applied": 150}
+    assert told["met"]["429"] > 10

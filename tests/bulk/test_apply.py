@@ -1,0 +1,319 @@
+"""Apply: in which order rows are sent, when a run pauses, stops and goes on."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+import time
+from itertools import count
+
+import pandas as pd
+import pytest
+from bulk.wayward import (
+    contact,
+    dropped,
+    flow,
+    lost,
+    number_of,
+    plan_of,
+    renaming,
+    right,
+    says,
+    slow,
+    unreachable,
+    wayward,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chatkit import history
+from chatkit.bulk import apply
+from chatkit.bulk.apply import canary
+from chatkit.bulk.change import Change
+from chatkit.bulk.journal import Journal, home
+from chatkit.bulk.row import Row
+from chatkit.snapshot import memory
+
+
+@pytest.mark.parametrize("rows", [20, 120])
+def test_what_makes_room_is_done_before_what_needs_it(rows: int) -> None:
+    """Deletes before updates before creates, in the first few rows of a long plan too."""
+    with wayward(duplicate_flow_name="refuse") as service, service.client() as client:
+        old = service.caller.flow("Order")
+        service.on("DELETE", "flows", slow(0.1))
+        changes = [flow(0, "Order"), Change(1, "delete", old, "Order", {}, {})]
+        plan = plan_of(client.flows, changes + [flow(n) for n in range(2, rows)], known=[old])
+        result = plan.apply(irreversible=True)
+        assert set(result.state) == {"applied"}, result.reason[0]
+
+
+@pytest.mark.parametrize("rows", [20, 120])
+def test_a_number_that_a_deletion_frees_can_be_given_to_another(rows: int) -> None:
+    with wayward() as service, service.client() as client:
+        one, two = (service.caller.contact(number_of(n), name="Ana Cruz") for n in (1, 2))
+        service.on("DELETE", "contacts", slow(0.1))
+        change = Change(0, "update", one, "1", {"number": number_of(1)}, {"number": number_of(2)})
+        freed = Change(1, "delete", two, "2", contact(2).after, {})
+        plan = plan_of(client.contacts, [change, freed, *(contact(n) for n in range(10, 8 + rows))])
+        result = plan.apply()
+        assert set(result.state) == {"applied"}, result.reason[0]
+
+
+def test_no_limit_of_the_rate_can_be_written_as_infinity_or_is_refused_at_once() -> None:
+    with wayward() as service, service.client() as client:
+        plan = plan_of(client.contacts, [contact(1)])
+        try:
+            result = plan.apply(rate=math.inf)
+        except ValueError as error:
+            assert "rate" in str(error)
+        else:
+            assert list(result.state) == ["applied"]
+
+
+# --- intents ----------------------------------------------------------------------------------
+
+READ = """
+import json, sqlite3, sys
+rows = sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True).execute(
+    "SELECT n, what FROM event WHERE n IS NOT NULL ORDER BY seq").fetchall()
+print(json.dumps(rows))
+"""
+
+
+def events_elsewhere(plan):
+    """What another process reads in the journal of a plan."""
+    path = home(True) / f"{plan.id}.db"
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", READ, path], capture_output=True, text=True, check=True
+    )
+    return [tuple(event) for event in json.loads(done.stdout)]
+
+
+def test_an_intent_is_durable_before_the_first_byte_is_sent() -> None:
+    with wayward() as service, service.client() as client:
+        key = service.caller.contact(number_of(0), name="Ana Cruz")
+        plan = plan_of(client.contacts, [renaming(0, key), contact(1), contact(2)])
+        seen = []
+        service.arrival = lambda sent: seen.append((sent.method, events_elsewhere(plan)))
+        service.on("POST", "contacts", dropped)
+        assert set(plan.apply(concurrency=1).state) == {"applied"}
+        written = [events for method, events in seen if method in ("PUT", "POST")]
+        assert len(written) == 4
+        assert [events[-1] for events in written] == [(0, "intent"), (1, "intent"), (1, "intent"), (2, "intent")] or [
+            events[-1] for events in written
+        ] == [(0, "intent"), (1, "intent"), (2, "intent"), (1, "intent")]
+
+
+def test_every_intent_of_calls_under_way_at_once_is_durable() -> None:
+    with wayward() as service, service.client() as client:
+        changes = [contact(n) for n in range(40)]
+        plan = plan_of(client.contacts, changes)
+        of = {change.after["number"]: n for n, change in enumerate(changes)}
+        missing = []
+
+        def arrive(sent):
+            if sent.method == "POST":
+                with Journal.open(home(True) / f"{plan.id}.db", reading=True) as journal:
+                    told = [event.n for event in journal.events() if event.what == "intent"]
+                if of[sent.body["number"]] not in told:
+                    missing.append(sent)
+
+        service.arrival = arrive
+        assert set(plan.apply().state) == {"applied"}
+        assert missing == []
+
+
+def test_when_a_commit_fails_nothing_more_is_sent(monkeypatch) -> None:
+    with wayward() as service, service.client() as client:
+        commits = count(1)
+        commit = Journal.commit
+
+        def failing(journal):
+            if next(commits) == 3:
+                journal._stopped = "no space left on device"
+            commit(journal)
+
+        monkeypatch.setattr(Journal, "commit", failing)
+        plan = plan_of(client.contacts, [contact(n) for n in range(9)])
+        result = plan.apply(concurrency=2)
+        assert len(service.writes()) == 4
+        assert list(result.index) == list(range(9))
+        assert "no space left" in memory(result)["stopped"]
+        truth = [number_of(n) in service.numbers() for n in range(9)]
+        assert [state in ("applied", "unknown") for state in result.state] == truth
+        monkeypatch.undo()
+        assert set(history.resume(result, client).state) == {"applied"}
+        assert len(service.writes()) == 9
+
+
+# --- stopping ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_token_that_is_refused_stops_the_run(status: int) -> None:
+    with wayward() as service, service.client() as client:
+        service.on("POST", "contacts", right, right, forever=says(status, b'{"message":"no"}'))
+        plan = plan_of(client.contacts, [contact(n) for n in range(50)])
+        result = plan.apply(concurrency=4)
+        assert result.state.value_counts().to_dict() == {"applied": 2, "not sent": 48}
+        assert len(service.writes()) <= 2 + 4
+        assert str(status) in memory(result)["stopped"]
+        service.on("POST", "contacts")
+        assert set(history.resume(result, client).state) == {"applied"}
+        assert len(service.numbers()) == 50
+
+
+def test_ten_refusals_in_a_row_stop_the_run() -> None:
+    with wayward() as service, service.client() as client:
+        service.on("POST", "contacts", right, forever=says(422, b'{"message":"bad number"}'))
+        result = plan_of(client.contacts, [contact(n) for n in range(60)]).apply(concurrency=4)
+        counts = result.state.value_counts().to_dict()
+        assert counts["applied"] == 1
+        assert 10 <= counts["failed"] <= 13
+        assert counts["not sent"] == 59 - counts["failed"]
+        assert "bad number" in memory(result)["stopped"]
+
+
+def test_refusals_between_successes_do_not_stop_it() -> None:
+    with wayward() as service, service.client() as client:
+        bad = says(422, b'{"message":"bad number"}')
+        service.on("POST", "contacts", *[*[bad] * 9, right] * 6)
+        result = plan_of(client.contacts, [contact(n) for n in range(60)]).apply(concurrency=1)
+        assert result.state.value_counts().to_dict() == {"failed": 54, "applied": 6}
+        assert memory(result)["stopped"] == ""
+
+
+def test_a_long_wait_stops_the_run_and_says_how_long() -> None:
+    with wayward() as service, service.client() as client:
+        service.on("POST", "contacts", right, says(429, b"{}", retry_after="3600"))
+        result = plan_of(client.contacts, [contact(n) for n in range(20)]).apply(concurrency=1)
+        assert result.state.value_counts().to_dict() == {"applied": 1, "not sent": 19}
+        assert "3600 s" in memory(result)["stopped"]
+        assert len(service.writes()) == 2
+        with service.client() as later:
+            assert set(history.resume(result, later).state) == {"applied"}
+        assert len(service.numbers()) == 20
+
+
+def test_nothing_is_sent_while_the_service_asks_to_wait() -> None:
+    with wayward() as service, service.client(deadline=0.2) as client:
+        service.on("POST", "contacts", right, says(429, b"{}", retry_after="0.5"))
+        result = plan_of(client.contacts, [contact(n) for n in range(6)]).apply(concurrency=1)
+        assert set(result.state) == {"applied"}
+        times = [sent.at for sent in service.writes()]
+        assert times[2] - times[1] >= 0.5
+        assert len(times) == 7
+
+
+def test_an_unreachable_service_ends_the_run_soon_and_a_resume_goes_on() -> None:
+    with wayward() as service, service.client(deadline=0.1) as client:
+        service.on("POST", "contacts", right, forever=unreachable)
+        begun = time.monotonic()
+        result = plan_of(client.contacts, [contact(n) for n in range(50)]).apply(concurrency=4)
+        assert time.monotonic() - begun < 5
+        assert result.state.value_counts().to_dict() == {"not sent": 49, "applied": 1}
+        assert "cannot be reached" in memory(result)["stopped"]
+        service.on("POST", "contacts")
+        assert set(history.resume(result, client).state) == {"applied"}
+        assert len(service.numbers()) == 50
+
+
+def test_when_nothing_lands_any_more_the_run_pauses_looks_and_stops() -> None:
+    with wayward() as service, service.client() as client:
+        service.on("POST", "contacts", forever=dropped)
+        result = plan_of(client.contacts, [contact(n) for n in range(200, 290)]).apply()
+        assert set(result.state) <= {"not sent", "unknown"}
+        assert "does not answer as it should" in memory(result)["stopped"]
+        assert len(service.writes()) <= 3 * (20 + 8)
+        service.on("POST", "contacts")
+        assert set(history.resume(result, client).state) == {"applied"}
+        assert len(service.numbers()) == 90
+
+
+def test_when_everything_lands_a_storm_of_lost_answers_does_not_stop_it() -> None:
+    with wayward() as service, service.client() as client:
+        service.on("POST", "contacts", forever=lost)
+        result = plan_of(client.contacts, [contact(n) for n in range(90)]).apply()
+        assert set(result.state) == {"applied"}
+        assert set(result.evidence) == {"adopted"}
+        assert len(service.writes()) == 90
+
+
+def test_a_row_is_sent_five_times_at_most() -> None:
+    with wayward() as service, service.client() as client:
+        service.on("POST", number_of(1), forever=dropped)
+        result = plan_of(client.contacts, [contact(n) for n in range(3)]).apply(settle=0.01)
+        assert list(result.state) == ["applied", "failed", "applied"]
+        assert "5 times" in result.reason[1]
+        assert [sent.body["number"] for sent in service.writes()].count(number_of(1)) == 5
+
+
+# --- once -------------------------------------------------------------------------------------
+
+
+def test_applied_again_a_plan_sends_nothing() -> None:
+    with wayward() as service, service.client() as client:
+        plan = plan_of(client.contacts, [contact(n) for n in range(5)])
+        first = plan.apply()
+        sent = len(service.sent)
+        pd.testing.assert_frame_equal(plan.apply(), first)
+        pd.testing.assert_frame_equal(history.resume(first, client), first)
+        assert len(service.sent) == sent
+
+
+# --- the first few ----------------------------------------------------------------------------
+
+
+def test_what_is_wrong_with_all_shows_in_the_first_five() -> None:
+    with wayward() as service, service.client() as client:
+        service.on("POST", "contacts", forever=says(422, b'{"message":"bad number"}'))
+        result = plan_of(client.contacts, [contact(n) for n in range(101)]).apply()
+        assert result.state.value_counts().to_dict() == {"not sent": 96, "failed": 5}
+        assert "first 5 rows" in memory(result)["stopped"]
+        assert "bad number" in memory(result)["stopped"]
+
+
+def test_one_row_that_reads_back_otherwise_stops_a_long_plan() -> None:
+    with wayward(name_split="first_only") as service, service.client() as client:
+        keys = [service.caller.contact(number_of(n), name="Ana Cruz") for n in range(101)]
+        service.on("GET", f"contacts/{keys[0]}", right)
+        changed = first_then(service, keys[0])
+        service.on("PUT", f"contacts/{keys[0]}", changed)
+        result = plan_of(client.contacts, [renaming(n, key) for n, key in enumerate(keys)]).apply()
+        assert result.state.value_counts().to_dict() == {"not sent": 96, "applied": 4, "differs": 1}
+        assert result.state[0] == "differs"
+
+
+def first_then(service, key):
+    """Do it, have somebody else change it at once, and answer without the record."""
+
+    def fault(do):
+        do()
+        service.caller("PUT", f"/contacts/{key}", {"name": "Bo"})
+        return 204, {}, b""
+
+    return fault
+
+
+@given(st.lists(st.sampled_from(["create", "update", "delete"]), max_size=30))
+def test_the_first_few_are_of_every_kind_that_there_is(kinds) -> None:
+    rows = [Row(n, Change(n, kind, 1, "")) for n, kind in enumerate(kinds)]
+    chosen = canary(rows)
+    assert len(chosen) == len(set(map(id, chosen))) == min(5, len(rows))
+    assert {row.change.kind for row in chosen} == set(kinds)
+
+
+# --- settle windows ---------------------------------------------------------------------------
+
+
+def test_what_can_be_doubled_waits_and_what_cannot_does_not(monkeypatch) -> None:
+    monkeypatch.setattr(apply, "SETTLE_DUPLICABLE", 0.3)
+    with wayward() as service, service.client(deadline=0.2) as client:
+        for room, change, least in (("flows", flow(1), 0.5), ("contacts", contact(1), 0.0)):
+            service.on("POST", room, dropped)
+            result = plan_of(getattr(client, room), [change]).apply()
+            assert list(result.state) == ["applied"]
+            one, two = [sent.at for sent in service.writes() if sent.path == room]
+            assert least <= two - one < least + 0.3

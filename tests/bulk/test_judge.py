@@ -1,0 +1,145 @@
+"""Judge: what each answer, or its absence, makes of a row; never failed what may have landed."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from bulk.wayward import (
+    DOCUMENT,
+    contact,
+    deletion,
+    dropped,
+    first,
+    lost,
+    number_of,
+    plan_of,
+    renaming,
+    right,
+    says,
+    wayward,
+)
+
+from chatkit import history
+from chatkit.bulk.change import Change
+
+
+# --- what may have landed is never called failed ----------------------------------------------
+
+
+def test_what_lands_after_the_last_attempt_was_given_up_is_not_reported_as_failed() -> None:
+    """A unique key lets it be sent again at once; "it never landed" still needs time to be true."""
+    with wayward() as service, service.client() as client:
+        service.on("POST", "contacts", *[dropped] * 4, service.late(0.3))
+        result = plan_of(client.contacts, [contact(1)]).apply()
+        service.quiet()
+        assert service.numbers() == [number_of(1)]
+        assert result.state[1] != "failed", result.reason[1]
+
+
+@pytest.mark.parametrize("verb", ["update", "delete"])
+@pytest.mark.parametrize("answer", [says(422, b"{}"), says(200, b'{"success":false}')])
+def test_a_change_in_doubt_that_cannot_be_read_stays_unknown(verb, answer) -> None:
+    with wayward() as service, service.client() as client:
+        key = service.caller.contact(number_of(1), name="Ana Cruz")
+        service.on("PUT", "contacts", lost)
+        service.on("DELETE", "contacts", lost)
+        service.on("GET", f"contacts/{key}", right, *[answer] * 9)
+        change = renaming(1, key) if verb == "update" else deletion(1, key)
+        result = plan_of(client.contacts, [change]).apply(settle=0)
+        assert result.state[1] in ("unknown", "applied"), result.reason[1]
+        service.on("GET", f"contacts/{key}")
+        assert list(history.resume(result, client, settle=0).state) == ["applied"]
+
+
+@pytest.mark.parametrize("faults", [(lost,), (dropped, lost), (lost, lost)])
+def test_a_deletion_in_doubt_is_adopted_where_the_deleted_can_be_read(faults) -> None:
+    """Reading does not tell; the 404 to the next attempt does."""
+    with wayward(inactive_readable=True) as service, service.client() as client:
+        key = service.caller.contact(number_of(1), name="Ana Cruz")
+        service.on("DELETE", "contacts", *faults)
+        result = plan_of(client.contacts, [deletion(1, key)]).apply(settle=0)
+        assert service.numbers() == []
+        assert result.state[1] == "applied", result.reason[1]
+
+
+@pytest.mark.parametrize("raw", [False, True])
+def test_our_own_landing_is_not_taken_for_somebody_elses_change(raw: bool) -> None:
+    """What the service does not show cannot be compared; updated_at moved because we wrote."""
+    with wayward(flow_json_in_get=raw) as service, service.client() as client:
+        key = service.caller.flow("Order")
+        seen = client.flows.get(key).updated_at.isoformat()
+        after = {"flow_json": DOCUMENT | {"version": "7.2"}} | ({"flow_json_raw": "{}"} if raw else {})
+        change = Change(1, "update", key, "Order", {}, after, undo="never", seen=seen)
+        service.on("PUT", "flows", lost)
+        result = plan_of(client.flows, [change]).apply(settle=0, irreversible=True)
+        assert result.state[1] in ("applied", "unknown"), result.reason[1]
+
+
+def test_somebody_elses_change_to_what_is_hidden_is_a_conflict() -> None:
+    with wayward(flow_json_in_get=False) as service, service.client() as client:
+        key = service.caller.flow("Order")
+        seen = client.flows.get(key).updated_at.isoformat()
+        service.caller("PUT", f"/flows/{key}", {"flow_json": DOCUMENT})
+        after = {"flow_json": DOCUMENT | {"version": "7.2"}}
+        change = Change(1, "update", key, "Order", {}, after, undo="never", seen=seen)
+        result = plan_of(client.flows, [change]).apply(irreversible=True)
+        assert result.state[1] == "conflict"
+        assert service.writes() == []
+
+
+# --- attempts ---------------------------------------------------------------------------------
+
+
+def test_only_what_was_sent_counts_as_an_attempt() -> None:
+    """A row that waited out five 429s is not given up because one answer is lost."""
+    with wayward() as service, service.client(deadline=0.1) as client:
+        wait = says(429, b"{}", retry_after="0.15")
+        service.on("POST", "contacts", *[wait] * 5, dropped)
+        result = plan_of(client.contacts, [contact(1)]).apply()
+        assert result.state[1] == "applied", result.reason[1]
+        assert service.numbers() == [number_of(1)]
+
+
+def test_the_result_counts_as_sent_only_what_left() -> None:
+    with wayward() as service, service.client(deadline=0.1) as client:
+        service.on("POST", "contacts", says(429, b"{}", retry_after="0.15"))
+        assert list(plan_of(client.contacts, [contact(1)]).apply().sent) == [1]
+
+
+def test_what_is_refused_after_a_doubt_was_settled_is_told_in_the_words_of_the_service() -> None:
+    with wayward() as service, service.client() as client:
+        refusal = json.dumps({"success": False, "message": "This number is barred"}).encode()
+        service.on("POST", "contacts", dropped, forever=says(422, refusal))
+        result = plan_of(client.contacts, [contact(1)]).apply()
+        assert result.state[1] == "failed"
+        assert "This number is barred" in result.reason[1]
+
+
+# --- what proves an update --------------------------------------------------------------------
+
+
+def test_an_answer_about_another_record_proves_nothing() -> None:
+    with wayward() as service, service.client() as client:
+        key = service.caller.contact(number_of(1), name="Ana Cruz")
+        other = service.caller.contact(number_of(2), name="Zoë Li")
+
+        def mixed_up(do):
+            do()
+            service.caller("PUT", f"/contacts/{key}", {"name": "Somebody Else"})
+            return 200, {"content-type": "application/json"}, service.caller("GET", f"/contacts/{other}").body
+
+        service.on("PUT", f"contacts/{key}", mixed_up)
+        result = plan_of(client.contacts, [renaming(1, key)]).apply()
+        assert result.state[1] == "differs"
+
+
+def test_somebody_elses_change_meanwhile_is_a_conflict_with_both_values() -> None:
+    with wayward() as service, service.client() as client:
+        key = service.caller.contact(number_of(1), name="Ana Cruz")
+        theirs = first(lambda: service.caller("PUT", f"/contacts/{key}", {"name": "Bo"}), right)
+        service.on("GET", f"contacts/{key}", theirs)
+        result = plan_of(client.contacts, [renaming(1, key)]).apply()
+        assert result.state[1] == "conflict"
+        assert all(name in result.reason[1] for name in ("Ana Cruz", "Bo", "Zoë Li"))
+        assert service.writes() == []

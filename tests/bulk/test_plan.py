@@ -1,0 +1,292 @@
+"""A plan: it counts itself, refuses itself, is a frame, and is applied once."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from bulk.planning import (  # noqa: F401
+    DOCUMENT,
+    account,
+    active,
+    client,
+    content,
+    flow,
+    log,
+    number,
+    people,
+    sandbox,
+    states,
+    untouched,
+    webhook,
+    writes,
+)
+
+import chatkit
+
+
+def renamed(client, count, name="Zoë"):  # noqa: F811
+    """A frame of all contacts in which so many have another name."""
+    frame = client.contacts.frame()
+    frame.iloc[:count, frame.columns.get_loc("name")] = name
+    return frame
+
+
+# --- guards ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("total", "edited", "refused"),
+    [(9, 9, False), (10, 3, False), (10, 4, True), (20, 6, False), (20, 7, True)],
+)
+def test_changing_more_than_30_percent_asks_from_10_records_on(
+    sandbox, client, total, edited, refused  # noqa: F811
+):
+    people(sandbox, total)
+    plan = client.contacts.plan(renamed(client, edited))
+    objections = plan.objections()
+    said = f"it changes {edited} of {total} contacts, more than 30%: apply(many=True) allows that"
+    assert objections == ([said] if refused else [])
+    if refused:
+        with untouched(sandbox), pytest.raises(chatkit.PlanRefused, match=r"apply\(many=True\)"):
+            plan.apply()
+        assert len(chatkit.runs(client)) == 0
+    assert states(plan.apply(many=True)) == ["applied"] * edited
+
+
+def test_the_share_counts_deletes_and_never_creates(sandbox, client):  # noqa: F811
+    ids = people(sandbox, 10)
+    new = [number(n) for n in range(20, 40)]
+    frame = pd.DataFrame({"number": new, "country_code": "+1"})
+    assert client.contacts.plan(frame, delete=ids[:3]).objections() == []
+    assert "changes 4 of 10 contacts" in client.contacts.plan(frame, delete=ids[:4]).objections()[0]
+
+
+def test_the_share_is_of_all_records_though_the_frame_shows_some(sandbox, client):  # noqa: F811
+    people(sandbox, 20)
+    frame = client.contacts.frame(search=number(1)).assign(name="Zoë")
+    plan = client.contacts.plan(frame)
+    assert (len(plan), plan.setting.total, plan.objections()) == (1, 20, [])
+
+
+def test_more_than_100_deletes_ask_whatever_their_share(sandbox, client):  # noqa: F811
+    ids = people(sandbox, 340)
+    assert client.contacts.plan(delete=ids[:100]).objections() == []
+    plan = client.contacts.plan(delete=ids[:101])
+    assert plan.objections() == ["it deletes 101 contacts: apply(many=True) allows that"]
+    with untouched(sandbox), pytest.raises(chatkit.PlanRefused, match="deletes 101 contacts"):
+        plan.apply()
+    assert set(states(plan.apply(many=True))) == {"applied"}
+    assert len(active(sandbox, "contacts")) == 239
+
+
+def test_what_can_never_be_undone_asks(sandbox, client):  # noqa: F811
+    flow_id, hook = flow(sandbox), webhook(sandbox)
+    for plan in (client.flows.plan(delete=[flow_id]), client.webhooks.plan(delete=[hook])):
+        [said] = plan.objections()
+        assert "can never be undone" in said and "apply(irreversible=True) allows that" in said
+        with untouched(sandbox), pytest.raises(chatkit.PlanRefused, match="irreversible=True"):
+            plan.apply(many=True)
+        assert states(plan.apply(irreversible=True)) == ["applied"]
+    assert active(sandbox, "flows") == active(sandbox, "webhooks") == {}
+
+
+def test_rows_that_are_refused_ask_and_no_argument_of_apply_allows_them(sandbox, client):  # noqa: F811
+    people(sandbox, 12)
+    frame = renamed(client, 2)
+    frame.iloc[5, frame.columns.get_loc("number")] = "?"
+    plan = client.contacts.plan(frame)
+    [said] = plan.objections(many=True, irreversible=True)
+    assert said.startswith("1 of its rows cannot be planned") and "skip_invalid=True" in said
+    with untouched(sandbox), pytest.raises(chatkit.PlanRefused):
+        plan.apply(many=True, irreversible=True)
+
+
+def test_all_objections_are_told_at_once(sandbox, client):  # noqa: F811
+    ids = [flow(sandbox, f"Flow {n}") for n in range(12)]
+    frame = client.flows.frame()
+    frame.iloc[0, frame.columns.get_loc("name")] = "New"
+    with pytest.raises(chatkit.PlanRefused) as caught:
+        client.flows.plan(frame, delete=ids[4:9]).apply()
+    assert [name in str(caught.value) for name in ("skip_invalid", "many", "irreversible")] == [
+        True
+    ] * 3
+    assert "nothing was sent" in str(caught.value)
+
+
+@pytest.mark.parametrize("wrong", [{"concurrency": 0}, {"rate": 0}, {"rate": -1.0}])
+def test_a_pace_that_makes_no_sense_sends_nothing(sandbox, client, wrong):  # noqa: F811
+    people(sandbox, 3)
+    plan = client.contacts.plan(renamed(client, 1))
+    with untouched(sandbox), pytest.raises(ValueError, match="concurrency is at least 1"):
+        plan.apply(**wrong)
+
+
+# --- the account it is for ------------------------------------------------------------------
+
+
+def test_a_frame_of_another_account_is_refused_unless_you_say_so(sandbox, client):  # noqa: F811
+    people(sandbox, 2)
+    frame = client.contacts.frame().assign(name="Zoë")
+    with account() as (theirs, other):
+        [contact] = people(theirs, 1)
+        with pytest.raises(chatkit.InputError, match="other_account=True") as caught:
+            other.contacts.plan(frame)
+        assert sandbox.identity in str(caught.value) and theirs.identity in str(caught.value)
+        plan = other.contacts.plan(frame, other_account=True)
+        assert [(c.kind, c.key) for c in plan.changes] == [("update", contact), ("create", None)]
+        assert states(plan.apply()) == ["applied"] * 2
+        assert {c["number"]: c["first_name"] for c in active(theirs, "contacts").values()} == {
+            number(0): "Zoë",
+            number(1): "Zoë",
+        }
+
+
+def test_contents_of_another_account_are_compared_with_those_of_this_one(sandbox, client):  # noqa: F811
+    content(sandbox)
+    content(sandbox, lang_code="de", text="Hallo")
+    one, many = client.templates("order_ready").frame(), client.templates.frame(["order_ready"])
+    with account() as (theirs, other):
+        content(theirs, text="Their own")
+        for plan in (
+            other.templates("order_ready").plan(one, other_account=True),
+            other.templates.plan(many, other_account=True),
+        ):
+            assert [(c.kind, c.code, c.key, c.before) for c in plan.changes] == [
+                ("update", "order_ready", "en", {"text": "Their own"}),
+                ("create", "order_ready", "de", {}),
+            ]
+        with pytest.raises(chatkit.InputError, match="other_account=True"):
+            other.templates.plan(many)
+
+
+def test_a_frame_that_is_no_frame_of_templates_is_refused_with_the_way(sandbox, client):  # noqa: F811
+    content(sandbox)
+    with pytest.raises(chatkit.InputError, match="template_code"):
+        client.templates.plan(client.templates("order_ready").frame())
+
+
+# --- counts, frames, estimates --------------------------------------------------------------
+
+
+def test_it_counts_itself_and_is_a_frame_with_the_index_of_its_rows(sandbox, client):  # noqa: F811
+    ids = people(sandbox, 12)
+    frame = renamed(client, 1)
+    frame.loc[ids[3], "delete"] = True
+    frame = pd.concat([frame.reset_index(), pd.DataFrame({"number": ["2025550177"]})])
+    frame = frame.assign(country_code="+1").set_index(["id", "number"], drop=False)
+    frame.index.names = ["row", "line"]
+    plan = client.contacts.plan(frame)
+    assert plan.counts == {"create": 1, "update": 1, "delete": 1} and len(plan) == 3
+    shown = plan.frame()
+    assert shown.index.names == ["row", "line"] and isinstance(shown.index, pd.MultiIndex)
+    assert shown.columns.tolist() == ["change", "key", "label", "before", "after", "undo", "loss"]
+    assert shown["change"].tolist() == ["update", "delete", "create"]
+    assert shown["key"].tolist()[:2] == [ids[0], ids[3]] and shown["key"].isna().tolist()[2]
+    assert shown["before"].iloc[0] == {"name": "Ana Cruz"}
+    assert shown["after"].iloc[2] == {"number": "2025550177", "country_code": "+1"}
+    assert {str(shown[c].dtype) for c in ("change", "label", "undo", "loss")} == {"str"}
+    assert str(shown["key"].dtype) == "Int64"
+
+
+@pytest.mark.parametrize("edited", [0, 2])
+def test_the_frame_and_the_refused_cells_have_the_same_columns_when_empty(sandbox, client, edited):  # noqa: F811
+    people(sandbox, 12)
+    frame = renamed(client, edited)
+    frame.iloc[11:, frame.columns.get_loc("number")] = "?" if edited else number(11)
+    plan = client.contacts.plan(frame)
+    assert plan.frame().columns.tolist()[0] == "change" and plan.frame().index.name == "id"
+    refused = plan.refused
+    assert refused.columns.tolist() == ["row", "column", "value", "reason", "next_step"]
+    texts = ("column", "value", "reason", "next_step")
+    assert {str(refused[name].dtype) for name in texts} == {"str"}
+    assert refused["next_step"].ne("").all()
+
+
+def test_it_estimates_its_time_from_how_quick_the_service_has_been(sandbox, client):  # noqa: F811
+    people(sandbox, 12)
+    plan = client.contacts.plan(renamed(client, 2))
+    assert 0 < plan.seconds() < 1
+    assert plan.seconds(concurrency=16) == pytest.approx(plan.seconds() / 2)
+    assert plan.seconds(rate=2) == pytest.approx(3.0)
+    assert client.contacts.plan().seconds() == 0
+
+
+# --- once -----------------------------------------------------------------------------------
+
+
+def test_applied_twice_it_sends_nothing_the_second_time(sandbox, client):  # noqa: F811
+    people(sandbox, 12)
+    new = pd.DataFrame({"number": ["2025550177"], "country_code": "+1", "name": "Bo"})
+    plan = client.contacts.plan(new)
+    first = plan.apply()
+    before = len(log(sandbox))
+    again = plan.apply()
+    assert len(log(sandbox)) == before
+    pd.testing.assert_frame_equal(first, again)
+    assert len(chatkit.runs(client)) == 1
+
+
+@pytest.mark.parametrize("loaded_first", [True, False])
+def test_a_plan_and_its_file_are_one_plan(sandbox, client, tmp_path, loaded_first):  # noqa: F811
+    people(sandbox, 12)
+    new = pd.DataFrame({"number": ["2025550177"], "country_code": "+1", "name": "Bo"})
+    plan = client.contacts.plan(new)
+    other = client.load_plan(plan.save(tmp_path / "plan.json"))
+    one, two = (other, plan) if loaded_first else (plan, other)
+    first = one.apply()
+    with untouched(sandbox):
+        again = two.apply()
+        third = client.load_plan(tmp_path / "plan.json").apply()
+    pd.testing.assert_frame_equal(first, again)
+    pd.testing.assert_frame_equal(first, third)
+    assert len(active(sandbox, "contacts")) == 13
+
+
+def test_a_new_plan_of_the_same_frame_finds_nothing_to_do(sandbox, client):  # noqa: F811
+    people(sandbox, 12)
+    client.contacts.plan(renamed(client, 2)).apply()
+    own = client.contacts.frame()[["name"]]
+    assert len(client.contacts.plan(own)) == 0
+
+
+def test_an_empty_plan_is_applied_to_no_rows(sandbox, client):  # noqa: F811
+    people(sandbox, 2)
+    with untouched(sandbox):
+        result = client.contacts.plan(client.contacts.frame()).apply()
+    assert result.empty and result.index.name == "id" and "state" in result
+    assert result.chatkit.summary() == "0 changes."
+
+
+def test_the_room_of_a_label_that_is_deleted_by_key_is_in_the_result(sandbox, client):  # noqa: F811
+    """Keys in `delete` that are in no row of the frame get a label of the same levels."""
+    ids = people(sandbox, 12)
+    frame = client.contacts.frame().set_index("number", append=True).iloc[:2]
+    plan = client.contacts.plan(frame, delete=[ids[5]])
+    result = plan.apply()
+    assert result.index.names == ["id", "number"] and states(result) == ["applied"]
+    pd.testing.assert_index_equal(plan.frame().index, result.index)
+
+
+# --- over HTTP ------------------------------------------------------------------------------
+
+
+def test_the_whole_way_over_http(sandbox):  # noqa: F811
+    ids = people(sandbox, 12)
+    with (
+        sandbox.serve() as base_url,
+        chatkit.Client(base_url, sandbox.account_id, sandbox.token) as client,  # noqa: F811
+    ):
+        frame = renamed(client, 3)
+        frame = pd.concat([frame.reset_index(), pd.DataFrame({"number": ["2025550177"]})])
+        plan = client.contacts.plan(frame.assign(country_code="+1"), delete=ids[-1:])
+        with pytest.raises(chatkit.PlanRefused, match="many=True"):
+            plan.apply()
+        result = plan.apply(many=True)
+        assert states(result) == ["applied"] * 5
+        sent = len(writes(sandbox))
+        assert states(plan.apply(many=True)) == ["applied"] * 5
+        assert len(writes(sandbox)) == sent == 12 + 5
+        undone = chatkit.undo(result).apply()
+        assert states(undone) == ["applied"] * 5
+        assert [c["first_name"] for c in active(sandbox, "contacts").values()] == ["Ana"] * 12
+        assert chatkit.runs(client)["undoes"].tolist() == [plan.id, ""]

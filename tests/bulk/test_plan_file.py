@@ -1,0 +1,203 @@
+"""A plan in a file, and the signing secrets that no file ever holds."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+
+import pandas as pd
+import pytest
+from bulk.planning import (  # noqa: F401
+    account,
+    active,
+    client,
+    content,
+    number,
+    people,
+    sandbox,
+    states,
+    untouched,
+    webhook,
+)
+
+import chatkit
+from chatkit.bulk.journal import home
+
+
+@pytest.fixture
+def plan(sandbox, client):  # noqa: F811
+    """A plan of each kind of change, with refused cells and notes."""
+    ids = people(sandbox, 12)
+    frame = client.contacts.frame().reset_index()
+    frame.loc[0, "name"] = "Zoë 👋"
+    frame.loc[1, "number"] = "?"
+    frame["segment"] = 1
+    frame = pd.concat([frame, pd.DataFrame({"number": ["2025550177"], "country_code": "+1"})])
+    return client.contacts.plan(frame, delete=ids[-1:], skip_invalid=True)
+
+
+def test_a_saved_plan_comes_back_as_it_was(client, plan, tmp_path):  # noqa: F811
+    path = plan.save(tmp_path / "plan.json")
+    again = client.load_plan(str(path))
+    assert again.changes == plan.changes
+    assert (again.id, again.hash, again.notes, again.cells) == (
+        plan.id,
+        plan.hash,
+        plan.notes,
+        plan.cells,
+    )
+    assert (again.setting, again.objections()) == (plan.setting, plan.objections())
+    pd.testing.assert_frame_equal(again.frame(), plan.frame())
+    pd.testing.assert_frame_equal(again.refused, plan.refused)
+    assert repr(again) == repr(plan)
+    assert states(again.apply()) == ["applied"] * 3
+
+
+def test_plans_of_all_rooms_come_back(sandbox, client, tmp_path):  # noqa: F811
+    webhook(sandbox), content(sandbox)
+    hooks = client.webhooks.frame().assign(is_active=False)
+    texts = client.templates.frame(["order_ready"]).assign(text="Hi")
+    for plan in (
+        client.webhooks.plan(hooks),
+        client.templates.plan(texts),
+        client.templates("order_ready").plan(texts.droplevel(0)),
+    ):
+        again = client.load_plan(plan.save(tmp_path / "plan.json"))
+        assert again.changes == plan.changes
+        pd.testing.assert_frame_equal(again.frame(), plan.frame())
+        assert states(again.apply()) in (["applied"], ["unchanged"])
+    assert not any(hook["is_active"] for hook in active(sandbox, "webhooks").values())
+
+
+def test_only_its_owner_can_read_the_file_and_nothing_is_left_beside_it(plan, tmp_path):
+    path = plan.save(tmp_path / "plan.json")
+    plan.save(path)
+    assert os.listdir(tmp_path) == ["plan.json"]
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def edited_key(kept):
+    kept["plan"]["changes"][0]["key"] += 1
+
+
+def edited_name(kept):
+    kept["plan"]["changes"][0]["after"]["name"] = "Eve"
+
+
+def less_of_it(kept):
+    del kept["plan"]["changes"][0]
+
+
+def allowed(kept):
+    kept["plan"]["skip_invalid"] = not kept["plan"]["skip_invalid"]
+
+
+def of_more(kept):
+    kept["plan"]["setting"]["total"] = 10_000
+
+
+def another_run(kept):
+    kept["plan"]["id"] = "20260101-000000-000000"
+
+
+@pytest.mark.parametrize(
+    "edit", [edited_key, edited_name, less_of_it, allowed, of_more, another_run]
+)
+def test_an_edited_file_is_refused(sandbox, client, plan, tmp_path, edit):  # noqa: F811
+    path = plan.save(tmp_path / "plan.json")
+    kept = json.loads(path.read_text())
+    edit(kept)
+    path.write_text(json.dumps(kept))
+    with untouched(sandbox), pytest.raises(chatkit.PlanRefused, match="was edited since"):
+        client.load_plan(path)
+
+
+@pytest.mark.parametrize("text", [b"", b"{}", b"[]", b"null", b'{"plan": 1}', b"\xff", b'"x"'])
+def test_a_file_that_is_no_plan_is_refused(client, tmp_path, text):  # noqa: F811
+    path = tmp_path / "plan.json"
+    path.write_bytes(text)
+    with pytest.raises(chatkit.PlanRefused, match="is no saved plan|was edited"):
+        client.load_plan(path)
+
+
+def test_a_plan_of_another_account_is_refused(plan, tmp_path):
+    path = plan.save(tmp_path / "plan.json")
+    with account() as (other, theirs):
+        with pytest.raises(chatkit.PlanRefused, match="for another account"):
+            theirs.load_plan(path)
+        assert active(other, "contacts") == {}
+
+
+def test_a_plan_whose_file_is_not_there_says_so(client, tmp_path):  # noqa: F811
+    with pytest.raises(OSError, match="no_such"):
+        client.load_plan(tmp_path / "no_such.json")
+
+
+def test_a_file_of_other_changes_under_the_name_of_a_run_is_refused(sandbox, client, plan):  # noqa: F811
+    plan.apply()
+    other = client.contacts.plan(delete=[c.key for c in plan.changes if c.kind == "update"])
+    other.id = plan.id
+    with untouched(sandbox), pytest.raises(chatkit.PlanRefused, match="not the plan"):
+        other.apply()
+
+
+# --- signing secrets ------------------------------------------------------------------------
+
+
+def everything(folder):
+    return b"".join(file.read_bytes() for file in folder.rglob("*") if file.is_file())
+
+
+@pytest.mark.parametrize("echoes", [True, False])
+def test_a_signing_secret_is_in_plan_secrets_and_nowhere_else(tmp_path, echoes, capsys):
+    with account(patch_echoes_secret=echoes) as (sandbox, client):  # noqa: F811
+        webhook(sandbox)
+        frame = client.webhooks.frame().assign(is_active=False).reset_index()
+        new = {"url": [f"https://new.example/{n}" for n in range(2)], "events": [["*"]] * 2}
+        frame = pd.concat([frame, pd.DataFrame(new)], ignore_index=True)
+        plan = client.webhooks.plan(frame)
+        assert plan.secrets == {}
+        result = plan.apply(many=True)
+        assert sorted(plan.secrets) == [1, 2]
+        hidden = dict(sandbox.store.run("SELECT id, hidden FROM webhooks"))
+        for row, secret in plan.secrets.items():
+            stored = json.loads(hidden[result.key[row]])["webhook_secret"]
+            assert secret.reveal() == stored and re.fullmatch("[0-9a-f]{64}", stored)
+        saved = plan.save(tmp_path / "plan.json")
+        seen = "".join(
+            [
+                *(repr(plan), plan._repr_html_(), repr(plan.secrets), str(vars(plan))),
+                *(plan.frame().to_json(default_handler=str), result.to_json(), repr(result.attrs)),
+                *(result.to_html(), chatkit.journal(result).to_json(default_handler=str)),
+                *(chatkit.runs(client).to_json(), saved.read_text(), *capsys.readouterr()),
+                *(repr(chatkit.undo(result)), str(vars(chatkit.undo(result)))),
+            ]
+        )
+        kept = everything(home(True)) + seen.encode()
+        assert b"https://new.example/1" in kept
+        for text in hidden.values():
+            assert json.loads(text)["webhook_secret"].encode() not in kept
+
+
+def test_each_new_webhook_has_its_secret_whatever_the_rows_are_called(sandbox, client):  # noqa: F811
+    new = pd.DataFrame({"url": [f"https://new.example/{n}" for n in range(3)]})
+    new["events"] = [["*"]] * 3
+    for n, index in enumerate([[0, 0, 0], pd.array([pd.NA] * 3, dtype="Int64")]):
+        plan = client.webhooks.plan(new.assign(url=new.url + f"/{n}").set_axis(pd.Index(index)))
+        assert states(plan.apply()) == ["applied"] * 3
+        assert len(plan.secrets) == 3
+
+
+def test_secrets_are_there_again_only_while_the_plan_is(sandbox, client, tmp_path):  # noqa: F811
+    new = pd.DataFrame({"url": ["https://new.example/"], "events": [["*"]]})
+    plan = client.webhooks.plan(new)
+    path = plan.save(tmp_path / "plan.json")
+    plan.apply()
+    assert len(plan.secrets) == 1
+    plan.apply()
+    assert len(plan.secrets) == 1
+    loaded = client.load_plan(path)
+    loaded.apply()
+    assert loaded.secrets == {}
