@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         SettingsError,
         Unreachable,
     )
-    from chatkit.history import journal, resume, runs, undo
+    from chatkit.history import journal, prune, resume, runs, undo
     from chatkit.profile import ServiceProfile
     from chatkit.sandbox import Sandbox
 
@@ -63,6 +63,7 @@ __all__ = [
     "connect",
     "doctor",
     "journal",
+    "prune",
     "resume",
     "runs",
     "undo",
@@ -74,7 +75,7 @@ _HOME = {
     "ServiceProfile": "profile",
     "connect": "client",
     "doctor": "checkup",
-    **dict.fromkeys(("journal", "resume", "runs", "undo"), "history"),
+    **dict.fromkeys(("journal", "prune", "resume", "runs", "undo"), "history"),
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar, Generic, Literal, TypeVar, cast
 
@@ -181,8 +181,11 @@ class Endpoints(Generic[R]):
 
     def natural(self, fields: Mapping[str, Any]) -> str | None:
         """Return the text that names a record among its kind, None if a part of it is missing."""
-        parts = [fields.get(name) for name in self.named_by()]
-        return " ".join(map(str, parts)) if all(parts) else None
+        return _joined(fields, self.named_by())
+
+    def label(self, fields: Mapping[str, Any]) -> str | None:
+        """Return what people call a record, None if a part of that is missing."""
+        return _joined(fields, self.natural_key)
 
     def searched(self, fields: Mapping[str, Any]) -> str:
         """Return the text by which a list can be searched for a record."""
@@ -200,3 +203,8 @@ class Endpoints(Generic[R]):
         if hidden:
             return "never", f"the service does not show what {' and '.join(hidden)} held"
         return "exactly", ""
+
+
+def _joined(fields: Mapping[str, Any], names: Iterable[str]) -> str | None:
+    parts = [fields.get(name) for name in names]
+    return " ".join(map(str, parts)) if all(parts) else None

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chatkit.bulk import table
-from chatkit.bulk.apply import Desk, folded
-from chatkit.bulk.journal import Header, Journal, find, home, journals
+from chatkit.bulk.apply import Desk, counted, folded
+from chatkit.bulk.journal import Header, Journal, find, glance, home, journals
+from chatkit.bulk.journal import prune as prune_journals
 from chatkit.bulk.plan import Plan
 from chatkit.bulk.undo import undoing
 from chatkit.client import Client, connect, open_clients
@@ -103,6 +105,22 @@ def undo(
         return undoing(kept, _desk(kept.header, client), include_adopted=include_adopted)
 
 
+def prune(days: float = 90, *, runs: Collection[str] = ()) -> list[str]:
+    """Delete the journals of finished runs that are older than so many days.
+
+    A journal goes as a whole or not at all. One that is still open stays, unless you name it:
+    without it nobody can find out what landed.
+
+    Args:
+        days: How old a finished run must be.
+        runs: Names of runs to delete in any case.
+
+    Returns:
+        The names of the runs that are gone: they can no longer be resumed or undone.
+    """
+    return prune_journals(home(False), days=days, runs=runs)
+
+
 def _name(run: str | pd.DataFrame) -> str:
     name = run if isinstance(run, str) else table.run_of(run)
     if name is None:
@@ -127,26 +145,24 @@ def _desk(header: Header, client: Client | None) -> Desk:
 def _told(path: Path) -> dict[str, Any]:
     """Sum up one journal; a damaged one is listed too, so that nobody misses it."""
     try:
-        with Journal.open(path, reading=True) as kept:
-            header, rows = kept.header, folded(kept)
+        header, last = glance(path)
+        counts = {} if last is None else last.detail.get("counts", {})
+        if not counts:  # it did not come to its end
+            with Journal.open(path, reading=True) as kept:
+                counts = counted(folded(kept))
     except JournalError:
-        return dict.fromkeys(("account", "noun", "undoes"), "") | {
-            "run": path.stem,
-            "started": None,
-            "changes": 0,
-            **dict.fromkeys(("applied", "unknown", "not_sent"), 0),
-            "state": "damaged",
-        }
-    states = [row.state for row in rows]
+        nobody = dict.fromkeys(("account", "noun", "undoes"), "")
+        return {"run": path.stem, "started": None, "changes": 0, "state": "damaged", **nobody}
+    done = last is not None and last.what == "finished"
     return {
         "run": header.run,
         "started": header.started,
         "account": header.account,
         "noun": header.noun,
-        "changes": len(rows),
-        "applied": states.count("applied") + states.count("differs"),
-        "unknown": states.count("unknown"),
-        "not_sent": states.count("not sent"),
-        "state": "finished" if all(row.done for row in rows) else "open",
+        "changes": header.changes,
+        "applied": counts.get("applied", 0) + counts.get("differs", 0),
+        "unknown": counts.get("unknown", 0),
+        "not_sent": counts.get("not sent", 0),
+        "state": "finished" if done else "open",
         "undoes": header.undoes or "",
     }

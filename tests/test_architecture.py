@@ -42,6 +42,7 @@ DOORS = {
     "pandas": ("frame", "bulk/draft", "bulk/edits", "bulk/table"),
     "pyarrow": ("frame", "bulk/edits"),
     "phonenumbers": ("numbers",),
+    "filelock": ("bulk/lock",),
     "ipywidgets": ("widgets",),
     "anywidget": ("widgets",),
     "keyring": ("settings",),

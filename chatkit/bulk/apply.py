@@ -8,7 +8,7 @@ the first byte of their calls is sent. What is in doubt is looked at before it i
 from __future__ import annotations
 
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
@@ -104,7 +104,8 @@ class Run:
         if not done and not self.stopped:
             asked = self.interrupt.asked
             self._judge.stopped = "you stopped it" if asked else "some rows are not certain"
-        self._journal.write(None, "finished" if done else "stopped", reason=self.stopped)
+        what = "finished" if done else "stopped"
+        self._journal.write(None, what, reason=self.stopped, counts=counted(self.rows))
         self._journal.commit()
 
     # --- the order of rows ----------------------------------------------------------
@@ -289,6 +290,11 @@ def folded(journal: Journal) -> list[Row]:
         if event.n is not None:
             rows[event.n].feed(event.what, event.detail)
     return rows
+
+
+def counted(rows: Iterable[Row]) -> dict[str, int]:
+    """Count the rows in each state."""
+    return dict(Counter(row.state for row in rows))
 
 
 def canary(rows: Sequence[Row]) -> list[Row]:

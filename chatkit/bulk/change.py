@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any, Literal
 
 Kind = Literal["create", "update", "delete"]
@@ -50,7 +51,8 @@ def plain(row: Any) -> Any:
         return [plain(part) for part in row]
     if hasattr(row, "item"):  # a number of numpy
         row = row.item()
-    return row if isinstance(row, str | int | float | None) else str(row)
+    simple = isinstance(row, str | int | None) or (isinstance(row, float) and isfinite(row))
+    return row if simple else str(row)
 
 
 def label(row: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, Protocol
 
@@ -131,7 +131,7 @@ class _Draft:
         found: dict[int, dict[str, Any]] = {row: {} for row in edited}
         rows_of: dict[str, list[int]] = {}
         for row, fields in edited.items():
-            for name in (*fields, *self._room.weighed, *self._room.named_by(), *_SEEN):
+            for name in (*fields, *self._room.weighed, *self._room.natural_key, *_SEEN):
                 rows_of.setdefault(name, []).append(row)
         for name, rows in rows_of.items():
             if name in self._base.columns:
@@ -286,7 +286,7 @@ class _Draft:
             label = self._label(row)
         code, key = _parts(self._edits.key(row) if key is None else key)
         code = code or room.code
-        named = room.natural({**known, **after}) or str(key)
+        named = room.label({**known, **after}) or str(key)
         undo, loss = room.undo(kind, known, after)
         moment = known.get(_SEEN[0])
         self.changes[row] = Change(

@@ -28,7 +28,7 @@ def lines(change: Change) -> list[Line]:
         found = [line for name in change.after for line in _updated(change, name)]
     else:
         new = change.kind == "create"
-        seen = change.label if True else ""
+        seen = change.label if len(change.label) <= LABEL else ""
         told = (seen, *re.split("[ /]", seen), change.code)
         fields = {n: v for n, v in (change.after or change.before).items() if v not in told}
         sides = [(n, _one(n, v)) for n, v in fields.items() if new or v not in (None, "", [], {})]

@@ -20,6 +20,7 @@ from chatkit.bulk.journal import Header, Journal, home, run_id
 from chatkit.bulk.lock import lock
 from chatkit.bulk.pace import Pace
 from chatkit.errors import PlanRefused
+from chatkit.progress import say
 from chatkit.secret import Secret
 
 if TYPE_CHECKING:
@@ -200,7 +201,10 @@ class Plan:
                 run = Run(journal, self._desk, pace, settle=settle)
                 run.go()
         self.secrets |= run.secrets
-        return table.result(run.rows, self.id, self.setting.names, run.stopped)
+        result = table.result(run.rows, self.id, self.setting.names, run.stopped)
+        if run.stopped:
+            say(f"{table.summary(result)} chatkit.resume({self.id!r}) goes on.")
+        return result
 
     def save(self, path: str | Path) -> Path:
         """Write the plan to a file that only you can read, with its hash.

@@ -83,6 +83,13 @@ def result(rows: Sequence[Row], run: str, names: Names, stopped: str) -> pd.Data
     return frame
 
 
+def summary(result: pd.DataFrame) -> str:
+    """Say the counts of a result in words, and why its run stopped if it did."""
+    said = show.counted(result["state"])
+    stopped = memory(result).get("stopped")
+    return f"{said} It stopped: {stopped}." if stopped else said
+
+
 def run_of(frame: pd.DataFrame) -> str | None:
     """Name the run that a result came from, None for any other frame."""
     return memory(frame).get("run")
@@ -115,7 +122,7 @@ def runs(found: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
         *("run", "started", "account", "noun", "changes", "applied", "unknown"),
         *("not_sent", "state", "undoes"),
     )
-    frame = pd.DataFrame({name: [run[name] for run in found] for name in columns})
+    frame = pd.DataFrame({name: [run.get(name, 0) for run in found] for name in columns})
     frame["started"] = pd.to_datetime(frame["started"], utc=True, format="ISO8601")
     texts = ("run", "account", "noun", "state", "undoes")
     return frame.astype(dict.fromkeys(texts, "str")).set_index("run")
@@ -152,6 +159,4 @@ class Accessor:
         """
         if "state" not in self._frame:
             raise TypeError("Only the result of plan.apply() has a summary.")
-        said = show.counted(self._frame["state"])
-        stopped = memory(self._frame).get("stopped")
-        return f"{said} It stopped: {stopped}." if stopped else said
+        return summary(self._frame)

@@ -146,44 +146,41 @@ def active(sandbox: chatkit.Sandbox, room: str) -> dict[int, dict[str, Any]]:
 
 def limited(sandbox: chatkit.Sandbox, *permissions: str) -> Client:
     """Open a client whose token has these permissions only."""
-    return _through(sandbox, sandbox.answer, sandbox.make_token(*permissions))
+    return through(sandbox, sandbox.answer, sandbox.make_token(*permissions))
 
 
+Door = Callable[[str, str, Any, bytes], "tuple[int, dict[str, str], bytes]"]
+#: What `answering` asks about an answer: another status and body in its place, or None.
 Change = Callable[[str, str, int, bytes], "tuple[int, bytes] | None"]
+JSON = {"content-type": "application/json"}
 
 
-def answering(sandbox: chatkit.Sandbox, change: Change) -> Client:
-    """Open a client whose answers `change(method, target, status, body)` may replace."""
-
-    def door(method: str, target: str, headers: Any, body: bytes) -> Any:
-        status, _, answer = sandbox.answer(method, target, headers, body)
-        status, answer = change(method, target, status, answer) or (status, answer)
-        return status, {"content-type": "application/json"}, answer
-
-    return _through(sandbox, door, sandbox.token)
-
-
-def meanwhile(sandbox: chatkit.Sandbox, before: Callable[[str, str], None]) -> Client:
-    """Open a client before each of whose calls `before(method, target)` is called."""
-
-    def door(method: str, target: str, headers: Any, body: bytes) -> Any:
-        before(method, target)
-        return sandbox.answer(method, target, headers, body)
-
-    return _through(sandbox, door, sandbox.token)
-
-
-def _through(sandbox: chatkit.Sandbox, door: Any, token: str) -> Client:
+def through(sandbox: chatkit.Sandbox, door: Door, token: str | None = None) -> Client:
+    """Open a client whose calls go through this door; it may pass them on to the sandbox."""
     connection = Connection(
         name="the sandbox",
         base_url="http://localhost",
         account_id=sandbox.account_id,
-        token=token,
+        token=token or sandbox.token,
         profile=sandbox.profile,
         sandbox=sandbox.identity,
         passing=True,
     )
     return Client._made(connection, Transport(connection, door=door))
+
+
+def answering(sandbox: chatkit.Sandbox, change: Change) -> Client:
+    """Open a client whose answers `change(method, target, status, body)` may replace.
+
+    What was asked for has happened by then.
+    """
+
+    def door(method: str, target: str, headers: Any, body: bytes) -> Any:
+        status, _, answer = sandbox.answer(method, target, headers, body)
+        status, answer = change(method, target, status, answer) or (status, answer)
+        return status, JSON, answer
+
+    return through(sandbox, door)
 
 
 def cells(plan: chatkit.Plan) -> list[tuple[Any, str, str]]:

@@ -101,9 +101,8 @@ def test_an_intent_is_durable_before_the_first_byte_is_sent() -> None:
         assert set(plan.apply(concurrency=1).state) == {"applied"}
         written = [events for method, events in seen if method in ("PUT", "POST")]
         assert len(written) == 4
-        assert [events[-1] for events in written] == [(0, "intent"), (1, "intent"), (1, "intent"), (2, "intent")] or [
-            events[-1] for events in written
-        ] == [(0, "intent"), (1, "intent"), (2, "intent"), (1, "intent")]
+        order = [(n, "intent") for n in (0, 1, 2, 1)]
+        assert [events[-1] for events in written] == order
 
 
 def test_every_intent_of_calls_under_way_at_once_is_durable() -> None:
@@ -167,12 +166,11 @@ def test_a_token_that_is_refused_stops_the_run(status: int) -> None:
 
 def test_ten_refusals_in_a_row_stop_the_run() -> None:
     with wayward() as service, service.client() as client:
-        service.on("POST", "contacts", right, forever=says(422, b'{"message":"bad number"}'))
+        service.on("POST", "contacts", forever=says(422, b'{"message":"bad number"}'))
         result = plan_of(client.contacts, [contact(n) for n in range(60)]).apply(concurrency=4)
         counts = result.state.value_counts().to_dict()
-        assert counts["applied"] == 1
         assert 10 <= counts["failed"] <= 13
-        assert counts["not sent"] == 59 - counts["failed"]
+        assert counts["not sent"] == 60 - counts["failed"]
         assert "bad number" in memory(result)["stopped"]
 
 

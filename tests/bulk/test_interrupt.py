@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import threading
 import time
+from typing import Any, NamedTuple
 
 import pytest
-from bulk.wayward import contact, dropped, flow, interrupting, plan_of, wayward
+from bulk.journalling import child
+from bulk.wayward import contact, dropped, flow, interrupting, number_of, plan_of, wayward
+from caller import Caller
 
+import chatkit
+from chatkit import history
 from chatkit.bulk import apply, table
+from chatkit.bulk.interrupt import Interrupt
 
 
 @pytest.mark.parametrize("times", [1, 2])
@@ -55,3 +63,160 @@ def test_an_interrupt_as_the_run_ends_does_not_cost_the_result(monkeypatch, plac
         except KeyboardInterrupt:
             pytest.fail(f"the result is lost: KeyboardInterrupt after {name}")
         assert len(result) == 3
+
+
+# --- the stop button, pressed on another process ------------------------------------------------
+
+CHILD = """
+import json, os, signal, sys, time
+import chatkit
+from bulk.wayward import contact, flow, plan_of
+base_url, token, noun, rows, deadline = sys.argv[1:]
+client = chatkit.Client(base_url, 1001, token, deadline=float(deadline))
+make = {"contacts": contact, "flows": flow}[noun]
+plan = plan_of(getattr(client, noun), [make(n) for n in range(int(rows))])
+heard = []
+mine = lambda number, frame: heard.append(number)
+signal.signal(signal.SIGINT, mine)
+print("ready", flush=True)
+result = plan.apply(concurrency=4)
+ended = time.time()
+print(json.dumps({
+    "states": result.state.tolist(), "index": result.index.tolist(), "heard": heard,
+    "back": signal.getsignal(signal.SIGINT) is mine, "ended": ended, "run": plan.id,
+    "stopped": result.attrs["chatkit"]["stopped"],
+}), flush=True)
+sys.stdin.readline()
+"""
+
+
+@pytest.fixture
+def applied():
+    """Run a plan in a process of its own against a slow sandbox; press stop so many times."""
+    with chatkit.Sandbox(seed="empty") as sandbox, sandbox.serve() as base_url:
+        yield lambda **how: stopped(sandbox, base_url, **how)
+
+
+class Stopped(NamedTuple):
+    """A run that was stopped in another process, what that process told, and when it did."""
+
+    sandbox: chatkit.Sandbox
+    base_url: str
+    told: dict[str, Any]
+    took: float  #: seconds from the last press to the end of apply
+    printed: list[str]
+    room: str
+
+    def arrivals(self) -> list[Any]:
+        return [entry for entry in self.sandbox.front.log if entry.method == "POST"]
+
+    def there(self) -> list[str]:
+        data = Caller(self.sandbox)("GET", f"/{self.room}?pageSize=100").data
+        return [record.get("name") or record["number"] for record in data]
+
+
+def stopped(sandbox, base_url, *, room="contacts", rows=40, latency=0.25, presses=1, deadline=2.0):
+    sandbox.front.faults.set({"latency": latency})
+    with child(CHILD, base_url, sandbox.token, room, rows, deadline) as process:
+        assert process.stdout.readline() == "ready\n"
+        while len(sandbox.front.log) < 6:
+            time.sleep(0.01)
+        for press in range(presses):
+            time.sleep(0.05 * press)
+            os.kill(process.pid, signal.SIGINT)
+        pressed = time.time()
+        printed = []
+        while not (line := process.stdout.readline()).startswith("{"):
+            printed.append(line)
+        told = json.loads(line)
+        time.sleep(3 * latency)  # what it had sent arrives; what it sends now would arrive too
+        result = Stopped(sandbox, base_url, told, told["ended"] - pressed, printed, room)
+        process.stdin.write("\n")
+        process.stdin.flush()
+        process.wait(10)
+    sandbox.front.faults.set({})
+    return result
+
+
+def test_the_first_press_finishes_what_is_under_way_and_returns_the_truth(applied) -> None:
+    run = applied()
+    assert run.took < 2.0 + 1.0
+    assert run.told["index"] == list(range(40))
+    assert set(run.told["states"]) == {"applied", "not sent"}
+    landed = sorted(run.there())
+    assert landed == [number_of(n) for n, s in enumerate(run.told["states"]) if s == "applied"]
+    assert all(entry.time <= run.told["ended"] for entry in run.arrivals())
+    assert run.told["stopped"] == "you stopped it"
+    assert any("Interrupt again" in line for line in run.printed)
+
+
+def test_the_second_press_waits_for_nothing(applied) -> None:
+    run = applied(presses=2, latency=1.0, deadline=10.0)
+    assert run.took < 0.8
+    states = run.told["states"]
+    assert states.count("unknown") == 4
+    landed = run.there()
+    assert all((number_of(n) in landed) <= (s != "not sent") for n, s in enumerate(states))
+    assert all((number_of(n) in landed) >= (s == "applied") for n, s in enumerate(states))
+
+
+@pytest.mark.parametrize("room", ["contacts", "flows"])
+@pytest.mark.parametrize("presses", [1, 2])
+def test_a_resume_completes_what_was_stopped_and_doubles_nothing(applied, room, presses) -> None:
+    run = applied(presses=presses, room=room)
+    with chatkit.Client(run.base_url, 1001, run.sandbox.token) as client:
+        result = history.resume(run.told["run"], client, settle=0.5)
+    assert set(result.state) == {"applied"}
+    names = run.there()
+    assert len(names) == len(set(names)) == 40
+
+
+def test_the_handler_of_before_is_back_and_heard_nothing(applied) -> None:
+    run = applied(rows=8)
+    assert run.told["back"]
+    assert run.told["heard"] == []
+
+
+# --- the count of interrupts ------------------------------------------------------------------
+
+
+def test_interrupts_are_counted_in_place_of_raised_and_only_inside() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with Interrupt() as interrupt:
+        for n in range(3):
+            assert interrupt.asked == n
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.01)
+        assert interrupt.asked == 3
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_an_error_inside_gives_the_handler_back_too() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(ZeroDivisionError), Interrupt():
+        raise ZeroDivisionError
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_sleep_ends_soon_after_an_interrupt() -> None:
+    interrupt = Interrupt()
+    threading.Timer(0.1, interrupt.ask).start()
+    begun = time.monotonic()
+    interrupt.sleep(5)
+    assert time.monotonic() - begun < 0.5
+
+
+def test_another_thread_asks_and_leaves_the_handler_alone() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    seen: list[object] = []
+
+    def work() -> None:
+        with Interrupt() as interrupt:
+            seen.append(signal.getsignal(signal.SIGINT))
+            interrupt.ask()
+            seen.append(interrupt.asked)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert seen == [before, 1]

@@ -231,25 +231,24 @@ def _overwritten(truth: Mapping[str, Any], verdict: Verdict) -> None:
     Between the client's last read of a record and its write a value can be lost, which no
     client can prevent; from the first apply on it must have read, though.
     """
-    others = defaultdict(list)
+    marks = truth["marks"]
+    written = defaultdict(list)  # by record, in order: since the plan, what took effect
     for effect in truth["effects"]:
-        if effect["who"] == "writer" and effect["method"] != "DELETE" and effect["status"] < 300:
-            others[effect["id"]].append(effect)
+        if effect["body"] and effect["status"] < 300 and effect["n"] > marks.get("planned", 0):
+            written[effect["id"]].append(effect)
     read = defaultdict(list)
     for n, ids in truth["reads"]:
         for record_id in ids:
             read[record_id].append(n)
-    for effect in truth["effects"]:
-        if effect["who"] != "client" or effect["method"] == "DELETE" or effect["status"] >= 300:
-            continue
-        seen = [n for n in read[effect["id"]] if truth["marks"]["apply"] < n < effect["sent"]]
-        for other in others.get(effect["id"], ()):
-            theirs, sent = other["body"], effect["body"]
-            same = {name for name in theirs if name in sent and sent[name] != theirs[name]}
-            if same and truth["marks"]["planned"] < other["n"] < effect["n"]:
-                if seen and max(seen) < other["n"]:
+    for record_id, effects in written.items():
+        for effect in (effect for effect in effects if effect["who"] == "client"):
+            seen = [n for n in read[record_id] if marks["apply"] < n < effect["sent"]]
+            last = max(seen, default=effect["n"])
+            for name, value in effect["body"].items():
+                before = [e for e in effects if e["n"] < last and name in e["body"]]
+                between = [e for e in effects if last < e["n"] < effect["n"] and name in e["body"]]
+                if before and before[-1]["who"] == "writer" and before[-1]["body"][name] != value:
+                    line = f"{name} of {before[-1]['n']} by {effect['n']}"
+                    verdict.overwritten.append(f"{effect['path']}: {line}")
+                elif any(e["who"] == "writer" and e["body"][name] != value for e in between):
                     verdict.gaps += 1
-                else:
-                    verdict.overwritten.append(
-                        f"{effect['path']}: {sorted(same)} of {other['n']} by {effect['n']}"
-                    )

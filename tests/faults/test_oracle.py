@@ -180,3 +180,22 @@ def test_a_value_of_somebody_else_may_only_get_lost_between_read_and_write(
     assert (len(verdict.overwritten), verdict.gaps) == (
         (1, 0) if finding == "overwritten" else (0, 1)
     )
+
+
+def test_a_value_of_somebody_else_that_is_sent_again_is_kept() -> None:
+    """A service whose PUT replaces wants all fields: what was read is repeated."""
+    common = {"id": 7, "status": 200, "method": "PUT", "path": "contacts/7", "sent": 10}
+    truth = {
+        "state": {},
+        "marks": {"planned": 1, "apply": 2},
+        "reads": [[8, [7]]],
+        "effects": [
+            common | {"who": "writer", "n": 5, "body": {"footer": "first"}},
+            common | {"who": "writer", "n": 6, "body": {"footer": "last"}},
+            common | {"who": "client", "n": 11, "body": {"text": "a", "footer": "last"}},
+        ],
+    }
+    verdict = judge(Load("contacts", []), [], [], {}, truth, alone=False)
+    assert (verdict.overwritten, verdict.gaps) == ([], 0)
+    truth["effects"][-1]["body"]["footer"] = "first"  # type: ignore[index]
+    assert judge(Load("contacts", []), [], [], {}, truth, alone=False).overwritten

@@ -1,0 +1,337 @@
+"""What a result says is what the service knows: row by row, and when a run stops early."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+import pytest
+from bulk.planning import (  # noqa: F401
+    DOCUMENT,
+    JSON,
+    account,
+    active,
+    admin,
+    answering,
+    call,
+    client,
+    content,
+    flow,
+    log,
+    number,
+    people,
+    sandbox,
+    states,
+    stored,
+    through,
+    webhook,
+    writes,
+)
+
+import chatkit
+
+
+def planned(client, contact, **fields):  # noqa: F811
+    """The plan that gives one contact other fields."""
+    frame = client.contacts.frame()
+    for name, value in fields.items():
+        frame.loc[contact, name] = value
+    return client.contacts.plan(frame)
+
+
+# --- the frame of a result ------------------------------------------------------------------
+
+
+def test_a_result_has_the_rows_of_the_plan_in_its_order_with_its_index(sandbox, client):  # noqa: F811
+    people(sandbox, 12)
+    new = pd.DataFrame({"number": [number(n) for n in range(20, 26)], "country_code": "+1"})
+    frame = pd.concat([new, client.contacts.frame()[["number", "country_code", "name"]].iloc[::-1]])
+    frame["name"] = [None] * 6 + ["Zoë", "Ana Cruz"] * 6
+    frame["line"] = range(100, 118)
+    frame = frame.set_index("line").sample(frac=1, random_state=7)
+    plan = client.contacts.plan(frame)
+    result = plan.apply(many=True, concurrency=3)
+    assert len(result) == 12 and result.index.name == "line"
+    pd.testing.assert_index_equal(result.index, plan.frame().index)
+    for name in ("change", "label"):
+        pd.testing.assert_series_equal(result[name], plan.frame()[name])
+    made = active(sandbox, "contacts")
+    assert [made[key]["number"] for key in result["key"]] == result["label"].tolist()
+
+
+def test_a_result_keeps_an_index_of_several_levels(sandbox, client):  # noqa: F811
+    content(sandbox), content(sandbox, "welcome")
+    frame = client.templates.frame(["order_ready", "welcome"]).assign(text="Hi")
+    frame.loc[("welcome", "de"), ["text", "is_draft"]] = ["Hallo", True]
+    result = client.templates.plan(frame).apply()
+    assert result.index.names == ["template_code", "lang_code"]
+    assert result.index.tolist() == frame.index.tolist()
+    assert states(result) == ["applied"] * 3
+
+
+def test_a_result_says_how_it_knows(sandbox, client):  # noqa: F811
+    ids = people(sandbox, 12)
+    frame = client.contacts.frame()
+    frame.loc[ids[0], "name"] = "Zoë"
+    result = client.contacts.plan(frame, delete=ids[1:2]).apply()
+    assert result["evidence"].tolist() == ["read back", "answered"]
+    assert result["sent"].tolist() == [1, 1]
+    assert result["reason"].tolist() == ["", ""]
+    assert result.chatkit.summary() == "All 2 changes applied."
+
+
+# --- three ways -----------------------------------------------------------------------------
+
+
+def test_what_is_so_already_is_not_sent(sandbox, client):  # noqa: F811
+    [contact] = people(sandbox, 1)
+    plan = planned(client, contact, name="Zoë")
+    call(sandbox, "PUT", f"contacts/{contact}", name="Zoë")
+    before = len(writes(sandbox))
+    result = plan.apply()
+    assert states(result) == ["unchanged"] and result["reason"].tolist() == ["it is so already"]
+    assert len(writes(sandbox)) == before
+
+
+@pytest.mark.parametrize("put", ["merge", "replace"])
+@pytest.mark.parametrize("requires", ["nothing", "create_fields"])
+def test_what_others_changed_meanwhile_is_kept(put, requires):
+    with account(put=put, put_requires=requires) as (sandbox, client):  # noqa: F811
+        [contact] = people(sandbox, 1)
+        plan = planned(client, contact, number="2025550177")
+        call(
+            sandbox, "PUT", f"contacts/{contact}",
+            name="Zoë Smith", number=number(0), country_code="+1",
+        )  # fmt: skip
+        assert states(plan.apply()) == ["applied"]
+        after = active(sandbox, "contacts")[contact]
+        assert (after["first_name"], after["last_name"]) == ("Zoë", "Smith")
+        assert after["number"] == "2025550177"
+
+
+@pytest.mark.parametrize("put", ["merge", "replace"])
+def test_what_others_changed_in_a_content_meanwhile_is_kept(put):
+    with account(put=put) as (sandbox, client):  # noqa: F811
+        content(sandbox)
+        plan = client.templates("order_ready").plan(
+            client.templates("order_ready").frame().assign(text="Hi {{1}}")
+        )
+        theirs = next(iter(active(sandbox, "contents").values()))
+        theirs = {n: v for n, v in theirs.items() if n not in ("id", "scope", "active")}
+        call(
+            sandbox, "PUT", "templates/order_ready/contents/en",
+            **theirs | {"footer": "Danke", "buttons": [{"type": "custom", "label": "Ja"}]},
+        )  # fmt: skip
+        assert states(plan.apply()) == ["applied"]
+        [after] = active(sandbox, "contents").values()
+        assert (after["text"], after["footer"]) == ("Hi {{1}}", "Danke")
+        assert [button["label"] for button in after["buttons"]] == ["Ja"]
+        assert after["variables"] == {"1": "Ana"} and after["is_draft"] is True
+
+
+def test_unknown_fields_of_the_service_survive_a_replacing_update():
+    with account(put="replace") as (sandbox, _):  # noqa: F811
+        people(sandbox, 1)
+        sent = []
+
+        def door(method, target, headers, body):
+            if method == "PUT":
+                sent.append(json.loads(body))
+            status, _, answer = sandbox.answer(method, target, headers, body)
+            return status, JSON, answer.replace(b'"number":"2', b'"loyalty":"gold","number":"2')
+
+        client = through(sandbox, door)  # noqa: F811
+        frame = client.contacts.frame()
+        assert frame["loyalty"].tolist() == ["gold"]
+        frame["number"] = "2025550177"
+        assert states(client.contacts.plan(frame).apply()) == ["applied"]
+        assert sent == [
+            {"number": "2025550177", "country_code": "+1", "name": "Ana Cruz", "loyalty": "gold"}
+        ]
+
+
+@pytest.mark.parametrize("moves", [True, False])
+def test_my_field_changed_by_someone_is_a_conflict_with_both_values(moves):
+    with account(updated_at_moves=moves) as (sandbox, client):  # noqa: F811
+        [contact] = people(sandbox, 1)
+        plan = planned(client, contact, name="Zoë Mine")
+        call(sandbox, "PUT", f"contacts/{contact}", name="Theirs")
+        before = len(writes(sandbox))
+        result = plan.apply()
+        assert states(result) == ["conflict"]
+        assert "Theirs" in result["reason"].item() and "Zoë Mine" in result["reason"].item()
+        assert len(writes(sandbox)) == before
+        assert active(sandbox, "contacts")[contact]["first_name"] == "Theirs"
+
+
+@pytest.mark.parametrize("moves", [True, False])
+def test_a_name_that_someone_cleared_is_a_conflict_too(moves):
+    with account(updated_at_moves=moves) as (sandbox, client):  # noqa: F811
+        [contact] = people(sandbox, 1)
+        plan = planned(client, contact, name="Zoë Mine")
+        call(sandbox, "PUT", f"contacts/{contact}", name="")
+        result = plan.apply()
+        assert states(result) == ["conflict"]
+        assert "Ana Cruz" in result["reason"].item()
+        assert active(sandbox, "contacts")[contact]["first_name"] is None
+
+
+def test_a_contact_without_a_name_is_named_though_another_field_moved(sandbox, client):  # noqa: F811
+    [contact] = people(sandbox, 1, name=None)
+    plan = planned(client, contact, name="Zoë")
+    call(sandbox, "PUT", f"contacts/{contact}", number="2025550177")
+    assert states(plan.apply()) == ["applied"]
+    after = active(sandbox, "contacts")[contact]
+    assert (after["first_name"], after["number"]) == ("Zoë", "2025550177")
+
+
+def test_a_name_that_is_cleared_already_is_unchanged(sandbox, client):  # noqa: F811
+    [contact] = people(sandbox, 1)
+    plan = planned(client, contact, name="")
+    call(sandbox, "PUT", f"contacts/{contact}", name="")
+    assert states(plan.apply()) == ["unchanged"]
+
+
+def test_a_document_that_is_never_shown_is_guarded_by_its_time():
+    with account(flow_json_in_get=False) as (sandbox, client):  # noqa: F811
+        ids = [flow(sandbox, f"Flow {n}") for n in range(2)]
+        other = {**DOCUMENT, "version": "7.2"}
+        frame = client.flows.frame().assign(flow_json=[other, other])
+        plan = client.flows.plan(frame)
+        call(sandbox, "PUT", f"flows/{ids[0]}", flow_json={**DOCUMENT, "version": "6.0"})
+        result = plan.apply(irreversible=True)
+        assert states(result) == ["conflict", "applied"]
+        assert "updated_at" in result["reason"].iloc[0]
+        assert active(sandbox, "flows")[ids[0]]["flow_json"]["version"] == "6.0"
+
+
+def test_a_record_that_someone_deleted_is_a_conflict_or_nothing_to_do(sandbox, client):  # noqa: F811
+    ids = people(sandbox, 2)
+    frame = client.contacts.frame()
+    frame.loc[ids[0], "name"] = "Zoë"
+    plan = client.contacts.plan(frame, delete=ids[1:])
+    for contact in ids:
+        call(sandbox, "DELETE", f"contacts/{contact}")
+    result = plan.apply()
+    assert states(result) == ["conflict", "unchanged"]
+    assert result["reason"].tolist() == ["somebody deleted it meanwhile", "it was gone already"]
+
+
+def test_a_record_that_someone_changed_is_not_deleted(sandbox, client):  # noqa: F811
+    ids = people(sandbox, 2)
+    plan = client.contacts.plan(delete=ids)
+    call(sandbox, "PUT", f"contacts/{ids[0]}", name="Keep me")
+    call(sandbox, "PUT", f"contacts/{ids[1]}", name="")
+    result = plan.apply()
+    assert states(result) == ["conflict", "conflict"]
+    assert "Keep me" in result["reason"].iloc[0]
+    assert len(active(sandbox, "contacts")) == 2
+
+
+def test_what_someone_made_meanwhile_is_a_conflict_or_unchanged(sandbox, client):  # noqa: F811
+    new = pd.DataFrame({"lang_code": ["en", "de"], "text": ["Hi", "Hallo"]})
+    plan = client.templates("order_ready").plan(new)
+    content(sandbox, text="Theirs"), content(sandbox, lang_code="de", text="Hallo")
+    assert states(plan.apply()) == ["conflict", "unchanged"]
+    people(sandbox, 1)
+    own = pd.DataFrame({"number": [number(1)], "country_code": "+1", "name": "Zoë"})
+    plan = client.contacts.plan(own)
+    people_since = call(sandbox, "POST", "contacts", number=number(1), country_code="+1", name="X")
+    result = plan.apply()
+    assert states(result) == ["conflict"] and "409" in result["reason"].item()
+    assert active(sandbox, "contacts")[int(people_since["id"])]["first_name"] == "X"
+
+
+def test_a_change_between_reading_and_planning_is_no_edit_of_mine(sandbox, client):  # noqa: F811
+    ids = people(sandbox, 2)
+    frame = client.contacts.frame()
+    call(sandbox, "PUT", f"contacts/{ids[0]}", name="Theirs")
+    frame.loc[ids[1], "name"] = "Zoë"
+    plan = client.contacts.plan(frame)
+    assert [c.key for c in plan.changes] == [ids[1]]
+    assert states(plan.apply()) == ["applied"]
+    assert active(sandbox, "contacts")[ids[0]]["first_name"] == "Theirs"
+
+
+# --- what reads back otherwise --------------------------------------------------------------
+
+
+def test_what_reads_back_otherwise_differs_and_says_both(sandbox):  # noqa: F811
+    people(sandbox, 2)
+
+    def shouting(method, target, headers, body):
+        if method == "PUT":
+            body = json.dumps({**json.loads(body), "name": "ZOË"}).encode()
+        return sandbox.answer(method, target, headers, body)
+
+    client = through(sandbox, shouting)  # noqa: F811
+    frame = client.contacts.frame().assign(name=["Zoë", "ZOË"])
+    result = client.contacts.plan(frame).apply()
+    assert states(result) == ["differs", "applied"]
+    assert "name is 'ZOË', not 'Zoë'" in result["reason"].iloc[0]
+    assert result.chatkit.summary() == "2 changes: 1 applied, 1 differs."
+
+
+def test_what_landed_but_cannot_be_read_back_is_applied_and_says_so(sandbox):  # noqa: F811
+    [contact] = people(sandbox, 1)
+    put = []
+
+    def broken(method, target, status, body):
+        put.extend([target] if method == "PUT" else [])
+        return (503, b"") if put and method == "GET" else None
+
+    client = answering(sandbox, broken)  # noqa: F811
+    client.transport.deadline = 0.3
+    result = planned(client, contact, name="Zoë").apply()
+    assert states(result) == ["applied"] and "could not be read back" in result["reason"].item()
+    assert active(sandbox, "contacts")[contact]["first_name"] == "Zoë"
+
+
+def test_rows_that_the_service_refuses_say_why(sandbox, client):  # noqa: F811
+    new = pd.DataFrame({"lang_code": ["en", "xx"], "text": "Hi"})
+    result = client.templates("order_ready").plan(new).apply()
+    assert states(result) == ["applied", "failed"]
+    assert "422" in result["reason"].iloc[1] and "lang_code" in result["reason"].iloc[1]
+    assert [c["lang_code"] for c in active(sandbox, "contents").values()] == ["en"]
+
+
+def test_deletes_make_room_before_creates_need_it(sandbox, client):  # noqa: F811
+    ids = [webhook(sandbox, n) for n in range(10)]
+    new = pd.DataFrame({"url": ["https://new.example/"], "events": [["*"]]})
+    result = client.webhooks.plan(new, delete=ids[:1]).apply(irreversible=True)
+    assert set(states(result)) == {"applied"}
+
+
+def test_a_number_that_an_update_makes_free_is_taken_by_a_create_if_you_say_so(sandbox, client):  # noqa: F811
+    people(sandbox, 1)
+    frame = client.contacts.frame().reset_index()
+    frame.loc[0, "number"] = "2025550177"
+    frame.loc[1, ["number", "country_code", "name"]] = [number(0), "+1", "New"]
+    plan = client.contacts.plan(frame)
+    assert "duplicates=True" in plan.refused["next_step"].item()
+    result = client.contacts.plan(frame, duplicates=True).apply()
+    assert states(result) == ["applied", "applied"]
+    assert [c["number"] for c in active(sandbox, "contacts").values()] == ["2025550177", number(0)]
+
+
+def test_no_second_has_more_calls_than_its_rate(sandbox, client):  # noqa: F811
+    people(sandbox, 10)
+    plan = client.contacts.plan(client.contacts.frame().assign(name="Zoë"))
+    since = len(log(sandbox))
+    assert states(plan.apply(many=True, rate=20)) == ["applied"] * 10
+    calls = admin(sandbox, "GET", "requests")["requests"][since:]
+    times = [pd.Timestamp(call["time"]) for call in calls]
+    assert len(times) > 20
+    spans = [(b - a).total_seconds() for a, b in zip(times, times[20:], strict=False)]
+    assert min(spans) >= 0.9
+
+
+def test_nothing_but_the_rows_of_the_plan_is_written(sandbox, client):  # noqa: F811
+    ids = people(sandbox, 12)
+    before, since = stored(sandbox, "contacts"), len(log(sandbox))
+    frame = client.contacts.frame()
+    frame.loc[ids[3], "name"] = "Zoë"
+    client.contacts.plan(frame).apply()
+    assert [c for c in log(sandbox)[since:] if c[0] != "GET"] == [("PUT", f"contacts/{ids[3]}")]
+    after = stored(sandbox, "contacts")
+    assert {n: after[n] for n in ids if n != ids[3]} == {n: before[n] for n in ids if n != ids[3]}

@@ -1,0 +1,210 @@
+"""When a run stops by itself: a canary, a breaker, a token that may not, a busy account."""
+
+from __future__ import annotations
+
+import threading
+
+import pandas as pd
+import pytest
+from bulk.planning import (  # noqa: F401
+    JSON,
+    account,
+    active,
+    admin,
+    call,
+    client,
+    limited,
+    number,
+    people,
+    sandbox,
+    states,
+    through,
+    writes,
+)
+
+import chatkit
+
+
+def newcomers(count):
+    return pd.DataFrame({"number": [number(n) for n in range(count)], "country_code": "+1"})
+
+
+def refusing(sandbox, after=0):  # noqa: F811
+    """A client of a service that refuses every write, or all after the first few."""
+    seen = []
+
+    def refuse(method, target, headers, body):
+        if method != "GET":
+            seen.append(target)
+            if len(seen) > after:
+                return 422, JSON, b'{"message": "not today"}'
+        return sandbox.answer(method, target, headers, body)
+
+    return through(sandbox, refuse), seen
+
+
+# --- the canary -----------------------------------------------------------------------------
+
+
+def test_a_service_that_refuses_everything_gets_five_rows_of_many(sandbox):  # noqa: F811
+    client, seen = refusing(sandbox)  # noqa: F811
+    result = client.contacts.plan(newcomers(101)).apply(concurrency=32)
+    assert len(seen) == 5
+    assert result["state"].value_counts().to_dict() == {"not sent": 96, "failed": 5}
+    summary = result.chatkit.summary()
+    assert "96 not sent" in summary and "It stopped: the first 5 rows" in summary
+    assert "not today" in summary
+
+
+def test_a_plan_of_100_rows_has_no_canary_but_the_breaker(sandbox):  # noqa: F811
+    client, seen = refusing(sandbox)  # noqa: F811
+    result = client.contacts.plan(newcomers(100)).apply(concurrency=1)
+    assert len(seen) == 10
+    assert result["state"].value_counts().to_dict() == {"not sent": 90, "failed": 10}
+    assert "10 rows in a row were refused" in result.chatkit.summary()
+
+
+def test_the_canary_has_a_row_of_each_kind(sandbox):  # noqa: F811
+    ids = people(sandbox, 150)
+    client, seen = refusing(sandbox)  # noqa: F811
+    frame = client.contacts.frame()
+    frame.iloc[:60, frame.columns.get_loc("name")] = "Zoë"
+    new = pd.DataFrame({"number": [number(n) for n in range(200, 260)], "country_code": "+1"})
+    frame = pd.concat([frame.reset_index(), new], ignore_index=True)
+    result = client.contacts.plan(frame, delete=ids[-60:]).apply(many=True)
+    tried = result[result["state"] != "not sent"]
+    assert sorted(tried["change"]) == ["create", "create", "delete", "update", "update"]
+    assert len(seen) == 5
+
+
+def test_after_a_good_canary_all_rows_are_sent(sandbox, client):  # noqa: F811
+    result = client.contacts.plan(newcomers(120)).apply()
+    assert states(result) == ["applied"] * 120
+    assert len(active(sandbox, "contacts")) == 120
+
+
+@pytest.mark.parametrize("status", [403, 404, 401])
+def test_creates_that_the_token_may_not_make_never_come_to_many(status):
+    with account(forbidden_status=status) as (sandbox, _):  # noqa: F811
+        client = limited(sandbox, "Chat Contacts, View")  # noqa: F811
+        result = client.contacts.plan(newcomers(150)).apply(concurrency=4)
+        assert len(writes(sandbox)) <= 5
+        assert set(states(result)) <= {"failed", "not sent"}
+        assert result.chatkit.summary().count("It stopped") == 1
+
+
+# --- the breaker ----------------------------------------------------------------------------
+
+
+def test_ten_refusals_in_a_row_stop_a_run(sandbox):  # noqa: F811
+    client, seen = refusing(sandbox, after=20)  # noqa: F811
+    result = client.contacts.plan(newcomers(90)).apply(concurrency=1)
+    assert len(seen) == 30
+    assert states(result) == ["applied"] * 20 + ["failed"] * 10 + ["not sent"] * 60
+    assert len(active(sandbox, "contacts")) == 20
+
+
+def test_refusals_between_rows_that_land_do_not_stop_a_run(sandbox, client):  # noqa: F811
+    frame = pd.DataFrame({"lang_code": ["xx", "en", "xy", "de", "xz", "fr"] * 7, "text": "Hi"})
+    frame["template_code"] = [f"code_{n // 6}" for n in range(42)]
+    result = client.templates.plan(frame).apply(concurrency=1)
+    assert result["state"].value_counts().to_dict() == {"failed": 21, "applied": 21}
+    assert "stopped" not in result.chatkit.summary()
+
+
+def test_updates_that_a_404_service_forbids_stop_after_ten(sandbox):  # noqa: F811
+    with account(forbidden_status=404) as (sandbox, _):  # noqa: F811
+        people(sandbox, 40)
+        client = limited(sandbox, "Chat Contacts, View")  # noqa: F811
+        frame = client.contacts.frame().assign(name="Zoë")
+        since = len(writes(sandbox))
+        result = client.contacts.plan(frame).apply(many=True, concurrency=1)
+        assert len(writes(sandbox)) - since == 10
+        assert states(result) == ["failed"] * 10 + ["not sent"] * 30
+
+
+# --- permissions ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_token_that_may_not_stops_the_run_and_a_better_one_goes_on(status):
+    with account(forbidden_status=status) as (sandbox, whole):  # noqa: F811
+        people(sandbox, 12)
+        client = limited(sandbox, "Chat Contacts, View", "Chat Contacts, Add")  # noqa: F811
+        frame = client.contacts.frame()
+        frame.iloc[:3, frame.columns.get_loc("name")] = "Zoë"
+        result = client.contacts.plan(frame).apply(concurrency=2)
+        assert set(states(result)) == {"not sent"}
+        assert "Chat Contacts, Edit" in result.chatkit.summary()
+        assert [c["first_name"] for c in active(sandbox, "contacts").values()] == ["Ana"] * 12
+        assert chatkit.runs(client)["state"].tolist() == ["open"]
+        again = chatkit.resume(result, whole)
+        assert states(again) == ["applied"] * 3
+        assert chatkit.runs(client)["state"].tolist() == ["finished"]
+
+
+@pytest.mark.parametrize("readable", [True, False])
+@pytest.mark.parametrize("kind", ["update", "delete"])
+def test_a_404_that_hides_a_refusal_is_never_taken_for_gone(kind, readable):
+    with account(forbidden_status=404, inactive_readable=readable) as (sandbox, _):  # noqa: F811
+        [contact] = people(sandbox, 1)
+        client = limited(sandbox, "Chat Contacts, View")  # noqa: F811
+        if kind == "delete":
+            plan = client.contacts.plan(delete=[contact])
+        else:
+            plan = client.contacts.plan(client.contacts.frame().assign(name="Zoë"))
+        result = plan.apply()
+        assert states(result) == ["failed"], result["reason"].item()
+        assert active(sandbox, "contacts")[contact]["first_name"] == "Ana"
+
+
+@pytest.mark.parametrize("forbidden", [403, 404])
+@pytest.mark.parametrize("second", ["not_found", "ok"])
+def test_an_inactive_contact_that_can_be_read_is_not_taken_for_there(forbidden, second):
+    points = {"forbidden_status": forbidden, "second_delete": second, "inactive_readable": True}
+    with account(**points) as (sandbox, client):  # noqa: F811
+        ids = people(sandbox, 2)
+        frame = client.contacts.frame()
+        frame.loc[ids[0], "name"] = "Zoë"
+        plan = client.contacts.plan(frame, delete=ids[1:])
+        for contact in ids:
+            call(sandbox, "DELETE", f"contacts/{contact}")
+        result = plan.apply()
+        assert states(result)[0] == "conflict"
+        assert states(result)[1] == ("unchanged" if second == "not_found" else "applied")
+        assert active(sandbox, "contacts") == {}
+
+
+# --- a busy account -------------------------------------------------------------------------
+
+
+def test_a_second_apply_on_the_account_is_refused_at_once(sandbox, client):  # noqa: F811
+    people(sandbox, 30)
+    first = client.contacts.plan(client.contacts.frame().assign(name="Zoë"))
+    second = client.contacts.plan(newcomers(40).iloc[30:])
+    admin(sandbox, "POST", "faults", latency=0.05)
+    results = []
+    thread = threading.Thread(
+        target=lambda: results.append(first.apply(many=True, concurrency=2)), daemon=True
+    )
+    thread.start()
+    while not any(method == "PUT" for method, _ in writes(sandbox)):
+        thread.join(0.01)
+    with pytest.raises(chatkit.AccountBusy, match=f"run {first.id}"):
+        second.apply()
+    with pytest.raises(chatkit.AccountBusy):
+        first.apply(many=True)
+    thread.join()
+    assert states(results[0]) == ["applied"] * 30
+    assert len(active(sandbox, "contacts")) == 30
+    assert states(second.apply()) == ["applied"] * 10
+
+
+def test_another_account_is_not_busy(sandbox, client):  # noqa: F811
+    from chatkit.bulk.journal import home
+    from chatkit.bulk.lock import lock
+
+    with lock(home(True), client.connection.account), account() as (_, other):
+        assert states(other.contacts.plan(newcomers(1)).apply()) == ["applied"]
+        with pytest.raises(chatkit.AccountBusy, match="Nothing was sent"):
+            client.contacts.plan(newcomers(1)).apply()
