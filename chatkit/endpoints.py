@@ -38,6 +38,7 @@ class Endpoints(Generic[R]):
     unique: ClassVar[bool] = False  #: whether the service refuses a second record of one name
     natural_key: ClassVar[tuple[str, ...]]  #: the fields that name a record for people
     instead: ClassVar[Mapping[str, str]] = {}  #: what to edit in place of what cannot be written
+    lost: ClassVar[str] = ""  #: what is lost with the answer to a create
     most: ClassVar[int | None] = None  #: how many an account may have
     chosen: ClassVar[bool] = False  #: whether who creates a record chooses its key
     code: str | None = None  #: the template code, for contents
@@ -147,6 +148,10 @@ class Endpoints(Generic[R]):
         fields = live.model_dump(mode="json", exclude_unset=True)
         return {n: v for n, v in fields.items() if n in sendable}
 
+    def shown(self, live: R) -> dict[str, Any]:
+        """Return all that a live record shows, as it could have been sent."""
+        return live.model_dump(mode="json", exclude_unset=True) | self.sendable(live)
+
     @property
     def shows_deleted(self) -> bool:
         """Whether what is deleted can still be read."""
@@ -182,6 +187,10 @@ class Endpoints(Generic[R]):
     def natural(self, fields: Mapping[str, Any]) -> str | None:
         """Return the text that names a record among its kind, None if a part of it is missing."""
         return _joined(fields, self.named_by())
+
+    def named(self, record: R) -> str | None:
+        """Return the text that names a record that was read."""
+        return self.natural({name: getattr(record, name, None) for name in self.named_by()})
 
     def label(self, fields: Mapping[str, Any]) -> str | None:
         """Return what people call a record, None if a part of that is missing."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from functools import wraps
-from typing import Any, ClassVar
+from functools import cache, wraps
+from typing import Annotated, Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from chatkit.errors import InputError, Problem
@@ -53,9 +53,35 @@ class Body(BaseModel):
 
         Raises `InputError` with every problem at once.
         """
-        nothing = Problem("(nothing)", "", f"pass one of {', '.join(cls.updatable())}")
-        problems = [] if fields else [nothing]
+        problems = []
+        if not fields:
+            problems = [Problem("(nothing)", "", f"pass one of {', '.join(cls.updatable())}")]
         return cls._checked(fields, problems, f"{what} cannot be updated:", fixed=cls.create_only)
+
+    @classmethod
+    def column(
+        cls, name: str, values: Sequence[Any]
+    ) -> tuple[dict[int, Any], dict[int, tuple[Problem, ...]]]:
+        """Check many values of one field at once, which is many times as quick.
+
+        Returns:
+            The values as they may be sent, and what is wrong with the others, by their places.
+        """
+        many = _column(cls, name)
+        wrong: dict[int, tuple[Problem, ...]] = {}
+        places = range(len(values))
+        try:
+            checked = many.validate_python(values)
+        except ValidationError as error:
+            for place in {int(detail["loc"][0]) for detail in error.errors(include_url=False)}:
+                try:
+                    cls._checked({name: values[place]}, [], "")
+                except InputError as refusal:
+                    wrong[place] = refusal.problems
+            right = [n for n in places if n not in wrong]
+            checked = many.validate_python([values[n] for n in right])
+            return dict(zip(right, _sent(many, checked), strict=True)), wrong
+        return dict(zip(places, _sent(many, checked), strict=True)), wrong
 
     @classmethod
     def _checked(
@@ -103,6 +129,21 @@ class Body(BaseModel):
             shown = "" if detail["type"] == "missing" else _short(value, field)
             found[field] = Problem(field, shown, reason)
         return list(found.values())
+
+
+@cache
+def _column(body: type[Body], name: str) -> TypeAdapter[list[Any]]:
+    """Make what checks a list of values of one field, as strictly as the body does."""
+    field = body.model_fields[name]
+    one = Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation
+    config = ConfigDict(strict=True, hide_input_in_errors=True)
+    return TypeAdapter(list[one], config=config)  # type: ignore[valid-type]
+
+
+def _sent(many: TypeAdapter[list[Any]], checked: list[Any]) -> list[Any]:
+    """Turn nested bodies into what JSON has."""
+    sent: list[Any] = many.dump_python(checked, exclude_unset=True)
+    return sent
 
 
 #: What pydantic calls a field that there is not: on create, and on update.

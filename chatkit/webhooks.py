@@ -75,6 +75,7 @@ class Webhooks(Resource[Webhook]):
     update_method = "PATCH"
     natural_key = ("url",)
     most = 10
+    lost = "its signing secret was in that answer: delete it and create it again"
 
     def frame(self) -> pd.DataFrame:
         """Read the registrations into a DataFrame, one row each, indexed by id.

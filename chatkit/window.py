@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from math import inf
 
 #: Calls may reach the service a little closer together than they have left.
 _MARGIN = 1.02
@@ -16,7 +17,7 @@ class Window:
     """
 
     def __init__(self, rate: float) -> None:
-        if not rate > 0:
+        if not 0 < rate < inf:
             raise ValueError("a rate is a number of calls a second, above 0")
         self.rate = rate
         self._most = max(1, int(rate))

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import time
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
 
 from chatkit.bulk.interrupt import Interrupt
 from chatkit.bulk.journal import Journal
-from chatkit.bulk.judge import Judge, Step, first_step, known
+from chatkit.bulk.judge import ATTEMPTS, Judge, Step, first_step, known
 from chatkit.bulk.pace import Pace
-from chatkit.bulk.reconcile import look, waves
+from chatkit.bulk.reconcile import Search
 from chatkit.bulk.row import Row
 from chatkit.call import Call
 from chatkit.endpoints import Endpoints
@@ -53,14 +53,21 @@ class Run:
         journal: Holds the changes, and what is known of them; it is written on.
         desk: Where the records are.
         pace: How many at once, and how many a second.
+        interrupt: Hears when a person wants to stop.
         settle: Seconds until it is believed that a lost change will not land any more.
     """
 
     def __init__(
-        self, journal: Journal, desk: Desk, pace: Pace, *, settle: float | None = None
+        self,
+        journal: Journal,
+        desk: Desk,
+        pace: Pace,
+        interrupt: Interrupt,
+        *,
+        settle: float | None = None,
     ) -> None:
         self.rows = folded(journal)
-        self.interrupt = Interrupt()
+        self.interrupt = interrupt
         self._journal, self._desk, self._pace, self._settle = journal, desk, pace, settle
         taken: set[object] = {
             *journal.header.known,
@@ -86,7 +93,7 @@ class Run:
             return
         for row in undone:
             row.reopened()
-        with self.interrupt, Progress("changes", len(self.rows)) as self._progress:
+        with Progress("changes", len(self.rows)) as self._progress:
             self._progress.add(len(self.rows) - len(undone))
             try:
                 resumed = any(row.attempts for row in self.rows)
@@ -111,18 +118,23 @@ class Run:
     # --- the order of rows ----------------------------------------------------------
 
     def _groups(self, undone: list[Row]) -> Iterator[list[Row]]:
-        """A few first; then what makes room, what changes, and what is new."""
-        fresh = not any(row.attempts for row in self.rows)
-        if fresh and len(undone) > CANARY_FROM:
-            first = canary(undone)
-            yield first
-            odd = [row for row in first if row.state in ("failed", "differs", "unknown")]
-            if len(odd) == len(first) or any(row.state == "differs" for row in odd):
-                said = f"the first {len(first)} rows did not go as planned: {odd[0].reason}"
-                self._judge.stopped = self.stopped or said
+        """What makes room, what changes, what is new; in a long plan a few of each first."""
+        fresh = not any(row.attempts for row in self.rows) and len(undone) > CANARY_FROM
         for kind in ("delete", "update", "create"):
-            if group := [row for row in undone if row.change.kind == kind and not row.done]:
-                yield group
+            group = [row for row in undone if row.change.kind == kind]
+            first = group[:CANARY] if fresh else []
+            if first:
+                yield first
+                self._sing(first)
+            if rest := [row for row in group if not row.done]:
+                yield rest
+
+    def _sing(self, first: list[Row]) -> None:
+        """Stop if the first rows of a kind did not go as planned: the others would not either."""
+        odd = [row for row in first if row.state in ("failed", "differs", "unknown")]
+        if len(odd) == len(first) or any(row.state == "differs" for row in odd):
+            said = f"the first {len(first)} rows did not go as planned: {odd[0].reason}"
+            self._judge.stopped = self._judge.stopped or said
 
     def _work(self, rows: Iterable[Row]) -> None:
         """Send these rows, and settle what is in doubt, until nothing is left to do."""
@@ -130,8 +142,9 @@ class Run:
         ready = deque(first_step(row) for row in rows if not row.open)
         while (ready or doubtful) and not self._ended():
             doubtful += self._pump(ready)
+            if self._judge.storm:
+                self._judge.weather()
             if doubtful and not self._ended():
-                self._judge.weather(doubtful[-1].reason)
                 doubtful = self._settled(doubtful, ready)
 
     def _ended(self) -> bool:
@@ -203,8 +216,8 @@ class Run:
                 self._progress.add(1)
         writes = [step for step, _ in batch if step.stage == "write"]
         for row, _, record in writes:
-            live = {} if record is None else {"live": self._of(row).sendable(record)}
-            self._judge.note(row, "intent", attempt=row.attempts + 1, **live)
+            held = {} if record is None else self._judge.held(row, record)
+            self._judge.note(row, "intent", attempt=row.attempts + 1, **held)
         if writes and not self._committed():
             for row, _, _ in writes:
                 row.feed("not sent", {"reason": self.stopped})
@@ -236,51 +249,58 @@ class Run:
 
     def _settled(self, doubtful: list[Row], ready: deque[Step]) -> list[Row]:
         """Look at what is in doubt: it is done, or ready once more, or must still settle."""
+        if not self._committed():
+            return doubtful
         now = time.monotonic()
-        due = {row.n: self._since.get(row.n, now) + self._settling(row) for row in doubtful}
-        new = [row for row in doubtful if row.key is None]
-        waiting: list[Row] = []
-        for wave in waves(new):
-            verdicts = look(
-                self._desk.transport,
-                self._of(wave[0]),
-                wave,
-                self._judge.taken,
-                thorough=any(row.attempts > 1 for row in wave),
-            )
-            for row in wave:
-                self._since.setdefault(row.n, now)
-                verdict = verdicts[row.n]
-                if verdict.what == "adopted":
-                    key = getattr(verdict.record, self._of(row).key)
-                    self._judge.adopt(row, key, verdict.reason)
-                elif verdict.what != "absent":
-                    self._judge.unclear(row, verdict.what, verdict.reason)
-                elif now < due[row.n]:
-                    waiting.append(row)
-                elif self._judge.absent(row):
-                    ready.append(first_step(row))
-                if row.done:
-                    self._progress.add(1)
         for row in doubtful:
-            if row.key is not None:
-                self._since.setdefault(row.n, now)
-                if now < due[row.n]:
-                    waiting.append(row)
-                else:
-                    ready.appendleft(Step(row, "read"))
+            self._since.setdefault(row.n, now)
+        due = {row.n: self._since[row.n] + self._settling(row) for row in doubtful}
+        new = [row for row in doubtful if row.key is None]
+        waiting = self._look_for(new, ready, due) if new else []
+        for row in doubtful:
+            if row in new:
+                continue
+            if now < due[row.n]:
+                waiting.append(row)
+            else:
+                ready.appendleft(Step(row, "read"))
         if waiting and not ready:
             self.interrupt.sleep(min(due[row.n] for row in waiting) - now)
+        return waiting
+
+    def _look_for(self, new: list[Row], ready: deque[Step], due: dict[int, float]) -> list[Row]:
+        """Look for the records of creates; return the rows that must still settle."""
+        endpoints, judge = self._of(new[0]), self._judge
+        search = Search(self._desk.transport, endpoints, self._pace.turn, self._ended)
+        again = any(row.attempts > 1 for row in new)
+        began = time.monotonic()
+        waiting = []
+        verdicts = search.look(new, judge.taken, thorough=again)
+        for row in new:
+            verdict = verdicts.get(row.n)
+            if verdict is None:  # stopped
+                continue
+            if verdict.what == "adopted":
+                judge.adopt(row, getattr(verdict.record, endpoints.key), verdict.reason)
+            elif verdict.what != "absent":
+                judge.unclear(row, verdict.what, verdict.reason)
+            elif began < due[row.n]:
+                waiting.append(row)
+            elif judge.absent(row):
+                ready.append(first_step(row))
+            if row.done:
+                self._progress.add(1)
         return waiting
 
     def _settling(self, row: Row) -> float:
         """Seconds until a row that is not there is believed not to land any more."""
         if self._settle is not None:
             return self._settle
-        endpoints = self._of(row)
         if row.change.kind != "create":
             return SETTLE
-        return 0.0 if endpoints.unique else self._desk.transport.deadline + SETTLE_DUPLICABLE
+        last = row.attempts >= ATTEMPTS  # after it, nobody looks again
+        unique = self._of(row).unique and not last
+        return 0.0 if unique else self._desk.transport.deadline + SETTLE_DUPLICABLE
 
 
 def folded(journal: Journal) -> list[Row]:
@@ -295,14 +315,3 @@ def folded(journal: Journal) -> list[Row]:
 def counted(rows: Iterable[Row]) -> dict[str, int]:
     """Count the rows in each state."""
     return dict(Counter(row.state for row in rows))
-
-
-def canary(rows: Sequence[Row]) -> list[Row]:
-    """Choose a few rows, of every kind that there is."""
-    kinds = [
-        [row for row in rows if row.change.kind == kind] for kind in ("create", "update", "delete")
-    ]
-    chosen: list[Row] = []
-    while len(chosen) < min(CANARY, len(rows)):
-        chosen += [kind.pop(0) for kind in kinds if kind][: CANARY - len(chosen)]
-    return chosen

@@ -82,8 +82,8 @@ class Edits:
         self.unknown = [name for name in names if name not in base.columns]
         self._frame, self._base, self._who, self._match = frame, base, who, match
         rows = np.flatnonzero(match.positions >= 0)
-        self._rows = _Pick(rows, len(frame))
-        self._places = _Pick(match.positions[rows], len(base))
+        places = match.positions if len(rows) == len(frame) else match.positions[rows]
+        self._rows, self._places = _Pick(rows, len(frame)), _Pick(places, len(base))
         self._found: dict[str, Rows] = {}
 
     @property
@@ -306,10 +306,11 @@ def _numbers(cells: Cells) -> Any:
 
 def _other_objects(base: Cells, edited: Cells, places: _Pick, rows: _Pick) -> Rows:
     """Compare what is left one by one, but no object with itself."""
-    maybe = np.arange(len(rows.rows))
     if base.dtype == object and edited.dtype == object:
         one, two = places.numpy(_addresses(base)), rows.numpy(_addresses(edited))
         maybe = np.flatnonzero(one != two)
+    else:
+        maybe = np.arange(len(rows.rows))
     found = [np.zeros(0, np.int64)]
     for start in range(0, len(maybe), _BLOCK):
         part = maybe[start : start + _BLOCK]

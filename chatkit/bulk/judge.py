@@ -62,6 +62,11 @@ def known(key: int | str | None) -> int | str:
     return key
 
 
+def _stamp(record: Any) -> str | None:
+    moment = getattr(record, "updated_at", None)
+    return None if moment is None else str(moment.isoformat())
+
+
 class Judge:
     """Notes in the journal what outcomes mean, and stops a run that should not go on.
 
@@ -81,20 +86,25 @@ class Judge:
         self.given_up: set[int] = set()  #: rows that could not be read, for this time
         self._journal, self._of, self._pace = journal, of, pace
         self._failed_reads: dict[int, int] = {}
+        self._echoes: dict[int, Refused] = {}  # refusals of rows that may have landed before
         self._refused = self._doubts = self._storms = self._unreached = 0
+        self._last_doubt = ""
 
     @property
     def storm(self) -> bool:
         """Whether so many rows in a row are in doubt that it is time to look."""
         return self._doubts >= DOUBTS
 
-    def weather(self, reason: str) -> None:
+    def weather(self) -> None:
         """After a storm, go on only if anything has landed since the one before."""
-        if self.storm:
-            self._doubts = 0
-            self._storms += 1
-            if self._storms == 3:
-                self.stopped = f"the service does not answer as it should: {reason}"
+        self._doubts = 0
+        self._storms += 1
+        if self._storms == 3:
+            self.stopped = f"the service does not answer as it should: {self._last_doubt}"
+
+    def held(self, row: Row, record: Any) -> dict[str, Any]:
+        """Return what an intent keeps of a record: all that an undo needs."""
+        return {"live": self._of(row).sendable(record), "seen": _stamp(record)}
 
     def note(self, row: Row, what: str, **detail: Any) -> None:
         """Feed a row and write it down. A journal that cannot be written stops the run."""
@@ -107,16 +117,20 @@ class Judge:
     def adopt(self, row: Row, key: int | str | None, reason: str = "") -> None:
         """Note that a row whose answer was lost has landed."""
         self.taken.add(key)
-        self.note(row, "adopted", key=key, reason=reason or "the answer was lost, it has landed")
+        lost = self._of(row).lost if row.change.kind == "create" else ""
+        said = [reason or "the answer was lost, it has landed", *filter(None, [lost])]
+        self.note(row, "adopted", key=key, reason="; ".join(said))
         self._went_well()
 
     def absent(self, row: Row) -> bool:
         """Note that a row in doubt has not landed; tell whether it may be sent again."""
-        if row.attempts < ATTEMPTS:
+        if row.n in self._echoes:  # no echo: it was refused for good
+            self._refuse(row, self._echoes[row.n])
+        elif row.attempts >= ATTEMPTS:
+            self.note(row, "failed", reason=f"sent {row.attempts} times, and it never landed")
+        else:
             self.note(row, "absent", reason="it had not landed")
-            return True
-        self.note(row, "failed", reason=f"sent {row.attempts} times, and it never landed")
-        return False
+        return not row.done
 
     # --- what came back -------------------------------------------------------------
 
@@ -146,75 +160,85 @@ class Judge:
         record = endpoints.read(call, envelope, known(row.key))
         live = endpoints.sendable(record)
         wanted = change.after
-        if change.kind != "delete" and all(n in live and same(live[n], wanted[n]) for n in wanted):
+        stamp = _stamp(record)
+        if row.doubted and any(n not in live for n in wanted) and stamp != row.seen:
+            self.adopt(row, row.key, "the answer was lost, and its updated_at has moved since")
+        elif change.kind != "delete" and all(
+            n in live and same(live[n], wanted[n]) for n in wanted
+        ):
             if row.doubted:
                 self.adopt(row, row.key)
             else:
                 self.note(row, "unchanged", reason="it is so already")
         elif change.kind == "create":
             self.note(row, "conflict", reason="somebody made it meanwhile", live=live)
-        elif moved := self._moved(row, record, live):
+        elif moved := self._moved(row, stamp, live):
             self.note(row, "conflict", reason=moved, live=live)
         elif not row.doubted or self.absent(row):
             return Step(row, "write", record)
         return None
 
-    def _moved(self, row: Row, record: Any, live: dict[str, Any]) -> str:
+    def _moved(self, row: Row, stamp: str | None, live: dict[str, Any]) -> str:
         """Say which of the fields at stake somebody else has changed since the plan."""
-        seen, change = row.change.before, row.change
-        moved = [n for n in seen if n in live and not same(live[n], seen[n])]
+        change = row.change
+        held = row.live or {} if row.doubted else change.before
+        moved = [n for n in change.before if n in live and not same(live[n], held.get(n))]
         if moved:
-            said = [f"{n} was {seen[n]!r:.60} and is {live[n]!r:.60}" for n in moved]
+            said = [f"{n} was {held.get(n)!r:.60} and is {live[n]!r:.60}" for n in moved]
             said[-1] += f"; you want {change.after[moved[-1]]!r:.60}" if change.after else ""
             return "somebody else changed it: " + ", ".join(said)
         hidden = any(n not in live for n in change.after)
-        now = getattr(record, "updated_at", None)
-        if hidden and change.seen and now is not None and now.isoformat() != change.seen:
-            return (
-                f"somebody else changed it: updated_at was {change.seen} and is {now.isoformat()}"
-            )
+        if hidden and not row.doubted and change.seen and stamp not in (None, change.seen):
+            return f"somebody else changed it: updated_at was {change.seen} and is {stamp}"
         return ""
 
     def _answered(self, row: Row, call: Call, envelope: Envelope) -> Step | None:
         """A success: note the key, and whether the answer proves what was sent."""
-        endpoints = self._of(row)
+        endpoints, change = self._of(row), row.change
+        try:
+            record = endpoints.one(call, envelope.data)
+        except BadAnswer:  # nothing, or another shape
+            record = None
         key = row.key
-        if row.change.kind == "create":
-            key = endpoints.key_of(call, envelope, row.change.after)
-            self._keep_secret(row, call, envelope)
+        if change.kind == "create":
+            key = endpoints.key_of(call, envelope, change.after)
+            self._keep_secret(row, record)
+        elif record is not None and getattr(record, endpoints.key) != key:
+            raise BadAnswer(call, f"the answer is about another {endpoints.noun}")
         self.taken.add(key)
         self.note(row, "answered", key=key)
         self._went_well()
-        if row.done:
+        if change.kind == "delete":
             return None
-        try:
-            shown = endpoints.sendable(endpoints.one(call, envelope.data))
-        except BadAnswer:  # an id, or nothing at all
-            shown = {}
-        wanted = row.change.after
-        if all(name in shown and same(shown[name], value) for name, value in wanted.items()):
-            self.note(row, "verified")
+        there = {} if record is None else endpoints.shown(record)
+        wanted = change.after
+        if change.kind == "create" or all(n in there for n in wanted):
+            self._hold_against(row, there, proves=change.kind == "update")
             return None
         return Step(row, "check")
 
-    def _keep_secret(self, row: Row, call: Call, envelope: Envelope) -> None:
+    def _hold_against(self, row: Row, there: dict[str, Any], *, proves: bool) -> None:
+        """Hold what was read, or answered, against what was sent."""
+        wanted = row.change.after
+        odd = [n for n in wanted if n in there and not same(there[n], wanted[n])]
+        if odd:
+            said = ", ".join(f"{n} is {there[n]!r:.60}, not {wanted[n]!r:.60}" for n in odd)
+            live = {n: there[n] for n in wanted if n in there}
+            self.note(row, "differs", reason=f"it reads back otherwise: {said}", live=live)
+        elif proves:
+            self.note(row, "verified")
+
+    def _keep_secret(self, row: Row, record: Any) -> None:
         """Keep a signing secret in memory, for the person: it is never shown again."""
-        if "webhook_secret" in self._of(row).record.model_fields:
-            secret = self._of(row).one(call, envelope.data).webhook_secret
-            if secret is not None:
-                self.secrets[row.change.row] = secret
+        secret = getattr(record, "webhook_secret", None)
+        if isinstance(secret, Secret):
+            self.secrets[row.change.row] = secret
 
     def _check(self, row: Row, call: Call, envelope: Envelope) -> None:
         """Hold what reads back against what was sent."""
         endpoints = self._of(row)
-        live = endpoints.sendable(endpoints.read(call, envelope, known(row.key)))
-        wanted = row.change.after
-        odd = [n for n, value in wanted.items() if n in live and not same(live[n], value)]
-        if odd:
-            said = ", ".join(f"{n} is {live[n]!r:.60}, not {wanted[n]!r:.60}" for n in odd)
-            self.note(row, "differs", reason=f"it reads back otherwise: {said}", live=live)
-        else:
-            self.note(row, "verified")
+        record = endpoints.read(call, envelope, known(row.key))
+        self._hold_against(row, endpoints.sendable(record), proves=True)
 
     def _there(self, row: Row, call: Call, envelope: Envelope) -> None:
         """A write met a 404, but here it is: it was refused, unless reading shows the deleted."""
@@ -222,6 +246,8 @@ class Judge:
         endpoints.read(call, envelope, known(row.key))
         if endpoints.shows_deleted:
             self._gone(row)
+        elif row.doubted:
+            self._doubt(row, "404, although it is there")
         else:
             self.note(row, "failed", reason="404, although it is there: may the token do this?")
 
@@ -250,10 +276,11 @@ class Judge:
                 self.stopped = f"{reason} {error.advice}"
             case Refused() if step.stage in ("read", "look"):
                 return self._unreadable(row, error)
-            case Refused() if writing and row.doubted:
-                self._doubt(row, f"refused, perhaps as its own echo: {reason}")
             case NotFound() if writing and row.change.kind != "create":
                 return Step(row, "look")
+            case Refused() if writing and row.doubted:
+                self._echoes[row.n] = error
+                self._doubt(row, f"refused, perhaps as its own echo: {reason}")
             case Refused() if writing:
                 self._refuse(row, error)
             case _ if writing:
@@ -266,7 +293,9 @@ class Judge:
 
     def _unreadable(self, row: Row, error: Refused) -> Step | None:
         """A record that cannot be read before it is written: most often it is not there."""
-        if not isinstance(error, NotFound):
+        if not isinstance(error, NotFound) and row.doubted:
+            self.unclear(row, "unknown", f"it could not be read: {error.reason}")
+        elif not isinstance(error, NotFound):
             self.note(row, "failed", reason=f"it could not be read: {error.reason}")
         elif row.change.kind != "create":
             self._gone(row)
@@ -286,6 +315,7 @@ class Judge:
     def _doubt(self, row: Row, reason: str) -> None:
         self.note(row, "in doubt", reason=reason)
         self._doubts += 1
+        self._last_doubt = reason
 
     def unclear(self, row: Row, what: str, reason: str) -> None:
         """Note that looking did not help: it is another's, or nobody can tell."""

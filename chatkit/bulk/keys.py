@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from chatkit.bulk.same import INEXACT, plain, whole
 if TYPE_CHECKING:
     import pandas as pd
 
+Cells: TypeAlias = "pd.Series[Any] | pd.Index[Any]"
 Rows = NDArray[np.int64]  #: numbers of rows; the first row of a frame is 0
 Mask = NDArray[np.bool_]  #: one for each row
 
@@ -48,7 +49,7 @@ class Identity(NamedTuple):
         return " and ".join(self.key)
 
 
-def texts(cells: pd.Series[Any]) -> list[str | None]:
+def texts(cells: Cells) -> list[str | None]:
     """Read keys that are texts, None where there is none."""
     return [value if isinstance(value, str) and value else None for value in cells.astype(object)]
 
@@ -58,10 +59,10 @@ def why_no_text(value: Any) -> str:
     return "" if isinstance(value, str) else "is no text"
 
 
-def numbers(cells: pd.Series[Any]) -> tuple[Rows, Mask]:
+def numbers(cells: Cells) -> tuple[Rows, Mask]:
     """Read ids, whatever pandas made of them, and tell in which rows there is one."""
     if cells.dtype.kind == "i":
-        given = cells.notna().to_numpy(bool)
+        given = ~np.asarray(cells.isna())
         if given.all():
             return cells.to_numpy("int64"), given
         return cells.to_numpy("int64", na_value=0), given

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from chatkit.bulk import keys
-from chatkit.bulk.keys import Identity, Mask, Rows
+from chatkit.bulk.keys import Cells, Identity, Mask, Rows
 from chatkit.bulk.same import plain
 from chatkit.errors import InputError
 
@@ -60,7 +60,13 @@ class Match:
         rows = [refusal.row for refusal in new]
         self.refused += new
         self.sound[rows] = False
-        self.positions[rows] = -1
+        self._let_go(rows)
+
+    def _let_go(self, rows: list[int]) -> None:
+        """Let rows mean none of the base, in a copy: who compares by positions holds the old."""
+        if rows:
+            self.positions = self.positions.copy()
+            self.positions[rows] = -1
 
     # --- by key ---
 
@@ -81,14 +87,14 @@ class Match:
             if not self._who.chosen:
                 self.refuse(self._unknown())
 
-    def _cells(self, name: str) -> pd.Series[Any] | None:
+    def _cells(self, name: str) -> Cells | None:
         if name in self._frame.columns:
             return self._frame[name]
         if name in self._frame.index.names:
-            return self._frame.index.get_level_values(name).to_series()
+            return self._frame.index.get_level_values(name)
         return None
 
-    def _place(self, parts: Sequence[pd.Series[Any]]) -> None:
+    def _place(self, parts: Sequence[Cells]) -> None:
         """Read the keys, and find the rows of the base that have them."""
         if self._whole:
             numbers, self.given = keys.numbers(parts[0])
@@ -105,24 +111,25 @@ class Match:
         for row in np.flatnonzero(self.given).tolist():
             self.positions[row] = place.get(self._keys[row], -1)
 
-    def _odd(self, parts: Sequence[pd.Series[Any]]) -> Iterator[Refusal]:
+    def _odd(self, parts: Sequence[Cells]) -> Iterator[Refusal]:
         """Refuse what is there, but is no key."""
         why = keys.why_no_number if self._whole else keys.why_no_text
         for name, part in zip(self._who.key, parts, strict=True):
-            for row in np.flatnonzero(~self.given & part.notna().to_numpy(bool)).tolist():
-                value = plain(part.iloc[row])
+            for row in np.flatnonzero(~self.given & ~np.asarray(part.isna())).tolist():
+                value = plain(part.array[row])
                 if reason := why(value):
                     yield Refusal(row, name, value, reason, self._next_step)
 
     def _twice(self) -> Iterator[Refusal]:
         """Refuse all rows that share their key with another."""
-        rows = np.flatnonzero(self.given)
-        if self._whole:  # those that the base has: others are refused anyway
-            places = self.positions[rows]
-            rows, places = rows[places >= 0], places[places >= 0]
-            if keys.ascending(places):
+        if self._whole:  # ids that the base has not are refused anyway
+            if keys.ascending(self.positions):
                 return
-            rows = rows[np.bincount(places)[places] > 1]
+            count_of = np.bincount(self.positions + 1)
+            count_of[0] = 0
+            rows = np.flatnonzero(count_of[self.positions + 1] > 1)
+        else:
+            rows = np.flatnonzero(self.given)
         found = [(row, plain(self._keys[row])) for row in rows.tolist()]
         count = Counter(key for _, key in found)
         for row, key in found:
@@ -216,10 +223,13 @@ class Match:
         """Take rows without a key, whose record another row has, for new records."""
         taken = np.zeros(len(self._base), bool)
         taken[self.positions[self.given & (self.positions >= 0)]] = True
+        second = []
         for row in self._said:
             if (place := int(self.positions[row])) >= 0:
-                self.positions[row] = -1 if taken[place] else place
+                if taken[place]:
+                    second.append(row)
                 taken[place] = True
+        self._let_go(second)
 
     @property
     def _natural(self) -> list[str]:

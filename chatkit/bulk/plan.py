@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from chatkit.bulk import show, table
 from chatkit.bulk.apply import Desk, Run
 from chatkit.bulk.change import Change, label, plain
+from chatkit.bulk.interrupt import Interrupt
 from chatkit.bulk.journal import Header, Journal, home, run_id
 from chatkit.bulk.lock import lock
 from chatkit.bulk.pace import Pace
@@ -189,7 +190,7 @@ class Plan:
             )
         connection = self._desk.transport.connection
         folder = home(connection.passing)
-        with lock(folder, self.setting.account, self.id):
+        with Interrupt() as interrupt, lock(folder, self.setting.account, self.id):
             path = folder / f"{self.id}.db"
             with (
                 Journal.open(path)
@@ -198,10 +199,10 @@ class Plan:
             ) as journal:
                 if journal.header.hash != self.hash:
                     raise PlanRefused("It is not the plan that this run began with.")
-                run = Run(journal, self._desk, pace, settle=settle)
+                run = Run(journal, self._desk, pace, interrupt, settle=settle)
                 run.go()
-        self.secrets |= run.secrets
-        result = table.result(run.rows, self.id, self.setting.names, run.stopped)
+            self.secrets |= run.secrets
+            result = table.result(run.rows, self.id, self.setting.names, run.stopped)
         if run.stopped:
             say(f"{table.summary(result)} chatkit.resume({self.id!r}) goes on.")
         return result

@@ -1,15 +1,16 @@
-"""Reconcile: find out whether a create whose answer was lost has landed.
+"""Reconcile: find out whether creates whose answers were lost have landed.
 
-An update or a delete in doubt is read again by its key (apply.py). A create has no key yet:
+An update or a delete in doubt is read again by its key (judge.py). A create has no key yet:
 its record is looked for by what names it, by a search or by reading the whole list.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from chatkit.bulk.row import Row
+from chatkit.call import Call
 from chatkit.endpoints import Endpoints
 from chatkit.errors import CallError, Fault
 from chatkit.listing import Listing
@@ -18,6 +19,10 @@ from chatkit.transport import Transport
 
 #: A list that moves while it is read may miss a record: so often it is read again.
 _PASSES = 3
+_NOTHING: tuple[object, ...] = (None, "", [], {})
+
+#: New records by what names them, and then by their keys.
+Found = dict[str | None, dict[object, Record]]
 
 
 class Verdict(NamedTuple):
@@ -45,132 +50,137 @@ def same(live: object, wanted: object) -> bool:
     return live == wanted
 
 
-_NOTHING: tuple[object, ...] = (None, "", [], {})
-
-
-def look(
-    transport: Transport,
-    endpoints: Endpoints[Any],
-    rows: list[Row],
-    taken: Collection[object],
-    *,
-    thorough: bool,
-) -> dict[int, Verdict]:
-    """Look for the records of creates in doubt; a verdict for each row, by its number.
+class Search:
+    """Looks for the records of creates in doubt, all of one room.
 
     Args:
         transport: Sends the calls.
-        endpoints: The room of all these rows.
-        rows: The creates.
-        taken: Keys that belong to others: what was there at planning, and what other rows made.
-        thorough: Read the whole list even where a search would do.
+        endpoints: The room.
+        turn: Waits until one more call may go out.
+        stopped: Tells whether nobody wants to know any more.
     """
-    wanted = {endpoints.natural(row.change.after): row for row in rows}
-    found: dict[str | None, dict[object, Record]] = {name: {} for name in wanted}
-    searches = endpoints.unique and endpoints.profile.search_param is not None and not thorough
-    try:
-        whole = _search(transport, endpoints, rows, found) if searches else False
-        for _ in range(0 if searches else _PASSES):
-            whole = _scan(transport, endpoints, found)
-            if whole:
-                break
-    except CallError as error:
-        return {row.n: Verdict("unknown", f"cannot be looked for: {error.reason}") for row in rows}
-    return {
-        row.n: _verdict(endpoints, row, found[endpoints.natural(row.change.after)], taken, whole)
-        for row in rows
-    }
 
+    def __init__(
+        self,
+        transport: Transport,
+        endpoints: Endpoints[Any],
+        turn: Callable[[], None],
+        stopped: Callable[[], bool],
+    ) -> None:
+        self._transport, self._endpoints = transport, endpoints
+        self._turn, self._stopped = turn, stopped
 
-def _verdict(
-    endpoints: Endpoints[Any],
-    row: Row,
-    candidates: Mapping[object, Record],
-    taken: Collection[object],
-    whole: bool,
-) -> Verdict:
-    new = {key: record for key, record in candidates.items() if key not in taken}
-    if not new:
-        return (
-            Verdict("absent", "") if whole else Verdict("unknown", "the list does not keep still")
-        )
-    if len(new) > 1:
-        return Verdict("unknown", f"there are {len(new)} new ones of that name: look at them")
-    [(_, record)] = new.items()
-    there = endpoints.sendable(record)
-    odd = [n for n, value in row.change.after.items() if n in there and not same(there[n], value)]
-    if odd:
-        shown = ", ".join(f"{name} is {there[name]!r:.60}" for name in odd)
-        return Verdict("conflict", f"somebody else made it meanwhile: {shown}", record)
-    return Verdict("adopted", "the answer was lost, it is there", record)
+    def look(
+        self, rows: Sequence[Row], taken: Collection[object], *, thorough: bool
+    ) -> dict[int, Verdict]:
+        """Return a verdict for each row, by its number; none if it was stopped.
 
+        Args:
+            rows: The creates.
+            taken: Keys of others: what was there at planning, and what other rows made.
+            thorough: Read the whole list even where a search would do.
+        """
+        named: dict[str | None, list[Row]] = {}
+        for row in rows:
+            named.setdefault(self._endpoints.natural(row.change.after), []).append(row)
+        found: Found = {name: {} for name in named}
+        try:
+            whole = not thorough and self._search(rows, found)
+            for _ in range(_PASSES):
+                whole = whole or self._scan(found)
+        except CallError as error:
+            reason = f"cannot be looked for: {error.reason}"
+            return {row.n: Verdict("unknown", reason) for row in rows}
+        if self._stopped():
+            return {}
+        verdicts: dict[int, Verdict] = {}
+        for name, group in named.items():
+            new = [record for key, record in found[name].items() if key not in taken]
+            verdicts |= self._assigned(group, new, whole)
+        return verdicts
 
-def _search(
-    transport: Transport,
-    endpoints: Endpoints[Any],
-    rows: Iterable[Row],
-    found: dict[str | None, dict[object, Record]],
-) -> bool:
-    """Search for each; a search may find more than was meant, and more than one page."""
-    calls = [
-        endpoints.list_call(filters=endpoints.search(endpoints.searched(row.change.after)))
-        for row in rows
-    ]
-    whole = True
-    for outcome in transport.send_all(calls):
-        if isinstance(outcome, Fault):
-            raise outcome.error
-        call, envelope = outcome
-        _sort(endpoints, endpoints.many(call, envelope.data), found)
-        pages = envelope.pagination.total_pages if envelope.pagination else 1
-        whole = whole and pages <= 1
-    return whole
+    def _assigned(self, rows: list[Row], new: list[Record], whole: bool) -> dict[int, Verdict]:
+        """Give each of some rows of one name the record that it has made."""
+        if len(new) > len(rows):
+            reason = f"there are {len(new)} new ones of that name: look at them"
+            return {row.n: Verdict("unknown", reason) for row in rows}
+        verdicts = {}
+        left = []
+        for row in rows:
+            mine = next((record for record in new if not self._odd(row, record)), None)
+            if mine is None:
+                left.append(row)
+                continue
+            new.remove(mine)
+            verdicts[row.n] = Verdict("adopted", "the answer was lost, it is there", mine)
+        for row in left:
+            if new:
+                said = "somebody else made it meanwhile: " + self._odd(row, new[0])
+                verdicts[row.n] = Verdict("conflict", said, new.pop(0))
+            elif whole:
+                verdicts[row.n] = Verdict("absent", "")
+            else:
+                verdicts[row.n] = Verdict("unknown", "the list does not keep still")
+        return verdicts
 
+    def _odd(self, row: Row, record: Record) -> str:
+        """Say what of a record is not what the row has sent."""
+        there = self._endpoints.shown(record)
+        wanted = row.change.after
+        odd = [n for n in wanted if n in there and not same(there[n], wanted[n])]
+        return ", ".join(f"{name} is {there[name]!r:.60}" for name in odd)
 
-def _scan(
-    transport: Transport,
-    endpoints: Endpoints[Any],
-    found: dict[str | None, dict[object, Record]],
-) -> bool:
-    """Read the whole list once; True if it kept still, so that what is not there is absent."""
-    if not endpoints.paged:
-        call = endpoints.list_call()
-        _sort(endpoints, endpoints.many(call, transport.send(call).data), found)
+    def _search(self, rows: Iterable[Row], found: Found) -> bool:
+        """Search for each; False if that cannot be done, or finds more than one page."""
+        endpoints = self._endpoints
+        if not endpoints.unique or endpoints.profile.search_param is None:
+            return False
+        filters = (endpoints.search(endpoints.searched(row.change.after)) for row in rows)
+        for outcome in self._transport.send_all(
+            self._paced(endpoints.list_call(filters=one) for one in filters)
+        ):
+            if isinstance(outcome, Fault):
+                raise outcome.error
+            call, envelope = outcome
+            self._sort(endpoints.many(call, envelope.data), found)
+            if envelope.pagination and envelope.pagination.total_pages > 1:
+                return False
         return True
-    keys: set[object] = set()
 
-    def add(data: Any) -> int:
-        records = endpoints.many(endpoints.list_call(), data)
-        _sort(endpoints, records, found)
-        keys.update(getattr(record, endpoints.key) for record in records)
-        return len(records)
+    def _scan(self, found: Found) -> bool:
+        """Read the whole list once; True if it kept still, so that what is not there is absent."""
+        endpoints = self._endpoints
+        if not endpoints.paged:
+            [call] = self._paced([endpoints.list_call()])
+            self._sort(endpoints.many(call, self._transport.send(call).data), found)
+            return True
+        keys: set[object] = set()
 
-    listing = Listing(transport, endpoints.list_call, add, first=endpoints.profile.page_base)
-    for _ in listing.read():
-        pass
-    return not listing.moved and listing.total in (None, len(keys))
+        def call_for(page: int) -> Call:
+            self._turn()
+            return endpoints.list_call(page)
 
+        def add(data: Any) -> int:
+            records = endpoints.many(endpoints.list_call(), data)
+            self._sort(records, found)
+            keys.update(getattr(record, endpoints.key) for record in records)
+            return len(records)
 
-def _sort(
-    endpoints: Endpoints[Any],
-    records: Iterable[Record],
-    found: dict[str | None, dict[object, Record]],
-) -> None:
-    for record in records:
-        name = endpoints.natural(endpoints.sendable(record))
-        if name in found:
-            found[name][getattr(record, endpoints.key)] = record
+        listing = Listing(self._transport, call_for, add, first=endpoints.profile.page_base)
+        for _ in listing.read():
+            if self._stopped():
+                return False
+        return not listing.moved and listing.total in (None, len(keys))
 
+    def _paced(self, calls: Iterable[Call]) -> Iterator[Call]:
+        for call in calls:
+            if self._stopped():
+                return
+            self._turn()
+            yield call
 
-def waves(rows: Iterable[Row]) -> Iterator[list[Row]]:
-    """Part creates in doubt so that no two in one look have the same name."""
-    waiting = list(rows)
-    while waiting:
-        names: set[object] = set()
-        wave: list[Row] = []
-        rest: list[Row] = []
-        for row in waiting:
-            (rest if row.change.label in names else wave).append(row)
-            names.add(row.change.label)
-        yield wave
-        waiting = rest
+    def _sort(self, records: Iterable[Record], found: Found) -> None:
+        for record in records:
+            name = self._endpoints.named(record)
+            if name in found:
+                found[name][getattr(record, self._endpoints.key)] = record

@@ -24,7 +24,7 @@ class Row:
 
     __slots__ = (
         *("after", "attempts", "change", "done", "doubted", "evidence", "key", "live", "n"),
-        *("open", "reason", "state"),
+        *("open", "reason", "seen", "state"),
     )
 
     def __init__(self, n: int, change: Change) -> None:
@@ -37,6 +37,7 @@ class Row:
         self.evidence = ""  #: how we know that it landed: answered, read back, adopted
         self.live: dict[str, Any] | None = None  #: what could be sent, as it was before the write
         self.after: dict[str, Any] | None = None  #: what read back, where that is not what was sent
+        self.seen: str | None = None  #: its updated_at just before the write
         self.open = False
         self.doubted = False
         self.done = False
@@ -49,12 +50,15 @@ class Row:
             case "intent":
                 self.attempts = detail["attempt"]
                 self.live = detail.get("live", self.live)
+                self.seen = detail.get("seen")
                 self.open, self.state = True, "unknown"
                 self.reason = "nobody has seen an answer"
             case "in doubt":
                 self.open = self.doubted = True
                 self.state = "unknown"
             case "not sent" | "absent":
+                if what == "not sent" and self.open:  # the service has not seen it
+                    self.attempts -= 1
                 self.open, self.state = False, "not sent"
             case "answered" | "adopted":
                 self.open, self.state = False, "applied"

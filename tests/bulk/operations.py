@@ -58,7 +58,9 @@ class Operation:
             case "contact":
                 return [(c["number"], c["first_name"]) for c in service.all("contacts")]
             case "content":
-                return [(c["lang_code"], c["text"]) for c in service.all("templates/greeting/contents")]
+                return [
+                    (c["lang_code"], c["text"]) for c in service.all("templates/greeting/contents")
+                ]
             case "webhook":
                 return [(w["url"], w["is_active"]) for w in service.all("webhooks")]
         flows = [service.caller("GET", f"/flows/{f['id']}").data for f in service.all("flows")]

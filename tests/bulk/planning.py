@@ -61,11 +61,14 @@ def call(sandbox: chatkit.Sandbox, method: str, path: str, **body: Any) -> Any:
 
 def people(sandbox: chatkit.Sandbox, count: int = 3, name: str | None = "Ana Cruz") -> list[int]:
     """Make contacts with the numbers 2025550100, …, and return their ids."""
+    return [person(sandbox, n, name) for n in range(count)]
+
+
+def person(sandbox: chatkit.Sandbox, n: int, name: str | None = None) -> int:
+    """Make a contact with one of the numbers and return its id."""
     named = {} if name is None else {"name": name}
-    return [
-        int(call(sandbox, "POST", "contacts", number=number(n), country_code="+1", **named)["id"])
-        for n in range(count)
-    ]
+    made = call(sandbox, "POST", "contacts", number=number(n), country_code="+1", **named)
+    return int(made["id"])
 
 
 def number(n: int) -> str:

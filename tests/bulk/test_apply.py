@@ -137,7 +137,7 @@ def test_when_a_commit_fails_nothing_more_is_sent(monkeypatch) -> None:
         monkeypatch.setattr(Journal, "commit", failing)
         plan = plan_of(client.contacts, [contact(n) for n in range(9)])
         result = plan.apply(concurrency=2)
-        assert len(service.writes()) == 4
+        assert 3 <= len(service.writes()) <= 4
         assert list(result.index) == list(range(9))
         assert "no space left" in memory(result)["stopped"]
         truth = [number_of(n) in service.numbers() for n in range(9)]

@@ -419,7 +419,9 @@ def test_many_objects_are_compared_block_by_block(
 
 @given(st.lists(texts | st.none(), min_size=2, max_size=12), st.randoms(), st.data())
 @example(["abcdefghijklm", "abcdefghijklM", None], __import__("random").Random(2), None)
-def test_texts_in_another_order_are_compared_whole(words: list[Any], chance: Any, data: Any) -> None:
+def test_texts_in_another_order_are_compared_whole(
+    words: list[Any], chance: Any, data: Any
+) -> None:
     base = based([ROWS[0] | {"id": n, "label": word} for n, word in enumerate(words)], 3)
     order = list(range(len(words)))
     chance.shuffle(order)

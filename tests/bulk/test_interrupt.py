@@ -172,7 +172,7 @@ def test_a_resume_completes_what_was_stopped_and_doubles_nothing(applied, room, 
 
 
 def test_the_handler_of_before_is_back_and_heard_nothing(applied) -> None:
-    run = applied(rows=8)
+    run = applied()
     assert run.told["back"]
     assert run.told["heard"] == []
 

@@ -23,7 +23,6 @@ from bulk.wayward import (
 from chatkit import history
 from chatkit.bulk.change import Change
 
-
 # --- what may have landed is never called failed ----------------------------------------------
 
 
@@ -69,7 +68,9 @@ def test_our_own_landing_is_not_taken_for_somebody_elses_change(raw: bool) -> No
     with wayward(flow_json_in_get=raw) as service, service.client() as client:
         key = service.caller.flow("Order")
         seen = client.flows.get(key).updated_at.isoformat()
-        after = {"flow_json": DOCUMENT | {"version": "7.2"}} | ({"flow_json_raw": "{}"} if raw else {})
+        after = {"flow_json": DOCUMENT | {"version": "7.2"}} | (
+            {"flow_json_raw": "{}"} if raw else {}
+        )
         change = Change(1, "update", key, "Order", {}, after, undo="never", seen=seen)
         service.on("PUT", "flows", lost)
         result = plan_of(client.flows, [change]).apply(settle=0, irreversible=True)
@@ -127,7 +128,11 @@ def test_an_answer_about_another_record_proves_nothing() -> None:
         def mixed_up(do):
             do()
             service.caller("PUT", f"/contacts/{key}", {"name": "Somebody Else"})
-            return 200, {"content-type": "application/json"}, service.caller("GET", f"/contacts/{other}").body
+            return (
+                200,
+                {"content-type": "application/json"},
+                service.caller("GET", f"/contacts/{other}").body,
+            )
 
         service.on("PUT", f"contacts/{key}", mixed_up)
         result = plan_of(client.contacts, [renaming(1, key)]).apply()

@@ -90,9 +90,7 @@ def test_what_is_no_id_is_not_read_from_typed_columns(
 
 
 def test_the_reason_names_what_was_lost() -> None:
-    assert keys.why_no_number(2.0**53) == (
-        "has lost digits: a float cannot hold so long a number"
-    )
+    assert keys.why_no_number(2.0**53) == ("has lost digits: a float cannot hold so long a number")
     assert keys.why_no_number("new") == "is no whole number"
     assert keys.why_no_number("") == ""
 

@@ -14,10 +14,11 @@ from bulk.planning import (  # noqa: F401
     active,
     client,
     content,
-    number,
+    limited,
     people,
     sandbox,
     states,
+    through,
     untouched,
     webhook,
 )
@@ -188,6 +189,33 @@ def test_each_new_webhook_has_its_secret_whatever_the_rows_are_called(sandbox, c
         plan = client.webhooks.plan(new.assign(url=new.url + f"/{n}").set_axis(pd.Index(index)))
         assert states(plan.apply()) == ["applied"] * 3
         assert len(plan.secrets) == 3
+
+
+def test_a_webhook_whose_answer_was_lost_says_that_its_secret_is_lost_too(sandbox, client):  # noqa: F811
+    new = pd.DataFrame({"url": ["https://new.example/"], "events": [["*"]]})
+    plan = client.webhooks.plan(new)
+    lost = []
+
+    def door(method, target, headers, body):
+        answer = sandbox.answer(method, target, headers, body)
+        lost.extend([target] if method == "POST" else [])
+        return (502, {}, b"") if method == "POST" else answer
+
+    with through(sandbox, door) as client:  # noqa: F811
+        plan = client.webhooks.plan(new)
+        result = plan.apply(settle=0)
+    assert len(lost) == 1 and states(result) == ["applied"]
+    assert plan.secrets == {} and "secret" in result["reason"].item()
+
+
+def test_a_webhook_that_a_resumed_run_makes_keeps_its_secret(sandbox, client):  # noqa: F811
+    new = pd.DataFrame({"url": ["https://new.example/"], "events": [["*"]]})
+    with limited(sandbox, "Chat Detail, View") as mayless:
+        plan = mayless.webhooks.plan(new)
+        assert states(plan.apply()) == ["not sent"]
+    plan = client.load_plan(plan.save(home(True) / "plan.json"))
+    assert states(plan.apply()) == ["applied"]
+    assert [len(secret.reveal()) for secret in plan.secrets.values()] == [64]
 
 
 def test_secrets_are_there_again_only_while_the_plan_is(sandbox, client, tmp_path):  # noqa: F811

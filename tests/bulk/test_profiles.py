@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from bulk.planning import DOCUMENT, ENGLISH, STAMPS, call, content, flow, number, stored, webhook
+from bulk.planning import DOCUMENT, ENGLISH, STAMPS, content, flow, person, stored, webhook
 from profiles import PROFILES
 
 import chatkit
@@ -154,11 +154,7 @@ def story(sandbox: chatkit.Sandbox, plan: chatkit.Plan, room: str) -> pd.DataFra
 
 def test_contacts(sandbox: chatkit.Sandbox, client: Client) -> None:
     names = ["Ana María de la Cruz", "Bo", None, "Zoë Smith", "Ed  Poe ", "Old Name", "Kim Lee"]
-    ids = []
-    for n, name in enumerate(names):
-        fields = {} if name is None else {"name": name}
-        made = call(sandbox, "POST", "contacts", number=number(n), country_code="+1", **fields)
-        ids.append(int(made["id"]))
+    ids = [person(sandbox, n, name) for n, name in enumerate(names)]
     for contact in ids:
         with sandbox.front.alone() as service:
             service.contacts.annotate(contact, sandbox.account_id, tags=["vip"], meta_name="M")

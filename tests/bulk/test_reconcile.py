@@ -1,4 +1,4 @@
-"""Reconcile: a change in doubt is looked for, and what is found decides: adopt, resend, conflict."""
+"""Reconcile: a change in doubt is looked for; what is found is adopted, sent again, a conflict."""
 
 from __future__ import annotations
 
@@ -144,7 +144,9 @@ def test_two_doubtful_creates_of_one_name_that_both_landed_are_not_sent_again() 
         result = plan_of(client.flows, [flow(1, "Order"), flow(2, "Order")]).apply(settle=0)
         assert set(result.state) <= {"applied", "unknown"}
         assert service.names() == ["Order", "Order"]
-        assert set(result.state) == {"applied"}, "two rows are in doubt, and two new flows are there"
+        assert set(result.state) == {"applied"}, (
+            "two rows are in doubt, and two new flows are there"
+        )
 
 
 def test_when_there_are_more_new_ones_than_rows_nobody_can_tell() -> None:

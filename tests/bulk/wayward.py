@@ -173,9 +173,7 @@ class Service:
             sandbox=self.sandbox.identity,
             passing=True,
         )
-        return Client._made(
-            connection, Transport(connection, door=self.answer, deadline=deadline)
-        )
+        return Client._made(connection, Transport(connection, door=self.answer, deadline=deadline))
 
     # --- what is true ---
 

@@ -91,7 +91,6 @@ def _mark(job: Job, *names: str) -> None:
 
 def _chatkit(job: Job, client: Any, say: Say) -> int:
     import chatkit
-    from chatkit import history
 
     path = job.folder / "plan"
     if not path.exists():
@@ -105,14 +104,14 @@ def _chatkit(job: Job, client: Any, say: Say) -> int:
     if job.writer:
         job.account.tell("writer", edits=edits(job.load), rate=job.writer)
     say("applying")
-    runs = history.runs(client)
+    runs = chatkit.runs(client)
     speed = {"concurrency": job.concurrency, "settle": job.settle}
     if "open" in list(runs.state):
-        result = history.resume(runs.index[runs.state == "open"][0], client, **speed)
+        result = chatkit.resume(runs.index[runs.state == "open"][0], client, **speed)
     else:
         result = client.load_plan(path).apply(many=True, irreversible=True, **speed)
     job.write("result", _told(result))
-    job.write("events", history.journal(result).event.value_counts().to_dict())
+    job.write("events", chatkit.journal(result).event.value_counts().to_dict())
     return DONE
 
 

@@ -1,0 +1,89 @@
+"""Cells: what the cells of an edited frame say, checked; and those that cannot be planned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+
+from chatkit.bulk.edits import Edits
+from chatkit.bulk.keys import Rows
+from chatkit.bulk.plan import Refused
+from chatkit.bulk.value import values as shown
+from chatkit.endpoints import Endpoints
+from chatkit.errors import Problem
+from chatkit.record import SECRET
+
+
+class Cells:
+    """The cells of an edited frame, column by column.
+
+    `refused` are those that cannot be planned, `bad` the numbers of their rows.
+    """
+
+    def __init__(self, room: Endpoints[Any], edits: Edits) -> None:
+        self.refused: list[Refused] = []
+        self.bad: set[int] = set()
+        self._room, self._edits = room, edits
+        for refusal in edits.refused:
+            self.refuse(*refusal)
+
+    def writable(self, name: str, rows: Rows) -> Iterator[tuple[int, Any]]:
+        """Yield what may be sent of a field for each of these rows; refuse the others."""
+        good, wrong = self._room.body.column(name, self._edits.values(name, rows))
+        numbers = rows.tolist()
+        for place, problems in wrong.items():
+            self.problems(numbers[place], problems)
+        for place, value in good.items():
+            yield numbers[place], value
+
+    def refuse_fixed(self, name: str, rows: Rows) -> None:
+        """Refuse edits to a field that cannot be written, and tell the right way."""
+        reason, step = self._why_fixed(name)
+        for row, value in zip(rows.tolist(), self._edits.values(name, rows), strict=True):
+            self.refuse(row, name, value, reason, step)
+
+    def _why_fixed(self, name: str) -> tuple[str, str]:
+        room = self._room
+        if name in room.instead:
+            return "cannot be written", room.instead[name]
+        if name in room.body.create_only:
+            return "can only be set when it is created", "leave it as it was, or make a new one"
+        if name in room.record.model_fields:
+            return "is set by the service", "leave it as it was"
+        return "is not documented, so it is never sent", "leave it as it was"
+
+    def problems(self, row: int, problems: Sequence[Problem]) -> None:
+        """Refuse cells of a row for what is wrong with them."""
+        for problem in problems:
+            field = self._room.body.model_fields.get(problem.field.partition(".")[0])
+            step = (field and field.description) or "leave it out"
+            self._refuse(row, problem.field, problem.value, problem.reason, step)
+
+    def refuse(self, row: int, column: str, value: Any, reason: str, next_step: str) -> None:
+        """Refuse one cell of a row."""
+        text = "(not shown)" if SECRET.search(column) else shown(value)
+        self._refuse(row, column, text, reason, next_step)
+
+    def _refuse(self, row: int, column: str, text: str, reason: str, next_step: str) -> None:
+        self.bad.add(row)
+        self.refused.append(Refused(self.label(row), column, text, reason, next_step))
+
+    def label(self, row: int) -> Any:
+        """Return what the frame calls a row, as Python has it."""
+        label = self._edits.labels[row]
+        return label.item() if isinstance(label, np.generic) else label
+
+    def foreign(self) -> list[str]:
+        """Say which columns are not looked at, and what may have been meant."""
+        room = self._room
+        known = {*room.record.model_fields, *room.body.model_fields}
+        notes = []
+        for name in self._edits.unknown:
+            if name not in known:
+                like = get_close_matches(name, room.body.model_fields, 1)
+                hint = f"; did you mean {like[0]}?" if like else ""
+                notes.append(f"The column {name} is not looked at: it is no field{hint}")
+        return notes

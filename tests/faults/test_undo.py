@@ -1,0 +1,397 @@
+"""Random runs, faults, crashes and undos against a model: what is reported is so, undo keeps its word.
+
+Each run changes random records of a room while calls get lost and the process may end in the
+middle; somebody else edits between. It is resumed until all is known. Then the account must
+hold exactly what the result says, and an undo must bring back what the plan promised.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import random
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+import pytest
+from caller import Caller
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+
+import chatkit
+from chatkit.bulk.journal import Journal
+from chatkit.bulk.judge import Judge
+from chatkit.sandbox import Sandbox
+from chatkit.sandbox.operations import PERMISSIONS
+from chatkit.transport import Flight
+
+CODE, LANGUAGES = "greeting", ("en", "de", "fr", "es", "ja", "hi")
+NAMES = ("Ana", "Ana Cruz", "Mary Ann Lee", "Jean Paul van Dam", "Bo  Two", "")
+LANDED = ("applied", "differs")
+#: What a write changes although nobody asked for it, and what a made-again content has anew.
+MOVES = {"contacts": {"updated_at", "updated_by"}, "flows": {"updated_at", "wa_status"},
+         "contents": {"id"}, "webhooks": {"updated_at"}}  # fmt: skip
+
+Record = dict[str, Any]
+State = dict[Any, Record]
+
+
+class Crash(BaseException):
+    """The process ends here, as far as the engine can see."""
+
+
+class Door:
+    """The way into a sandbox, on which the answers of writes, or the calls, get lost."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self.answer = sandbox.answer
+        self.rng, self.rate = random.Random(0), 0.0
+        self._inside = threading.Semaphore(100)
+
+    def __call__(self, method: str, *rest: Any) -> Any:
+        with self._inside:
+            chance = self.rng.random() if method != "GET" else 1.0
+            if chance < self.rate / 2:
+                raise ConnectionResetError
+            answered = self.answer(method, *rest)
+            if chance < self.rate:
+                raise ConnectionResetError
+            return answered
+
+    def wait(self) -> None:
+        """Wait until nobody is inside: a call that was given up may still land."""
+        for _ in range(100):
+            self._inside.acquire()
+        self._inside.release(100)
+
+
+@contextmanager
+def crashing(where: tuple[type, str] | None, call: int, *, after: bool) -> Iterator[None]:
+    """Have the so-manieth call of a method end in a crash."""
+    with pytest.MonkeyPatch.context() as patch:
+        if where is not None:
+            left = [call]
+            method: Callable[..., Any] = getattr(*where)
+
+            @functools.wraps(method)
+            def crash(*args: Any, **kwargs: Any) -> Any:
+                left[0] -= 1
+                if not left[0] and not after:
+                    raise Crash
+                value = method(*args, **kwargs)
+                if not left[0]:
+                    raise Crash
+                return value
+
+            patch.setattr(*where, crash)
+        yield
+
+
+@dataclass
+class Done:
+    """A run that is over: its changes, what it said, and the room before and after."""
+
+    room: str
+    changes: tuple[Any, ...]
+    result: pd.DataFrame
+    before: State
+    after: State
+    undone: bool = False
+
+
+weather = st.fixed_dictionaries(
+    {
+        "rate": st.sampled_from((0.0, 0.0, 0.3, 0.9)),
+        "seed": st.integers(0, 99),
+        "where": st.sampled_from(
+            (
+                None,
+                None,
+                (Journal, "commit"),
+                (Journal, "write"),
+                (Flight, "start"),
+                (Flight, "landed"),
+                (Judge, "landed"),
+                (Judge, "note"),
+            )
+        ),
+        "call": st.integers(1, 6),
+        "after": st.booleans(),
+    }
+)
+places = st.lists(st.integers(0, 7), max_size=4, unique=True)
+
+
+class Account(RuleBasedStateMachine):
+    """One account, its runs, and somebody else."""
+
+    @initialize(
+        put=st.sampled_from(("merge", "replace")),
+        split=st.sampled_from(("first_middle_last", "first_last", "first_only")),
+        keeps=st.sampled_from(("everything", "nothing")),
+        shown=st.booleans(),
+        echo=st.sampled_from((200, 204)),
+    )
+    def begin(self, put: Any, split: Any, keeps: Any, shown: bool, echo: Any) -> None:
+        profile = chatkit.ServiceProfile(
+            put=put, name_split=split, restore_keeps=keeps, flow_json_in_get=shown,
+            update_status=echo,
+        )  # fmt: skip
+        self.sandbox = Sandbox(seed="empty", profile=profile)
+        self.caller = Caller(self.sandbox)
+        self.door = Door(self.sandbox)
+        self.other = self.sandbox.make_token(*PERMISSIONS, actor="Somebody else")
+        for n, name in enumerate(NAMES):
+            self.caller.contact(f"20255501{n:02d}", name=name)
+            self.caller.flow(f"Flow {n}", flow_json=document(f"old {n}"))
+            self.caller.content(LANGUAGES[n], CODE, text=f"old {n}", footer="foot")
+        for n in range(3):
+            self.caller.webhook(f"https://hooks.example/{n}")
+        self.sandbox.answer = self.door  # type: ignore[method-assign,assignment]
+        self.client = chatkit.connect(self.sandbox)
+        self.done: list[Done] = []
+        self.made = 0
+
+    def teardown(self) -> None:
+        if hasattr(self, "client"):
+            self.client.close()
+            self.sandbox.close()
+
+    # --- what happens ---------------------------------------------------------------
+
+    @rule(
+        room=st.sampled_from(("contacts", "flows", "contents", "webhooks")),
+        updates=places, deletes=places, creates=st.integers(0, 3), theirs=places,
+        sky=weather, value=st.integers(0, 5),
+    )  # fmt: skip
+    def run(
+        self, room: str, updates: list[int], deletes: list[int], creates: int,
+        theirs: list[int], sky: Mapping[str, Any], value: int,
+    ) -> None:  # fmt: skip
+        """Plan random changes; somebody edits meanwhile; apply in bad weather."""
+        if room == "webhooks":
+            creates = min(creates, 1)
+        plan = self._plan(room, updates, deletes, creates, value)
+        self._edited_by_others(room, theirs)
+        before = self._state(room)
+        result = self._applied(plan, sky)
+        done = Done(room, plan.changes, result, before, self._state(room))
+        self._holds(done)
+        self.done.append(done)
+
+    @precondition(lambda self: any(not done.undone for done in self.done))
+    @rule(which=st.integers(0, 9), theirs=places, sky=weather)
+    def undo(self, which: int, theirs: list[int], sky: Mapping[str, Any]) -> None:
+        """Take a run back; somebody may have edited since, and later runs too."""
+        open_ones = [done for done in self.done if not done.undone]
+        done = open_ones[which % len(open_ones)]
+        done.undone = True
+        self._edited_by_others(done.room, theirs)
+        plan = chatkit.undo(done.result, self.client, include_adopted=True)
+        before = self._state(done.room)
+        result = self._applied(plan, sky)
+        after = self._state(done.room)
+        self._kept_its_word(done, plan, result, before, after)
+
+    # --- what must hold -------------------------------------------------------------
+
+    def _holds(self, done: Done) -> None:
+        """The account is what it was, with the rows that landed, and without the others."""
+        expected = {key: dict(record) for key, record in done.before.items()}
+        new: list[Record] = []
+        for change, state in zip(done.changes, done.result["state"], strict=True):
+            assert state in (*LANDED, "unchanged", "conflict"), state
+            if state not in LANDED:
+                continue
+            if change.kind == "create":
+                new.append(change.after)
+            elif change.kind == "delete":
+                expected[change.key]["active"] = False
+            else:
+                expected[change.key].update(shown(done.room, change.after))
+        old = {key: record for key, record in done.after.items() if key in expected}
+        restored = [key for key in old if old[key]["active"] and not expected[key]["active"]]
+        there = [old[key] for key in restored]
+        there += [record for key, record in done.after.items() if key not in expected]
+        for key in restored:
+            del old[key], expected[key]
+        assert old == expected
+        assert len(there) == len(new)
+        for fields in new:
+            wanted = shown(done.room, fields)
+            assert [r for r in there if r["active"] and wanted.items() <= r.items()], wanted
+
+    def _kept_its_word(
+        self, done: Done, plan: Any, result: pd.DataFrame, before: State, after: State
+    ) -> None:
+        """What was promised is back; what somebody moved since is a conflict and untouched."""
+        told = dict(zip([row for row in result.index], result["state"], strict=True))
+        refused = set(plan.refused["row"])
+        touched = set()
+        for change, state, key in zip(
+            done.changes, done.result["state"], done.result["key"], strict=True
+        ):
+            if state not in LANDED:
+                assert change.row not in told
+                continue
+            if change.row in refused:
+                assert change.undo == "never"
+                continue
+            touched.add(key)
+            was = done.before.get(key, {"active": False})
+            fields = {"active"} if change.kind == "create" else stake(done.room, change, was)
+            then, now, back = (
+                {name: state.get(key, {"active": False}).get(name) for name in fields}
+                for state in (done.after, before, after)
+            )
+            wanted = {name: was.get(name) for name in fields}
+            if told[change.row] in ("conflict", "unchanged", "failed"):
+                assert back == now, change
+                assert now != then or told[change.row] == "unchanged" or change.kind == "create"
+            elif change.undo == "exactly" or change.kind == "create":
+                assert told[change.row] == "applied", (change, told[change.row])
+                assert back == wanted, change
+        for key, record in before.items():
+            if key not in touched:
+                assert after[key] == record, key
+
+    # --- how ------------------------------------------------------------------------
+
+    def _applied(self, plan: Any, sky: Mapping[str, Any]) -> pd.DataFrame:
+        """Apply in bad weather, and resume until nothing is open; the weather clears."""
+        self.door.rng, self.door.rate = random.Random(sky["seed"]), sky["rate"]
+        allowed = {"many": True, "irreversible": True, "settle": 0.0}
+        try:
+            with crashing(sky["where"], sky["call"], after=sky["after"]):
+                result = plan.apply(**allowed)
+        except Crash:
+            self.door.wait()
+            result = plan.apply(**allowed)
+        self.door.rate = 0.0
+        for _ in range(3):
+            if not result["state"].isin(["unknown", "not sent"]).any():
+                break
+            result = chatkit.resume(result, self.client, settle=0.0)
+        else:
+            raise AssertionError(result[["label", "state", "reason"]].to_string())
+        sent = len(self.sandbox.front.log)
+        again = plan.apply(**allowed)
+        assert list(again["state"]) == list(result["state"])
+        assert len(self.sandbox.front.log) == sent
+        assert list(result.index) == [change.row for change in plan.changes]
+        return result
+
+    def _plan(
+        self, room: str, updates: list[int], deletes: list[int], creates: int, value: int
+    ) -> Any:
+        desk: Any = (
+            self.client.templates(CODE) if room == "contents" else getattr(self.client, room)
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            frame = desk.frame() if room == "webhooks" else desk.frame(full=room != "contacts")
+        keys = list(frame.index)
+        edited = [keys[n % len(keys)] for n in updates] if keys else []
+        gone = {keys[n % len(keys)] for n in deletes} - set(edited) if keys else set()
+        rows = []
+        for key in dict.fromkeys(edited):
+            rows.append({desk.key: key} | self._edit(room, value))
+            value += 1
+        for _ in range(creates):
+            self.made += 1
+            if (fresh := self._new(room, value)) is not None:
+                rows.append(fresh)
+        wanted = pd.DataFrame(rows, dtype=object) if rows else None
+        return desk.plan(wanted, delete=sorted(gone) or None, skip_invalid=True, duplicates=True)
+
+    def _edit(self, room: str, value: int) -> Record:
+        self.made += 1
+        return {
+            "contacts": {"name": NAMES[value % len(NAMES)]}
+            | ({"number": f"30255501{self.made:03d}"} if value % 3 == 0 else {}),
+            "flows": {"flow_json": document(f"new {self.made}")},
+            "contents": {"text": f"new {self.made}"} | ({"footer": ""} if value % 2 else {}),
+            "webhooks": {"is_active": bool(value % 2)},
+        }[room]
+
+    def _new(self, room: str, value: int) -> Record | None:
+        n = self.made
+        inactive = [r["number"] for r in self._state("contacts").values() if not r["active"]]
+        number = inactive[n % len(inactive)] if inactive and n % 2 else f"40255501{n:03d}"
+        there = [r["lang_code"] for r in self._state("contents").values() if r["active"]]
+        free = [code for code in LANGUAGES if code not in there]
+        return {
+            "contacts": {"number": number, "country_code": "+1", "name": NAMES[value % 5]},
+            "flows": {
+                "name": f"Made {n}", "template_name": "default", "flow_json": document(str(n)),
+            },
+            "contents": {"lang_code": free[n % len(free)], "text": f"made {n}"} if free else None,
+            "webhooks": {"url": f"https://hooks.example/made/{n}", "events": ["*"]},
+        }[room]  # fmt: skip
+
+    def _edited_by_others(self, room: str, which: list[int]) -> None:
+        """Somebody edits some of the active records."""
+        active = [(key, r) for key, r in self._state(room).items() if r["active"]]
+        for n in which if active else ():
+            self.made += 1
+            key, _ = active[n % len(active)]
+            method, path = ("PATCH" if room == "webhooks" else "PUT"), f"/{room}/{key}"
+            body: Record = {
+                "contacts": {"name": f"Else {self.made}"},
+                "flows": {"flow_json": document(f"else {self.made}")},
+                "contents": {"text": f"else {self.made}"},
+                "webhooks": {"events": [f"kind.{self.made}"]},
+            }[room]
+            if room == "contents":
+                path = f"/templates/{CODE}/contents/{key}"
+            assert self.caller(method, path, body, token=self.other).status < 300
+
+    def _state(self, room: str) -> State:
+        rows = self.sandbox.store.run(f"SELECT active, item, more FROM {room} ORDER BY id")
+        state: State = {}
+        for active, item, more in rows.fetchall():
+            record = {"active": bool(active), **json.loads(item), **json.loads(more)}
+            key = record["lang_code" if room == "contents" else "id"]
+            if room == "contents" and not active and key in state:
+                continue
+            name = " ".join(filter(None, (record.get(part) for part in PARTS)))
+            joined = {"whole": name} if room == "contacts" else {}
+            state[key] = {k: v for k, v in record.items() if k not in MOVES[room]} | joined
+        return state
+
+
+PARTS = ("first_name", "middle_name", "last_name")
+
+
+def document(mark: str) -> Record:
+    return {"version": "7.3", "screens": [{"id": "S", "title": mark}]}
+
+
+def shown(room: str, fields: Mapping[str, Any]) -> Record:
+    """How a record shows what was sent: a contact has its name in parts."""
+    if room == "contacts" and "name" in fields:
+        fields = {k: v for k, v in fields.items() if k != "name"} | {"whole": fields["name"]}
+    return dict(fields)
+
+
+def stake(room: str, change: Any, was: Record) -> set[str]:
+    """The fields that an undo must bring back: those of an update, all of a delete."""
+    if change.kind == "delete":
+        return set(was)
+    parts = PARTS if room == "contacts" and "name" in change.after else ()
+    return {*shown(room, change.after), *parts}
+
+
+TestUndo = Account.TestCase
+TestUndo.settings = settings(
+    max_examples=20,
+    stateful_step_count=6,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)

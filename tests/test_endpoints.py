@@ -1,0 +1,252 @@
+"""The calls of each room, what their answers mean, and what an undo is promised."""
+
+from __future__ import annotations
+
+import json
+
+import msgspec
+import pytest
+from bulk.planning import DOCUMENT, ENGLISH
+from hypothesis import given
+from hypothesis import strategies as st
+from profiles import PROFILES
+
+import chatkit
+from chatkit.answer import Envelope
+from chatkit.connection import Connection
+from chatkit.contacts import Contact, Contacts
+from chatkit.flows import Flow, Flows
+from chatkit.sandbox.contacts import split_name
+from chatkit.templates import Content, Contents
+from chatkit.transport import Transport
+from chatkit.webhooks import Webhook, Webhooks
+
+ANA = {
+    "id": 7, "first_name": "Ana", "middle_name": None, "last_name": "Cruz",
+    "number": "2025550143", "country_code": "+1", "tags": ["vip"], "loyalty": "gold",
+    "updated_at": "2026-01-05T08:00:00.000Z",
+}  # fmt: skip
+
+
+def room(kind, *arguments, **points):
+    connection = Connection(
+        base_url="http://localhost",
+        account_id="1001",
+        token="t",
+        profile=chatkit.ServiceProfile(**points),
+    )
+    return kind(Transport(connection), *arguments)
+
+
+def rooms(**points):
+    return [
+        room(Contacts, **points),
+        room(Flows, **points),
+        room(Contents, "order_ready", **points),
+        room(Webhooks, **points),
+    ]
+
+
+def raw(data):
+    return msgspec.Raw(json.dumps(data).encode())
+
+
+# --- calls ----------------------------------------------------------------------------------
+
+
+def test_each_operation_is_one_call():
+    contacts, flows, contents, hooks = rooms()
+    said = [
+        (contacts.list_call(), "GET", ("contacts",)),
+        (contacts.get_call(7), "GET", ("contacts", 7)),
+        (contacts.create_call({"number": "1"}), "POST", ("contacts",)),
+        (contacts.update_call(7, {"name": "A"}), "PUT", ("contacts", 7)),
+        (contacts.delete_call(7), "DELETE", ("contacts", 7)),
+        (flows.update_call("301", {}), "PUT", ("flows", 301)),
+        (contents.get_call("en_US"), "GET", ("templates", "order_ready", "contents", "en_US")),
+        (contents.create_call(ENGLISH), "POST", ("templates", "order_ready", "contents")),
+        (hooks.update_call(41, {"is_active": False}), "PATCH", ("webhooks", 41)),
+        (hooks.get_call(41), "GET", ("webhooks",)),
+    ]
+    for call, method, path in said:
+        assert (call.method, call.path) == (method, path)
+    assert contacts.update_call(7, {"name": "A"}).body == {"name": "A"}
+
+
+@pytest.mark.parametrize("base", [0, 1])
+def test_lists_are_asked_for_in_pages_as_the_profile_counts_them(base):
+    contacts, flows, contents, hooks = rooms(page_base=base, max_page_size=7, search_param="q")
+    assert contacts.list_call().query == {"page": base, "pageSize": 7}
+    assert flows.list_call(3).query == {"page": 3, "pageSize": 7}
+    assert contacts.list_call(filters=contacts.search("ana")).query["q"] == "ana"
+    assert contents.list_call().query == hooks.list_call().query == {}
+
+
+@pytest.mark.parametrize("key", ["", "x", "7.0", "-1", "٣", True, False, 7.0, None, float("nan")])
+def test_an_id_is_a_whole_number(key):
+    for at in (room(Contacts), room(Flows)):
+        with pytest.raises(chatkit.InputError, match="is a whole number"):
+            at.get_call(key)
+        with pytest.raises(chatkit.InputError, match="is a whole number"):
+            at.delete_call(key)
+
+
+@given(st.integers(0, 2**63))
+def test_an_id_may_be_text_of_digits_or_a_number(key):
+    contacts = room(Contacts)
+    assert contacts.checked(key) == contacts.checked(str(key)) == key
+
+
+def test_a_search_needs_a_service_that_can_search():
+    contacts = room(Contacts, search_param=None)
+    assert contacts.search(None) == {}
+    with pytest.raises(chatkit.InputError, match="search_param"):
+        contacts.search("ana")
+
+
+# --- answers --------------------------------------------------------------------------------
+
+
+def test_records_are_read_with_all_that_the_document_does_not_know():
+    contacts = room(Contacts)
+    [ana] = contacts.many(contacts.list_call(), raw([ANA]))
+    assert isinstance(ana, Contact) and (ana.name, ana.loyalty) == ("Ana Cruz", "gold")
+    assert contacts.one(contacts.get_call(7), raw(ANA)) == ana
+
+
+@pytest.mark.parametrize(
+    "data", [None, 7, "x", [], [[]], {"id": "seven"}, {"first_name": "Ana"}, {"id": 7, "number": 5}]
+)
+def test_a_record_that_is_not_as_documented_is_a_bad_answer(data):
+    contacts = room(Contacts)
+    with pytest.raises(chatkit.BadAnswer, match="the contact is not as documented"):
+        contacts.one(contacts.get_call(7), raw(data))
+
+
+def test_what_was_created_has_the_key_that_was_sent_or_answered():
+    contacts, flows, contents, _ = rooms()
+    answer = Envelope(data=raw({"id": 9}))
+    assert contacts.key_of(contacts.create_call({}), answer, {"number": "1"}) == 9
+    assert flows.key_of(flows.create_call({}), answer, {"name": "x"}) == 9
+    nothing = Envelope(data=raw(None))
+    assert contents.key_of(contents.create_call(ENGLISH), nothing, ENGLISH) == "en"
+    with pytest.raises(chatkit.BadAnswer):
+        contacts.key_of(contacts.create_call({}), nothing, {"number": "1"})
+
+
+# --- what may and must be sent --------------------------------------------------------------
+
+
+def test_what_can_be_sent_back_is_what_may_be_written_and_what_nobody_knows():
+    ana = Contact.model_validate(ANA)
+    wanted = {"number": "2025550143", "country_code": "+1", "name": "Ana Cruz"}
+    assert room(Contacts).sendable(ana) == wanted | {"loyalty": "gold"}
+    assert room(Contacts, unknown_fields="refuse").sendable(ana) == wanted
+
+
+def test_a_secret_is_never_sent_back():
+    hook = Webhook.model_validate(
+        {"id": 41, "url": "https://a.example/", "webhook_secret": "ab" * 32, "api_token": "x",
+         "zone": "eu"}
+    )  # fmt: skip
+    assert room(Webhooks).sendable(hook) == {"url": "https://a.example/", "zone": "eu"}
+
+
+def test_fields_that_were_not_sent_are_not_sent_back():
+    flow = Flow.model_validate({"id": 1, "name": "x", "flow_json": DOCUMENT, "flow_json_raw": ""})
+    assert room(Flows).sendable(flow) == {"flow_json": DOCUMENT, "flow_json_raw": ""}
+    assert room(Flows).sendable(Flow(id=1, name="x")) == {}
+
+
+@pytest.mark.parametrize("put", ["merge", "replace"])
+@pytest.mark.parametrize("requires", ["nothing", "create_fields"])
+def test_an_update_carries_what_the_service_would_clear_or_miss(put, requires):
+    contacts, _, contents, hooks = rooms(put=put, put_requires=requires)
+    ana, english = Contact.model_validate(ANA), Content.model_validate(ENGLISH)
+    fields = {"number": "2025550143", "country_code": "+1"}
+    if put == "replace":
+        assert contacts.carried(ana) == fields | {"name": "Ana Cruz", "loyalty": "gold"}
+        assert contents.carried(english) == ENGLISH
+    elif requires == "create_fields":
+        assert contacts.carried(ana) == fields
+        assert contents.carried(english) == {"lang_code": "en", "text": "Hello {{1}}"}
+    else:
+        assert contacts.carried(ana) == contents.carried(english) == {}
+    assert contacts.repeats is (put == "replace" or requires == "create_fields")
+    assert hooks.carried(Webhook(id=1, url="https://a.example/")) == {} and not hooks.repeats
+
+
+# --- what names a record --------------------------------------------------------------------
+
+
+def test_records_are_named_by_what_people_know_them_by():
+    contacts, flows, contents, hooks = rooms()
+    assert contacts.natural({"number": "2025550143", "country_code": "+1"}) == "2025550143"
+    assert flows.natural({"name": "Order"}) == "Order"
+    assert contents.natural({"lang_code": "en"}) == "en"
+    assert hooks.natural({"url": "https://a.example/"}) == "https://a.example/"
+    assert contacts.natural({"number": ""}) is contacts.natural({}) is None
+    apart = room(Contacts, contact_key="country_code_and_number")
+    assert apart.natural({"number": "2025550143", "country_code": "+1"}) == "+1 2025550143"
+    assert apart.natural({"number": "2025550143"}) is None
+    assert apart.searched({"number": "2025550143", "country_code": "+1"}) == "2025550143"
+
+
+# --- what an undo is promised ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rule", ["first_middle_last", "first_last", "first_only"])
+@given(
+    names=st.tuples(
+        *[st.none() | st.text("ab ", min_size=1, max_size=6).filter(str.strip)] * 3
+    )
+)
+def test_a_name_that_would_be_split_otherwise_is_never_promised_exactly(rule, names):
+    """The sandbox splits names by a code of its own: what is promised must hold there."""
+    contacts = room(Contacts, name_split=rule)
+    known = dict(zip(("first_name", "middle_name", "last_name"), names, strict=True))
+    whole = " ".join(filter(None, names))
+    promised, why = contacts.undo("update", known, {"name": "Zoë"})
+    again = split_name(whole, rule) if whole else (None, None, None)
+    if promised == "exactly":
+        assert [part or None for part in again] == [part or None for part in names]
+    else:
+        assert promised == "with loss" and why
+
+
+@pytest.mark.parametrize("words", [1, 2, 3, 5])
+@pytest.mark.parametrize("rule", ["first_middle_last", "first_last", "first_only"])
+def test_a_name_that_the_service_split_itself_is_promised_exactly(rule, words):
+    parts = split_name(" ".join("Ana María de la Cruz".split()[:words]), rule)
+    known = dict(zip(("first_name", "middle_name", "last_name"), parts, strict=True))
+    contacts = room(Contacts, name_split=rule, put="replace")
+    assert contacts.undo("update", known, {"name": "Zoë"}) == ("exactly", "")
+    assert contacts.undo("update", known, {"number": "1"}) == ("exactly", "")
+    assert contacts.undo("delete", known, {}) == ("exactly", "")
+
+
+def test_what_each_kind_of_change_promises():
+    contacts, flows, contents, hooks = rooms()
+    assert contacts.undo("create", {}, {"number": "1"})[0] == "with loss"
+    assert flows.undo("create", {}, {"name": "x"}) == ("exactly", "")
+    assert flows.undo("delete", {"name": "x"}, {})[0] == "never"
+    draft = {"flow_json": DOCUMENT, "wa_status": "DRAFT"}
+    assert flows.undo("update", draft, {"flow_json": {}})[0] == "exactly"
+    published = draft | {"wa_status": "PUBLISHED"}
+    assert flows.undo("update", published, {"flow_json": {}})[0] == "with loss"
+    kept = room(Flows, published_flow_update="keep")
+    assert kept.undo("update", published, {"flow_json": {}})[0] == "exactly"
+    assert flows.undo("update", {"wa_status": "DRAFT"}, {"flow_json": {}})[0] == "never"
+    assert contents.undo("update", ENGLISH, {"text": "x"}) == ("exactly", "")
+    assert contents.undo("update", {}, {"text": "x"})[0] == "never"
+    assert contents.undo("delete", ENGLISH, {})[0] == "with loss"
+    assert hooks.undo("create", {}, {"url": "x"}) == ("exactly", "")
+    assert hooks.undo("delete", {"url": "x"}, {})[0] == "never"
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_what_is_not_exact_always_has_a_reason(profile):
+    for at in (room(kind, **profile.changed()) for kind in (Contacts, Flows, Webhooks)):
+        for kind in ("create", "update", "delete"):
+            how, why = at.undo(kind, {}, {"name": "x", "flow_json": {}, "url": "y"})
+            assert how in ("exactly", "with loss", "never") and bool(why) is (how != "exactly")

@@ -1,0 +1,341 @@
+"""What was applied: listed, read again, gone on with, and never told otherwise than it was."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from bulk.planning import (  # noqa: F401
+    account,
+    active,
+    admin,
+    call,
+    client,
+    content,
+    limited,
+    log,
+    number,
+    people,
+    sandbox,
+    states,
+    webhook,
+    writes,
+)
+
+import chatkit
+from chatkit.bulk.journal import find, home
+from chatkit.bulk.lock import lock
+
+ROOT = Path(__file__).parents[1]
+
+
+def newcomers(count, first=0):
+    numbers = [number(n) for n in range(first, first + count)]
+    return pd.DataFrame({"number": numbers, "country_code": "+1"})
+
+
+def stopped(sandbox, client, count=3):  # noqa: F811
+    """A run that stopped before anything was sent, because its token may not."""
+    weak = limited(sandbox, "Chat Contacts, View")
+    result = weak.contacts.plan(newcomers(count, 50)).apply()
+    assert set(states(result)) == {"not sent"}
+    return result
+
+
+def name_of(result):
+    return result.attrs["chatkit"]["run"]
+
+
+# --- runs -----------------------------------------------------------------------------------
+
+
+def test_runs_are_listed_the_latest_first(sandbox, client):  # noqa: F811
+    plan = client.contacts.plan(newcomers(3))
+    first = plan.apply()
+    open_run = stopped(sandbox, client)
+    back = chatkit.undo(first)
+    back.apply()
+    runs = chatkit.runs(client)
+    assert runs.index.tolist() == [back.id, name_of(open_run), plan.id]
+    assert runs.index.name == "run"
+    assert runs.drop(columns=["started", "account"]).to_dict("index") == {
+        back.id: {
+            "noun": "contact", "changes": 3, "applied": 3, "unknown": 0, "not_sent": 0,
+            "state": "finished", "undoes": plan.id,
+        },
+        name_of(open_run): {
+            "noun": "contact", "changes": 3, "applied": 0, "unknown": 0, "not_sent": 3,
+            "state": "open", "undoes": "",
+        },
+        plan.id: {
+            "noun": "contact", "changes": 3, "applied": 3, "unknown": 0, "not_sent": 0,
+            "state": "finished", "undoes": "",
+        },
+    }  # fmt: skip
+    assert runs["account"].unique().tolist() == [client.connection.account]
+    assert str(runs["started"].dtype).endswith(", UTC]")
+    assert (pd.Timestamp.now("UTC") - runs["started"]).dt.total_seconds().between(0, 60).all()
+    assert sandbox.token not in runs.to_csv()
+
+
+def test_runs_of_other_accounts_are_not_among_those_of_a_client(client):  # noqa: F811
+    client.contacts.plan(newcomers(1)).apply()
+    with account() as (_, other):
+        assert len(chatkit.runs(other)) == 0
+        other.webhooks.plan(pd.DataFrame({"url": ["https://a.example/"], "events": [["*"]]})).apply()
+        assert chatkit.runs(other)["noun"].tolist() == ["webhook"]
+        assert {client.connection.account, other.connection.account} <= set(chatkit.runs()["account"])
+
+
+def test_no_runs_are_a_frame_with_the_same_columns(client):  # noqa: F811
+    empty = chatkit.runs(client)
+    client.contacts.plan(newcomers(1)).apply()
+    full = chatkit.runs(client)
+    assert empty.columns.tolist() == full.columns.tolist()
+    assert len(empty) == 0 and empty.index.name == "run"
+    assert empty.dtypes["started"] == full.dtypes["started"]
+
+
+@pytest.mark.parametrize("damage", [b"", b"no journal at all", None])
+def test_a_damaged_journal_is_listed_as_damaged(client, damage):  # noqa: F811
+    path = find(name_of(client.contacts.plan(newcomers(3)).apply()))
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2] if damage is None else damage)
+    listed = chatkit.runs().loc[path.stem]
+    assert listed["state"] == "damaged" and not pd.isna(listed["changes"])
+    for use in (chatkit.journal, chatkit.resume, chatkit.undo):
+        with pytest.raises(chatkit.JournalError, match=path.stem):
+            use(path.stem)
+    path.unlink()
+
+
+def test_a_journal_with_another_event_than_was_written_is_not_used(sandbox, client):  # noqa: F811
+    plan = client.contacts.plan(newcomers(3))
+    plan.apply()
+    path = find(plan.id)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE event SET detail = '{}' WHERE what = 'answered'")
+    since = len(log(sandbox))
+    for use in (chatkit.journal, chatkit.resume, chatkit.undo, lambda _: plan.apply()):
+        with pytest.raises(chatkit.JournalError, match="is damaged"):
+            use(plan.id)
+    assert len(log(sandbox)) == since
+    path.unlink()
+
+
+# --- one journal ----------------------------------------------------------------------------
+
+COLUMNS = {
+    "at": "datetime64[us, UTC]",
+    "row": "object",
+    "change": "str",
+    "label": "str",
+    "event": "str",
+    "reason": "str",
+    "detail": "object",
+}
+
+
+def test_a_journal_tells_what_happened_in_its_order(sandbox, client):  # noqa: F811
+    ids = people(sandbox, 12)
+    frame = client.contacts.frame()
+    frame.loc[ids[0], "name"] = "Zoë"
+    result = client.contacts.plan(frame, delete=ids[1:2]).apply()
+    told = chatkit.journal(result)
+    assert [dtype.split("[")[0] for dtype in map(str, told.dtypes)] == [
+        dtype.split("[")[0] for dtype in COLUMNS.values()
+    ]
+    assert told.columns.tolist() == [*COLUMNS] and str(told["at"].dt.tz) == "UTC"
+    assert told["at"].is_monotonic_increasing
+    of_run = told[told["row"].isna()]
+    assert of_run["event"].tolist() == ["started", "finished"]
+    for contact, kind, events in [
+        (ids[0], "update", ["intent", "answered", "verified"]),
+        (ids[1], "delete", ["intent", "answered"]),
+    ]:
+        mine = told[told["row"] == contact]
+        assert mine["event"].tolist() == events and set(mine["change"]) == {kind}
+    intent = told[told["event"] == "intent"].set_index("row")["detail"]
+    assert intent[ids[0]]["attempt"] == 1 and intent[ids[0]]["live"]["name"] == "Ana Cruz"
+
+
+@pytest.mark.parametrize("rows", [0, 3])
+def test_the_columns_of_a_journal_are_always_the_same(client, rows):  # noqa: F811
+    result = client.contacts.plan(newcomers(rows)).apply()
+    told = chatkit.journal(result)
+    assert {n: str(t) for n, t in told.dtypes.items()} == COLUMNS | {"at": str(told["at"].dtype)}
+
+
+def test_the_reason_of_a_row_is_that_of_its_last_event(sandbox, client):  # noqa: F811
+    plan = client.contacts.plan(newcomers(2))
+    call(sandbox, "POST", "contacts", number=number(0), country_code="+1")
+    result = plan.apply()
+    told = chatkit.journal(result)
+    assert told[told["row"] == 0]["reason"].tolist()[-1] == result["reason"][0] != ""
+
+
+def test_a_run_is_named_by_the_beginning_of_its_name(client):  # noqa: F811
+    plans = [client.contacts.plan(newcomers(1, n)) for n in range(2)]
+    for plan in plans:
+        plan.apply()
+    one = plans[0].id
+    assert len(chatkit.journal(one[:-1])) == len(chatkit.journal(one)) > 0
+    with pytest.raises(chatkit.JournalError, match=r"\d+ runs begin with '20'"):
+        chatkit.journal("20")
+    for unknown in ("no-such-run", "", one + "0", "../" + one, "*"):
+        with pytest.raises(chatkit.JournalError, match="No run is called"):
+            chatkit.journal(unknown)
+
+
+@pytest.mark.parametrize("use", [chatkit.journal, chatkit.resume, chatkit.undo])
+def test_a_frame_that_is_no_result_is_refused(client, use):  # noqa: F811
+    with pytest.raises(chatkit.InputError, match=r"runs\(\) shows"):
+        use(client.contacts.frame())
+
+
+# --- resume ---------------------------------------------------------------------------------
+
+
+def test_a_finished_run_sends_nothing_and_says_what_was_true(sandbox, client):  # noqa: F811
+    plan = client.contacts.plan(newcomers(3))
+    result = plan.apply()
+    since = len(log(sandbox))
+    again = chatkit.resume(result)
+    assert len(log(sandbox)) == since
+    pd.testing.assert_frame_equal(again, result)
+    assert again.chatkit.summary() == "All 3 changes applied."
+
+
+def test_a_stopped_run_goes_on_without_its_plan_or_frame(sandbox, client):  # noqa: F811
+    name = name_of(stopped(sandbox, client))
+    gc.collect()
+    result = chatkit.resume(name, client)
+    assert states(result) == ["applied"] * 3 and result.index.tolist() == [0, 1, 2]
+    assert len(active(sandbox, "contacts")) == 3
+    assert chatkit.runs(client).loc[name, "state"] == "finished"
+    assert chatkit.journal(name)["event"].tolist().count("resumed") <= 1
+
+
+def test_a_run_goes_on_at_its_own_pace(sandbox, client):  # noqa: F811
+    name = name_of(stopped(sandbox, client))
+    with pytest.raises(ValueError, match="at a time"):
+        chatkit.resume(name, client, concurrency=0)
+    assert states(chatkit.resume(name, client, concurrency=1, rate=1000)) == ["applied"] * 3
+
+
+def test_what_is_in_doubt_is_looked_at_and_not_sent_again(sandbox, client):  # noqa: F811
+    """The service lands the creates, never answers, and cannot be asked: nobody knows."""
+    plan = client.contacts.plan(newcomers(3))
+    client.transport.deadline = 0.3
+    admin(sandbox, "POST", "faults", **{"5xx": {"before": 0.0, "after": 1.0}})
+    result = plan.apply(settle=0)
+    assert states(result) == ["unknown"] * 3
+    assert chatkit.runs(client)["unknown"].tolist() == [3]
+    assert chatkit.undo(result).refused["reason"].str.contains("nobody knows").all()
+    admin(sandbox, "POST", "faults")
+    client.transport.deadline = 30.0
+    sent = len(writes(sandbox))
+    again = chatkit.resume(result, settle=0)
+    assert states(again) == ["applied"] * 3 and set(again["evidence"]) == {"adopted"}
+    assert len(writes(sandbox)) == sent
+    assert len(active(sandbox, "contacts")) == 3
+
+
+def test_a_run_needs_a_client_when_its_account_is_not_open(sandbox):  # noqa: F811
+    with chatkit.connect(sandbox) as client:  # noqa: F811
+        result = stopped(sandbox, client)
+    del client
+    gc.collect()
+    for use in (chatkit.resume, chatkit.undo):
+        with pytest.raises(chatkit.SettingsError, match="client"):
+            use(result)
+    with chatkit.connect(sandbox) as client:
+        assert states(chatkit.resume(result)) == ["applied"] * 3
+
+
+def test_a_client_of_another_account_is_refused(sandbox, client):  # noqa: F811
+    result = stopped(sandbox, client)
+    with account() as (theirs, other):
+        for use in (chatkit.resume, chatkit.undo):
+            with pytest.raises(chatkit.SettingsError, match="account"):
+                use(result, other)
+        assert active(theirs, "contacts") == {}
+
+
+def test_a_run_of_a_busy_account_does_not_go_on(sandbox, client):  # noqa: F811
+    result = stopped(sandbox, client)
+    with lock(home(True), client.connection.account, "another run"):
+        with pytest.raises(chatkit.AccountBusy, match="another run"):
+            chatkit.resume(result, client)
+    assert states(chatkit.resume(result, client)) == ["applied"] * 3
+
+
+@pytest.mark.parametrize("room", ["contacts", "templates", "webhooks"])
+def test_a_run_of_each_room_goes_on(sandbox, client, room):  # noqa: F811
+    weak = limited(sandbox, "Chat Contacts, View", "Chat Templates, View", "Chat Detail, View")
+    frames = {
+        "contacts": newcomers(2),
+        "templates": pd.DataFrame(
+            {"template_code": ["a", "b"], "lang_code": "en", "text": "Hi"}
+        ).set_index(["template_code", "lang_code"]),
+        "webhooks": pd.DataFrame({"url": ["https://a.example/"], "events": [["*"]]}),
+    }
+    plan = getattr(weak, room).plan(frames[room])
+    assert set(states(plan.apply())) == {"not sent"}
+    result = chatkit.resume(plan.id, client)
+    assert set(states(result)) == {"applied"}
+    pd.testing.assert_index_equal(result.index, plan.frame().index)
+
+
+# --- another process, over HTTP -------------------------------------------------------------
+
+FRESH = """
+import sys, warnings
+warnings.simplefilter("error")
+import chatkit
+base_url, account, token, run = sys.argv[1:]
+assert run in chatkit.runs().index, chatkit.runs()
+with chatkit.Client(base_url, account, token) as client:
+    result = chatkit.resume(run, client)
+    print(*result["state"], *result.index, sep=",")
+    print(len(chatkit.undo(result, client)))
+"""
+
+
+def test_a_fresh_process_goes_on_with_no_frame_in_memory(sandbox):  # noqa: F811
+    weak_token = sandbox.make_token("Chat Contacts, View")
+    with sandbox.serve() as base_url:
+        with chatkit.Client(base_url, sandbox.account_id, weak_token) as weak:
+            result = weak.contacts.plan(newcomers(3)).apply()
+        assert set(states(result)) == {"not sent"}
+        out = subprocess.run(
+            [sys.executable, "-c", FRESH, base_url, sandbox.account_id, sandbox.token,
+             name_of(result)],
+            capture_output=True, text=True, timeout=60, cwd=ROOT, env=os.environ,
+        )  # fmt: skip
+        assert out.returncode == 0, out.stderr
+        assert out.stdout.splitlines() == ["applied,applied,applied,0,1,2", "3"]
+    assert len(active(sandbox, "contacts")) == 3
+
+
+def test_journals_lie_in_the_users_own_folder_for_them_alone(sandbox, tmp_path, monkeypatch):  # noqa: F811
+    monkeypatch.setenv("CHATKIT_DATA", str(tmp_path / "data"))
+    with (
+        sandbox.serve() as base_url,
+        chatkit.Client(base_url, sandbox.account_id, sandbox.token) as client,  # noqa: F811
+    ):
+        plan = client.contacts.plan(newcomers(1))
+        plan.apply()
+        folder = tmp_path / "data" / "runs"
+        assert [path.name for path in folder.glob("*.db")] == [f"{plan.id}.db"]
+        assert oct((folder / f"{plan.id}.db").stat().st_mode)[-3:] == "600"
+        assert oct(folder.stat().st_mode)[-3:] == "700"
+        assert sandbox.token.encode() not in (folder / f"{plan.id}.db").read_bytes()
+        assert chatkit.runs(client).index.tolist() == [plan.id]

@@ -1,0 +1,180 @@
+"""What a frame was when it was read: edits are held against that, and not against the moment."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from bulk.planning import (  # noqa: F401
+    account,
+    active,
+    call,
+    cells,
+    client,
+    content,
+    edits,
+    flow,
+    log,
+    number,
+    people,
+    person,
+    sandbox,
+    states,
+    webhook,
+)
+
+import chatkit
+from chatkit.snapshot import Snapshots, memory, remember
+
+
+# --- the memory of a frame ------------------------------------------------------------------
+
+
+def test_a_frame_remembers_where_it_came_from_in_plain_texts():
+    frame = pd.DataFrame({"a": [1]})
+    assert memory(frame) == {}
+    remember(frame, account="1001", room="contact")
+    assert memory(frame) == memory(frame.copy()) == {"account": "1001", "room": "contact"}
+    frame.attrs["chatkit"] = "something else"
+    assert memory(frame) == {}
+
+
+def test_what_was_kept_is_what_was_read_though_the_frame_is_edited():
+    snapshots = Snapshots("1001", "contact")
+    frame = snapshots.keep(pd.DataFrame({"a": [1, 2]}), whole=True)
+    frame.loc[0, "a"] = 9
+    kept = snapshots.of(frame)
+    assert kept.whole and kept.frame["a"].tolist() == [1, 2]
+    assert snapshots.of(frame.sort_values("a")) is not None
+    assert snapshots.of(pd.DataFrame({"a": [1, 2]})) is None
+
+
+def test_the_latest_frames_are_remembered_each_for_itself():
+    snapshots = Snapshots("1001", "contact")
+    frames = [snapshots.keep(pd.DataFrame({"a": [n]}), whole=n % 2 == 0) for n in range(9)]
+    found = [snapshots.of(frame) for frame in frames]
+    assert [snapshot and int(snapshot.frame["a"].iloc[0]) for snapshot in found[-4:]] == [5, 6, 7, 8]
+    assert found[:4] == [None] * 4
+    assert [snapshot.whole for snapshot in found[-2:]] == [False, True]
+
+
+def test_a_room_knows_only_its_own_frames():
+    one, two = Snapshots("1001", "contact"), Snapshots("1001", "flow")
+    frame = one.keep(pd.DataFrame({"a": [1]}), whole=True)
+    assert two.of(frame) is None
+
+
+# --- what others changed since the frame was read -------------------------------------------
+
+
+def test_what_others_changed_since_does_not_look_like_my_edit(sandbox, client):  # noqa: F811
+    ids, flow_id, hook = people(sandbox, 3), flow(sandbox), webhook(sandbox)
+    content(sandbox), content(sandbox, "welcome")
+    contents = client.templates("order_ready")
+    frames = {
+        client.contacts.plan: client.contacts.frame(),
+        client.flows.plan: client.flows.frame(full=True),
+        contents.plan: contents.frame(full=True),
+        client.templates.plan: client.templates.frame(["order_ready", "welcome"]),
+        client.webhooks.plan: client.webhooks.frame(),
+    }
+    call(sandbox, "PUT", f"contacts/{ids[0]}", name="Theirs", number="2025550177")
+    call(sandbox, "DELETE", f"contacts/{ids[1]}")
+    person(sandbox, 9)
+    call(sandbox, "PUT", f"flows/{flow_id}", flow_json={"version": "6.0", "screens": []})
+    for code in ("order_ready", "welcome"):
+        call(sandbox, "PUT", f"templates/{code}/contents/en", text="Theirs", footer="Theirs")
+    call(sandbox, "PATCH", f"webhooks/{hook}", is_active=False)
+    for plan, frame in frames.items():
+        assert (len(plan(frame)), cells(plan(frame))) == (0, [])
+
+
+def test_my_edits_of_other_fields_land_beside_theirs(sandbox, client):  # noqa: F811
+    ids = people(sandbox, 2)
+    frame = client.contacts.frame()
+    call(sandbox, "PUT", f"contacts/{ids[0]}", number="2025550177")
+    frame.loc[ids[0], "name"] = "Zoë"
+    plan = client.contacts.plan(frame)
+    assert edits(plan) == {ids[0]: {"name": "Zoë"}}
+    assert states(plan.apply()) == ["applied"]
+    after = active(sandbox, "contacts")[ids[0]]
+    assert (after["first_name"], after["number"]) == ("Zoë", "2025550177")
+
+
+def test_my_edit_of_a_field_that_they_changed_is_a_conflict_when_it_is_applied(sandbox, client):  # noqa: F811
+    ids = people(sandbox, 2)
+    frame = client.contacts.frame()
+    call(sandbox, "PUT", f"contacts/{ids[0]}", name="Theirs")
+    call(sandbox, "DELETE", f"contacts/{ids[1]}")
+    frame["name"] = "Mine"
+    plan = client.contacts.plan(frame)
+    assert [change.before for change in plan.changes] == [{"name": "Ana Cruz"}] * 2
+    assert states(plan.apply()) == ["conflict", "conflict"]
+
+
+def test_a_frame_that_lost_its_memory_is_compared_with_what_is_live(sandbox, client):  # noqa: F811
+    ids = people(sandbox, 2)
+    frame = client.contacts.frame()
+    call(sandbox, "PUT", f"contacts/{ids[0]}", name="Theirs")
+    frame.attrs.clear()
+    since = len(log(sandbox))
+    plan = client.contacts.plan(frame[["name"]])
+    assert [method for method, _ in log(sandbox)[since:]] == ["GET"]
+    assert [(c.key, c.before, c.after) for c in plan.changes] == [
+        (ids[0], {"name": "Theirs"}, {"name": "Ana Cruz"})
+    ]
+
+
+def test_a_remembered_frame_costs_no_call_to_plan(sandbox, client):  # noqa: F811
+    people(sandbox, 3), flow(sandbox), content(sandbox), webhook(sandbox)
+    reads = [
+        (client.contacts.frame, client.contacts.plan),
+        (lambda: client.contacts.frame(full=True), client.contacts.plan),
+        (client.flows.frame, client.flows.plan),
+        (lambda: client.flows.frame(full=True), client.flows.plan),
+        (client.templates("order_ready").frame, client.templates("order_ready").plan),
+        (lambda: client.templates.frame(["order_ready"]), client.templates.plan),
+        (client.webhooks.frame, client.webhooks.plan),
+    ]
+    for read, plan in reads:
+        frame = read()
+        since = len(log(sandbox))
+        plan(frame)
+        assert log(sandbox)[since:] == []
+
+
+def test_a_frame_of_another_client_of_the_account_is_of_the_account(sandbox, client):  # noqa: F811
+    ids = people(sandbox, 2)
+    with chatkit.connect(sandbox) as another:
+        frame = another.contacts.frame()
+        frame.loc[ids[0], "name"] = "Zoë"
+        assert edits(client.contacts.plan(frame)) == {ids[0]: {"name": "Zoë"}}
+
+
+def test_a_frame_of_another_room_finds_no_record_there(sandbox, client):  # noqa: F811
+    people(sandbox, 2), flow(sandbox)
+    plan = client.flows.plan(client.contacts.frame())
+    assert len(plan) == 0 and len(plan.refused) == 2
+
+
+def test_a_filtered_frame_is_held_against_what_it_showed(sandbox, client):  # noqa: F811
+    ids = people(sandbox, 12)
+    frame = client.contacts.frame(search=number(3))
+    assert frame.index.tolist() == [ids[3]]
+    call(sandbox, "PUT", f"contacts/{ids[3]}", name="Theirs")
+    assert len(client.contacts.plan(frame)) == 0
+    frame["name"] = "Mine"
+    plan = client.contacts.plan(frame)
+    assert plan.setting.total == 12 and states(plan.apply()) == ["conflict"]
+
+
+@pytest.mark.parametrize("frames_since", [3, 6])
+def test_an_older_frame_is_held_against_what_it_showed_or_says_that_it_is_not(
+    sandbox, client, frames_since  # noqa: F811
+):
+    ids = people(sandbox, 2)
+    frame = client.contacts.frame()
+    call(sandbox, "PUT", f"contacts/{ids[0]}", name="Theirs")
+    for _ in range(frames_since):
+        client.contacts.frame()
+    plan = client.contacts.plan(frame[["name"]])
+    assert len(plan) == 0 or plan.notes != []
