@@ -11,7 +11,7 @@
 PYTHON  ?= python3
 PORT    ?= 8888
 BROWSER ?= 1
-BENCHES ?= imports client frames flatness sandbox
+BENCHES ?= imports client frames plan flatness sandbox
 ROWS    ?= 10000
 KILLS   ?= 1000
 SEED    ?= 0

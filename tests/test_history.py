@@ -41,7 +41,7 @@ def newcomers(count, first=0):
     return pd.DataFrame({"number": numbers, "country_code": "+1"})
 
 
-def stopped(sandbox, client, count=3):  # noqa: F811
+def stopped(sandbox, client, count=3):
     """A run that stopped before anything was sent, because its token may not."""
     weak = limited(sandbox, "Chat Contacts, View")
     result = weak.contacts.plan(newcomers(count, 50)).apply()
@@ -56,7 +56,7 @@ def name_of(result):
 # --- runs -----------------------------------------------------------------------------------
 
 
-def test_runs_are_listed_the_latest_first(sandbox, client):  # noqa: F811
+def test_runs_are_listed_the_latest_first(sandbox, client):
     plan = client.contacts.plan(newcomers(3))
     first = plan.apply()
     open_run = stopped(sandbox, client)
@@ -85,16 +85,20 @@ def test_runs_are_listed_the_latest_first(sandbox, client):  # noqa: F811
     assert sandbox.token not in runs.to_csv()
 
 
-def test_runs_of_other_accounts_are_not_among_those_of_a_client(client):  # noqa: F811
+def test_runs_of_other_accounts_are_not_among_those_of_a_client(client):
     client.contacts.plan(newcomers(1)).apply()
     with account() as (_, other):
         assert len(chatkit.runs(other)) == 0
-        other.webhooks.plan(pd.DataFrame({"url": ["https://a.example/"], "events": [["*"]]})).apply()
+        other.webhooks.plan(
+            pd.DataFrame({"url": ["https://a.example/"], "events": [["*"]]})
+        ).apply()
         assert chatkit.runs(other)["noun"].tolist() == ["webhook"]
-        assert {client.connection.account, other.connection.account} <= set(chatkit.runs()["account"])
+        assert {client.connection.account, other.connection.account} <= set(
+            chatkit.runs()["account"]
+        )
 
 
-def test_no_runs_are_a_frame_with_the_same_columns(client):  # noqa: F811
+def test_no_runs_are_a_frame_with_the_same_columns(client):
     empty = chatkit.runs(client)
     client.contacts.plan(newcomers(1)).apply()
     full = chatkit.runs(client)
@@ -104,7 +108,7 @@ def test_no_runs_are_a_frame_with_the_same_columns(client):  # noqa: F811
 
 
 @pytest.mark.parametrize("damage", [b"", b"no journal at all", None])
-def test_a_damaged_journal_is_listed_as_damaged(client, damage):  # noqa: F811
+def test_a_damaged_journal_is_listed_as_damaged(client, damage):
     path = find(name_of(client.contacts.plan(newcomers(3)).apply()))
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2] if damage is None else damage)
@@ -116,7 +120,7 @@ def test_a_damaged_journal_is_listed_as_damaged(client, damage):  # noqa: F811
     path.unlink()
 
 
-def test_a_journal_with_another_event_than_was_written_is_not_used(sandbox, client):  # noqa: F811
+def test_a_journal_with_another_event_than_was_written_is_not_used(sandbox, client):
     plan = client.contacts.plan(newcomers(3))
     plan.apply()
     path = find(plan.id)
@@ -143,7 +147,7 @@ COLUMNS = {
 }
 
 
-def test_a_journal_tells_what_happened_in_its_order(sandbox, client):  # noqa: F811
+def test_a_journal_tells_what_happened_in_its_order(sandbox, client):
     ids = people(sandbox, 12)
     frame = client.contacts.frame()
     frame.loc[ids[0], "name"] = "Zoë"
@@ -167,13 +171,13 @@ def test_a_journal_tells_what_happened_in_its_order(sandbox, client):  # noqa: F
 
 
 @pytest.mark.parametrize("rows", [0, 3])
-def test_the_columns_of_a_journal_are_always_the_same(client, rows):  # noqa: F811
+def test_the_columns_of_a_journal_are_always_the_same(client, rows):
     result = client.contacts.plan(newcomers(rows)).apply()
     told = chatkit.journal(result)
     assert {n: str(t) for n, t in told.dtypes.items()} == COLUMNS | {"at": str(told["at"].dtype)}
 
 
-def test_the_reason_of_a_row_is_that_of_its_last_event(sandbox, client):  # noqa: F811
+def test_the_reason_of_a_row_is_that_of_its_last_event(sandbox, client):
     plan = client.contacts.plan(newcomers(2))
     call(sandbox, "POST", "contacts", number=number(0), country_code="+1")
     result = plan.apply()
@@ -181,7 +185,7 @@ def test_the_reason_of_a_row_is_that_of_its_last_event(sandbox, client):  # noqa
     assert told[told["row"] == 0]["reason"].tolist()[-1] == result["reason"][0] != ""
 
 
-def test_a_run_is_named_by_the_beginning_of_its_name(client):  # noqa: F811
+def test_a_run_is_named_by_the_beginning_of_its_name(client):
     plans = [client.contacts.plan(newcomers(1, n)) for n in range(2)]
     for plan in plans:
         plan.apply()
@@ -195,7 +199,7 @@ def test_a_run_is_named_by_the_beginning_of_its_name(client):  # noqa: F811
 
 
 @pytest.mark.parametrize("use", [chatkit.journal, chatkit.resume, chatkit.undo])
-def test_a_frame_that_is_no_result_is_refused(client, use):  # noqa: F811
+def test_a_frame_that_is_no_result_is_refused(client, use):
     with pytest.raises(chatkit.InputError, match=r"runs\(\) shows"):
         use(client.contacts.frame())
 
@@ -203,7 +207,7 @@ def test_a_frame_that_is_no_result_is_refused(client, use):  # noqa: F811
 # --- resume ---------------------------------------------------------------------------------
 
 
-def test_a_finished_run_sends_nothing_and_says_what_was_true(sandbox, client):  # noqa: F811
+def test_a_finished_run_sends_nothing_and_says_what_was_true(sandbox, client):
     plan = client.contacts.plan(newcomers(3))
     result = plan.apply()
     since = len(log(sandbox))
@@ -213,7 +217,7 @@ def test_a_finished_run_sends_nothing_and_says_what_was_true(sandbox, client):  
     assert again.chatkit.summary() == "All 3 changes applied."
 
 
-def test_a_stopped_run_goes_on_without_its_plan_or_frame(sandbox, client):  # noqa: F811
+def test_a_stopped_run_goes_on_without_its_plan_or_frame(sandbox, client):
     name = name_of(stopped(sandbox, client))
     gc.collect()
     result = chatkit.resume(name, client)
@@ -223,14 +227,14 @@ def test_a_stopped_run_goes_on_without_its_plan_or_frame(sandbox, client):  # no
     assert chatkit.journal(name)["event"].tolist().count("resumed") <= 1
 
 
-def test_a_run_goes_on_at_its_own_pace(sandbox, client):  # noqa: F811
+def test_a_run_goes_on_at_its_own_pace(sandbox, client):
     name = name_of(stopped(sandbox, client))
     with pytest.raises(ValueError, match="at a time"):
         chatkit.resume(name, client, concurrency=0)
     assert states(chatkit.resume(name, client, concurrency=1, rate=1000)) == ["applied"] * 3
 
 
-def test_what_is_in_doubt_is_looked_at_and_not_sent_again(sandbox, client):  # noqa: F811
+def test_what_is_in_doubt_is_looked_at_and_not_sent_again(sandbox, client):
     """The service lands the creates, never answers, and cannot be asked: nobody knows."""
     plan = client.contacts.plan(newcomers(3))
     client.transport.deadline = 0.3
@@ -248,8 +252,8 @@ def test_what_is_in_doubt_is_looked_at_and_not_sent_again(sandbox, client):  # n
     assert len(active(sandbox, "contacts")) == 3
 
 
-def test_a_run_needs_a_client_when_its_account_is_not_open(sandbox):  # noqa: F811
-    with chatkit.connect(sandbox) as client:  # noqa: F811
+def test_a_run_needs_a_client_when_its_account_is_not_open(sandbox):
+    with chatkit.connect(sandbox) as client:
         result = stopped(sandbox, client)
     del client
     gc.collect()
@@ -260,7 +264,7 @@ def test_a_run_needs_a_client_when_its_account_is_not_open(sandbox):  # noqa: F8
         assert states(chatkit.resume(result)) == ["applied"] * 3
 
 
-def test_a_client_of_another_account_is_refused(sandbox, client):  # noqa: F811
+def test_a_client_of_another_account_is_refused(sandbox, client):
     result = stopped(sandbox, client)
     with account() as (theirs, other):
         for use in (chatkit.resume, chatkit.undo):
@@ -269,7 +273,7 @@ def test_a_client_of_another_account_is_refused(sandbox, client):  # noqa: F811
         assert active(theirs, "contacts") == {}
 
 
-def test_a_run_of_a_busy_account_does_not_go_on(sandbox, client):  # noqa: F811
+def test_a_run_of_a_busy_account_does_not_go_on(sandbox, client):
     result = stopped(sandbox, client)
     with lock(home(True), client.connection.account, "another run"):
         with pytest.raises(chatkit.AccountBusy, match="another run"):
@@ -278,7 +282,7 @@ def test_a_run_of_a_busy_account_does_not_go_on(sandbox, client):  # noqa: F811
 
 
 @pytest.mark.parametrize("room", ["contacts", "templates", "webhooks"])
-def test_a_run_of_each_room_goes_on(sandbox, client, room):  # noqa: F811
+def test_a_run_of_each_room_goes_on(sandbox, client, room):
     weak = limited(sandbox, "Chat Contacts, View", "Chat Templates, View", "Chat Detail, View")
     frames = {
         "contacts": newcomers(2),
@@ -309,7 +313,7 @@ with chatkit.Client(base_url, account, token) as client:
 """
 
 
-def test_a_fresh_process_goes_on_with_no_frame_in_memory(sandbox):  # noqa: F811
+def test_a_fresh_process_goes_on_with_no_frame_in_memory(sandbox):
     weak_token = sandbox.make_token("Chat Contacts, View")
     with sandbox.serve() as base_url:
         with chatkit.Client(base_url, sandbox.account_id, weak_token) as weak:
@@ -325,11 +329,11 @@ def test_a_fresh_process_goes_on_with_no_frame_in_memory(sandbox):  # noqa: F811
     assert len(active(sandbox, "contacts")) == 3
 
 
-def test_journals_lie_in_the_users_own_folder_for_them_alone(sandbox, tmp_path, monkeypatch):  # noqa: F811
+def test_journals_lie_in_the_users_own_folder_for_them_alone(sandbox, tmp_path, monkeypatch):
     monkeypatch.setenv("CHATKIT_DATA", str(tmp_path / "data"))
     with (
         sandbox.serve() as base_url,
-        chatkit.Client(base_url, sandbox.account_id, sandbox.token) as client,  # noqa: F811
+        chatkit.Client(base_url, sandbox.account_id, sandbox.token) as client,
     ):
         plan = client.contacts.plan(newcomers(1))
         plan.apply()

@@ -25,7 +25,6 @@ from bulk.planning import (  # noqa: F401
 import chatkit
 from chatkit.snapshot import Snapshots, memory, remember
 
-
 # --- the memory of a frame ------------------------------------------------------------------
 
 
@@ -52,7 +51,12 @@ def test_the_latest_frames_are_remembered_each_for_itself():
     snapshots = Snapshots("1001", "contact")
     frames = [snapshots.keep(pd.DataFrame({"a": [n]}), whole=n % 2 == 0) for n in range(9)]
     found = [snapshots.of(frame) for frame in frames]
-    assert [snapshot and int(snapshot.frame["a"].iloc[0]) for snapshot in found[-4:]] == [5, 6, 7, 8]
+    assert [snapshot and int(snapshot.frame["a"].iloc[0]) for snapshot in found[-4:]] == [
+        5,
+        6,
+        7,
+        8,
+    ]
     assert found[:4] == [None] * 4
     assert [snapshot.whole for snapshot in found[-2:]] == [False, True]
 
@@ -66,7 +70,7 @@ def test_a_room_knows_only_its_own_frames():
 # --- what others changed since the frame was read -------------------------------------------
 
 
-def test_what_others_changed_since_does_not_look_like_my_edit(sandbox, client):  # noqa: F811
+def test_what_others_changed_since_does_not_look_like_my_edit(sandbox, client):
     ids, flow_id, hook = people(sandbox, 3), flow(sandbox), webhook(sandbox)
     content(sandbox), content(sandbox, "welcome")
     contents = client.templates("order_ready")
@@ -88,7 +92,7 @@ def test_what_others_changed_since_does_not_look_like_my_edit(sandbox, client): 
         assert (len(plan(frame)), cells(plan(frame))) == (0, [])
 
 
-def test_my_edits_of_other_fields_land_beside_theirs(sandbox, client):  # noqa: F811
+def test_my_edits_of_other_fields_land_beside_theirs(sandbox, client):
     ids = people(sandbox, 2)
     frame = client.contacts.frame()
     call(sandbox, "PUT", f"contacts/{ids[0]}", number="2025550177")
@@ -100,7 +104,7 @@ def test_my_edits_of_other_fields_land_beside_theirs(sandbox, client):  # noqa: 
     assert (after["first_name"], after["number"]) == ("Zoë", "2025550177")
 
 
-def test_my_edit_of_a_field_that_they_changed_is_a_conflict_when_it_is_applied(sandbox, client):  # noqa: F811
+def test_my_edit_of_a_field_that_they_changed_is_a_conflict_when_it_is_applied(sandbox, client):
     ids = people(sandbox, 2)
     frame = client.contacts.frame()
     call(sandbox, "PUT", f"contacts/{ids[0]}", name="Theirs")
@@ -111,7 +115,7 @@ def test_my_edit_of_a_field_that_they_changed_is_a_conflict_when_it_is_applied(s
     assert states(plan.apply()) == ["conflict", "conflict"]
 
 
-def test_a_frame_that_lost_its_memory_is_compared_with_what_is_live(sandbox, client):  # noqa: F811
+def test_a_frame_that_lost_its_memory_is_compared_with_what_is_live(sandbox, client):
     ids = people(sandbox, 2)
     frame = client.contacts.frame()
     call(sandbox, "PUT", f"contacts/{ids[0]}", name="Theirs")
@@ -124,7 +128,7 @@ def test_a_frame_that_lost_its_memory_is_compared_with_what_is_live(sandbox, cli
     ]
 
 
-def test_a_remembered_frame_costs_no_call_to_plan(sandbox, client):  # noqa: F811
+def test_a_remembered_frame_costs_no_call_to_plan(sandbox, client):
     people(sandbox, 3), flow(sandbox), content(sandbox), webhook(sandbox)
     reads = [
         (client.contacts.frame, client.contacts.plan),
@@ -142,7 +146,7 @@ def test_a_remembered_frame_costs_no_call_to_plan(sandbox, client):  # noqa: F81
         assert log(sandbox)[since:] == []
 
 
-def test_a_frame_of_another_client_of_the_account_is_of_the_account(sandbox, client):  # noqa: F811
+def test_a_frame_of_another_client_of_the_account_is_of_the_account(sandbox, client):
     ids = people(sandbox, 2)
     with chatkit.connect(sandbox) as another:
         frame = another.contacts.frame()
@@ -150,13 +154,13 @@ def test_a_frame_of_another_client_of_the_account_is_of_the_account(sandbox, cli
         assert edits(client.contacts.plan(frame)) == {ids[0]: {"name": "Zoë"}}
 
 
-def test_a_frame_of_another_room_finds_no_record_there(sandbox, client):  # noqa: F811
+def test_a_frame_of_another_room_finds_no_record_there(sandbox, client):
     people(sandbox, 2), flow(sandbox)
     plan = client.flows.plan(client.contacts.frame())
     assert len(plan) == 0 and len(plan.refused) == 2
 
 
-def test_a_filtered_frame_is_held_against_what_it_showed(sandbox, client):  # noqa: F811
+def test_a_filtered_frame_is_held_against_what_it_showed(sandbox, client):
     ids = people(sandbox, 12)
     frame = client.contacts.frame(search=number(3))
     assert frame.index.tolist() == [ids[3]]
@@ -169,7 +173,7 @@ def test_a_filtered_frame_is_held_against_what_it_showed(sandbox, client):  # no
 
 @pytest.mark.parametrize("frames_since", [3, 6])
 def test_an_older_frame_is_held_against_what_it_showed_or_says_that_it_is_not(
-    sandbox, client, frames_since  # noqa: F811
+    sandbox, client, frames_since
 ):
     ids = people(sandbox, 2)
     frame = client.contacts.frame()

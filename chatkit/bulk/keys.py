@@ -108,5 +108,6 @@ def positions(index: pd.Index[Any], ids: Any) -> Rows:
     if len(known) and index.is_monotonic_increasing and ascending(ids):
         near = np.searchsorted(known, ids)
         near[near == len(known)] = -1  # greater than all: it is compared with the last
-        return np.where(known[near] == ids, near, -1)
+        near[known[near] != ids] = -1
+        return near
     return index.get_indexer(ids)

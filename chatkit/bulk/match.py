@@ -122,12 +122,14 @@ class Match:
 
     def _twice(self) -> Iterator[Refusal]:
         """Refuse all rows that share their key with another."""
-        if self._whole:  # ids that the base has not are refused anyway
+        if self._whole:
             if keys.ascending(self.positions):
                 return
-            count_of = np.bincount(self.positions + 1)
-            count_of[0] = 0
-            rows = np.flatnonzero(count_of[self.positions + 1] > 1)
+            rows_of = np.bincount(self.positions + 1)
+            rows_of[:1] = 0  # ids that the base has not are refused anyway
+            if rows_of.max(initial=0) <= 1:
+                return
+            rows = np.flatnonzero(rows_of[self.positions + 1] > 1)
         else:
             rows = np.flatnonzero(self.given)
         found = [(row, plain(self._keys[row])) for row in rows.tolist()]

@@ -30,7 +30,6 @@ from hypothesis import strategies as st
 
 from chatkit import history
 from chatkit.bulk import apply
-from chatkit.bulk.apply import canary
 from chatkit.bulk.change import Change
 from chatkit.bulk.journal import Journal, home
 from chatkit.bulk.row import Row
@@ -295,12 +294,28 @@ def first_then(service, key):
     return fault
 
 
-@given(st.lists(st.sampled_from(["create", "update", "delete"]), max_size=30))
-def test_the_first_few_are_of_every_kind_that_there_is(kinds) -> None:
-    rows = [Row(n, Change(n, kind, 1, "")) for n, kind in enumerate(kinds)]
-    chosen = canary(rows)
-    assert len(chosen) == len(set(map(id, chosen))) == min(5, len(rows))
-    assert {row.change.kind for row in chosen} == set(kinds)
+@pytest.mark.parametrize("rows", [99, 120])
+def test_a_long_plan_sends_five_of_each_kind_before_the_others_of_it(rows: int) -> None:
+    with wayward() as service, service.client() as client:
+        keys = [service.caller.contact(number_of(n), name="Ana Cruz") for n in range(24)]
+        of = [renaming, deletion, lambda n, key: contact(n)]
+        changes = [of[n % 3](n, keys[n] if n < 24 else 0) for n in range(24)]
+        changes += [contact(n) for n in range(24, rows)]
+        done: Counter[str] = Counter()
+        when = []  # how many of its kind were done as the sixth arrived
+
+        def each(do):
+            time.sleep(0.02)
+            answer = do()
+            return answer
+
+        service.arrival = lambda sent: when.append((sent.method, done[sent.method]))
+        for method in ("POST", "PUT", "DELETE"):
+            service.on(method, "contacts", forever=counting(done, method))
+        result = plan_of(client.contacts, changes).apply()
+        assert set(result.state) == {"applied"}
+        sixth = {m: [n for method, n in when if method == m][5] for m in ("POST", "PUT", "DELETE")}
+        assert (set(sixth.values()) == {5}) == (rows > 100), sixth
 
 
 # --- settle windows ---------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from bulk.planning import (  # noqa: F401
 import chatkit
 
 
-def test_an_edited_cell_is_the_only_thing_that_is_sent(sandbox, client):  # noqa: F811
+def test_an_edited_cell_is_the_only_thing_that_is_sent(sandbox, client):
     ids = people(sandbox, 3)
     frame = client.contacts.frame()
     frame.loc[ids[1], "name"] = "Zoë Smith"
@@ -36,7 +36,7 @@ def test_an_edited_cell_is_the_only_thing_that_is_sent(sandbox, client):  # noqa
 
 
 @pytest.mark.parametrize("nothing", [None, np.nan, pd.NA, pd.NaT])
-def test_an_empty_cell_leaves_what_is_there(sandbox, client, nothing):  # noqa: F811
+def test_an_empty_cell_leaves_what_is_there(sandbox, client, nothing):
     people(sandbox, 1)
     content(sandbox, validity_period_seconds=60)
     frame = client.contacts.frame().astype(object)
@@ -50,7 +50,7 @@ def test_an_empty_cell_leaves_what_is_there(sandbox, client, nothing):  # noqa: 
         assert len(contents.plan(frame)) == 0
 
 
-def test_an_empty_text_clears_a_text(sandbox, client):  # noqa: F811
+def test_an_empty_text_clears_a_text(sandbox, client):
     [contact] = people(sandbox, 1)
     content(sandbox)
     frame = client.contacts.frame()
@@ -67,7 +67,7 @@ def test_an_empty_text_clears_a_text(sandbox, client):  # noqa: F811
 
 
 @pytest.mark.parametrize("full", [True, False])
-def test_an_empty_text_clears_a_number_that_may_be_empty(sandbox, client, full):  # noqa: F811
+def test_an_empty_text_clears_a_number_that_may_be_empty(sandbox, client, full):
     content(sandbox, validity_period_seconds=60, auth_delivery_method="copy_code")
     contents = client.templates("order_ready")
     frame = contents.frame(full=full)
@@ -80,12 +80,12 @@ def test_an_empty_text_clears_a_number_that_may_be_empty(sandbox, client, full):
     assert stored["validity_period_seconds"] is None and not stored["auth_delivery_method"]
 
 
-def test_an_empty_text_where_nothing_was_is_no_change(sandbox, client):  # noqa: F811
+def test_an_empty_text_where_nothing_was_is_no_change(sandbox, client):
     people(sandbox, 1, name=None)
     assert len(client.contacts.plan(client.contacts.frame().assign(name="", meta_name=""))) == 0
 
 
-def test_an_empty_text_cannot_clear_a_number_of_a_contact(sandbox, client):  # noqa: F811
+def test_an_empty_text_cannot_clear_a_number_of_a_contact(sandbox, client):
     [contact] = people(sandbox, 1)
     frame = client.contacts.frame().assign(number="")
     assert [cell[:2] for cell in cells(client.contacts.plan(frame))] == [(contact, "number")]
@@ -105,7 +105,7 @@ FIXED = {
 
 
 @pytest.mark.parametrize("field", FIXED)
-def test_a_contact_field_that_cannot_be_written_is_refused(sandbox, client, field):  # noqa: F811
+def test_a_contact_field_that_cannot_be_written_is_refused(sandbox, client, field):
     ids = people(sandbox, 2)
     value, reason, step = FIXED[field]
     frame = client.contacts.frame().astype({field: object})
@@ -115,7 +115,7 @@ def test_a_contact_field_that_cannot_be_written_is_refused(sandbox, client, fiel
     assert refused.next_step.startswith(step)
 
 
-def test_fields_of_the_other_rooms_that_cannot_be_written_are_refused(sandbox, client):  # noqa: F811
+def test_fields_of_the_other_rooms_that_cannot_be_written_are_refused(sandbox, client):
     flow(sandbox), webhook(sandbox), content(sandbox)
     frame = client.flows.frame()
     frame["name"], frame["wa_status"], frame["wa_flow_id"] = "New", "PUBLISHED", "1"
@@ -133,7 +133,7 @@ def test_fields_of_the_other_rooms_that_cannot_be_written_are_refused(sandbox, c
     assert [c.column for c in client.templates("order_ready").plan(frame).cells] == ["id"]
 
 
-def test_a_field_that_the_document_does_not_know_cannot_be_edited(sandbox, client):  # noqa: F811
+def test_a_field_that_the_document_does_not_know_cannot_be_edited(sandbox, client):
     flow(sandbox)
     frame = client.flows.frame(full=True)
     assert "categories" in frame
@@ -142,7 +142,7 @@ def test_a_field_that_the_document_does_not_know_cannot_be_edited(sandbox, clien
     assert (cell.column, cell.reason) == ("categories", "can only be set when it is created")
 
 
-def test_a_column_that_is_no_field_is_not_looked_at_and_said_so(sandbox, client):  # noqa: F811
+def test_a_column_that_is_no_field_is_not_looked_at_and_said_so(sandbox, client):
     people(sandbox, 1)
     plan = client.contacts.plan(client.contacts.frame().assign(nmae="Zoë", segment=7))
     assert (len(plan), cells(plan)) == (0, [])
@@ -152,7 +152,7 @@ def test_a_column_that_is_no_field_is_not_looked_at_and_said_so(sandbox, client)
     ]
 
 
-def test_first_name_alone_in_a_new_row_is_refused(client):  # noqa: F811
+def test_first_name_alone_in_a_new_row_is_refused(client):
     new = pd.DataFrame({"number": ["2025550100"], "country_code": "+1", "first_name": "Zoë"})
     [cell] = client.contacts.plan(new).cells
     assert cell.column == "first_name" and "edit name" in cell.next_step
@@ -162,7 +162,7 @@ def test_first_name_alone_in_a_new_row_is_refused(client):  # noqa: F811
 # --- what cannot be sent --------------------------------------------------------------------
 
 
-def test_numbers_that_became_floats_are_refused(sandbox, client):  # noqa: F811
+def test_numbers_that_became_floats_are_refused(sandbox, client):
     ids = people(sandbox, 3)
     frame = client.contacts.frame()
     for odd in (frame["number"].astype(float), frame["number"].astype("Int64")):
@@ -174,7 +174,7 @@ def test_numbers_that_became_floats_are_refused(sandbox, client):  # noqa: F811
     assert len(client.contacts.plan(frame.assign(country_code=codes)).refused) == 3
 
 
-def test_whole_numbers_that_became_floats_are_numbers_still(sandbox, client):  # noqa: F811
+def test_whole_numbers_that_became_floats_are_numbers_still(sandbox, client):
     content(sandbox, validity_period_seconds=60)
     content(sandbox, lang_code="de")
     contents = client.templates("order_ready")
@@ -185,7 +185,7 @@ def test_whole_numbers_that_became_floats_are_numbers_still(sandbox, client):  #
     assert edits(contents.plan(frame)) == {"de": {"validity_period_seconds": 90}}
 
 
-def test_all_bad_cells_come_back_at_once(sandbox, client):  # noqa: F811
+def test_all_bad_cells_come_back_at_once(sandbox, client):
     ids = people(sandbox, 12)
     frame = client.contacts.frame()
     frame.loc[ids[0], ["number", "country_code"]] = ["202 555", "1"]
@@ -198,7 +198,7 @@ def test_all_bad_cells_come_back_at_once(sandbox, client):  # noqa: F811
     assert plan.refused.value.tolist().count("'202 555'") == 1
 
 
-def test_the_good_rows_alone_are_applied_with_skip_invalid(sandbox, client):  # noqa: F811
+def test_the_good_rows_alone_are_applied_with_skip_invalid(sandbox, client):
     ids = people(sandbox, 12)
     frame = client.contacts.frame()
     frame.loc[ids[0], "number"] = "202 555"
@@ -222,7 +222,7 @@ def test_the_good_rows_alone_are_applied_with_skip_invalid(sandbox, client):  # 
     ],
 )
 @pytest.mark.parametrize("full", [True, False])
-def test_a_nested_cell_is_refused_at_its_place(sandbox, client, field, value, place, full):  # noqa: F811
+def test_a_nested_cell_is_refused_at_its_place(sandbox, client, field, value, place, full):
     content(sandbox)
     contents = client.templates("order_ready")
     frame = contents.frame(full=full)
@@ -230,7 +230,7 @@ def test_a_nested_cell_is_refused_at_its_place(sandbox, client, field, value, pl
     assert [cell[:2] for cell in cells(contents.plan(frame))] == [("en", place)]
 
 
-def test_half_a_character_is_refused_with_its_cell(sandbox, client):  # noqa: F811
+def test_half_a_character_is_refused_with_its_cell(sandbox, client):
     [contact] = people(sandbox, 1)
     frame = client.contacts.frame().astype({"name": object})
     frame.loc[contact, "name"] = "half \ud83d"
@@ -241,7 +241,7 @@ def test_half_a_character_is_refused_with_its_cell(sandbox, client):  # noqa: F8
 # --- lists that show fewer fields -----------------------------------------------------------
 
 
-def test_fields_that_lists_do_not_show_are_compared_with_the_whole_record(sandbox, client):  # noqa: F811
+def test_fields_that_lists_do_not_show_are_compared_with_the_whole_record(sandbox, client):
     ids = [flow(sandbox, f"Flow {n}") for n in range(3)]
     other = {**DOCUMENT, "version": "7.2"}
     frame = client.flows.frame()
@@ -268,7 +268,7 @@ FIELDS = {
 
 
 @pytest.mark.parametrize("field", FIELDS)
-def test_content_fields_beyond_the_list_are_read_in_full(sandbox, client, field):  # noqa: F811
+def test_content_fields_beyond_the_list_are_read_in_full(sandbox, client, field):
     content(sandbox, validity_period_seconds=60)
     content(sandbox, lang_code="de", validity_period_seconds=60)
     before, after = FIELDS[field]
@@ -284,7 +284,7 @@ def test_content_fields_beyond_the_list_are_read_in_full(sandbox, client, field)
 
 
 def test_a_document_that_the_service_never_shows_is_sent_and_can_never_be_undone():
-    with account(flow_json_in_get=False) as (sandbox, client):  # noqa: F811
+    with account(flow_json_in_get=False) as (sandbox, client):
         key = flow(sandbox)
         frame = client.flows.frame()
         frame["flow_json"] = [{**DOCUMENT, "version": "7.2"}]
@@ -297,7 +297,7 @@ def test_a_document_that_the_service_never_shows_is_sent_and_can_never_be_undone
         assert active(sandbox, "flows")[key]["flow_json"]["version"] == "7.2"
 
 
-def test_what_can_be_undone_only_with_loss_is_marked_before(sandbox, client):  # noqa: F811
+def test_what_can_be_undone_only_with_loss_is_marked_before(sandbox, client):
     key = flow(sandbox)
     with sandbox.front.alone() as service:
         service.flows.move(key, sandbox.account_id, "PUBLISHED")
@@ -310,9 +310,9 @@ def test_what_can_be_undone_only_with_loss_is_marked_before(sandbox, client):  #
 def test_a_name_that_would_be_split_otherwise_is_marked_before(tmp_path):
     people_of = {"name_split": "first_only"}
     path = tmp_path / "service.db"
-    with chatkit.Sandbox(path, profile=chatkit.ServiceProfile(**people_of)) as sandbox:  # noqa: F811
+    with chatkit.Sandbox(path, profile=chatkit.ServiceProfile(**people_of)) as sandbox:
         people(sandbox, 1, name="Mary Ann Lee")
-    with chatkit.Sandbox(path) as sandbox, chatkit.connect(sandbox) as client:  # noqa: F811
+    with chatkit.Sandbox(path) as sandbox, chatkit.connect(sandbox) as client:
         frame = client.contacts.frame()
         assert frame["first_name"].tolist() == ["Mary Ann Lee"]
         renamed = client.contacts.plan(frame.assign(name="Zoë"))

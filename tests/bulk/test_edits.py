@@ -244,19 +244,19 @@ def test_any_edits_are_found_through_anything(story: Story) -> None:
 
     for name, numbers in edits.changed().items():
         _, looks = story.retypes.get(name, (None, lambda value: value))
-        wanted = [looks(story.cell(story.kept[number], name)) for number in numbers]
+        now = [looks(story.cell(story.kept[number], name)) for number in numbers]
         found = edits.values(name, numbers)
         if KINDS[name] == "time":
-            wanted, found = [zoned(v) for v in wanted], [zoned(v) for v in found]
-        assert found == wanted
+            now, found = [zoned(v) for v in now], [zoned(v) for v in found]
+        assert found == now
         olds = [story.base[story.kept[number]][name] for number in numbers]
         assert edits.base_values(name, numbers) == olds
-    filled = edits.filled(edits.new)
-    assert {name: numbers.tolist() for name, numbers in filled.items()} == {
-        name: numbers
+    wanted = {
+        name: [rows + n for n, row in enumerate(story.new) if row[name] is not None]
         for name in story.columns
-        if (numbers := [rows + n for n, row in enumerate(story.new) if row[name] is not None])
     }
+    filled = {name: numbers.tolist() for name, numbers in edits.filled(edits.new).items()}
+    assert filled == {name: numbers for name, numbers in wanted.items() if numbers}
     pd.testing.assert_frame_equal(frame, before[0])  # what the person has is not touched
     pd.testing.assert_frame_equal(base, before[1])
 

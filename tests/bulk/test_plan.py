@@ -24,7 +24,7 @@ from bulk.planning import (  # noqa: F401
 import chatkit
 
 
-def renamed(client, count, name="Zoë"):  # noqa: F811
+def renamed(client, count, name="Zoë"):
     """A frame of all contacts in which so many have another name."""
     frame = client.contacts.frame()
     frame.iloc[:count, frame.columns.get_loc("name")] = name
@@ -39,7 +39,7 @@ def renamed(client, count, name="Zoë"):  # noqa: F811
     [(9, 9, False), (10, 3, False), (10, 4, True), (20, 6, False), (20, 7, True)],
 )
 def test_changing_more_than_30_percent_asks_from_10_records_on(
-    sandbox, client, total, edited, refused  # noqa: F811
+    sandbox, client, total, edited, refused
 ):
     people(sandbox, total)
     plan = client.contacts.plan(renamed(client, edited))
@@ -53,7 +53,7 @@ def test_changing_more_than_30_percent_asks_from_10_records_on(
     assert states(plan.apply(many=True)) == ["applied"] * edited
 
 
-def test_the_share_counts_deletes_and_never_creates(sandbox, client):  # noqa: F811
+def test_the_share_counts_deletes_and_never_creates(sandbox, client):
     ids = people(sandbox, 10)
     new = [number(n) for n in range(20, 40)]
     frame = pd.DataFrame({"number": new, "country_code": "+1"})
@@ -61,14 +61,14 @@ def test_the_share_counts_deletes_and_never_creates(sandbox, client):  # noqa: F
     assert "changes 4 of 10 contacts" in client.contacts.plan(frame, delete=ids[:4]).objections()[0]
 
 
-def test_the_share_is_of_all_records_though_the_frame_shows_some(sandbox, client):  # noqa: F811
+def test_the_share_is_of_all_records_though_the_frame_shows_some(sandbox, client):
     people(sandbox, 20)
     frame = client.contacts.frame(search=number(1)).assign(name="Zoë")
     plan = client.contacts.plan(frame)
     assert (len(plan), plan.setting.total, plan.objections()) == (1, 20, [])
 
 
-def test_more_than_100_deletes_ask_whatever_their_share(sandbox, client):  # noqa: F811
+def test_more_than_100_deletes_ask_whatever_their_share(sandbox, client):
     ids = people(sandbox, 340)
     assert client.contacts.plan(delete=ids[:100]).objections() == []
     plan = client.contacts.plan(delete=ids[:101])
@@ -79,7 +79,7 @@ def test_more_than_100_deletes_ask_whatever_their_share(sandbox, client):  # noq
     assert len(active(sandbox, "contacts")) == 239
 
 
-def test_what_can_never_be_undone_asks(sandbox, client):  # noqa: F811
+def test_what_can_never_be_undone_asks(sandbox, client):
     flow_id, hook = flow(sandbox), webhook(sandbox)
     for plan in (client.flows.plan(delete=[flow_id]), client.webhooks.plan(delete=[hook])):
         [said] = plan.objections()
@@ -90,7 +90,7 @@ def test_what_can_never_be_undone_asks(sandbox, client):  # noqa: F811
     assert active(sandbox, "flows") == active(sandbox, "webhooks") == {}
 
 
-def test_rows_that_are_refused_ask_and_no_argument_of_apply_allows_them(sandbox, client):  # noqa: F811
+def test_rows_that_are_refused_ask_and_no_argument_of_apply_allows_them(sandbox, client):
     people(sandbox, 12)
     frame = renamed(client, 2)
     frame.iloc[5, frame.columns.get_loc("number")] = "?"
@@ -101,7 +101,7 @@ def test_rows_that_are_refused_ask_and_no_argument_of_apply_allows_them(sandbox,
         plan.apply(many=True, irreversible=True)
 
 
-def test_all_objections_are_told_at_once(sandbox, client):  # noqa: F811
+def test_all_objections_are_told_at_once(sandbox, client):
     ids = [flow(sandbox, f"Flow {n}") for n in range(12)]
     frame = client.flows.frame()
     frame.iloc[0, frame.columns.get_loc("name")] = "New"
@@ -114,7 +114,7 @@ def test_all_objections_are_told_at_once(sandbox, client):  # noqa: F811
 
 
 @pytest.mark.parametrize("wrong", [{"concurrency": 0}, {"rate": 0}, {"rate": -1.0}])
-def test_a_pace_that_makes_no_sense_sends_nothing(sandbox, client, wrong):  # noqa: F811
+def test_a_pace_that_makes_no_sense_sends_nothing(sandbox, client, wrong):
     people(sandbox, 3)
     plan = client.contacts.plan(renamed(client, 1))
     with untouched(sandbox), pytest.raises(ValueError, match="at a time|above 0"):
@@ -124,7 +124,7 @@ def test_a_pace_that_makes_no_sense_sends_nothing(sandbox, client, wrong):  # no
 # --- the account it is for ------------------------------------------------------------------
 
 
-def test_a_frame_of_another_account_is_refused_unless_you_say_so(sandbox, client):  # noqa: F811
+def test_a_frame_of_another_account_is_refused_unless_you_say_so(sandbox, client):
     people(sandbox, 2)
     frame = client.contacts.frame().assign(name="Zoë")
     with account() as (theirs, other):
@@ -141,7 +141,7 @@ def test_a_frame_of_another_account_is_refused_unless_you_say_so(sandbox, client
         }
 
 
-def test_contents_of_another_account_are_compared_with_those_of_this_one(sandbox, client):  # noqa: F811
+def test_contents_of_another_account_are_compared_with_those_of_this_one(sandbox, client):
     content(sandbox)
     content(sandbox, lang_code="de", text="Hallo")
     one, many = client.templates("order_ready").frame(), client.templates.frame(["order_ready"])
@@ -159,7 +159,7 @@ def test_contents_of_another_account_are_compared_with_those_of_this_one(sandbox
             other.templates.plan(many)
 
 
-def test_a_frame_that_is_no_frame_of_templates_is_refused_with_the_way(sandbox, client):  # noqa: F811
+def test_a_frame_that_is_no_frame_of_templates_is_refused_with_the_way(sandbox, client):
     content(sandbox)
     with pytest.raises(chatkit.InputError, match="template_code"):
         client.templates.plan(client.templates("order_ready").frame())
@@ -168,7 +168,7 @@ def test_a_frame_that_is_no_frame_of_templates_is_refused_with_the_way(sandbox, 
 # --- counts, frames, estimates --------------------------------------------------------------
 
 
-def test_it_counts_itself_and_is_a_frame_with_the_index_of_its_rows(sandbox, client):  # noqa: F811
+def test_it_counts_itself_and_is_a_frame_with_the_index_of_its_rows(sandbox, client):
     ids = people(sandbox, 12)
     frame = renamed(client, 1)
     frame.loc[ids[3], "delete"] = True
@@ -189,7 +189,7 @@ def test_it_counts_itself_and_is_a_frame_with_the_index_of_its_rows(sandbox, cli
 
 
 @pytest.mark.parametrize("edited", [0, 2])
-def test_the_frame_and_the_refused_cells_have_the_same_columns_when_empty(sandbox, client, edited):  # noqa: F811
+def test_the_frame_and_the_refused_cells_have_the_same_columns_when_empty(sandbox, client, edited):
     people(sandbox, 12)
     frame = renamed(client, edited)
     frame.iloc[11:, frame.columns.get_loc("number")] = "?" if edited else number(11)
@@ -202,7 +202,7 @@ def test_the_frame_and_the_refused_cells_have_the_same_columns_when_empty(sandbo
     assert refused["next_step"].ne("").all()
 
 
-def test_it_estimates_its_time_from_how_quick_the_service_has_been(sandbox, client):  # noqa: F811
+def test_it_estimates_its_time_from_how_quick_the_service_has_been(sandbox, client):
     people(sandbox, 12)
     plan = client.contacts.plan(renamed(client, 2))
     assert 0 < plan.seconds() < 1
@@ -214,7 +214,7 @@ def test_it_estimates_its_time_from_how_quick_the_service_has_been(sandbox, clie
 # --- once -----------------------------------------------------------------------------------
 
 
-def test_applied_twice_it_sends_nothing_the_second_time(sandbox, client):  # noqa: F811
+def test_applied_twice_it_sends_nothing_the_second_time(sandbox, client):
     people(sandbox, 12)
     new = pd.DataFrame({"number": ["2025550177"], "country_code": "+1", "name": "Bo"})
     plan = client.contacts.plan(new)
@@ -227,7 +227,7 @@ def test_applied_twice_it_sends_nothing_the_second_time(sandbox, client):  # noq
 
 
 @pytest.mark.parametrize("loaded_first", [True, False])
-def test_a_plan_and_its_file_are_one_plan(sandbox, client, tmp_path, loaded_first):  # noqa: F811
+def test_a_plan_and_its_file_are_one_plan(sandbox, client, tmp_path, loaded_first):
     people(sandbox, 12)
     new = pd.DataFrame({"number": ["2025550177"], "country_code": "+1", "name": "Bo"})
     plan = client.contacts.plan(new)
@@ -242,14 +242,14 @@ def test_a_plan_and_its_file_are_one_plan(sandbox, client, tmp_path, loaded_firs
     assert len(active(sandbox, "contacts")) == 13
 
 
-def test_a_new_plan_of_the_same_frame_finds_nothing_to_do(sandbox, client):  # noqa: F811
+def test_a_new_plan_of_the_same_frame_finds_nothing_to_do(sandbox, client):
     people(sandbox, 12)
     client.contacts.plan(renamed(client, 2)).apply()
     own = client.contacts.frame()[["name"]]
     assert len(client.contacts.plan(own)) == 0
 
 
-def test_an_empty_plan_is_applied_to_no_rows(sandbox, client):  # noqa: F811
+def test_an_empty_plan_is_applied_to_no_rows(sandbox, client):
     people(sandbox, 2)
     with untouched(sandbox):
         result = client.contacts.plan(client.contacts.frame()).apply()
@@ -257,7 +257,7 @@ def test_an_empty_plan_is_applied_to_no_rows(sandbox, client):  # noqa: F811
     assert result.chatkit.summary() == "0 changes."
 
 
-def test_the_room_of_a_label_that_is_deleted_by_key_is_in_the_result(sandbox, client):  # noqa: F811
+def test_the_room_of_a_label_that_is_deleted_by_key_is_in_the_result(sandbox, client):
     """Keys in `delete` that are in no row of the frame get a label of the same levels."""
     ids = people(sandbox, 12)
     frame = client.contacts.frame().set_index("number", append=True).iloc[:2]
@@ -270,11 +270,11 @@ def test_the_room_of_a_label_that_is_deleted_by_key_is_in_the_result(sandbox, cl
 # --- over HTTP ------------------------------------------------------------------------------
 
 
-def test_the_whole_way_over_http(sandbox):  # noqa: F811
+def test_the_whole_way_over_http(sandbox):
     ids = people(sandbox, 12)
     with (
         sandbox.serve() as base_url,
-        chatkit.Client(base_url, sandbox.account_id, sandbox.token) as client,  # noqa: F811
+        chatkit.Client(base_url, sandbox.account_id, sandbox.token) as client,
     ):
         frame = renamed(client, 3)
         frame = pd.concat([frame.reset_index(), pd.DataFrame({"number": ["2025550177"]})])

@@ -28,10 +28,8 @@ from bulk.planning import (  # noqa: F401
     writes,
 )
 
-import chatkit
 
-
-def planned(client, contact, **fields):  # noqa: F811
+def planned(client, contact, **fields):
     """The plan that gives one contact other fields."""
     frame = client.contacts.frame()
     for name, value in fields.items():
@@ -42,7 +40,7 @@ def planned(client, contact, **fields):  # noqa: F811
 # --- the frame of a result ------------------------------------------------------------------
 
 
-def test_a_result_has_the_rows_of_the_plan_in_its_order_with_its_index(sandbox, client):  # noqa: F811
+def test_a_result_has_the_rows_of_the_plan_in_its_order_with_its_index(sandbox, client):
     people(sandbox, 12)
     new = pd.DataFrame({"number": [number(n) for n in range(20, 26)], "country_code": "+1"})
     frame = pd.concat([new, client.contacts.frame()[["number", "country_code", "name"]].iloc[::-1]])
@@ -60,7 +58,7 @@ def test_a_result_has_the_rows_of_the_plan_in_its_order_with_its_index(sandbox, 
     assert [label.split()[-1] for label in result["label"]] == found
 
 
-def test_a_result_keeps_an_index_of_several_levels(sandbox, client):  # noqa: F811
+def test_a_result_keeps_an_index_of_several_levels(sandbox, client):
     content(sandbox), content(sandbox, "welcome")
     frame = client.templates.frame(["order_ready", "welcome"]).assign(text="Hi")
     frame.loc[("welcome", "de"), ["text", "is_draft"]] = ["Hallo", True]
@@ -70,7 +68,7 @@ def test_a_result_keeps_an_index_of_several_levels(sandbox, client):  # noqa: F8
     assert states(result) == ["applied"] * 3
 
 
-def test_a_result_says_how_it_knows(sandbox, client):  # noqa: F811
+def test_a_result_says_how_it_knows(sandbox, client):
     ids = people(sandbox, 12)
     frame = client.contacts.frame()
     frame.loc[ids[0], "name"] = "Zoë"
@@ -84,7 +82,7 @@ def test_a_result_says_how_it_knows(sandbox, client):  # noqa: F811
 # --- three ways -----------------------------------------------------------------------------
 
 
-def test_what_is_so_already_is_not_sent(sandbox, client):  # noqa: F811
+def test_what_is_so_already_is_not_sent(sandbox, client):
     [contact] = people(sandbox, 1)
     plan = planned(client, contact, name="Zoë")
     call(sandbox, "PUT", f"contacts/{contact}", name="Zoë")
@@ -97,7 +95,7 @@ def test_what_is_so_already_is_not_sent(sandbox, client):  # noqa: F811
 @pytest.mark.parametrize("put", ["merge", "replace"])
 @pytest.mark.parametrize("requires", ["nothing", "create_fields"])
 def test_what_others_changed_meanwhile_is_kept(put, requires):
-    with account(put=put, put_requires=requires) as (sandbox, client):  # noqa: F811
+    with account(put=put, put_requires=requires) as (sandbox, client):
         [contact] = people(sandbox, 1)
         plan = planned(client, contact, number="2025550177")
         call(
@@ -112,7 +110,7 @@ def test_what_others_changed_meanwhile_is_kept(put, requires):
 
 @pytest.mark.parametrize("put", ["merge", "replace"])
 def test_what_others_changed_in_a_content_meanwhile_is_kept(put):
-    with account(put=put) as (sandbox, client):  # noqa: F811
+    with account(put=put) as (sandbox, client):
         content(sandbox)
         plan = client.templates("order_ready").plan(
             client.templates("order_ready").frame().assign(text="Hi {{1}}")
@@ -131,7 +129,7 @@ def test_what_others_changed_in_a_content_meanwhile_is_kept(put):
 
 
 def test_unknown_fields_of_the_service_survive_a_replacing_update():
-    with account(put="replace") as (sandbox, _):  # noqa: F811
+    with account(put="replace") as (sandbox, _):
         people(sandbox, 1)
         sent = []
 
@@ -141,7 +139,7 @@ def test_unknown_fields_of_the_service_survive_a_replacing_update():
             status, _, answer = sandbox.answer(method, target, headers, body)
             return status, JSON, answer.replace(b'"number":"2', b'"loyalty":"gold","number":"2')
 
-        client = through(sandbox, door)  # noqa: F811
+        client = through(sandbox, door)
         frame = client.contacts.frame()
         assert frame["loyalty"].tolist() == ["gold"]
         frame["number"] = "2025550177"
@@ -153,7 +151,7 @@ def test_unknown_fields_of_the_service_survive_a_replacing_update():
 
 @pytest.mark.parametrize("moves", [True, False])
 def test_my_field_changed_by_someone_is_a_conflict_with_both_values(moves):
-    with account(updated_at_moves=moves) as (sandbox, client):  # noqa: F811
+    with account(updated_at_moves=moves) as (sandbox, client):
         [contact] = people(sandbox, 1)
         plan = planned(client, contact, name="Zoë Mine")
         call(sandbox, "PUT", f"contacts/{contact}", name="Theirs")
@@ -167,7 +165,7 @@ def test_my_field_changed_by_someone_is_a_conflict_with_both_values(moves):
 
 @pytest.mark.parametrize("moves", [True, False])
 def test_a_name_that_someone_cleared_is_a_conflict_too(moves):
-    with account(updated_at_moves=moves) as (sandbox, client):  # noqa: F811
+    with account(updated_at_moves=moves) as (sandbox, client):
         [contact] = people(sandbox, 1)
         plan = planned(client, contact, name="Zoë Mine")
         call(sandbox, "PUT", f"contacts/{contact}", name="")
@@ -177,7 +175,7 @@ def test_a_name_that_someone_cleared_is_a_conflict_too(moves):
         assert active(sandbox, "contacts")[contact]["first_name"] is None
 
 
-def test_a_contact_without_a_name_is_named_though_another_field_moved(sandbox, client):  # noqa: F811
+def test_a_contact_without_a_name_is_named_though_another_field_moved(sandbox, client):
     [contact] = people(sandbox, 1, name=None)
     plan = planned(client, contact, name="Zoë")
     call(sandbox, "PUT", f"contacts/{contact}", number="2025550177")
@@ -186,7 +184,7 @@ def test_a_contact_without_a_name_is_named_though_another_field_moved(sandbox, c
     assert (after["first_name"], after["number"]) == ("Zoë", "2025550177")
 
 
-def test_a_name_that_is_cleared_already_is_unchanged(sandbox, client):  # noqa: F811
+def test_a_name_that_is_cleared_already_is_unchanged(sandbox, client):
     [contact] = people(sandbox, 1)
     plan = planned(client, contact, name="")
     call(sandbox, "PUT", f"contacts/{contact}", name="")
@@ -194,7 +192,7 @@ def test_a_name_that_is_cleared_already_is_unchanged(sandbox, client):  # noqa: 
 
 
 def test_a_document_that_is_never_shown_is_guarded_by_its_time():
-    with account(flow_json_in_get=False) as (sandbox, client):  # noqa: F811
+    with account(flow_json_in_get=False) as (sandbox, client):
         ids = [flow(sandbox, f"Flow {n}") for n in range(2)]
         other = {**DOCUMENT, "version": "7.2"}
         frame = client.flows.frame().assign(flow_json=[other, other])
@@ -206,7 +204,7 @@ def test_a_document_that_is_never_shown_is_guarded_by_its_time():
         assert active(sandbox, "flows")[ids[0]]["flow_json"]["version"] == "6.0"
 
 
-def test_a_record_that_someone_deleted_is_a_conflict_or_nothing_to_do(sandbox, client):  # noqa: F811
+def test_a_record_that_someone_deleted_is_a_conflict_or_nothing_to_do(sandbox, client):
     ids = people(sandbox, 2)
     frame = client.contacts.frame()
     frame.loc[ids[0], "name"] = "Zoë"
@@ -218,7 +216,7 @@ def test_a_record_that_someone_deleted_is_a_conflict_or_nothing_to_do(sandbox, c
     assert result["reason"].tolist() == ["somebody deleted it meanwhile", "it was gone already"]
 
 
-def test_a_record_that_someone_changed_is_not_deleted(sandbox, client):  # noqa: F811
+def test_a_record_that_someone_changed_is_not_deleted(sandbox, client):
     ids = people(sandbox, 2)
     plan = client.contacts.plan(delete=ids)
     call(sandbox, "PUT", f"contacts/{ids[0]}", name="Keep me")
@@ -229,7 +227,7 @@ def test_a_record_that_someone_changed_is_not_deleted(sandbox, client):  # noqa:
     assert len(active(sandbox, "contacts")) == 2
 
 
-def test_what_someone_made_meanwhile_is_a_conflict_or_unchanged(sandbox, client):  # noqa: F811
+def test_what_someone_made_meanwhile_is_a_conflict_or_unchanged(sandbox, client):
     new = pd.DataFrame({"lang_code": ["en", "de"], "text": ["Hi", "Hallo"]})
     plan = client.templates("order_ready").plan(new)
     content(sandbox, text="Theirs"), content(sandbox, lang_code="de", text="Hallo")
@@ -243,7 +241,7 @@ def test_what_someone_made_meanwhile_is_a_conflict_or_unchanged(sandbox, client)
     assert active(sandbox, "contacts")[int(people_since["id"])]["first_name"] == "X"
 
 
-def test_a_change_between_reading_and_planning_is_no_edit_of_mine(sandbox, client):  # noqa: F811
+def test_a_change_between_reading_and_planning_is_no_edit_of_mine(sandbox, client):
     ids = people(sandbox, 2)
     frame = client.contacts.frame()
     call(sandbox, "PUT", f"contacts/{ids[0]}", name="Theirs")
@@ -257,7 +255,7 @@ def test_a_change_between_reading_and_planning_is_no_edit_of_mine(sandbox, clien
 # --- what reads back otherwise --------------------------------------------------------------
 
 
-def test_what_reads_back_otherwise_differs_and_says_both(sandbox):  # noqa: F811
+def test_what_reads_back_otherwise_differs_and_says_both(sandbox):
     people(sandbox, 2)
 
     def shouting(method, target, headers, body):
@@ -265,7 +263,7 @@ def test_what_reads_back_otherwise_differs_and_says_both(sandbox):  # noqa: F811
             body = json.dumps({**json.loads(body), "name": "ZOË"}).encode()
         return sandbox.answer(method, target, headers, body)
 
-    client = through(sandbox, shouting)  # noqa: F811
+    client = through(sandbox, shouting)
     frame = client.contacts.frame().assign(name=["Zoë", "ZOË"])
     result = client.contacts.plan(frame).apply()
     assert states(result) == ["differs", "applied"]
@@ -273,7 +271,7 @@ def test_what_reads_back_otherwise_differs_and_says_both(sandbox):  # noqa: F811
     assert result.chatkit.summary() == "2 changes: 1 applied, 1 differs."
 
 
-def test_what_landed_but_cannot_be_read_back_is_applied_and_says_so(sandbox):  # noqa: F811
+def test_what_landed_but_cannot_be_read_back_is_applied_and_says_so(sandbox):
     [contact] = people(sandbox, 1)
     put = []
 
@@ -281,14 +279,14 @@ def test_what_landed_but_cannot_be_read_back_is_applied_and_says_so(sandbox):  #
         put.extend([target] if method == "PUT" else [])
         return (503, b"") if put and method == "GET" else None
 
-    client = answering(sandbox, broken)  # noqa: F811
+    client = answering(sandbox, broken)
     client.transport.deadline = 0.3
     result = planned(client, contact, name="Zoë").apply()
     assert states(result) == ["applied"] and "could not be read back" in result["reason"].item()
     assert active(sandbox, "contacts")[contact]["first_name"] == "Zoë"
 
 
-def test_rows_that_the_service_refuses_say_why(sandbox, client):  # noqa: F811
+def test_rows_that_the_service_refuses_say_why(sandbox, client):
     new = pd.DataFrame({"lang_code": ["en", "xx"], "text": "Hi"})
     result = client.templates("order_ready").plan(new).apply()
     assert states(result) == ["applied", "failed"]
@@ -296,14 +294,14 @@ def test_rows_that_the_service_refuses_say_why(sandbox, client):  # noqa: F811
     assert [c["lang_code"] for c in active(sandbox, "contents").values()] == ["en"]
 
 
-def test_deletes_make_room_before_creates_need_it(sandbox, client):  # noqa: F811
+def test_deletes_make_room_before_creates_need_it(sandbox, client):
     ids = [webhook(sandbox, n) for n in range(10)]
     new = pd.DataFrame({"url": ["https://new.example/"], "events": [["*"]]})
     result = client.webhooks.plan(new, delete=ids[:1]).apply(irreversible=True)
     assert set(states(result)) == {"applied"}
 
 
-def test_a_number_that_an_update_makes_free_is_taken_by_a_create_if_you_say_so(sandbox, client):  # noqa: F811
+def test_a_number_that_an_update_makes_free_is_taken_by_a_create_if_you_say_so(sandbox, client):
     people(sandbox, 1)
     frame = client.contacts.frame().reset_index()
     frame.loc[0, "number"] = "2025550177"
@@ -315,7 +313,7 @@ def test_a_number_that_an_update_makes_free_is_taken_by_a_create_if_you_say_so(s
     assert [c["number"] for c in active(sandbox, "contacts").values()] == ["2025550177", number(0)]
 
 
-def test_no_second_has_more_calls_than_its_rate(sandbox, client):  # noqa: F811
+def test_no_second_has_more_calls_than_its_rate(sandbox, client):
     people(sandbox, 10)
     plan = client.contacts.plan(client.contacts.frame().assign(name="Zoë"))
     since = len(log(sandbox))
@@ -327,7 +325,7 @@ def test_no_second_has_more_calls_than_its_rate(sandbox, client):  # noqa: F811
     assert min(spans) >= 0.9
 
 
-def test_nothing_but_the_rows_of_the_plan_is_written(sandbox, client):  # noqa: F811
+def test_nothing_but_the_rows_of_the_plan_is_written(sandbox, client):
     ids = people(sandbox, 12)
     before, since = stored(sandbox, "contacts"), len(log(sandbox))
     frame = client.contacts.frame()

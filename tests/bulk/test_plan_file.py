@@ -28,7 +28,7 @@ from chatkit.bulk.journal import home
 
 
 @pytest.fixture
-def plan(sandbox, client):  # noqa: F811
+def plan(sandbox, client):
     """A plan of each kind of change, with refused cells and notes."""
     ids = people(sandbox, 12)
     frame = client.contacts.frame().reset_index()
@@ -39,7 +39,7 @@ def plan(sandbox, client):  # noqa: F811
     return client.contacts.plan(frame, delete=ids[-1:], skip_invalid=True)
 
 
-def test_a_saved_plan_comes_back_as_it_was(client, plan, tmp_path):  # noqa: F811
+def test_a_saved_plan_comes_back_as_it_was(client, plan, tmp_path):
     path = plan.save(tmp_path / "plan.json")
     again = client.load_plan(str(path))
     assert again.changes == plan.changes
@@ -56,7 +56,7 @@ def test_a_saved_plan_comes_back_as_it_was(client, plan, tmp_path):  # noqa: F81
     assert states(again.apply()) == ["applied"] * 3
 
 
-def test_plans_of_all_rooms_come_back(sandbox, client, tmp_path):  # noqa: F811
+def test_plans_of_all_rooms_come_back(sandbox, client, tmp_path):
     webhook(sandbox), content(sandbox)
     hooks = client.webhooks.frame().assign(is_active=False)
     texts = client.templates.frame(["order_ready"]).assign(text="Hi")
@@ -106,7 +106,7 @@ def another_run(kept):
 @pytest.mark.parametrize(
     "edit", [edited_key, edited_name, less_of_it, allowed, of_more, another_run]
 )
-def test_an_edited_file_is_refused(sandbox, client, plan, tmp_path, edit):  # noqa: F811
+def test_an_edited_file_is_refused(sandbox, client, plan, tmp_path, edit):
     path = plan.save(tmp_path / "plan.json")
     kept = json.loads(path.read_text())
     edit(kept)
@@ -116,7 +116,7 @@ def test_an_edited_file_is_refused(sandbox, client, plan, tmp_path, edit):  # no
 
 
 @pytest.mark.parametrize("text", [b"", b"{}", b"[]", b"null", b'{"plan": 1}', b"\xff", b'"x"'])
-def test_a_file_that_is_no_plan_is_refused(client, tmp_path, text):  # noqa: F811
+def test_a_file_that_is_no_plan_is_refused(client, tmp_path, text):
     path = tmp_path / "plan.json"
     path.write_bytes(text)
     with pytest.raises(chatkit.PlanRefused, match="is no saved plan|was edited"):
@@ -131,12 +131,12 @@ def test_a_plan_of_another_account_is_refused(plan, tmp_path):
         assert active(other, "contacts") == {}
 
 
-def test_a_plan_whose_file_is_not_there_says_so(client, tmp_path):  # noqa: F811
+def test_a_plan_whose_file_is_not_there_says_so(client, tmp_path):
     with pytest.raises(OSError, match="no_such"):
         client.load_plan(tmp_path / "no_such.json")
 
 
-def test_a_file_of_other_changes_under_the_name_of_a_run_is_refused(sandbox, client, plan):  # noqa: F811
+def test_a_file_of_other_changes_under_the_name_of_a_run_is_refused(sandbox, client, plan):
     plan.apply()
     other = client.contacts.plan(delete=[c.key for c in plan.changes if c.kind == "update"])
     other.id = plan.id
@@ -153,7 +153,7 @@ def everything(folder):
 
 @pytest.mark.parametrize("echoes", [True, False])
 def test_a_signing_secret_is_in_plan_secrets_and_nowhere_else(tmp_path, echoes, capsys):
-    with account(patch_echoes_secret=echoes) as (sandbox, client):  # noqa: F811
+    with account(patch_echoes_secret=echoes) as (sandbox, client):
         webhook(sandbox)
         frame = client.webhooks.frame().assign(is_active=False).reset_index()
         new = {"url": [f"https://new.example/{n}" for n in range(2)], "events": [["*"]] * 2}
@@ -182,7 +182,7 @@ def test_a_signing_secret_is_in_plan_secrets_and_nowhere_else(tmp_path, echoes, 
             assert json.loads(text)["webhook_secret"].encode() not in kept
 
 
-def test_each_new_webhook_has_its_secret_whatever_the_rows_are_called(sandbox, client):  # noqa: F811
+def test_each_new_webhook_has_its_secret_whatever_the_rows_are_called(sandbox, client):
     new = pd.DataFrame({"url": [f"https://new.example/{n}" for n in range(3)]})
     new["events"] = [["*"]] * 3
     for n, index in enumerate([[0, 0, 0], pd.array([pd.NA] * 3, dtype="Int64")]):
@@ -191,7 +191,7 @@ def test_each_new_webhook_has_its_secret_whatever_the_rows_are_called(sandbox, c
         assert len(plan.secrets) == 3
 
 
-def test_a_webhook_whose_answer_was_lost_says_that_its_secret_is_lost_too(sandbox, client):  # noqa: F811
+def test_a_webhook_whose_answer_was_lost_says_that_its_secret_is_lost_too(sandbox, client):
     new = pd.DataFrame({"url": ["https://new.example/"], "events": [["*"]]})
     plan = client.webhooks.plan(new)
     lost = []
@@ -201,14 +201,14 @@ def test_a_webhook_whose_answer_was_lost_says_that_its_secret_is_lost_too(sandbo
         lost.extend([target] if method == "POST" else [])
         return (502, {}, b"") if method == "POST" else answer
 
-    with through(sandbox, door) as client:  # noqa: F811
+    with through(sandbox, door) as client:
         plan = client.webhooks.plan(new)
         result = plan.apply(settle=0)
     assert len(lost) == 1 and states(result) == ["applied"]
     assert plan.secrets == {} and "secret" in result["reason"].item()
 
 
-def test_a_webhook_that_a_resumed_run_makes_keeps_its_secret(sandbox, client):  # noqa: F811
+def test_a_webhook_that_a_resumed_run_makes_keeps_its_secret(sandbox, client):
     new = pd.DataFrame({"url": ["https://new.example/"], "events": [["*"]]})
     with limited(sandbox, "Chat Detail, View") as mayless:
         plan = mayless.webhooks.plan(new)
@@ -218,7 +218,7 @@ def test_a_webhook_that_a_resumed_run_makes_keeps_its_secret(sandbox, client):  
     assert [len(secret.reveal()) for secret in plan.secrets.values()] == [64]
 
 
-def test_secrets_are_there_again_only_while_the_plan_is(sandbox, client, tmp_path):  # noqa: F811
+def test_secrets_are_there_again_only_while_the_plan_is(sandbox, client, tmp_path):
     new = pd.DataFrame({"url": ["https://new.example/"], "events": [["*"]]})
     plan = client.webhooks.plan(new)
     path = plan.save(tmp_path / "plan.json")

@@ -29,7 +29,7 @@ def newcomers(count):
     return pd.DataFrame({"number": [number(n) for n in range(count)], "country_code": "+1"})
 
 
-def refusing(sandbox, after=0):  # noqa: F811
+def refusing(sandbox, after=0):
     """A client of a service that refuses every write, or all after the first few."""
     seen = []
 
@@ -46,8 +46,8 @@ def refusing(sandbox, after=0):  # noqa: F811
 # --- the canary -----------------------------------------------------------------------------
 
 
-def test_a_service_that_refuses_everything_gets_five_rows_of_many(sandbox):  # noqa: F811
-    client, seen = refusing(sandbox)  # noqa: F811
+def test_a_service_that_refuses_everything_gets_five_rows_of_many(sandbox):
+    client, seen = refusing(sandbox)
     result = client.contacts.plan(newcomers(101)).apply(concurrency=32)
     assert len(seen) == 5
     assert result["state"].value_counts().to_dict() == {"not sent": 96, "failed": 5}
@@ -56,17 +56,17 @@ def test_a_service_that_refuses_everything_gets_five_rows_of_many(sandbox):  # n
     assert "not today" in summary
 
 
-def test_a_plan_of_100_rows_has_no_canary_but_the_breaker(sandbox):  # noqa: F811
-    client, seen = refusing(sandbox)  # noqa: F811
+def test_a_plan_of_100_rows_has_no_canary_but_the_breaker(sandbox):
+    client, seen = refusing(sandbox)
     result = client.contacts.plan(newcomers(100)).apply(concurrency=1)
     assert len(seen) == 10
     assert result["state"].value_counts().to_dict() == {"not sent": 90, "failed": 10}
     assert "10 rows in a row were refused" in result.chatkit.summary()
 
 
-def test_the_canary_has_a_row_of_each_kind(sandbox):  # noqa: F811
+def test_the_canary_has_a_row_of_each_kind(sandbox):
     ids = people(sandbox, 150)
-    client, seen = refusing(sandbox)  # noqa: F811
+    client, seen = refusing(sandbox)
     frame = client.contacts.frame()
     frame.iloc[:60, frame.columns.get_loc("name")] = "Zoë"
     new = pd.DataFrame({"number": [number(n) for n in range(200, 260)], "country_code": "+1"})
@@ -77,7 +77,7 @@ def test_the_canary_has_a_row_of_each_kind(sandbox):  # noqa: F811
     assert len(seen) == 5
 
 
-def test_after_a_good_canary_all_rows_are_sent(sandbox, client):  # noqa: F811
+def test_after_a_good_canary_all_rows_are_sent(sandbox, client):
     result = client.contacts.plan(newcomers(120)).apply()
     assert states(result) == ["applied"] * 120
     assert len(active(sandbox, "contacts")) == 120
@@ -85,8 +85,8 @@ def test_after_a_good_canary_all_rows_are_sent(sandbox, client):  # noqa: F811
 
 @pytest.mark.parametrize("status", [403, 404, 401])
 def test_creates_that_the_token_may_not_make_never_come_to_many(status):
-    with account(forbidden_status=status) as (sandbox, _):  # noqa: F811
-        client = limited(sandbox, "Chat Contacts, View")  # noqa: F811
+    with account(forbidden_status=status) as (sandbox, _):
+        client = limited(sandbox, "Chat Contacts, View")
         result = client.contacts.plan(newcomers(150)).apply(concurrency=4)
         assert len(writes(sandbox)) <= 5
         assert set(states(result)) <= {"failed", "not sent"}
@@ -96,15 +96,15 @@ def test_creates_that_the_token_may_not_make_never_come_to_many(status):
 # --- the breaker ----------------------------------------------------------------------------
 
 
-def test_ten_refusals_in_a_row_stop_a_run(sandbox):  # noqa: F811
-    client, seen = refusing(sandbox, after=20)  # noqa: F811
+def test_ten_refusals_in_a_row_stop_a_run(sandbox):
+    client, seen = refusing(sandbox, after=20)
     result = client.contacts.plan(newcomers(90)).apply(concurrency=1)
     assert len(seen) == 30
     assert states(result) == ["applied"] * 20 + ["failed"] * 10 + ["not sent"] * 60
     assert len(active(sandbox, "contacts")) == 20
 
 
-def test_refusals_between_rows_that_land_do_not_stop_a_run(sandbox, client):  # noqa: F811
+def test_refusals_between_rows_that_land_do_not_stop_a_run(sandbox, client):
     frame = pd.DataFrame({"lang_code": ["xx", "en", "xy", "de", "xz", "fr"] * 7, "text": "Hi"})
     frame["template_code"] = [f"code_{n // 6}" for n in range(42)]
     result = client.templates.plan(frame).apply(concurrency=1)
@@ -112,10 +112,10 @@ def test_refusals_between_rows_that_land_do_not_stop_a_run(sandbox, client):  # 
     assert "stopped" not in result.chatkit.summary()
 
 
-def test_updates_that_a_404_service_forbids_stop_after_ten(sandbox):  # noqa: F811
-    with account(forbidden_status=404) as (sandbox, _):  # noqa: F811
+def test_updates_that_a_404_service_forbids_stop_after_ten(sandbox):
+    with account(forbidden_status=404) as (sandbox, _):
         people(sandbox, 40)
-        client = limited(sandbox, "Chat Contacts, View")  # noqa: F811
+        client = limited(sandbox, "Chat Contacts, View")
         frame = client.contacts.frame().assign(name="Zoë")
         since = len(writes(sandbox))
         result = client.contacts.plan(frame).apply(many=True, concurrency=1)
@@ -128,9 +128,9 @@ def test_updates_that_a_404_service_forbids_stop_after_ten(sandbox):  # noqa: F8
 
 @pytest.mark.parametrize("status", [401, 403])
 def test_a_token_that_may_not_stops_the_run_and_a_better_one_goes_on(status):
-    with account(forbidden_status=status) as (sandbox, whole):  # noqa: F811
+    with account(forbidden_status=status) as (sandbox, whole):
         people(sandbox, 12)
-        client = limited(sandbox, "Chat Contacts, View", "Chat Contacts, Add")  # noqa: F811
+        client = limited(sandbox, "Chat Contacts, View", "Chat Contacts, Add")
         frame = client.contacts.frame()
         frame.iloc[:3, frame.columns.get_loc("name")] = "Zoë"
         result = client.contacts.plan(frame).apply(concurrency=2)
@@ -146,9 +146,9 @@ def test_a_token_that_may_not_stops_the_run_and_a_better_one_goes_on(status):
 @pytest.mark.parametrize("readable", [True, False])
 @pytest.mark.parametrize("kind", ["update", "delete"])
 def test_a_404_that_hides_a_refusal_is_never_taken_for_gone(kind, readable):
-    with account(forbidden_status=404, inactive_readable=readable) as (sandbox, _):  # noqa: F811
+    with account(forbidden_status=404, inactive_readable=readable) as (sandbox, _):
         [contact] = people(sandbox, 1)
-        client = limited(sandbox, "Chat Contacts, View")  # noqa: F811
+        client = limited(sandbox, "Chat Contacts, View")
         if kind == "delete":
             plan = client.contacts.plan(delete=[contact])
         else:
@@ -162,7 +162,7 @@ def test_a_404_that_hides_a_refusal_is_never_taken_for_gone(kind, readable):
 @pytest.mark.parametrize("second", ["not_found", "ok"])
 def test_an_inactive_contact_that_can_be_read_is_not_taken_for_there(forbidden, second):
     points = {"forbidden_status": forbidden, "second_delete": second, "inactive_readable": True}
-    with account(**points) as (sandbox, client):  # noqa: F811
+    with account(**points) as (sandbox, client):
         ids = people(sandbox, 2)
         frame = client.contacts.frame()
         frame.loc[ids[0], "name"] = "Zoë"
@@ -178,7 +178,7 @@ def test_an_inactive_contact_that_can_be_read_is_not_taken_for_there(forbidden, 
 # --- a busy account -------------------------------------------------------------------------
 
 
-def test_a_second_apply_on_the_account_is_refused_at_once(sandbox, client):  # noqa: F811
+def test_a_second_apply_on_the_account_is_refused_at_once(sandbox, client):
     people(sandbox, 30)
     first = client.contacts.plan(client.contacts.frame().assign(name="Zoë"))
     second = client.contacts.plan(newcomers(40).iloc[30:])
@@ -200,7 +200,7 @@ def test_a_second_apply_on_the_account_is_refused_at_once(sandbox, client):  # n
     assert states(second.apply()) == ["applied"] * 10
 
 
-def test_another_account_is_not_busy(sandbox, client):  # noqa: F811
+def test_another_account_is_not_busy(sandbox, client):
     from chatkit.bulk.journal import home
     from chatkit.bulk.lock import lock
 

@@ -22,7 +22,7 @@ from bulk.wayward import (
 
 from chatkit import history
 from chatkit.bulk.change import Change
-from chatkit.bulk.reconcile import look, same, waves
+from chatkit.bulk.reconcile import Search, same
 from chatkit.bulk.row import Row
 
 each = pytest.mark.parametrize("operation", OPERATIONS, ids=str)
@@ -272,12 +272,7 @@ def test_the_rate_holds_for_looking_too() -> None:
         assert most <= 15, f"{most} calls within a second"
 
 
-# --- waves, and what is the same --------------------------------------------------------------
-
-
-def test_no_two_rows_of_one_wave_have_the_same_name() -> None:
-    rows = [Row(n, flow(n, name)) for n, name in enumerate("AABACB")]
-    assert [[row.n for row in wave] for wave in waves(rows)] == [[0, 2, 4], [1, 5], [3]]
+# --- what is the same ------- --------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -308,7 +303,8 @@ def test_looking_sends_reads_only() -> None:
         rows = [Row(n, contact(n)) for n in range(3)]
         service.caller.contact(number_of(1), name="Ana Cruz")
         service.caller.contact(number_of(2), name="Bo")
-        found = look(client.transport, client.contacts, rows, (), thorough=False)
+        search = Search(client.transport, client.contacts, lambda: None, lambda: False)
+        found = search.look(rows, (), thorough=False)
         assert [found[n].what for n in range(3)] == ["absent", "adopted", "conflict"]
         assert {sent.method for sent in service.sent} == {"GET"}
 

@@ -69,11 +69,13 @@ def test_a_result_remembers_its_run_and_why_it_stopped():
     frame = result(created(0), stopped="the token may not")
     assert table.run_of(frame) == table.run_of(frame.copy()) == "20261120-101502-7f3a"
     assert table.run_of(frame[frame["state"] == "failed"]) == "20261120-101502-7f3a"
-    assert frame.chatkit.summary().startswith("1 change: 1 not sent. It stopped: the token may not.")
+    assert frame.chatkit.summary().startswith(
+        "1 change: 1 not sent. It stopped: the token may not."
+    )
     assert table.run_of(pd.DataFrame()) is None
 
 
-def test_other_frames_have_no_summary(client):  # noqa: F811
+def test_other_frames_have_no_summary(client):
     with pytest.raises(TypeError, match=r"plan\.apply"):
         client.contacts.frame().chatkit.summary()
 
@@ -131,7 +133,7 @@ def test_joined_texts_are_missing_where_a_part_is(parts):
 # --- as people see them ---------------------------------------------------------------------
 
 
-def test_a_result_can_be_joined_to_the_frame_it_came_from(sandbox, client):  # noqa: F811
+def test_a_result_can_be_joined_to_the_frame_it_came_from(sandbox, client):
     ids = people(sandbox, 12)
     frame = client.contacts.frame()
     frame.loc[ids[:3], "name"] = "Zoë"
@@ -141,7 +143,7 @@ def test_a_result_can_be_joined_to_the_frame_it_came_from(sandbox, client):  # n
     assert (beside.loc[ids[:3], "name"] == "Zoë").all()
 
 
-def test_a_result_goes_through_a_file_and_is_still_a_table(sandbox, client, tmp_path):  # noqa: F811
+def test_a_result_goes_through_a_file_and_is_still_a_table(sandbox, client, tmp_path):
     content(sandbox)
     frame = client.templates.frame(["order_ready"]).assign(text="Hi")
     applied = client.templates.plan(frame).apply()
@@ -151,7 +153,7 @@ def test_a_result_goes_through_a_file_and_is_still_a_table(sandbox, client, tmp_
     assert chatkit.undo(again).setting.undoes == table.run_of(applied)
 
 
-def test_a_result_of_a_conflict_says_it_in_words(sandbox, client):  # noqa: F811
+def test_a_result_of_a_conflict_says_it_in_words(sandbox, client):
     people(sandbox, 1)
     plan = client.contacts.plan(client.contacts.frame().assign(name="Zoë"))
     [change] = plan.changes

@@ -40,7 +40,7 @@ def undone(plan, **allowed):
 
 @pytest.mark.parametrize("put", ["merge", "replace"])
 def test_updates_of_contacts_come_back_field_by_field(put):
-    with account(put=put) as (sandbox, client):  # noqa: F811
+    with account(put=put) as (sandbox, client):
         names = ["Ana María Cruz", "Bo", None, "Zoë Smith"]
         ids = [person(sandbox, n, name) for n, name in enumerate(names)]
         with sandbox.front.alone() as service:
@@ -57,7 +57,7 @@ def test_updates_of_contacts_come_back_field_by_field(put):
         assert active(sandbox, "contacts") == before
 
 
-def test_a_deleted_contact_comes_back_under_its_id(sandbox, client):  # noqa: F811
+def test_a_deleted_contact_comes_back_under_its_id(sandbox, client):
     ids = people(sandbox, 12)
     with sandbox.front.alone() as service:
         service.contacts.annotate(ids[0], sandbox.account_id, tags=["vip"], ref_id="R1")
@@ -70,7 +70,7 @@ def test_a_deleted_contact_comes_back_under_its_id(sandbox, client):  # noqa: F8
 
 
 def test_what_a_restored_contact_loses_was_said_before():
-    with account(restore_keeps="nothing") as (sandbox, client):  # noqa: F811
+    with account(restore_keeps="nothing") as (sandbox, client):
         ids = people(sandbox, 12)
         with sandbox.front.alone() as service:
             service.contacts.annotate(ids[0], sandbox.account_id, tags=["vip"])
@@ -81,7 +81,7 @@ def test_what_a_restored_contact_loses_was_said_before():
         assert (after["tags"], after["first_name"], after["number"]) == ([], "Ana", number(0))
 
 
-def test_a_created_contact_becomes_inactive_as_was_said_before(sandbox, client):  # noqa: F811
+def test_a_created_contact_becomes_inactive_as_was_said_before(sandbox, client):
     new = pd.DataFrame({"number": [number(1)], "country_code": "+1", "name": "Zoë"})
     plan = client.contacts.plan(new)
     assert plan.changes[0].undo == "with loss" and "inactive" in plan.changes[0].loss
@@ -90,7 +90,7 @@ def test_a_created_contact_becomes_inactive_as_was_said_before(sandbox, client):
     assert [c["active"] for c in stored(sandbox, "contacts").values()] == [False]
 
 
-def test_flows_come_back_but_for_deleted_ones(sandbox, client):  # noqa: F811
+def test_flows_come_back_but_for_deleted_ones(sandbox, client):
     ids = [flow(sandbox, f"Flow {n}", flow_json_raw="raw") for n in range(4)]
     before = active(sandbox, "flows")
     frame = client.flows.frame().reset_index()
@@ -114,7 +114,7 @@ def test_flows_come_back_but_for_deleted_ones(sandbox, client):  # noqa: F811
     assert active(sandbox, "flows") == before
 
 
-def test_an_undo_of_a_flow_says_what_is_true_of_its_state(sandbox, client):  # noqa: F811
+def test_an_undo_of_a_flow_says_what_is_true_of_its_state(sandbox, client):
     flow(sandbox)
     frame = client.flows.frame(full=True)
     frame["flow_json"] = [OTHER]
@@ -125,7 +125,7 @@ def test_an_undo_of_a_flow_says_what_is_true_of_its_state(sandbox, client):  # n
 
 
 def test_a_field_that_is_never_shown_is_never_promised_back():
-    with account(flow_json_in_get=False) as (sandbox, client):  # noqa: F811
+    with account(flow_json_in_get=False) as (sandbox, client):
         flow(sandbox)
         plan = client.flows.plan(client.flows.frame().assign(flow_json_raw="x"))
         assert plan.changes[0].undo == "never"
@@ -135,7 +135,7 @@ def test_a_field_that_is_never_shown_is_never_promised_back():
 
 @pytest.mark.parametrize("put", ["merge", "replace"])
 def test_contents_come_back_with_all_their_fields(put):
-    with account(put=put) as (sandbox, client):  # noqa: F811
+    with account(put=put) as (sandbox, client):
         for code in ("en", "de", "fr"):
             content(sandbox, lang_code=code, buttons=[{"type": "custom", "label": "Ja"}])
 
@@ -158,7 +158,7 @@ def test_contents_come_back_with_all_their_fields(put):
         assert texts() == before
 
 
-def test_webhooks_come_back_but_for_deleted_ones(sandbox, client):  # noqa: F811
+def test_webhooks_come_back_but_for_deleted_ones(sandbox, client):
     ids = [webhook(sandbox, n) for n in range(3)]
     before = active(sandbox, "webhooks")
     frame = client.webhooks.frame().reset_index()
@@ -179,7 +179,7 @@ def test_webhooks_come_back_but_for_deleted_ones(sandbox, client):  # noqa: F811
 # --- undo of undo, and of rows that moved ---------------------------------------------------
 
 
-def test_an_undo_can_be_undone(sandbox, client):  # noqa: F811
+def test_an_undo_can_be_undone(sandbox, client):
     ids = people(sandbox, 12)
     frame = client.contacts.frame()
     frame.loc[ids[0], "name"] = "Zoë Smith"
@@ -192,7 +192,7 @@ def test_an_undo_can_be_undone(sandbox, client):  # noqa: F811
     assert active(sandbox, "contacts") == between
 
 
-def test_a_row_that_moved_since_is_a_conflict_and_stays(sandbox, client):  # noqa: F811
+def test_a_row_that_moved_since_is_a_conflict_and_stays(sandbox, client):
     ids = people(sandbox, 12)
     frame = client.contacts.frame()
     frame.loc[ids[:3], "name"] = "Zoë"
@@ -209,7 +209,7 @@ def test_a_row_that_moved_since_is_a_conflict_and_stays(sandbox, client):  # noq
     assert after[ids[2]]["number"] == "2025550177"
 
 
-def test_a_created_record_that_someone_edited_is_not_deleted(sandbox, client):  # noqa: F811
+def test_a_created_record_that_someone_edited_is_not_deleted(sandbox, client):
     new = pd.DataFrame({"number": [number(n) for n in range(2)], "country_code": "+1"})
     result = client.contacts.plan(new.assign(name="Zoë")).apply()
     call(sandbox, "PUT", f"contacts/{result['key'][0]}", name="Theirs")
@@ -218,7 +218,7 @@ def test_a_created_record_that_someone_edited_is_not_deleted(sandbox, client):  
     assert [c["first_name"] for c in active(sandbox, "contacts").values()] == ["Theirs"]
 
 
-def test_only_what_landed_is_taken_back(sandbox, client):  # noqa: F811
+def test_only_what_landed_is_taken_back(sandbox, client):
     content(sandbox), content(sandbox, lang_code="de", text="Hallo")
     frame = client.templates("order_ready").frame().assign(text="Same")
     frame.loc["xx", "text"] = "never known"
@@ -231,7 +231,7 @@ def test_only_what_landed_is_taken_back(sandbox, client):  # noqa: F811
     assert (cells(back), back.notes) == ([], [])
 
 
-def test_the_notes_count_the_rows_that_come_back_with_loss_and_no_others(sandbox, client):  # noqa: F811
+def test_the_notes_count_the_rows_that_come_back_with_loss_and_no_others(sandbox, client):
     people(sandbox, 1)
     new = pd.DataFrame({"number": [number(n) for n in (1, 2, 3)], "country_code": "+1"})
     plan = client.contacts.plan(new)
@@ -241,7 +241,7 @@ def test_the_notes_count_the_rows_that_come_back_with_loss_and_no_others(sandbox
     assert [note.split()[0] for note in chatkit.undo(result).notes] == ["2"]
 
 
-def test_undoing_twice_finds_nothing_more_to_do(sandbox, client):  # noqa: F811
+def test_undoing_twice_finds_nothing_more_to_do(sandbox, client):
     people(sandbox, 2)
     result, _ = undone(client.contacts.plan(client.contacts.frame().assign(name="Zoë")))
     with untouched(sandbox):
@@ -249,7 +249,7 @@ def test_undoing_twice_finds_nothing_more_to_do(sandbox, client):  # noqa: F811
     assert states(again) == ["unchanged", "unchanged"]
 
 
-def test_an_undo_is_reviewed_first_and_not_guarded(sandbox, client):  # noqa: F811
+def test_an_undo_is_reviewed_first_and_not_guarded(sandbox, client):
     people(sandbox, 150)
     result = client.contacts.plan(client.contacts.frame().assign(name="Zoë")).apply(many=True)
     with untouched(sandbox):
@@ -262,7 +262,7 @@ def test_an_undo_is_reviewed_first_and_not_guarded(sandbox, client):  # noqa: F8
 # --- which run ------------------------------------------------------------------------------
 
 
-def test_a_run_is_undone_by_its_name_by_its_result_or_in_another_client(sandbox, client):  # noqa: F811
+def test_a_run_is_undone_by_its_name_by_its_result_or_in_another_client(sandbox, client):
     ids = people(sandbox, 3)
     before = active(sandbox, "contacts")
 
@@ -284,14 +284,14 @@ def test_a_run_is_undone_by_its_name_by_its_result_or_in_another_client(sandbox,
     assert active(sandbox, "contacts") == before
 
 
-def test_an_undo_with_the_client_of_another_account_is_refused(sandbox, client):  # noqa: F811
+def test_an_undo_with_the_client_of_another_account_is_refused(sandbox, client):
     people(sandbox, 2)
     result = client.contacts.plan(client.contacts.frame().assign(name="Zoë")).apply()
     with account() as (_, other), pytest.raises(chatkit.ChatkitError, match="account"):
         chatkit.undo(result, other)
 
 
-def test_an_undo_can_be_saved_and_loaded(sandbox, client, tmp_path):  # noqa: F811
+def test_an_undo_can_be_saved_and_loaded(sandbox, client, tmp_path):
     people(sandbox, 2)
     before = active(sandbox, "contacts")
     result = client.contacts.plan(client.contacts.frame().assign(name="Zoë")).apply()
@@ -303,7 +303,7 @@ def test_an_undo_can_be_saved_and_loaded(sandbox, client, tmp_path):  # noqa: F8
 # --- what was found after a lost answer -----------------------------------------------------
 
 
-def test_what_was_adopted_is_taken_back_only_if_you_say_so(sandbox, client):  # noqa: F811
+def test_what_was_adopted_is_taken_back_only_if_you_say_so(sandbox, client):
     new = pd.DataFrame({"number": [number(n) for n in range(3)], "country_code": "+1"})
     plan = client.contacts.plan(new)
     admin(sandbox, "POST", "faults", **{"5xx": {"before": 0.0, "after": 0.9}, "seed": 3})
@@ -322,7 +322,7 @@ def test_what_was_adopted_is_taken_back_only_if_you_say_so(sandbox, client):  # 
     assert active(sandbox, "contacts") == {}
 
 
-def test_adopted_updates_are_taken_back_as_any_other(sandbox, client):  # noqa: F811
+def test_adopted_updates_are_taken_back_as_any_other(sandbox, client):
     people(sandbox, 3)
     before = active(sandbox, "contacts")
     plan = client.contacts.plan(client.contacts.frame().assign(name="Zoë"))

@@ -1,0 +1,140 @@
+"""Deleting is asked for by name: keys, a frame that holds them, or a column `delete`."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from bulk.planning import (  # noqa: F401
+    active,
+    cells,
+    client,
+    content,
+    edits,
+    flow,
+    people,
+    sandbox,
+    states,
+    webhook,
+)
+
+import chatkit
+
+
+def deleted(plan):
+    return [change.key for change in plan.changes if change.kind == "delete"]
+
+
+@pytest.fixture
+def ids(sandbox):
+    return people(sandbox, 12)
+
+
+@pytest.fixture
+def frame(client, ids):
+    return client.contacts.frame()
+
+
+KEYS = {
+    "a list": lambda frame: frame.index[1:3].tolist(),
+    "a tuple": lambda frame: tuple(frame.index[1:3]),
+    "an index": lambda frame: frame.index[1:3],
+    "a frame": lambda frame: frame.iloc[1:3],
+    "a frame with the id as a column": lambda frame: frame.reset_index().iloc[1:3],
+    "a series": lambda frame: frame.reset_index()["id"].iloc[1:3],
+    "an array": lambda frame: frame.index[1:3].to_numpy(),
+    "a generator": lambda frame: (key for key in frame.index[1:3]),
+    "whole floats": lambda frame: frame.index[1:3].astype(float),
+    "texts": lambda frame: frame.index[1:3].astype(str).tolist(),
+    "twice the same": lambda frame: frame.index[1:3].tolist() * 2,
+}
+
+
+@pytest.mark.parametrize("keys", KEYS)
+def test_keys_may_come_as(sandbox, client, ids, frame, keys):
+    plan = client.contacts.plan(delete=KEYS[keys](frame))
+    assert (deleted(plan), cells(plan)) == (ids[1:3], [])
+    assert all(type(change.key) is int for change in plan.changes)
+    result = plan.apply()
+    assert states(result) == ["applied", "applied"] and result.index.tolist() == ids[1:3]
+    assert [*active(sandbox, "contacts")] == [ids[0], *ids[3:]]
+
+
+def test_a_delete_shows_what_it_takes_away(client, ids, frame):
+    [change] = client.contacts.plan(delete=ids[:1]).changes
+    assert dict(change.before) == {
+        "name": "Ana Cruz",
+        "number": "2025550100",
+        "country_code": "+1",
+    }
+    assert (dict(change.after), change.row) == ({}, ids[0])
+
+
+@pytest.mark.parametrize("dtype", ["boolean", bool, object])
+def test_a_column_delete_names_rows(client, ids, frame, dtype):
+    frame["delete"] = pd.Series([key in ids[1:3] for key in ids], frame.index).astype(dtype)
+    frame.loc[ids[1], "name"] = "edited and deleted"
+    plan = client.contacts.plan(frame)
+    assert deleted(plan) == ids[1:3] and edits(plan) == {}
+    assert plan.frame().index.tolist() == ids[1:3]
+
+
+def test_an_empty_cell_in_the_column_delete_is_no(client, ids, frame):
+    frame["delete"] = pd.Series([None, pd.NA, True, *[False] * 9], frame.index, dtype=object)
+    assert deleted(client.contacts.plan(frame)) == ids[2:3]
+
+
+@pytest.mark.parametrize("said", ["yes", "True", 1, 0, "x", 1.5])
+def test_what_is_neither_yes_nor_no_is_refused(client, ids, frame, said):
+    frame["delete"] = pd.Series([said, *[None] * 11], frame.index, dtype=object)
+    plan = client.contacts.plan(frame)
+    assert deleted(plan) == []
+    assert [cell[:2] for cell in cells(plan)] == [(ids[0], "delete")]
+
+
+def test_a_deleted_row_is_not_refused_for_its_cells(client, ids, frame):
+    frame.loc[ids[0], "number"] = "?"
+    for plan in (
+        client.contacts.plan(frame, delete=ids[:1]),
+        client.contacts.plan(frame.assign(delete=frame.index == ids[0])),
+    ):
+        assert (deleted(plan), cells(plan), len(plan)) == (ids[:1], [], 1)
+
+
+def test_keys_that_are_not_there_are_refused(client, ids, frame):
+    plan = client.contacts.plan(delete=[404404, "en", ids[0]])
+    assert deleted(plan) == ids[:1]
+    assert [cell[:2] for cell in cells(plan)] == [(404404, "delete"), ("en", "delete")]
+    assert set(plan.refused["next_step"]) == {"read the frame again"}
+
+
+def test_a_row_that_is_no_record_cannot_be_deleted(client, ids):
+    own = pd.DataFrame({"number": ["2025550177"], "country_code": "+1", "delete": True})
+    assert [cell[:2] for cell in cells(client.contacts.plan(own))] == [(0, "delete")]
+
+
+def test_rows_found_by_their_natural_key_can_be_deleted(client, ids):
+    own = pd.DataFrame({"number": ["2025550100"], "country_code": "+1", "delete": True})
+    assert deleted(client.contacts.plan(own)) == ids[:1]
+
+
+@pytest.mark.parametrize("one", ["en", b"en", 50001])
+def test_one_key_that_is_no_list_is_refused_with_the_way(sandbox, client, one):
+    content(sandbox)
+    with pytest.raises(chatkit.InputError, match="list"):
+        client.templates("order_ready").plan(delete=one)
+
+
+def test_records_of_each_room_can_be_deleted(sandbox, client):
+    flow_id, hook = flow(sandbox), webhook(sandbox)
+    content(sandbox), content(sandbox, "welcome")
+    texts = client.templates.frame(["order_ready", "welcome"]).assign(delete=[True, False])
+    for plan, keys in (
+        (client.flows.plan(delete=[flow_id]), [flow_id]),
+        (client.webhooks.plan(delete=client.webhooks.frame()), [hook]),
+        (client.templates("welcome").plan(delete=["en"]), ["en"]),
+        (client.templates.plan(texts), ["en"]),
+    ):
+        assert deleted(plan) == keys
+        assert states(plan.apply(irreversible=True)) == ["applied"]
+    for room in ("flows", "webhooks", "contents"):
+        assert active(sandbox, room) == {}
