@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, Field
 
-from chatkit.endpoints import Undo
+from chatkit.answer import Envelope
+from chatkit.call import Call
+from chatkit.endpoints import Key, Undo
 from chatkit.record import Body, Record
 from chatkit.resource import Resource
 
@@ -122,12 +124,32 @@ class Contacts(Resource[Contact]):
 
     def sendable(self, live: Contact) -> dict[str, Any]:
         """A replacing update must repeat the name, and only the joined name can be sent."""
-        return super().sendable(live) | ({"name": live.name} if live.name else {})
+        shown = not {*_PARTS, "name"}.isdisjoint(live.model_fields_set)
+        return super().sendable(live) | ({"name": live.name} if shown else {})
+
+    def carried(self, live: Contact) -> dict[str, Any]:
+        """Leave out a name that is not there: it cannot be sent as null."""
+        return {n: v for n, v in super().carried(live).items() if v is not None}
+
+    def look_call(self, key: Key, live: Mapping[str, Any]) -> Call:
+        """Look into the list where an inactive contact can still be read."""
+        if not self._listed_while_active:
+            return super().look_call(key, live)
+        return self.list_call(filters=self.search(str(live["number"])))
+
+    def holds(self, call: Call, envelope: Envelope, key: Key) -> bool:
+        """Tell whether a contact is active; where nothing tells, by what its 404 meant."""
+        if self._listed_while_active:
+            return any(contact.id == key for contact in self.many(call, envelope.data))
+        if self.profile.inactive_readable:
+            return self.profile.forbidden_status == 404
+        return super().holds(call, envelope, key)
 
     @property
-    def shows_deleted(self) -> bool:
-        """Whether an inactive contact can still be read, as the profile says."""
-        return self.profile.inactive_readable
+    def _listed_while_active(self) -> bool:
+        profile = self.profile
+        listed = profile.search_param is not None and not profile.inactive_in_lists
+        return profile.inactive_readable and listed
 
     def named_by(self) -> tuple[str, ...]:
         """Tell contacts apart by number, with the country code where the profile says so."""

@@ -108,6 +108,15 @@ class Endpoints(Generic[R]):
         """Take the record out of the answer to a `get_call`. Raises `NotFound` and `BadAnswer`."""
         return self.one(call, envelope.data)
 
+    def look_call(self, key: Key, live: Mapping[str, Any]) -> Call:
+        """Make the call that tells whether a record, which was read before, is still there."""
+        return self.get_call(key)
+
+    def holds(self, call: Call, envelope: Envelope, key: Key) -> bool:
+        """Tell from the answer to a `look_call`; raises `NotFound` as well."""
+        self.read(call, envelope, key)
+        return True
+
     def one(self, call: Call, data: msgspec.Raw) -> R:
         """Read the data of an answer as one record."""
         return self.many(call, msgspec.Raw(b"[" + bytes(data) + b"]"))[0]
@@ -151,11 +160,6 @@ class Endpoints(Generic[R]):
     def shown(self, live: R) -> dict[str, Any]:
         """Return all that a live record shows, as it could have been sent."""
         return live.model_dump(mode="json", exclude_unset=True) | self.sendable(live)
-
-    @property
-    def shows_deleted(self) -> bool:
-        """Whether what is deleted can still be read."""
-        return False
 
     @property
     def repeats(self) -> bool:

@@ -97,12 +97,14 @@ class Flows(Resource[Flow]):
         """Tell that a deleted flow never comes back, and what publishing has to do with it."""
         if kind == "delete":
             return "never", "a flow made again is another flow: new id, new wa_flow_id, DRAFT"
+        if kind == "create":
+            return "exactly", ""
         unread = [name for name in after if name not in known]
-        if kind == "update" and unread != ["flow_json_raw"] and unread:
+        if unread and (unread != ["flow_json_raw"] or len(after) == 1):
             return super().undo(kind, known, after)
-        back = self.profile.published_flow_update == "draft"
-        if kind == "update" and back and known.get("wa_status") != "DRAFT":
-            return "with loss", f"it is {known.get('wa_status')}, and an update makes it a DRAFT"
-        if kind == "update" and unread:
+        status = known.get("wa_status") or "DRAFT"
+        if status != "DRAFT" and self.profile.published_flow_update == "draft":
+            return "with loss", f"it is {status}, and an update makes it a DRAFT"
+        if unread:
             return "with loss", "the service does not show flow_json_raw"
         return "exactly", ""

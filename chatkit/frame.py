@@ -336,6 +336,13 @@ def without_repeats(frame: pd.DataFrame) -> pd.DataFrame:
 
 def beside(codes: Sequence[str], frames: Sequence[pd.DataFrame], name: str) -> pd.DataFrame:
     """Put frames below each other; `name` is the level of the index that tells them apart."""
-    if not frames:
-        return pd.DataFrame()
     return pd.concat(frames, keys=codes, names=[name])
+
+
+def column_or_level(frame: pd.DataFrame, name: str) -> pd.Series[Any] | None:
+    """Return the values of a column, or of a level of the index, of that name, by position."""
+    if name in frame.columns:
+        return frame[name].reset_index(drop=True)
+    if name in frame.index.names:
+        return frame.index.get_level_values(name).to_series().reset_index(drop=True)
+    return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -135,7 +136,8 @@ def _desk(header: Header, client: Client | None) -> Desk:
     if client is None:
         client = next((c for c in open_clients() if c.connection.account == header.account), None)
     if client is None and header.connection is not None:
-        client = connect(None if header.connection == "environment" else header.connection)
+        with suppress(SettingsError):  # said below, with what to do
+            client = connect(None if header.connection == "environment" else header.connection)
     if client is None or client.connection.account != header.account:
         other = "" if client is None else f", not {client.connection.account}"
         raise SettingsError(f"This run belongs to {header.account}{other}: pass its client.")

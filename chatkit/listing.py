@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
-from typing import cast
+from typing import Protocol, cast
 
 from msgspec import Raw
 
 from chatkit.answer import Envelope, Pagination
 from chatkit.call import Call
 from chatkit.errors import Fault, NotFound, Refused
-from chatkit.transport import Transport
 
 #: So many pages without anything new, one after the other, are the end. As many are in
 #: flight anyway, so looking past a page that is empty costs nothing.
 _PATIENCE = 8
 #: How far pages may run ahead of one that is slow: they wait in memory until it is there.
 _AHEAD = 100
+
+
+class Sender(Protocol):
+    """What sends the calls: a `Transport`, or what stands before one."""
+
+    def send(self, call: Call) -> Envelope:
+        """Send a call and return its envelope, or raise the error it means."""
+
+    def send_all(
+        self, calls: Iterable[Call], *, concurrency: int = ...
+    ) -> Generator[tuple[Call, Envelope] | Fault, None, None]:
+        """Send many calls at once; yield what came back of each."""
 
 
 class Listing:
@@ -37,7 +48,7 @@ class Listing:
 
     def __init__(
         self,
-        transport: Transport,
+        transport: Sender,
         call: Callable[[int], Call],
         add: Callable[[Raw], int],
         *,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache, wraps
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, get_args
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
@@ -59,6 +60,12 @@ class Body(BaseModel):
         return cls._checked(fields, problems, f"{what} cannot be updated:", fixed=cls.create_only)
 
     @classmethod
+    def takes_text(cls, name: str) -> bool:
+        """Whether a field may hold text."""
+        annotation = cls.model_fields[name].annotation
+        return annotation is str or str in get_args(annotation)
+
+    @classmethod
     def column(
         cls, name: str, values: Sequence[Any]
     ) -> tuple[dict[int, Any], dict[int, tuple[Problem, ...]]]:
@@ -71,17 +78,26 @@ class Body(BaseModel):
         wrong: dict[int, tuple[Problem, ...]] = {}
         places = range(len(values))
         try:
-            checked = many.validate_python(values)
-        except ValidationError as error:
-            for place in {int(detail["loc"][0]) for detail in error.errors(include_url=False)}:
+            return dict(zip(places, _sent(many, values), strict=True)), wrong
+        except (ValidationError, ValueError):
+            for place in places:
                 try:
-                    cls._checked({name: values[place]}, [], "")
-                except InputError as refusal:
-                    wrong[place] = refusal.problems
-            right = [n for n in places if n not in wrong]
-            checked = many.validate_python([values[n] for n in right])
-            return dict(zip(right, _sent(many, checked), strict=True)), wrong
-        return dict(zip(places, _sent(many, checked), strict=True)), wrong
+                    _sent(many, [values[place]])
+                except ValidationError:
+                    wrong[place] = cls._why(name, values[place])
+                except ValueError as error:
+                    wrong[place] = (Problem(name, _short(values[place], name), _no_json(error)),)
+        right = [n for n in places if n not in wrong]
+        sent = _sent(many, [values[n] for n in right])
+        return dict(zip(right, sent, strict=True)), wrong
+
+    @classmethod
+    def _why(cls, name: str, value: Any) -> tuple[Problem, ...]:
+        try:
+            cls._checked({name: value}, [], "")
+        except InputError as error:
+            return error.problems
+        return ()
 
     @classmethod
     def _checked(
@@ -140,10 +156,16 @@ def _column(body: type[Body], name: str) -> TypeAdapter[list[Any]]:
     return TypeAdapter(list[one], config=config)  # type: ignore[valid-type]
 
 
-def _sent(many: TypeAdapter[list[Any]], checked: list[Any]) -> list[Any]:
-    """Turn nested bodies into what JSON has."""
-    sent: list[Any] = many.dump_python(checked, exclude_unset=True)
+def _sent(many: TypeAdapter[list[Any]], values: Sequence[Any]) -> list[Any]:
+    """Check values, and turn nested bodies into what JSON has; raise what JSON has not."""
+    sent: list[Any] = many.dump_python(many.validate_python(values), exclude_unset=True)
+    json.dumps(sent, ensure_ascii=False, allow_nan=False).encode()
     return sent
+
+
+def _no_json(error: ValueError) -> str:
+    half = isinstance(error, UnicodeEncodeError)
+    return "holds half a character" if half else f"cannot be written as JSON ({error})"
 
 
 #: What pydantic calls a field that there is not: on create, and on update.

@@ -208,10 +208,10 @@ class Resource(Endpoints[R]):
         """Return the room of a template code: itself, for it has one at most."""
         return self
 
-    def base(self, frame: pd.DataFrame | None) -> Snapshot:
+    def base(self, frame: pd.DataFrame | None, *, now: bool = False) -> Snapshot:
         """Return what a frame was when it was read, or else what is there now."""
-        known = None if frame is None else self.snapshots.of(frame)
-        return known or Snapshot(self._frame(), True)
+        known = None if frame is None or now else self.snapshots.of(frame)
+        return known or Snapshot(self._frame(), whole=True, now=True)
 
     def full(self, keys: Sequence[Key]) -> pd.DataFrame:
         """Read these records in full into a frame indexed by key; those that are gone are not."""

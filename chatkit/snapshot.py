@@ -15,10 +15,11 @@ _MEMORY = "chatkit"
 
 
 class Snapshot(NamedTuple):
-    """A frame as it was read, and whether that was the whole list."""
+    """A frame as it was read: whether that was the whole list, and whether only now."""
 
     frame: pd.DataFrame
     whole: bool
+    now: bool = False
 
 
 class Snapshots:

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from chatkit.call import Call
 from chatkit.endpoints import Undo
-from chatkit.errors import BadAnswer
+from chatkit.errors import BadAnswer, InputError, NotFound
 from chatkit.record import Body, Record
 from chatkit.resource import Resource
 from chatkit.snapshot import Snapshot, Snapshots
@@ -148,6 +148,16 @@ class Contents(Resource[Content]):
         """
         return self._frame(self.search(search), full=full)
 
+    def base(self, frame: pd.DataFrame | None, *, now: bool = False) -> Snapshot:
+        """Return what a frame was when it was read; a code that nobody knows has no contents."""
+        try:
+            return super().base(frame, now=now)
+        except NotFound:
+            from chatkit.frame import Columns, kinds
+
+            empty = Columns(kinds(self.record, self.record.listed)).frame(self.key)
+            return Snapshot(empty, whole=True, now=True)
+
     def languages(self) -> pd.DataFrame:
         """Read the languages a content may have: `label`, indexed by `code`.
 
@@ -202,11 +212,14 @@ class Templates:
             full: Read each content on its own as well, for all its fields.
 
         Raises:
+            InputError: No code is named.
             BadAnswer: A list is not as documented.
         """
         from chatkit.frame import beside
 
         codes = list(dict.fromkeys(codes))
+        if not codes:
+            raise InputError("Name the codes of some templates: the API has no list of them.")
         frame = beside(codes, [self(code).frame(full=full) for code in codes], "template_code")
         return self._snapshots.keep(frame, whole=True)
 
@@ -241,13 +254,22 @@ class Templates:
             raise ValueError("a content belongs to a template code")
         return self(code)
 
-    def base(self, frame: pd.DataFrame | None) -> Snapshot:
+    def base(self, frame: pd.DataFrame | None, *, now: bool = False) -> Snapshot:
         """Return what a frame was when it was read, or else what is there now."""
-        if frame is None:
-            return Snapshot(self.frame([]), True)
-        named = "template_code" in frame
-        codes = frame["template_code"] if named else frame.index.get_level_values("template_code")
-        return self._snapshots.of(frame) or Snapshot(self.frame(codes.dropna()), True)
+        from chatkit.frame import beside, column_or_level
+
+        kept = None if frame is None or now else self._snapshots.of(frame)
+        if kept is not None:
+            return kept
+        named = None if frame is None else column_or_level(frame, "template_code")
+        if named is None or not named.notna().any():
+            raise InputError(
+                "A plan for several templates needs their codes, in a column or a level of the "
+                'index called template_code; templates("code").plan(frame) is for one of them.'
+            )
+        codes = [code for code in dict.fromkeys(named) if isinstance(code, str) and code]
+        parts = [self(code).base(None).frame for code in codes]
+        return Snapshot(beside(codes, parts, "template_code"), whole=True, now=True)
 
     def full(self, keys: Sequence[tuple[str, str]]) -> pd.DataFrame:
         """Read these contents in full."""

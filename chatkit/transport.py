@@ -317,7 +317,7 @@ class _Pace:
         """Note an answer that is no 429; one from before the pause says nothing."""
         now = time.monotonic()
         self._taken.append(sent)
-        while self._taken[0] < now - 2:
+        while self._taken and self._taken[0] < now - 2:
             self._taken.popleft()
         if now >= self._resume_at:
             self._width += 1

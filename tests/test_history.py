@@ -260,7 +260,7 @@ def test_a_run_needs_a_client_when_its_account_is_not_open(sandbox):
     for use in (chatkit.resume, chatkit.undo):
         with pytest.raises(chatkit.SettingsError, match="client"):
             use(result)
-    with chatkit.connect(sandbox) as client:
+    with chatkit.connect(sandbox):
         assert states(chatkit.resume(result)) == ["applied"] * 3
 
 
@@ -275,9 +275,9 @@ def test_a_client_of_another_account_is_refused(sandbox, client):
 
 def test_a_run_of_a_busy_account_does_not_go_on(sandbox, client):
     result = stopped(sandbox, client)
-    with lock(home(True), client.connection.account, "another run"):
-        with pytest.raises(chatkit.AccountBusy, match="another run"):
-            chatkit.resume(result, client)
+    busy = pytest.raises(chatkit.AccountBusy, match="another run")
+    with lock(home(True), client.connection.account, "another run"), busy:
+        chatkit.resume(result, client)
     assert states(chatkit.resume(result, client)) == ["applied"] * 3
 
 

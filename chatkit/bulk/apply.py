@@ -7,17 +7,20 @@ the first byte of their calls is sent. What is in doubt is looked at before it i
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
 
+from chatkit.bulk.asker import Asker
 from chatkit.bulk.interrupt import Interrupt
 from chatkit.bulk.journal import Journal
-from chatkit.bulk.judge import ATTEMPTS, Judge, Step, first_step, known
+from chatkit.bulk.judge import ATTEMPTS, Judge
 from chatkit.bulk.pace import Pace
 from chatkit.bulk.reconcile import Search
 from chatkit.bulk.row import Row
+from chatkit.bulk.step import Step, first_step, known
 from chatkit.call import Call
 from chatkit.endpoints import Endpoints
 from chatkit.errors import Fault, InputError, JournalError
@@ -68,6 +71,7 @@ class Run:
     ) -> None:
         self.rows = folded(journal)
         self.interrupt = interrupt
+        self._fresh = next(journal.events(), None) is None
         self._journal, self._desk, self._pace, self._settle = journal, desk, pace, settle
         taken: set[object] = {
             *journal.header.known,
@@ -82,8 +86,8 @@ class Run:
         return self._judge.stopped
 
     @property
-    def secrets(self) -> dict[Any, Secret]:
-        """The signing secrets of the webhooks that this run has created, by row."""
+    def secrets(self) -> dict[int | str, Secret]:
+        """The signing secrets of the webhooks that this run has created, by id."""
         return self._judge.secrets
 
     def go(self) -> None:
@@ -96,8 +100,7 @@ class Run:
         with Progress("changes", len(self.rows)) as self._progress:
             self._progress.add(len(self.rows) - len(undone))
             try:
-                resumed = any(row.attempts for row in self.rows)
-                self._journal.write(None, "resumed" if resumed else "started")
+                self._journal.write(None, "started" if self._fresh else "resumed")
                 for group in self._groups(undone):
                     self._work(group)
                     if self._ended():
@@ -105,6 +108,9 @@ class Run:
                 self._close()
             except JournalError as error:
                 self._judge.stopped = str(error)
+            except Exception as error:  # what is known of the rows is worth more than a traceback
+                logging.getLogger(__name__).exception("a run stopped")
+                self._judge.stopped = f"{type(error).__name__}: {error}"
 
     def _close(self) -> None:
         done = all(row.done for row in self.rows)
@@ -119,10 +125,10 @@ class Run:
 
     def _groups(self, undone: list[Row]) -> Iterator[list[Row]]:
         """What makes room, what changes, what is new; in a long plan a few of each first."""
-        fresh = not any(row.attempts for row in self.rows) and len(undone) > CANARY_FROM
+        fresh = self._fresh and len(undone) > CANARY_FROM
         for kind in ("delete", "update", "create"):
             group = [row for row in undone if row.change.kind == kind]
-            first = group[:CANARY] if fresh else []
+            first = group[:CANARY] if fresh and len(group) > CANARY else []
             if first:
                 yield first
                 self._sing(first)
@@ -239,6 +245,8 @@ class Run:
         if step.stage == "write" and row.change.kind == "create":
             return endpoints.create_call(row.change.after)
         key = known(row.key)
+        if step.stage == "look":
+            return endpoints.look_call(key, row.live or {})
         if step.stage != "write":
             return endpoints.get_call(key)
         if row.change.kind == "delete":
@@ -271,7 +279,7 @@ class Run:
     def _look_for(self, new: list[Row], ready: deque[Step], due: dict[int, float]) -> list[Row]:
         """Look for the records of creates; return the rows that must still settle."""
         endpoints, judge = self._of(new[0]), self._judge
-        search = Search(self._desk.transport, endpoints, self._pace.turn, self._ended)
+        search = Search(Asker(self._desk.transport, self._pace, self._ended), endpoints)
         again = any(row.attempts > 1 for row in new)
         began = time.monotonic()
         waiting = []

@@ -32,7 +32,11 @@ class Cells:
 
     def writable(self, name: str, rows: Rows) -> Iterator[tuple[int, Any]]:
         """Yield what may be sent of a field for each of these rows; refuse the others."""
-        good, wrong = self._room.body.column(name, self._edits.values(name, rows))
+        body = self._room.body
+        values = self._edits.values(name, rows)
+        if not body.takes_text(name):  # empty text clears what cannot hold it, too
+            values = [None if value == "" else value for value in values]
+        good, wrong = body.column(name, values)
         numbers = rows.tolist()
         for place, problems in wrong.items():
             self.problems(numbers[place], problems)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import isfinite
+from math import isfinite, isnan
 from typing import Any, Literal
 
 Kind = Literal["create", "update", "delete"]
@@ -51,8 +51,11 @@ def plain(row: Any) -> Any:
         return [plain(part) for part in row]
     if hasattr(row, "item"):  # a number of numpy
         row = row.item()
-    simple = isinstance(row, str | int | None) or (isinstance(row, float) and isfinite(row))
-    return row if simple else str(row)
+    if isinstance(row, str | int | None):
+        return row
+    if isinstance(row, float):
+        return row if isfinite(row) else None if isnan(row) else str(row)
+    return str(row)
 
 
 def label(row: Any) -> Any:

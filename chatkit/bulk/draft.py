@@ -20,7 +20,7 @@ from chatkit.bulk.table import joined, none, records
 from chatkit.bulk.value import values as shown
 from chatkit.endpoints import Endpoints
 from chatkit.errors import InputError, Problem
-from chatkit.frame import collector_paused
+from chatkit.frame import collector_paused, column_or_level
 from chatkit.snapshot import Snapshot, memory
 
 #: The field that tells when a record was last changed.
@@ -30,7 +30,7 @@ SEEN = "updated_at"
 class Source(Desk, Protocol):
     """A desk whose records can also be read as frames."""
 
-    def base(self, frame: pd.DataFrame | None) -> Snapshot:
+    def base(self, frame: pd.DataFrame | None, *, now: bool = False) -> Snapshot:
         """Return what a frame was when it was read, or else what is there now."""
 
     def full(self, keys: Sequence[Any]) -> pd.DataFrame:
@@ -61,33 +61,38 @@ def draft(
             "plan(frame, other_account=True) takes it all the same; records are then found by "
             f"{' and '.join(room.named_by())}, not by their ids."
         )
-    snapshot = source.base(None if foreign else frame)
+    snapshot = source.base(frame, now=foreign)
     base = snapshot.frame
+    if not snapshot.whole:  # of a search: the others count too, for names and for shares
+        whole = source.base(None).frame
+        base = pd.concat([base, whole[~whole.index.isin(base.index)]])
     if frame is None:
         frame = base.iloc[:0]
     elif foreign and not room.chosen:
         frame = frame.reset_index(drop=room.key in frame.index.names).drop(
             columns=room.key, errors="ignore"
         )
-    columns = room.named_by()
-    identity = Identity(
-        room.noun, tuple(map(str, base.index.names)), Natural(columns, joined), chosen=room.chosen
-    )
+    key = tuple(map(str, base.index.names))
+    identity = Identity(room.noun, key, Natural(room.named_by(), joined), chosen=room.chosen)
     edits = compare(frame, base, identity, duplicates=duplicates)
-    drafted = _Draft(source, room, base, edits)
+    drafted = _Draft(source, room, base, frame, edits)
     with collector_paused():
+        drafted.mark(_keys(delete, room), identity)
         drafted.rows()
-        drafted.also_delete(delete)
-    whole = snapshot if snapshot.whole else source.base(None)
+    if snapshot.now and frame is not None and any(c.before for c in drafted.changes.values()):
+        drafted.notes.append(
+            "The frame does not tell when it was read, so it was compared with what is there "
+            "now: what others changed meanwhile looks like your edit."
+        )
+    drafted.limit(len(base))
     setting = Setting(
         account=account,
         noun=room.noun,
         names=tuple(name if name is None else str(name) for name in frame.index.names),
-        total=len(whole.frame),
+        total=len(base),
         # Who has a unique name needs no list of those who were there before.
-        known=() if room.unique else tuple(int(key) for key in whole.frame.index),
+        known=() if room.unique else tuple(int(key) for key in base.index),
     )
-    drafted.limit(setting.total)
     return Plan(
         source,
         setting,
@@ -98,16 +103,56 @@ def draft(
     )
 
 
+def _keys(delete: Iterable[Any] | None, room: Endpoints[Any]) -> list[Any]:
+    """Return the keys that are to be deleted, whatever they came in."""
+    if delete is None:
+        return []
+    if isinstance(delete, pd.DataFrame):
+        named = column_or_level(delete, room.key)
+        if named is None:
+            raise InputError(f"The frame in delete= has no {room.key}, in a column or the index.")
+        return named.tolist()
+    if isinstance(delete, str | bytes) or not isinstance(delete, Iterable):
+        raise InputError(f"delete= takes a list of keys, like delete=[{delete!r}].")
+    return list(dict.fromkeys(delete))
+
+
 class _Draft:
     """Collects the changes of a plan by the numbers of their rows."""
 
     def __init__(
-        self, source: Source, room: Endpoints[Any], base: pd.DataFrame, edits: Edits
+        self,
+        source: Source,
+        room: Endpoints[Any],
+        base: pd.DataFrame,
+        frame: pd.DataFrame,
+        edits: Edits,
     ) -> None:
         self.changes: dict[int, Change] = {}
         self.cells = Cells(room, edits)
         self.notes = self.cells.foreign()
-        self._source, self._room, self._base, self._edits = source, room, base, edits
+        self._source, self._room, self._edits = source, room, edits
+        self._base, self._frame = base, frame
+
+    def mark(self, keys: Sequence[Any], identity: Identity) -> None:
+        """Mark the records of these keys as deleted; those in the frame keep their row."""
+        named = pd.DataFrame({identity.key[-1]: pd.Series(keys, dtype=object)})
+        found = compare(named, self._base, identity._replace(natural=None))
+        wrong = {row: (reason, "read the frame again") for row, _, _, reason, _ in found.refused}
+        reason = f"no {self._room.noun} has it in what was read"
+        wrong |= dict.fromkeys(found.new.tolist(), (reason, "read the frame again"))
+        for row in sorted(wrong):
+            self.cells.refused.append(Refused(keys[row], "delete", shown(keys[row]), *wrong[row]))
+        places = found.positions[found.positions >= 0]
+        self._edits.deleted = self._edits.deleted | np.isin(self._edits.positions, places)
+        extra = places[~np.isin(places, self._edits.positions)]
+        fill = (None,) * (self._edits.labels.nlevels - 1)
+        known = records(self._base, extra.tolist())
+        end = len(self._edits.labels)
+        for n, (key, fields) in enumerate(
+            zip(self._base.index[extra].tolist(), known, strict=True)
+        ):
+            self._add_delete(end + n, (key, *fill) if fill else key, key, fields)
 
     def rows(self) -> None:
         """Plan all rows of the frame."""
@@ -201,27 +246,6 @@ class _Draft:
         for row, key, fields in zip(rows.tolist(), self._keys(rows), known, strict=True):
             self._add_delete(row, self.cells.label(row), key, fields)
 
-    def also_delete(self, keys: Iterable[Any] | None) -> None:
-        """Plan to delete the records of these keys; those in the frame keep their row."""
-        if keys is None:
-            return
-        index = pd.Index(keys.index if isinstance(keys, pd.DataFrame) else list(keys))
-        places: Any = self._base.index.get_indexer_for(index)
-        wanted = index.tolist()  # of Python, not of numpy
-        at = {int(p): r for r, p in enumerate(self._edits.positions.tolist()) if p >= 0}
-        end = len(self._edits.labels)
-        for n, (key, place) in enumerate(zip(wanted, places, strict=True)):
-            if place < 0:
-                reason = f"no {self._room.noun} has it in what was read"
-                self.cells.refused.append(
-                    Refused(key, "delete", shown(key), reason, "read the frame again")
-                )
-                continue
-            row = at.setdefault(int(place), end + n)
-            label = self.cells.label(row) if row < end else key
-            [known] = records(self._base, [int(place)])
-            self._add_delete(row, label, key, known)
-
     def _add_delete(self, row: int, label: Any, key: Any, known: Mapping[str, Any]) -> None:
         sendable = {n: v for n, v in known.items() if n in self._room.body.updatable()}
         self._add(row, "delete", label, key, known, {}, sendable)
@@ -246,13 +270,22 @@ class _Draft:
             self.notes.append(f"New rows are sent without {names}: the service sets them.")
         for row, after in fields.items():
             key = edits.key(row) if room.chosen else None
-            if room.chosen:
+            if room.chosen and key is None:
+                self._refuse_keyless(row)
+            elif room.chosen:
                 after[room.key] = _parts(key)[1]
             missing = [Problem(n, "", "is required") for n in room.required() if n not in after]
             if missing and row not in cells.bad:
                 cells.problems(row, missing)
             if row not in cells.bad:
                 self._add(row, "create", cells.label(row), key, {}, after, {})
+
+    def _refuse_keyless(self, row: int) -> None:
+        """Refuse a new row that does not say the key it wants."""
+        for name in map(str, self._base.index.names):
+            cells = column_or_level(self._frame, name)
+            if cells is None or pd.isna(cells[row]) or cells[row] == "":
+                self.cells.refuse(row, name, None, "is required", f"say the {name} of each row")
 
     # --- all of them ----------------------------------------------------------------
 

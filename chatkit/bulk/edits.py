@@ -81,9 +81,13 @@ class Edits:
         self.columns = [name for name in names if name in base.columns]
         self.unknown = [name for name in names if name not in base.columns]
         self._frame, self._base, self._who, self._match = frame, base, who, match
-        rows = np.flatnonzero(match.positions >= 0)
-        places = match.positions if len(rows) == len(frame) else match.positions[rows]
-        self._rows, self._places = _Pick(rows, len(frame)), _Pick(places, len(base))
+        matched = match.positions >= 0
+        every = bool(matched.all())
+        self._places = _Pick(match.positions if every else match.positions[matched], len(base))
+        if every and self._places.run == slice(0, len(frame)):  # most often: less memory
+            self._rows = self._places
+        else:
+            self._rows = _Pick(np.flatnonzero(matched), len(frame))
         self._found: dict[str, Rows] = {}
 
     @property

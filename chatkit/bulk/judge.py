@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 from chatkit.answer import Envelope
 from chatkit.bulk.journal import Journal
 from chatkit.bulk.pace import Pace
 from chatkit.bulk.reconcile import same
 from chatkit.bulk.row import Row
+from chatkit.bulk.step import Step, first_step, known
 from chatkit.call import Call
 from chatkit.endpoints import Endpoints
 from chatkit.errors import (
@@ -34,33 +35,6 @@ DOUBTS = 20
 #: So often one row is sent, or read in vain, before it is given up.
 ATTEMPTS = 5
 
-#: A row is read, written, and checked if the answer proves nothing. A write that met a 404
-#: looks again: some services say 404 for what a token may not do.
-Stage = Literal["read", "write", "check", "look"]
-
-
-class Step(NamedTuple):
-    """A row and what is sent for it next."""
-
-    row: Row
-    stage: Stage
-    record: Any = None  #: what was read, for a write
-
-
-def first_step(row: Row) -> Step:
-    """Tell where a row begins: a create is sent at once, unless its key can be read before."""
-    if row.state == "applied":
-        return Step(row, "check")
-    new = row.change.kind == "create" and row.change.key is None
-    return Step(row, "write" if new else "read")
-
-
-def known(key: int | str | None) -> int | str:
-    """Return a key that must be there: only a record that is still to be made has none."""
-    if key is None:
-        raise LookupError("a record that was never made cannot be read")
-    return key
-
 
 def _stamp(record: Any) -> str | None:
     moment = getattr(record, "updated_at", None)
@@ -81,7 +55,7 @@ class Judge:
         self, journal: Journal, of: Callable[[Row], Endpoints[Any]], pace: Pace, taken: set[object]
     ) -> None:
         self.stopped = ""  #: why the run must stop
-        self.secrets: dict[Any, Secret] = {}
+        self.secrets: dict[int | str, Secret] = {}
         self.taken = taken
         self.given_up: set[int] = set()  #: rows that could not be read, for this time
         self._journal, self._of, self._pace = journal, of, pace
@@ -161,11 +135,12 @@ class Judge:
         live = endpoints.sendable(record)
         wanted = change.after
         stamp = _stamp(record)
-        if row.doubted and any(n not in live for n in wanted) and stamp != row.seen:
-            self.adopt(row, row.key, "the answer was lost, and its updated_at has moved since")
-        elif change.kind != "delete" and all(
-            n in live and same(live[n], wanted[n]) for n in wanted
-        ):
+        shown = {n: value for n, value in wanted.items() if n in live}
+        there = change.kind != "delete" and all(same(live[n], shown[n]) for n in shown)
+        if there and row.doubted and len(shown) < len(wanted) and stamp != row.seen:
+            said = "the answer was lost; updated_at has moved since, by this or by somebody else"
+            self.adopt(row, row.key, said)
+        elif there and len(shown) == len(wanted):
             if row.doubted:
                 self.adopt(row, row.key)
             else:
@@ -202,11 +177,11 @@ class Judge:
         key = row.key
         if change.kind == "create":
             key = endpoints.key_of(call, envelope, change.after)
-            self._keep_secret(row, record)
         elif record is not None and getattr(record, endpoints.key) != key:
             raise BadAnswer(call, f"the answer is about another {endpoints.noun}")
         self.taken.add(key)
         self.note(row, "answered", key=key)
+        self._keep_secret(row, record)
         self._went_well()
         if change.kind == "delete":
             return None
@@ -225,14 +200,17 @@ class Judge:
             said = ", ".join(f"{n} is {there[n]!r:.60}, not {wanted[n]!r:.60}" for n in odd)
             live = {n: there[n] for n in wanted if n in there}
             self.note(row, "differs", reason=f"it reads back otherwise: {said}", live=live)
-        elif proves:
+        elif proves and all(n in there for n in wanted):
             self.note(row, "verified")
+        elif proves:
+            hidden = ", ".join(n for n in wanted if n not in there)
+            self.note(row, "unchecked", reason=f"the service does not show {hidden}")
 
     def _keep_secret(self, row: Row, record: Any) -> None:
         """Keep a signing secret in memory, for the person: it is never shown again."""
         secret = getattr(record, "webhook_secret", None)
-        if isinstance(secret, Secret):
-            self.secrets[row.change.row] = secret
+        if isinstance(secret, Secret) and row.change.kind == "create":
+            self.secrets[known(row.key)] = secret
 
     def _check(self, row: Row, call: Call, envelope: Envelope) -> None:
         """Hold what reads back against what was sent."""
@@ -241,15 +219,13 @@ class Judge:
         self._hold_against(row, endpoints.sendable(record), proves=True)
 
     def _there(self, row: Row, call: Call, envelope: Envelope) -> None:
-        """A write met a 404, but here it is: it was refused, unless reading shows the deleted."""
-        endpoints = self._of(row)
-        endpoints.read(call, envelope, known(row.key))
-        if endpoints.shows_deleted:
+        """Tell whether a record that met a 404 is there: then the 404 was a refusal."""
+        if not self._of(row).holds(call, envelope, known(row.key)):
             self._gone(row)
         elif row.doubted:
             self._doubt(row, "404, although it is there")
         else:
-            self.note(row, "failed", reason="404, although it is there: may the token do this?")
+            self._fail(row, "404, although it is there: may the token do this?")
 
     def _gone(self, row: Row) -> None:
         if row.change.kind != "delete":
@@ -304,13 +280,16 @@ class Judge:
         return None
 
     def _refuse(self, row: Row, error: Refused) -> None:
-        if isinstance(error, NotFound | Conflict):
+        if isinstance(error, Conflict):
             self.note(row, "conflict", reason=error.reason)
         else:
-            self.note(row, "failed", reason=error.reason)
-            self._refused += 1
-            if self._refused == REFUSALS:
-                self.stopped = f"{REFUSALS} rows in a row were refused, the last: {error.reason}"
+            self._fail(row, error.reason)
+
+    def _fail(self, row: Row, reason: str) -> None:
+        self.note(row, "failed", reason=reason)
+        self._refused += 1
+        if self._refused == REFUSALS:
+            self.stopped = f"{REFUSALS} rows in a row were refused, the last: {reason}"
 
     def _doubt(self, row: Row, reason: str) -> None:
         self.note(row, "in doubt", reason=reason)

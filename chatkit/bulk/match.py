@@ -38,7 +38,7 @@ class Match:
     """
 
     def __init__(self, frame: pd.DataFrame, base: pd.DataFrame, who: Identity) -> None:
-        self.positions: Rows = np.full(len(frame), -1)
+        self.positions: Rows = np.zeros(0, np.int64)  # `by_key` makes it
         self.given: Mask = np.zeros(len(frame), bool)  #: which rows have a key
         self.sound: Mask = np.ones(len(frame), bool)  #: which rows are not refused
         self.refused: list[Refusal] = []
@@ -80,12 +80,14 @@ class Match:
         parts = [part for part in cells if part is not None]
         if not parts:
             self._refuse_lost_names()
-        if len(parts) == len(cells):
-            self._place(parts)
-            self.refuse(self._odd(parts))
-            self.refuse(self._twice())
-            if not self._who.chosen:
-                self.refuse(self._unknown())
+        if len(parts) < len(cells):
+            self.positions = np.full(len(self._frame), -1)
+            return
+        self._place(parts)
+        self.refuse(self._odd(parts))
+        self.refuse(self._twice())
+        if not self._who.chosen:
+            self.refuse(self._unknown())
 
     def _cells(self, name: str) -> Cells | None:
         if name in self._frame.columns:
@@ -97,19 +99,20 @@ class Match:
     def _place(self, parts: Sequence[Cells]) -> None:
         """Read the keys, and find the rows of the base that have them."""
         if self._whole:
-            numbers, self.given = keys.numbers(parts[0])
-            self._keys = numbers
+            self._keys, self.given = keys.numbers(parts[0])
             if self.given.all():
-                self.positions = keys.positions(self._base.index, numbers)
+                self.positions = keys.positions(self._base.index, self._keys)
             else:
-                self.positions[self.given] = keys.positions(self._base.index, numbers[self.given])
+                self.positions = np.full(len(self.given), -1)
+                ids = self._keys[self.given]
+                self.positions[self.given] = keys.positions(self._base.index, ids)
             return
         texts = [keys.texts(part) for part in parts]
         self._keys = texts[0] if len(texts) == 1 else list(zip(*texts, strict=True))
         self.given = np.logical_and.reduce([[t is not None for t in text] for text in texts])
         place = {key: position for position, key in enumerate(self._base.index)}
-        for row in np.flatnonzero(self.given).tolist():
-            self.positions[row] = place.get(self._keys[row], -1)
+        found = [place.get(key, -1) for key in self._keys]
+        self.positions = np.where(self.given, np.array(found, np.int64), -1)
 
     def _odd(self, parts: Sequence[Cells]) -> Iterator[Refusal]:
         """Refuse what is there, but is no key."""
@@ -181,16 +184,18 @@ class Match:
         """Match the rows without a key by their natural key. One that is not found is new."""
         rows = np.flatnonzero(~self.given & self.sound)
         texts = self._naturals(self._frame, rows)
+        self._said = dict(zip(rows.tolist(), texts, strict=True))
         found = self._found(texts)
-        for row, text in zip(rows.tolist(), texts, strict=True):
-            self._said[row] = text
+        refused = []
+        for row, text in self._said.items():
             places = found.get(text, [])
             if len(places) == 1:
                 self.positions[row] = places[0]
             elif places:
                 reason = f"{len(places)} {self._who.noun}s have it"
                 step = f"say by its {self._who.named} which of them it is"
-                self.refuse([Refusal(row, self._natural[0], text, reason, step)])
+                refused.append(Refusal(row, self._natural[0], text, reason, step))
+        self.refuse(refused)
 
     def apart(self, edited: Rows) -> None:
         """Refuse the rows that would be one record by their natural keys.

@@ -47,9 +47,3 @@ class Pace:
         now = time.monotonic()
         window = 0.0 if self._window is None else self._window.wait(now)
         return max(0.0, window, self._held - now)
-
-    def turn(self) -> None:
-        """Wait until one call may start, and note that it has."""
-        while not self.free(0):
-            time.sleep(min(self.wait(), 0.1))
-        self.took(1)

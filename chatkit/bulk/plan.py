@@ -203,8 +203,8 @@ class Plan:
                 run.go()
             self.secrets |= run.secrets
             result = table.result(run.rows, self.id, self.setting.names, run.stopped)
-        if run.stopped:
-            say(f"{table.summary(result)} chatkit.resume({self.id!r}) goes on.")
+            if run.stopped:
+                say(f"{table.summary(result)} chatkit.resume({self.id!r}) goes on.")
         return result
 
     def save(self, path: str | Path) -> Path:

@@ -6,16 +6,15 @@ its record is looked for by what names it, by a search or by reading the whole l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from chatkit.bulk.asker import Asker, Stopped
 from chatkit.bulk.row import Row
-from chatkit.call import Call
 from chatkit.endpoints import Endpoints
 from chatkit.errors import CallError, Fault
 from chatkit.listing import Listing
 from chatkit.record import Record
-from chatkit.transport import Transport
 
 #: A list that moves while it is read may miss a record: so often it is read again.
 _PASSES = 3
@@ -54,21 +53,12 @@ class Search:
     """Looks for the records of creates in doubt, all of one room.
 
     Args:
-        transport: Sends the calls.
+        asker: Sends the calls.
         endpoints: The room.
-        turn: Waits until one more call may go out.
-        stopped: Tells whether nobody wants to know any more.
     """
 
-    def __init__(
-        self,
-        transport: Transport,
-        endpoints: Endpoints[Any],
-        turn: Callable[[], None],
-        stopped: Callable[[], bool],
-    ) -> None:
-        self._transport, self._endpoints = transport, endpoints
-        self._turn, self._stopped = turn, stopped
+    def __init__(self, asker: Asker, endpoints: Endpoints[Any]) -> None:
+        self._asker, self._endpoints = asker, endpoints
 
     def look(
         self, rows: Sequence[Row], taken: Collection[object], *, thorough: bool
@@ -91,7 +81,7 @@ class Search:
         except CallError as error:
             reason = f"cannot be looked for: {error.reason}"
             return {row.n: Verdict("unknown", reason) for row in rows}
-        if self._stopped():
+        except Stopped:
             return {}
         verdicts: dict[int, Verdict] = {}
         for name, group in named.items():
@@ -136,9 +126,7 @@ class Search:
         if not endpoints.unique or endpoints.profile.search_param is None:
             return False
         filters = (endpoints.search(endpoints.searched(row.change.after)) for row in rows)
-        for outcome in self._transport.send_all(
-            self._paced(endpoints.list_call(filters=one) for one in filters)
-        ):
+        for outcome in self._asker.send_all(endpoints.list_call(filters=one) for one in filters):
             if isinstance(outcome, Fault):
                 raise outcome.error
             call, envelope = outcome
@@ -151,14 +139,10 @@ class Search:
         """Read the whole list once; True if it kept still, so that what is not there is absent."""
         endpoints = self._endpoints
         if not endpoints.paged:
-            [call] = self._paced([endpoints.list_call()])
-            self._sort(endpoints.many(call, self._transport.send(call).data), found)
+            call = endpoints.list_call()
+            self._sort(endpoints.many(call, self._asker.send(call).data), found)
             return True
         keys: set[object] = set()
-
-        def call_for(page: int) -> Call:
-            self._turn()
-            return endpoints.list_call(page)
 
         def add(data: Any) -> int:
             records = endpoints.many(endpoints.list_call(), data)
@@ -166,18 +150,10 @@ class Search:
             keys.update(getattr(record, endpoints.key) for record in records)
             return len(records)
 
-        listing = Listing(self._transport, call_for, add, first=endpoints.profile.page_base)
+        listing = Listing(self._asker, endpoints.list_call, add, first=endpoints.profile.page_base)
         for _ in listing.read():
-            if self._stopped():
-                return False
+            pass
         return not listing.moved and listing.total in (None, len(keys))
-
-    def _paced(self, calls: Iterable[Call]) -> Iterator[Call]:
-        for call in calls:
-            if self._stopped():
-                return
-            self._turn()
-            yield call
 
     def _sort(self, records: Iterable[Record], found: Found) -> None:
         for record in records:

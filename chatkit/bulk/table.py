@@ -10,6 +10,7 @@ import pandas as pd
 from chatkit.bulk import show
 from chatkit.bulk.change import Change
 from chatkit.bulk.row import Row
+from chatkit.bulk.same import plain
 from chatkit.snapshot import memory, remember
 
 if TYPE_CHECKING:
@@ -45,8 +46,10 @@ def joined(rows: pd.DataFrame) -> pd.Series[Any]:
 
 
 def none(value: Any) -> Any:
-    """Take what pandas holds for nothing as None."""
-    return None if value is pd.NA or value is pd.NaT or value != value else value
+    """Take what pandas holds for nothing as None, and of numpy what Python has."""
+    if isinstance(value, list | dict):
+        return value
+    return None if value is None or pd.isna(value) else plain(value)
 
 
 def records(frame: pd.DataFrame, places: Sequence[int]) -> Iterator[dict[str, Any]]:
@@ -102,7 +105,7 @@ def journal(events: Iterable[Any], rows: Sequence[Row]) -> pd.DataFrame:
     details = [event.detail for event in kept]
     frame = pd.DataFrame(
         {
-            "at": pd.to_datetime([event.at for event in kept], utc=True, format="ISO8601"),
+            "at": _moments([event.at for event in kept]),
             "row": pd.Series([None if c is None else c.row for c in of], dtype=object),
             "change": pd.Series([None if c is None else c.kind for c in of], dtype="str"),
             "label": pd.Series([None if c is None else c.label for c in of], dtype="str"),
@@ -123,9 +126,14 @@ def runs(found: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
         *("not_sent", "state", "undoes"),
     )
     frame = pd.DataFrame({name: [run.get(name, 0) for run in found] for name in columns})
-    frame["started"] = pd.to_datetime(frame["started"], utc=True, format="ISO8601")
+    frame["started"] = _moments(frame["started"])
     texts = ("run", "account", "noun", "state", "undoes")
     return frame.astype(dict.fromkeys(texts, "str")).set_index("run")
+
+
+def _moments(texts: Iterable[Any]) -> pd.Series[Any]:
+    moments = pd.Series(pd.to_datetime(list(texts), utc=True, format="ISO8601"))
+    return moments.astype("datetime64[us, UTC]")
 
 
 def _frame(
@@ -134,7 +142,7 @@ def _frame(
     if len(names) > 1:
         index: pd.Index[Any] = pd.MultiIndex.from_tuples(labels, names=list(names))
     else:
-        index = pd.Index(labels, name=names[0])
+        index = pd.Index(labels, name=names[0], tupleize_cols=False)
     frame = pd.DataFrame(
         {name: pd.Series(values, dtype=object) for name, values in columns.items()}
     ).set_axis(index)

@@ -31,9 +31,8 @@ def undoing(journal: Journal, desk: Desk, *, include_adopted: bool = False) -> P
     refused: list[Refused] = []
     header = journal.header
     rows = folded(journal)
-    for row in reversed(rows):
-        if row.state not in ("applied", "differs", "unknown"):
-            continue
+    done = [row for row in rows if row.state in ("applied", "differs", "unknown")]
+    for row in reversed(done):
         reason = ""
         if row.state == "unknown":
             reason = "nobody knows yet whether it landed: chatkit.resume finds out"
@@ -54,7 +53,7 @@ def undoing(journal: Journal, desk: Desk, *, include_adopted: bool = False) -> P
         known=header.known,
         undoes=header.run,
     )
-    lossy = Counter(row.change.loss for row in rows if row.change.undo == "with loss")
+    lossy = Counter(row.change.loss for row in done if row.change.undo == "with loss")
     notes = [f"{count:,} rows come back with loss: {why}" for why, count in lossy.items()]
     return Plan(desk, setting, changes, refused, notes=notes, skip_invalid=True)
 

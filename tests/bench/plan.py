@@ -45,8 +45,8 @@ def in_place(base: Any) -> Any:
 
 
 def copied(base: Any) -> Any:
-    """Copy every column."""
-    return in_place(base).take(range(len(base)))
+    """Turn it upside down twice: every column is a copy."""
+    return in_place(base)[::-1][::-1]
 
 
 def filtered(base: Any) -> Any:

@@ -44,9 +44,11 @@ def client(sandbox: chatkit.Sandbox) -> Iterator[Client]:
 def account(**points: Any) -> Iterator[tuple[chatkit.Sandbox, Client]]:
     """Open an empty account of a service that differs from the default in these points."""
     profile = chatkit.ServiceProfile(**points)
-    with chatkit.Sandbox(seed="empty", profile=profile) as sandbox:
-        with chatkit.connect(sandbox) as client:
-            yield sandbox, client
+    with (
+        chatkit.Sandbox(seed="empty", profile=profile) as sandbox,
+        chatkit.connect(sandbox) as client,
+    ):
+        yield sandbox, client
 
 
 def call(sandbox: chatkit.Sandbox, method: str, path: str, **body: Any) -> Any:

@@ -14,12 +14,20 @@ from hypothesis import strategies as st
 from chatkit.bulk.change import Change, label, plain
 
 LABELS = st.recursive(
-    st.none() | st.booleans() | st.text() | st.integers() | st.floats(allow_nan=False),
+    st.none()
+    | st.booleans()
+    | st.text()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False),
     lambda parts: st.lists(parts, max_size=3).map(tuple),
     max_leaves=4,
 )
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.text() | st.integers() | st.floats(allow_nan=False),
+    st.none()
+    | st.booleans()
+    | st.text()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False),
     lambda parts: st.lists(parts, max_size=3) | st.dictionaries(st.text(), parts, max_size=3),
     max_leaves=6,
 )

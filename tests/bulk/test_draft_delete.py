@@ -83,7 +83,7 @@ def test_an_empty_cell_in_the_column_delete_is_no(client, ids, frame):
     assert deleted(client.contacts.plan(frame)) == ids[2:3]
 
 
-@pytest.mark.parametrize("said", ["yes", "True", 1, 0, "x", 1.5])
+@pytest.mark.parametrize("said", ["yes", 1, 0, "x", 1.5])
 def test_what_is_neither_yes_nor_no_is_refused(client, ids, frame, said):
     frame["delete"] = pd.Series([said, *[None] * 11], frame.index, dtype=object)
     plan = client.contacts.plan(frame)

@@ -76,7 +76,7 @@ def test_what_was_applied_is_what_the_frame_said(before, edits, new, shuffle, pu
         result = plan.apply(many=True)
         assert set(states(result)) <= {"applied"}, result[["change", "state", "reason"]].to_string()
         live = client.contacts.frame()
-        refused = {row for row in plan.refused["row"]}
+        refused = set(plan.refused["row"])
         made = dict(zip(result.index, result["key"], strict=True))
         for label, row in frame.iterrows():
             if label in refused:

@@ -174,7 +174,7 @@ def stories(draw: st.DrawFn) -> Story:
         columns=columns,
         retypes={name: draw(st.sampled_from(RETYPES[KINDS[name]])) for name in retyped},
         key=draw(st.sampled_from(["index", "column", "text", "object"])),
-        through=draw(st.sampled_from(["", "copy", "take", "pickle", "concat", "merge", "built"])),
+        through=draw(st.sampled_from(["", "copy", "turn", "pickle", "concat", "merge", "built"])),
         deleted=many(st.booleans(), len(kept)) if draw(st.booleans()) else [],
         chunk=draw(st.sampled_from([1, 3, 2000])),
     )
@@ -195,8 +195,8 @@ def told(story: Story, base: pd.DataFrame) -> pd.DataFrame:
         frame["delete"] = story.deleted
     if story.through == "copy":
         frame = frame.copy()
-    elif story.through == "take":
-        frame = frame.take(np.arange(len(frame)))
+    elif story.through == "turn":
+        frame = frame[::-1][::-1]
     elif story.through == "pickle":
         frame = pickle.loads(pickle.dumps(frame))
     elif story.through == "concat":

@@ -7,17 +7,30 @@ import os
 import signal
 import threading
 import time
+from itertools import count
 from typing import Any, NamedTuple
 
 import pytest
 from bulk.journalling import child
-from bulk.wayward import contact, dropped, flow, interrupting, number_of, plan_of, wayward
+from bulk.wayward import (
+    contact,
+    dropped,
+    flow,
+    interrupting,
+    lost,
+    number_of,
+    plan_of,
+    slow,
+    wayward,
+    webhook,
+)
 from caller import Caller
 
 import chatkit
 from chatkit import history
-from chatkit.bulk import apply, table
+from chatkit.bulk import apply, plan, table
 from chatkit.bulk.interrupt import Interrupt
+from chatkit.bulk.journal import Journal
 
 
 @pytest.mark.parametrize("times", [1, 2])
@@ -43,8 +56,51 @@ def test_looking_for_what_is_in_doubt_ends_soon_too(times: int) -> None:
         assert list(result.state) == ["unknown"]
 
 
+@pytest.mark.parametrize(("times", "most"), [(1, 2.0), (2, 0.6)])
+def test_a_list_that_is_slow_is_not_read_once_more(times: int, most: float) -> None:
+    """The first press waits for the page under way, at most its deadline; the second does not."""
+    with wayward() as service, service.client(deadline=1.0) as client:
+        service.on("POST", "flows", dropped)
+        service.on("GET", "flows", interrupting(slow(0.9), times), forever=slow(0.9))
+        result = plan_of(client.flows, [flow(1)]).apply(settle=0)
+        took = time.monotonic() - next(sent.at for sent in service.sent if sent.method == "GET")
+        assert took < most
+        assert list(result.state) == ["unknown"]
+
+
+def test_who_looks_slowly_hears_the_stop_button_too() -> None:
+    """A rate below one a second leaves long waits between the calls that look."""
+    with wayward() as service, service.client(deadline=0.5) as client:
+        service.on("POST", "contacts", lost)
+        press = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+        press.start()
+        begun = time.monotonic()
+        result = plan_of(client.contacts, [contact(1)]).apply(rate=0.3)
+        assert time.monotonic() - begun < 0.5 + 0.5 + 1.0
+        press.join()
+        assert list(result.state) == ["unknown"]
+
+
+@pytest.mark.parametrize("which", range(1, 6))
+def test_an_interrupt_between_two_steps_does_not_cost_the_result(monkeypatch, which: int) -> None:
+    with wayward() as service, service.client(deadline=0.5) as client:
+        service.on("POST", "webhooks", lost)
+        commit, commits = Journal.commit, count(1)
+
+        def interrupted(journal):
+            commit(journal)
+            if next(commits) == which:
+                os.kill(os.getpid(), signal.SIGINT)
+
+        monkeypatch.setattr(Journal, "commit", interrupted)
+        result = plan_of(client.webhooks, [webhook(1)]).apply(settle=0)
+        there = len(service.all("webhooks"))
+        assert result.state[1] in (("applied", "unknown") if there else ("not sent",))
+
+
 @pytest.mark.parametrize(
-    ("place", "name"), [(table, "result"), (apply.Journal, "commit"), (apply.Run, "_close")]
+    ("place", "name"),
+    [(table, "result"), (apply.Journal, "commit"), (apply.Run, "_close"), (plan, "say")],
 )
 def test_an_interrupt_as_the_run_ends_does_not_cost_the_result(monkeypatch, place, name) -> None:
     """Whoever presses stop twice, or late, still gets the frame."""
@@ -68,33 +124,28 @@ def test_an_interrupt_as_the_run_ends_does_not_cost_the_result(monkeypatch, plac
 # --- the stop button, pressed on another process ------------------------------------------------
 
 CHILD = """
-import json, os, signal, sys, time
+import json, signal, sys, time
 import chatkit
 from bulk.wayward import contact, flow, plan_of
-base_url, token, noun, rows, deadline = sys.argv[1:]
-client = chatkit.Client(base_url, 1001, token, deadline=float(deadline))
-make = {"contacts": contact, "flows": flow}[noun]
-plan = plan_of(getattr(client, noun), [make(n) for n in range(int(rows))])
+base_url, token = sys.argv[1:]
 heard = []
 mine = lambda number, frame: heard.append(number)
 signal.signal(signal.SIGINT, mine)
 print("ready", flush=True)
-result = plan.apply(concurrency=4)
-ended = time.time()
-print(json.dumps({
-    "states": result.state.tolist(), "index": result.index.tolist(), "heard": heard,
-    "back": signal.getsignal(signal.SIGINT) is mine, "ended": ended, "run": plan.id,
-    "stopped": result.attrs["chatkit"]["stopped"],
-}), flush=True)
-sys.stdin.readline()
+for line in sys.stdin:
+    asked = json.loads(line)
+    heard.clear()
+    with chatkit.Client(base_url, 1001, token, deadline=asked["deadline"]) as client:
+        make = {"contacts": contact, "flows": flow}[asked["room"]]
+        plan = plan_of(getattr(client, asked["room"]), [make(n) for n in range(asked["rows"])])
+        result = plan.apply(concurrency=4)
+        ended = time.time()
+    print(json.dumps({
+        "states": result.state.tolist(), "index": result.index.tolist(), "heard": heard,
+        "back": signal.getsignal(signal.SIGINT) is mine, "ended": ended, "run": plan.id,
+        "stopped": result.attrs["chatkit"]["stopped"],
+    }), flush=True)
 """
-
-
-@pytest.fixture
-def applied():
-    """Run a plan in a process of its own against a slow sandbox; press stop so many times."""
-    with chatkit.Sandbox(seed="empty") as sandbox, sandbox.serve() as base_url:
-        yield lambda **how: stopped(sandbox, base_url, **how)
 
 
 class Stopped(NamedTuple):
@@ -115,27 +166,50 @@ class Stopped(NamedTuple):
         return [record.get("name") or record["number"] for record in data]
 
 
-def stopped(sandbox, base_url, *, room="contacts", rows=40, latency=0.25, presses=1, deadline=2.0):
-    sandbox.front.faults.set({"latency": latency})
-    with child(CHILD, base_url, sandbox.token, room, rows, deadline) as process:
+@pytest.fixture(scope="module")
+def kernel():
+    """A process that applies what it is told to, and the sandbox that it applies it to."""
+    with (
+        chatkit.Sandbox(seed="empty") as sandbox,
+        sandbox.serve() as base_url,
+        child(CHILD, base_url, sandbox.token) as process,
+    ):
         assert process.stdout.readline() == "ready\n"
-        while len(sandbox.front.log) < 6:
-            time.sleep(0.01)
-        for press in range(presses):
-            time.sleep(0.05 * press)
-            os.kill(process.pid, signal.SIGINT)
-        pressed = time.time()
-        printed = []
-        while not (line := process.stdout.readline()).startswith("{"):
-            printed.append(line)
-        told = json.loads(line)
-        time.sleep(3 * latency)  # what it had sent arrives; what it sends now would arrive too
-        result = Stopped(sandbox, base_url, told, told["ended"] - pressed, printed, room)
-        process.stdin.write("\n")
-        process.stdin.flush()
+        yield process, sandbox, base_url
+        process.stdin.close()
         process.wait(10)
+
+
+@pytest.fixture
+def applied(kernel):
+    """Run a plan in that process against a slow sandbox; press stop so many times."""
+    process, sandbox, base_url = kernel
+    sandbox.reset()
+    sandbox.front.log.clear()
+    yield lambda **how: stopped(process, sandbox, base_url, **how)
     sandbox.front.faults.set({})
-    return result
+
+
+def stopped(
+    process, sandbox, base_url, *, room="contacts", rows=40, latency=0.25, presses=1, deadline=2.0
+):
+    sandbox.front.faults.set({"latency": latency})
+    process.stdin.write(json.dumps({"room": room, "rows": rows, "deadline": deadline}) + "\n")
+    process.stdin.flush()
+    while len(sandbox.front.log) < 4:  # four have been answered
+        time.sleep(0.01)
+    time.sleep(0.1)  # and four are under way
+    for press in range(presses):
+        time.sleep(0.05 * press)
+        os.kill(process.pid, signal.SIGINT)
+    pressed = time.time()
+    printed = []
+    while not (line := process.stdout.readline()).startswith("{"):
+        assert line, "the process has ended"
+        printed.append(line)
+    told = json.loads(line)
+    time.sleep(latency + 0.3)  # what it sends now would arrive
+    return Stopped(sandbox, base_url, told, told["ended"] - pressed, printed, room)
 
 
 def test_the_first_press_finishes_what_is_under_way_and_returns_the_truth(applied) -> None:
@@ -164,6 +238,7 @@ def test_the_second_press_waits_for_nothing(applied) -> None:
 @pytest.mark.parametrize("presses", [1, 2])
 def test_a_resume_completes_what_was_stopped_and_doubles_nothing(applied, room, presses) -> None:
     run = applied(presses=presses, room=room)
+    run.sandbox.front.faults.set({})
     with chatkit.Client(run.base_url, 1001, run.sandbox.token) as client:
         result = history.resume(run.told["run"], client, settle=0.5)
     assert set(result.state) == {"applied"}

@@ -172,6 +172,10 @@ def test_empty_frames_and_empty_bases() -> None:
     match = matched(rows([None], number=["5"]), BASE.iloc[:0])
     assert match.positions.tolist() == [-1]
     assert match.refused == []
+    for frame in (CONTENTS.iloc[:0], CONTENTS):
+        match = matched(frame, CONTENTS.iloc[:0], CONTENT)
+        assert match.positions.tolist() == [-1] * len(frame)
+        assert match.refused == []
 
 
 # --- an index that lost its name ------------------------------------------------------------
@@ -235,6 +239,14 @@ def test_a_row_without_a_key_is_found_by_its_natural_key() -> None:
     assert match.positions.tolist() == [2, 0, -1]
     assert [match.key(row) for row in range(3)] == [12, 10, None]
     assert match.refused == []
+
+
+def test_the_first_record_is_found_too() -> None:
+    match = matched(pd.DataFrame({"number": ["1"]}))
+    assert match.positions.tolist() == [0]
+    assert match.key(0) == 10
+    with pytest.raises(InputError, match="lost its name"):
+        matched(BASE.iloc[:1].rename_axis(None))
 
 
 def test_a_row_that_says_nothing_is_new_and_never_a_double() -> None:

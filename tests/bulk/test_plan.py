@@ -73,7 +73,7 @@ def test_more_than_100_deletes_ask_whatever_their_share(sandbox, client):
     assert client.contacts.plan(delete=ids[:100]).objections() == []
     plan = client.contacts.plan(delete=ids[:101])
     assert plan.objections() == ["it deletes 101 contacts: apply(many=True) allows that"]
-    with untouched(sandbox), pytest.raises(chatkit.PlanRefused, match="deletes 101 contacts"):
+    with untouched(sandbox), pytest.raises(chatkit.PlanRefused, match=r"deletes 101 contacts"):
         plan.apply()
     assert set(states(plan.apply(many=True))) == {"applied"}
     assert len(active(sandbox, "contacts")) == 239
@@ -117,7 +117,7 @@ def test_all_objections_are_told_at_once(sandbox, client):
 def test_a_pace_that_makes_no_sense_sends_nothing(sandbox, client, wrong):
     people(sandbox, 3)
     plan = client.contacts.plan(renamed(client, 1))
-    with untouched(sandbox), pytest.raises(ValueError, match="at a time|above 0"):
+    with untouched(sandbox), pytest.raises(ValueError, match=r"at a time|above 0"):
         plan.apply(**wrong)
 
 

@@ -7,12 +7,14 @@ import threading
 import pandas as pd
 import pytest
 from bulk.planning import (  # noqa: F401
+    DOCUMENT,
     JSON,
     account,
     active,
     admin,
     call,
     client,
+    flow,
     limited,
     number,
     people,
@@ -64,17 +66,41 @@ def test_a_plan_of_100_rows_has_no_canary_but_the_breaker(sandbox):
     assert "10 rows in a row were refused" in result.chatkit.summary()
 
 
-def test_the_canary_has_a_row_of_each_kind(sandbox):
+def test_each_kind_of_change_begins_with_five_rows(sandbox):
     ids = people(sandbox, 150)
-    client, seen = refusing(sandbox)
+    seen = []
+
+    def no_creates(method, target, headers, body):
+        if method == "POST":
+            seen.append(target)
+            return 422, JSON, b'{"message": "not today"}'
+        return sandbox.answer(method, target, headers, body)
+
+    client = through(sandbox, no_creates)
     frame = client.contacts.frame()
     frame.iloc[:60, frame.columns.get_loc("name")] = "Zoë"
     new = pd.DataFrame({"number": [number(n) for n in range(200, 260)], "country_code": "+1"})
     frame = pd.concat([frame.reset_index(), new], ignore_index=True)
     result = client.contacts.plan(frame, delete=ids[-60:]).apply(many=True)
-    tried = result[result["state"] != "not sent"]
-    assert sorted(tried["change"]) == ["create", "create", "delete", "update", "update"]
+    found = result.groupby("change")["state"].value_counts().to_dict()
+    assert found == {
+        ("update", "applied"): 60,
+        ("delete", "applied"): 60,
+        ("create", "failed"): 5,
+        ("create", "not sent"): 55,
+    }
     assert len(seen) == 5
+
+
+def test_one_row_that_is_refused_does_not_stop_the_others_of_another_kind():
+    with account(clash_status=422) as (sandbox, client):
+        published = flow(sandbox, "Published")
+        with sandbox.front.alone() as service:
+            service.flows.move(published, sandbox.account_id, "PUBLISHED")
+        new = pd.DataFrame({"name": [f"Flow {n}" for n in range(120)], "template_name": "default"})
+        new["flow_json"] = [DOCUMENT] * 120
+        result = client.flows.plan(new, delete=[published]).apply(irreversible=True)
+        assert result["state"].value_counts().to_dict() == {"applied": 120, "failed": 1}
 
 
 def test_after_a_good_canary_all_rows_are_sent(sandbox, client):

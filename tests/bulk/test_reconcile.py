@@ -22,6 +22,8 @@ from bulk.wayward import (
 
 from chatkit import history
 from chatkit.bulk.change import Change
+from chatkit.bulk.asker import Asker
+from chatkit.bulk.pace import Pace
 from chatkit.bulk.reconcile import Search, same
 from chatkit.bulk.row import Row
 
@@ -184,8 +186,8 @@ def test_a_number_that_many_others_contain_is_found_all_the_same() -> None:
         ]
         result = plan_of(client.contacts, changes).apply(concurrency=1)
         assert list(result.state) == ["applied", "applied"]
-        assert sorted(service.numbers())[::21] == ["20255", "20255019"]
-        assert len(service.numbers()) == 22
+        made = [number for number in service.numbers() if len(number) < 10]
+        assert sorted(made) == ["20255", "202555"]
 
 
 def test_a_service_that_cannot_search_is_read_from_end_to_end() -> None:
@@ -303,7 +305,7 @@ def test_looking_sends_reads_only() -> None:
         rows = [Row(n, contact(n)) for n in range(3)]
         service.caller.contact(number_of(1), name="Ana Cruz")
         service.caller.contact(number_of(2), name="Bo")
-        search = Search(client.transport, client.contacts, lambda: None, lambda: False)
+        search = Search(Asker(client.transport, Pace(), lambda: False), client.contacts)
         found = search.look(rows, (), thorough=False)
         assert [found[n].what for n in range(3)] == ["absent", "adopted", "conflict"]
         assert {sent.method for sent in service.sent} == {"GET"}

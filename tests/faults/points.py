@@ -37,7 +37,7 @@ POINTS = _both(
     "bulk.judge:Judge._check",
     "bulk.judge:Judge._doubt",
     "bulk.apply:Run._settled",
-    "bulk.apply:look",
+    "bulk.reconcile:Search.look",
     "bulk.judge:Judge.absent",
     "bulk.judge:Judge.adopt",
 )

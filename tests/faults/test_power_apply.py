@@ -1,0 +1,85 @@
+"""A power cut, a failing disk, a full one under a whole apply: nothing is lost, doubled or false.
+
+A journal by itself is in test_power.py; here the whole engine applies a plan to a service in
+another process. `python -m faults.cuts` does the large run.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from faults.account import environment
+from faults.cuts import CASES
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="forks, and the kernel's own means")
+pytestmark = linux
+
+
+def told(*arguments: str) -> Any:
+    """Have a process of its own do it: it forks, and this one may have threads."""
+    done = subprocess.run(
+        [sys.executable, "-m", "faults.cuts", *arguments],
+        env=environment(), capture_output=True, text=True, timeout=100,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_what_a_power_cut_leaves_is_taken_up_and_nothing_is_lost_doubled_or_false() -> None:
+    """The power goes during a commit; what was being written is torn; a fresh process goes on."""
+    run = told("--json", "cuts", "--cuts", "15")
+    assert run["wrong"] == []
+    assert set(run["states"]) == {"applied"}
+    assert run["killed"] == {"power cut": 15}
+    assert run["resumed"] > 5
+    assert run["adopted"] > 0
+
+
+def test_a_disk_that_loses_what_it_has_synced_would_be_noticed() -> None:
+    """So the test above can fail: intents that are lost with the power are sent twice."""
+    run = told("--json", "cuts", "--cuts", "5", "--seed", "2", "--lazy", "5")
+    assert run["duplicated"] + run["false"] > 5
+
+
+@pytest.fixture(scope="module")
+def disks() -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = told("--json", "disks")
+    assert len(found) == len(CASES)
+    return found
+
+
+def test_after_a_failure_of_the_disk_nothing_is_sent(disks: list[dict[str, Any]]) -> None:
+    for case in disks:
+        if not case["silent"]:
+            assert case["later"] == 0, case
+
+
+def test_a_journal_that_keeps_quiet_about_a_failure_would_be_noticed(
+    disks: list[dict[str, Any]],
+) -> None:
+    """So the test above can fail."""
+    [silent] = [case for case in disks if case["silent"]]
+    assert silent["later"] > 10
+
+
+def test_on_a_disk_that_fails_apply_returns_what_is_true_and_names_the_journal(
+    disks: list[dict[str, Any]],
+) -> None:
+    for case in disks:
+        assert case["wrong"] == [], case
+        assert set(case["states"]) <= {"applied", "unknown", "not sent"}, case
+        if not case["silent"]:
+            assert "It stopped: The journal of run" in case["said"], case
+    first = [case for case in disks if case["commit"] == 1]
+    assert all(set(case["states"]) == {"not sent"} for case in first)
+    assert {"applied", "unknown"} <= set().union(*(case["states"] for case in disks))
+
+
+def test_when_the_disk_works_again_a_resume_does_the_rest(disks: list[dict[str, Any]]) -> None:
+    for case in disks:
+        if not case["silent"]:
+            assert set(case["resumed"]) == {"applied"}, case
