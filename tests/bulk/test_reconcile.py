@@ -21,8 +21,8 @@ from bulk.wayward import (
 )
 
 from chatkit import history
-from chatkit.bulk.change import Change
 from chatkit.bulk.asker import Asker
+from chatkit.bulk.change import Change
 from chatkit.bulk.pace import Pace
 from chatkit.bulk.reconcile import Search, same
 from chatkit.bulk.row import Row
