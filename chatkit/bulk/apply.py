@@ -264,17 +264,22 @@ class Run:
             self._since.setdefault(row.n, now)
         due = {row.n: self._since[row.n] + self._settling(row) for row in doubtful}
         new = [row for row in doubtful if row.key is None]
+        known_ones = [row for row in doubtful if row.key is not None]
         waiting = self._look_for(new, ready, due) if new else []
-        for row in doubtful:
-            if row in new:
-                continue
+        for row in known_ones:
             if now < due[row.n]:
                 waiting.append(row)
             else:
                 ready.appendleft(Step(row, "read"))
         if waiting and not ready:
-            self.interrupt.sleep(min(due[row.n] for row in waiting) - now)
+            self._wait_until(min(due[row.n] for row in waiting), len(waiting))
         return waiting
+
+    def _wait_until(self, moment: float, rows: int) -> None:
+        seconds = moment - time.monotonic()
+        if seconds > 5:
+            say(f"Waiting {seconds:.0f} s: {rows} lost changes may still land until then.")
+        self.interrupt.sleep(seconds)
 
     def _look_for(self, new: list[Row], ready: deque[Step], due: dict[int, float]) -> list[Row]:
         """Look for the records of creates; return the rows that must still settle."""

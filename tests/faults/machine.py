@@ -268,18 +268,13 @@ class Account(RuleBasedStateMachine):
             method = "PATCH" if room == "webhooks" else "PUT"
             self.service.other(method, f"{path}/{chosen}", **{name: values[value % len(values)]})
 
-    @rule()
-    def restart(self) -> None:
-        """A fresh kernel: no plan and no frame in memory."""
+    @rule(prune=st.booleans())
+    def start_anew(self, prune: bool) -> None:
+        """A fresh kernel, which has no plan in memory: the list of runs tells which are open."""
         self.client.close()
         self.client = self.service.client()
         self.frames.clear()
         self.runs = [run for run in self.runs if run.started]
-        MET["restarts"] += 1
-
-    @rule(prune=st.booleans())
-    def look_at_the_runs(self, prune: bool) -> None:
-        """The list of runs tells which are open; pruning takes only those that are not."""
         if prune:
             gone = set(history.prune(0))
             assert gone <= {run.id for run in self.runs if run.done}

@@ -202,6 +202,8 @@ class Model:
             return
         [place] = moved
         before, after = self.records.get(place), now.get(place)
+        if write.kind == "delete" and not (before and before["active"]):
+            return  # a service may say of what is gone that it is deleted
         self.log.append(Effect(len(self.log), known.id, name, place, before, after))
         known.effects[name].append(self.log[-1])
         wanted = self._planned(change, write, place, after)

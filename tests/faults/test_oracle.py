@@ -87,6 +87,11 @@ def test_a_landed_row_that_is_said_to_differ_is_false(case: Case) -> None:
     assert len(case.verdict().false) == 1
 
 
+def test_a_row_that_we_changed_and_that_is_said_to_be_unchanged_is_false(case: Case) -> None:
+    case.result[0]["state"] = "unchanged"
+    assert len(case.verdict().false) == 1
+
+
 def test_an_unknown_row_is_counted_and_is_no_lie(case: Case) -> None:
     case.result[0]["state"] = "unknown"
     assert not case.verdict().wrong

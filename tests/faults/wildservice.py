@@ -148,7 +148,7 @@ class WildService:
                 yield
             finally:
                 self.quiet()
-                self._run = None
+                self._run, self._sky = None, {}
 
     def quiet(self) -> None:
         """Wait until nobody is inside: a call that was given up may still land."""
