@@ -187,6 +187,10 @@ class Judge:
             return None
         there = {} if record is None else endpoints.shown(record)
         wanted = change.after
+        was = change.before.get(endpoints.key)
+        if change.kind == "create" and was not in (None, key):  # an undo brings back
+            self.note(row, "differs", reason=f"it came back as {key}, not as {was}", live=there)
+            return None
         if change.kind == "create" or all(n in there for n in wanted):
             self._hold_against(row, there, proves=change.kind == "update")
             return None

@@ -73,8 +73,9 @@ def _back(row: Row, endpoints: Endpoints[Any]) -> Change:
             kind, key = "update", row.key
             after = {name: _empty(before[name], endpoints, name) for name in now if name in before}
         case "delete":
-            kind, key = "create", row.key if endpoints.key != "id" else None
+            kind, key = "create", row.key if endpoints.chosen else None
             after = {name: value for name, value in before.items() if value is not None}
+            now = {endpoints.key: row.key}
     undo, loss = endpoints.undo(kind, now, after)
     return Change(change.row, kind, key, change.label, now, after, change.code, undo, loss)
 

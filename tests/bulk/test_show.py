@@ -259,7 +259,7 @@ def test_a_plan_shows_itself(client: chatkit.Client) -> None:
     plan = client.contacts.plan(contacts)
     assert repr(plan) == (
         "Plan for 250 contacts: 1 update.\n\n"
-        '  ~ 7700900000  name: "Oliver Smith" → "Oliver J. Smith"\n\n'
+        '  ~ +44 7700900000  name: "Oliver Smith" → "Oliver J. Smith"\n\n'
         "plan.apply() does it."
     )
     assert "Oliver <ins>J. </ins>Smith" in plan._repr_html_()

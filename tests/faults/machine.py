@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 import tempfile
 from collections import Counter
@@ -129,8 +130,8 @@ class Account(RuleBasedStateMachine):
     @invariant()
     def the_account_is_as_the_model(self) -> None:
         if hasattr(self, "client"):
-            assert self.model.wrong == []
-            assert differences(self.model.records, held(self.service.sandbox)) == []
+            _nothing(self.model.wrong)
+            _nothing(differences(self.model.records, held(self.service.sandbox)))
 
     # --- plans ----------------------------------------------------------------------
 
@@ -218,16 +219,18 @@ class Account(RuleBasedStateMachine):
             MET["crashes"] += 1
             known.result = None
             return
+        stopped = result.chatkit.summary().partition("It stopped: ")[2]
+        assert not re.match(r"\w+(Error|Exception|Warning|StopIteration): ", stopped), stopped
         MET["runs"] += 1
         MET["effects"] += len(self.model.log) - before
         MET.update(f"rows {state}" for state in result["state"])
-        assert self.model.lies(known, result) == []
+        _nothing(self.model.lies(known, result))
         known.result = result
         if sky.calm:
             self._came_to_its_end(known)
         if known.undoes and known.done:
             MET["undone"] += len(known.undoes.rows)
-            assert self.model.broken(known) == []
+            _nothing(self.model.broken(known))
 
     def _call(self, known: Known, sky: Sky, resuming: bool) -> pd.DataFrame:
         how = {"concurrency": sky.concurrency, "settle": 0.0}
@@ -339,6 +342,10 @@ class Account(RuleBasedStateMachine):
             if key not in gone and not moved <= found.get(key, {}).keys():
                 missing += 1
         assert missing <= refused, (found, edited, plan.cells)
+
+
+def _nothing(found: list[str]) -> None:
+    assert not found, "\n".join(found)
 
 
 def _new(room: str, which: int, value: int) -> dict[str, Any]:

@@ -260,7 +260,9 @@ class Model:
             line = f"{change.kind} of {change.label} is {state} ({result['reason'].iloc[n]})"
             if state in (*LANDED, "unchanged") and n not in known.so:
                 found.append(f"{line}, and it never was so")
-            if state == "conflict" and not self.others(known, change):
+            refused = "(4" in line  # by the service, for what was there long ago
+            clash = refused and self._taken(known.room, change)
+            if state == "conflict" and not (clash or self.others(known, change)):
                 found.append(f"{line}, and nobody else was there")
             if state == "differs" and not self.others(known, change):
                 found.append(f"{line}, and it is as sent")
@@ -321,7 +323,7 @@ class Model:
                 continue
             now = self.records.get(effect.place)
             back = now == effect.before or (effect.before is None and not (now or {}).get("active"))
-            taken = told[change.row] == "conflict" and self._taken(known, change)
+            taken = told[change.row] == "conflict" and self._given_away(known, change)
             if not back and not taken:
                 found.append(
                     f"{change.kind} of {change.label} could be undone exactly, is "
@@ -329,12 +331,20 @@ class Model:
                 )
         return found
 
-    def _taken(self, known: Known, change: Change) -> bool:
-        """Whether somebody else has what an undo would have to give back."""
+    def _given_away(self, known: Known, change: Change) -> bool:
+        """Whether somebody else has met what an undo would have to give back."""
         own = {known.id, known.undoes.run.id if known.undoes else None}
-        names = {change.before.get(NATURAL[known.room])} - {None}
-        marks = {(known.room, name) for name in names}
-        return any(marks & effect.marks for effect in self.log if effect.run not in own)
+        mark = known.room, change.before.get(NATURAL[known.room])
+        return any(mark in effect.marks for effect in self.log if effect.run not in own)
+
+    def _taken(self, room: str, change: Change) -> bool:
+        """Whether another record has the name that a row wants to give to its own."""
+        name = change.after.get(NATURAL[room])
+        return any(
+            record["active"] and record[NATURAL[room]] == name and place != (room, change.key)
+            for place, record in self.records.items()
+            if place[0] == room
+        )
 
 
 def _as_held(fields: Mapping[str, Any], after: Record | None) -> Record:

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from faults.account import Account, account
-from faults.test_kills import work
+from faults.test_kills import QUICK, work
 
 import chatkit
 
@@ -157,7 +157,7 @@ def test_flows_are_compared_field_by_field(
 def test_random_edits_of_somebody_else_are_never_overwritten_unseen(put: str) -> None:
     """One request in ten is preceded by an edit; kills and lost answers come on top."""
     parts = [["contacts", 10, 60, 5], ["flows", 5, 40, 5], ["templates", 5, 40, 5]]
-    told = work(parts, kills=15, options={"writer": 0.1}, profile={"put": put})
+    told = work(parts, kills=15, options=QUICK | {"writer": 0.1}, profile={"put": put})
     assert told["wrong"] == []
     assert set(told["states"]) <= {"applied", "differs", "conflict"}
     assert told["states"]["conflict"] > 0

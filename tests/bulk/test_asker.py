@@ -1,0 +1,150 @@
+"""Asker: reads go out at the pace of the run, and end as soon as a person wants to stop."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+
+import pytest
+from bulk.wayward import Service, dropped, number_of, says, slow, wayward
+
+import chatkit
+from chatkit.bulk.asker import Asker, Stopped
+from chatkit.bulk.pace import Pace
+from chatkit.call import Call
+from chatkit.errors import Fault
+
+
+@contextmanager
+def asking(pace: Pace | None = None, **how) -> Iterator[tuple[Service, Asker, threading.Event]]:
+    """A service with five contacts, who asks it, and what says that he must stop."""
+    stop = threading.Event()
+    with wayward() as service, service.client(**how) as client:
+        for n in range(5):
+            service.caller.contact(number_of(n))
+        yield service, Asker(client.transport, pace or Pace(), stop.is_set), stop
+
+
+PAGE = Call("GET", ("contacts",), {"page": 1, "pageSize": 3})
+
+
+def pages(count: int) -> list[Call]:
+    return [Call("GET", ("contacts",), {"page": n + 1, "pageSize": 1}) for n in range(count)]
+
+
+def test_a_call_brings_its_envelope() -> None:
+    with asking() as (_, asker, _):
+        envelope = asker.send(PAGE)
+        assert envelope.pagination.total_count == 5
+
+
+def test_what_a_call_means_is_raised() -> None:
+    with asking() as (_, asker, _), pytest.raises(chatkit.NotFound):
+        asker.send(Call("GET", ("contacts", 999)))
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 30])
+@pytest.mark.parametrize("concurrency", [1, 3, 50])
+def test_of_many_calls_each_comes_back_once(count: int, concurrency: int) -> None:
+    with asking(Pace(4)) as (service, asker, _):
+        calls = pages(count)
+        back = [call for call, _ in asker.send_all(iter(calls), concurrency=concurrency)]
+        assert sorted(call.target for call in back) == sorted(call.target for call in calls)
+        assert len(service.sent) == count
+
+
+def test_one_that_fails_is_a_fault_among_the_others() -> None:
+    with asking(deadline=0.3) as (service, asker, _):
+        service.on("GET", "page=2&", forever=says(500))
+        outcomes = list(asker.send_all(pages(3)))
+        [fault] = [outcome for outcome in outcomes if isinstance(outcome, Fault)]
+        assert fault.call.query["page"] == 2
+        assert len(outcomes) == 3
+
+
+@pytest.mark.parametrize(("slots", "concurrency"), [(2, 8), (8, 2)])
+def test_never_more_are_under_way_than_the_run_or_the_caller_allows(slots, concurrency) -> None:
+    with asking(Pace(slots)) as (service, asker, _):
+        inside, most, lock = [0], [0], threading.Lock()
+
+        def counted(do):
+            with lock:
+                inside[0] += 1
+                most[0] = max(most[0], inside[0])
+            time.sleep(0.02)
+            answer = do()
+            with lock:
+                inside[0] -= 1
+            return answer
+
+        service.on("GET", "contacts", forever=counted)
+        assert len(list(asker.send_all(pages(12), concurrency=concurrency))) == 12
+        assert most == [2]
+
+
+def test_the_rate_of_the_run_holds_for_reads_too() -> None:
+    with asking(Pace(8, rate=4)) as (service, asker, _):
+        assert len(list(asker.send_all(pages(6)))) == 6
+        times = [sent.at for sent in service.sent]
+        assert times[4] - times[0] >= 0.99
+
+
+def test_reads_wait_while_the_service_asks_to_wait() -> None:
+    pace = Pace()
+    with asking(pace) as (_, asker, _):
+        pace.hold(0.3)
+        begun = time.monotonic()
+        asker.send(PAGE)
+        assert 0.3 <= time.monotonic() - begun < 0.6
+
+
+# --- the stop button --------------------------------------------------------------------------
+
+
+def test_who_wants_to_stop_sends_nothing_more() -> None:
+    with asking() as (service, asker, stop):
+        stop.set()
+        with pytest.raises(Stopped):
+            asker.send(PAGE)
+        assert service.sent == []
+
+
+def test_what_is_under_way_is_let_go() -> None:
+    with asking() as (service, asker, stop):
+        service.on("GET", "contacts", forever=slow(2.0, dropped))
+        press = threading.Timer(0.2, stop.set)
+        press.start()
+        begun = time.monotonic()
+        with pytest.raises(Stopped):
+            list(asker.send_all(pages(9)))
+        assert 0.2 <= time.monotonic() - begun < 0.6
+        press.join()
+
+
+def test_a_long_wait_ends_with_the_stop_button() -> None:
+    pace = Pace()
+    with asking(pace) as (service, asker, stop):
+        pace.hold(30)
+        press = threading.Timer(0.2, stop.set)
+        press.start()
+        begun = time.monotonic()
+        with pytest.raises(Stopped):
+            asker.send(PAGE)
+        assert time.monotonic() - begun < 0.6
+        assert service.sent == []
+        press.join()
+
+
+def test_who_asks_for_no_more_has_nothing_sent() -> None:
+    """A generator that is closed lets go of what is under way."""
+    with asking(Pace(2)) as (service, asker, _):
+        outcomes = asker.send_all(pages(30))
+        assert len(list(islice(outcomes, 3))) == 3
+        outcomes.close()
+        sent = len(service.sent)
+        assert sent <= 6
+        time.sleep(0.1)
+        assert len(service.sent) == sent

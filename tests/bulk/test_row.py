@@ -1,0 +1,175 @@
+"""Row: the fold of a row's events; what is open is unknown, and only an outcome closes it."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chatkit.bulk.change import Change
+from chatkit.bulk.row import Row, State
+
+KINDS = ("create", "update", "delete")
+#: Every event, as the engine writes it.
+EVENTS: dict[str, dict[str, Any]] = {
+    "intent": {"attempt": 1},
+    "in doubt": {"reason": "the answer was lost"},
+    "not sent": {"reason": "nobody listens"},
+    "absent": {"reason": "it had not landed"},
+    "answered": {"key": 17},
+    "adopted": {"key": 17, "reason": "it is there"},
+    "verified": {},
+    "unchecked": {"reason": "the service does not show it"},
+    "differs": {"reason": "it reads back otherwise", "live": {"name": "ANA"}},
+    "unchanged": {"reason": "it is so already"},
+    "conflict": {"reason": "somebody else changed it", "live": {"name": "Bo"}},
+    "failed": {"reason": "422 bad number"},
+}
+#: Which of them say what became of a call that was sent.
+CLOSING = {
+    "not sent",
+    "absent",
+    "answered",
+    "adopted",
+    "differs",
+    "unchanged",
+    "conflict",
+    "failed",
+}
+
+
+def row_of(*events: str, kind: str = "create") -> Row:
+    row = Row(0, Change(1, kind, None if kind == "create" else 17, "Ana"))  # type: ignore[arg-type]
+    for what in events:
+        row.feed(what, EVENTS[what])
+    return row
+
+
+def test_a_row_begins_as_not_sent() -> None:
+    row = row_of()
+    assert (row.state, row.open, row.doubted, row.done) == ("not sent", False, False, False)
+    assert (row.attempts, row.reason, row.evidence, row.key) == (0, "", "", None)
+    assert row_of(kind="update").key == 17
+
+
+@pytest.mark.parametrize(
+    ("events", "state", "evidence", "is_open", "done"),
+    [
+        (["intent"], "unknown", "", True, False),
+        (["intent", "answered"], "applied", "answered", False, True),
+        (["intent", "answered", "differs"], "differs", "answered", False, True),
+        (["intent", "in doubt"], "unknown", "", True, False),
+        (["intent", "in doubt", "in doubt"], "unknown", "", True, False),
+        (["intent", "in doubt", "adopted"], "applied", "adopted", False, True),
+        (["intent", "in doubt", "absent"], "not sent", "", False, False),
+        (["intent", "in doubt", "absent", "intent"], "unknown", "", True, False),
+        (
+            ["intent", "in doubt", "absent", "intent", "answered"],
+            "applied",
+            "answered",
+            False,
+            True,
+        ),
+        (["intent", "in doubt", "conflict"], "conflict", "", False, True),
+        (["intent", "in doubt", "failed"], "failed", "", False, True),
+        (["intent", "not sent"], "not sent", "", False, False),
+        (["intent", "failed"], "failed", "", False, True),
+        (["unchanged"], "unchanged", "", False, True),
+        (["conflict"], "conflict", "", False, True),
+    ],
+)
+def test_the_events_of_a_create_tell_its_state(events, state, evidence, is_open, done) -> None:
+    row = row_of(*events)
+    assert (row.state, row.evidence, row.open, row.done) == (state, evidence, is_open, done)
+
+
+@pytest.mark.parametrize(
+    ("last", "state", "evidence"),
+    [
+        ("verified", "applied", "read back"),
+        ("unchecked", "applied", "answered"),
+        ("differs", "differs", "answered"),
+    ],
+)
+def test_an_update_that_was_answered_is_done_once_it_is_checked(last, state, evidence) -> None:
+    row = row_of("intent", "answered", kind="update")
+    assert (row.state, row.open, row.done) == ("applied", False, False)
+    row.feed(last, EVENTS[last])
+    assert (row.state, row.evidence, row.done) == (state, evidence, True)
+    assert row_of("intent", "answered", kind="delete").done
+
+
+def test_what_the_service_has_not_seen_is_no_attempt() -> None:
+    row = row_of()
+    for attempt in (1, 1, 1):
+        row.feed("intent", {"attempt": attempt})
+        assert row.attempts == 1
+        row.feed("not sent", {"reason": "429"})
+        assert row.attempts == 0
+    row.feed("not sent", {"reason": "403 to a read"})  # no intent was open
+    assert row.attempts == 0
+
+
+def test_what_may_have_been_seen_stays_an_attempt() -> None:
+    row = row_of("intent", "in doubt", "absent")
+    assert row.attempts == 1
+    row.feed("intent", {"attempt": 2})
+    assert row.attempts == 2
+
+
+def test_an_intent_keeps_what_an_undo_needs() -> None:
+    row = row_of(kind="update")
+    row.feed("intent", {"attempt": 1, "live": {"name": "Ana"}, "seen": "2026-11-20T10:00:00"})
+    row.feed("in doubt", {"reason": "lost"})
+    row.feed("adopted", {"key": 17})
+    assert (row.live, row.seen) == ({"name": "Ana"}, "2026-11-20T10:00:00")
+
+
+def test_a_second_intent_tells_what_was_there_then() -> None:
+    row = row_of(kind="update")
+    row.feed("intent", {"attempt": 1, "live": {"name": "Ana"}, "seen": "2026"})
+    row.feed("absent", {})
+    row.feed("intent", {"attempt": 2, "live": {"name": "Ana", "tags": []}, "seen": "2027"})
+    assert (row.live, row.seen) == ({"name": "Ana", "tags": []}, "2027")
+
+
+def test_what_reads_back_is_kept_where_it_is_not_what_was_sent() -> None:
+    assert row_of("intent", "answered").after is None
+    assert row_of("intent", "answered", "differs").after == {"name": "ANA"}
+
+
+def test_an_intent_that_a_dead_process_left_is_a_doubt_and_an_outcome_is_none() -> None:
+    left, answered = row_of("intent"), row_of("intent", "answered")
+    for row in (left, answered):
+        row.reopened()
+    assert (left.doubted, answered.doubted) == (True, False)
+
+
+def test_an_event_of_another_version_is_refused() -> None:
+    with pytest.raises(ValueError, match="'blessed'"):
+        row_of().feed("blessed", {})
+
+
+events = st.lists(st.sampled_from(sorted(EVENTS)), max_size=12)
+
+
+@given(st.sampled_from(KINDS), events)
+def test_what_was_sent_is_open_until_an_event_says_what_became_of_it(kind, events) -> None:
+    row, is_open, doubted = row_of(kind=kind), False, False
+    for what in events:
+        row.feed(what, EVENTS[what])
+        is_open = what in ("intent", "in doubt") or (is_open and what not in CLOSING)
+        doubted = doubted or what == "in doubt"
+        assert (row.open, row.doubted) == (is_open, doubted)
+        assert row.state in get_args(State)
+        assert row.reason == EVENTS[what].get("reason", "") or what == "intent"
+
+
+@given(st.sampled_from(KINDS), events)
+def test_nothing_is_done_after_an_event_that_asks_for_more(kind, events) -> None:
+    for more in ("intent", "in doubt", "not sent", "absent"):
+        row = row_of(*events, more, kind=kind)
+        assert not row.done
+        assert row.state == ("unknown" if more in ("intent", "in doubt") else "not sent")
