@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self
+
+#: Takes what is done, and how much there is if that is known.
+Watch = Callable[[int, int | None], object]
 
 #: Seconds of work before there is a bar.
 PATIENCE = 1.0
@@ -17,11 +21,13 @@ class Progress:
     Args:
         noun: What is counted, like "contacts".
         total: How many there are. It may be set and changed while the work goes on.
+        watch: Called with what is done and the total, in place of a bar.
     """
 
-    def __init__(self, noun: str, total: int | None = None) -> None:
+    def __init__(self, noun: str, total: int | None = None, watch: Watch | None = None) -> None:
         self.total = total
         self._noun = noun
+        self._watch = watch
         self._done = 0
         self._began = time.monotonic()
         self._bar: Any = None
@@ -41,6 +47,9 @@ class Progress:
     def add(self, count: int) -> None:
         """Say that `count` more are done."""
         self._done += count
+        if self._watch is not None:
+            self._watch(self._done, self.total)
+            return
         passed = time.monotonic() - self._began
         if self._bar is None and passed < PATIENCE:
             return

@@ -127,3 +127,12 @@ def test_the_rate_counts_the_time_before_the_bar(slow, notebook, total):
 def test_what_a_person_must_see_is_one_line(capsys):
     progress.say("Connected.")
     assert capsys.readouterr().out == "Connected.\n"
+
+
+def test_who_watches_is_told_in_place_of_a_bar(slow, capsys):
+    told = []
+    with Progress("contacts", 3, lambda *said: told.append(said)) as progress:
+        progress.add(1)
+        progress.add(2)
+    assert told == [(1, 3), (3, 3)]
+    assert capsys.readouterr() == ("", "")

@@ -24,7 +24,7 @@ from chatkit.bulk.step import Step, first_step, known
 from chatkit.call import Call
 from chatkit.endpoints import Endpoints
 from chatkit.errors import Fault, InputError, JournalError
-from chatkit.progress import Progress, say
+from chatkit.progress import Progress, Watch, say
 from chatkit.secret import Secret
 from chatkit.transport import Flight, Transport
 
@@ -57,6 +57,7 @@ class Run:
         desk: Where the records are.
         pace: How many at once, and how many a second.
         interrupt: Hears when a person wants to stop.
+        watch: Called with the rows that are done and all rows, in place of a progress bar.
         settle: Seconds until it is believed that a lost change will not land any more.
     """
 
@@ -67,10 +68,12 @@ class Run:
         pace: Pace,
         interrupt: Interrupt,
         *,
+        watch: Watch | None = None,
         settle: float | None = None,
     ) -> None:
         self.rows = folded(journal)
         self.interrupt = interrupt
+        self._watch = watch
         self._fresh = next(journal.events(), None) is None
         self._journal, self._desk, self._pace, self._settle = journal, desk, pace, settle
         taken: set[object] = {
@@ -97,7 +100,7 @@ class Run:
             return
         for row in undone:
             row.reopened()
-        with Progress("changes", len(self.rows)) as self._progress:
+        with Progress("changes", len(self.rows), self._watch) as self._progress:
             self._progress.add(len(self.rows) - len(undone))
             try:
                 self._journal.write(None, "started" if self._fresh else "resumed")

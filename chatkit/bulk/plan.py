@@ -21,7 +21,7 @@ from chatkit.bulk.journal import Header, Journal, home, run_id
 from chatkit.bulk.lock import lock
 from chatkit.bulk.pace import Pace
 from chatkit.errors import PlanRefused
-from chatkit.progress import say
+from chatkit.progress import Watch, say
 from chatkit.secret import Secret
 
 if TYPE_CHECKING:
@@ -158,6 +158,8 @@ class Plan:
         many: bool = False,
         irreversible: bool = False,
         settle: float | None = None,
+        interrupt: Interrupt | None = None,
+        watch: Watch | None = None,
     ) -> pd.DataFrame:
         """Do what the plan shows, and return what truly happened, a row for each of its rows.
 
@@ -171,6 +173,8 @@ class Plan:
             many: Allow more than 100 deletes, and changes to more than 30 % of the records.
             irreversible: Allow what can never be undone.
             settle: Seconds until it is believed that a lost change will not land any more.
+            interrupt: Its `ask()` stops the run, from any thread, as the stop button does.
+            watch: Called with how many rows are done, and of how many, in place of a bar.
 
         Returns:
             The rows of the plan, in its order, with its index. `state` is one of applied,
@@ -190,7 +194,7 @@ class Plan:
             )
         connection = self._desk.transport.connection
         folder = home(connection.passing)
-        with Interrupt() as interrupt, lock(folder, self.setting.account, self.id):
+        with interrupt or Interrupt() as interrupt, lock(folder, self.setting.account, self.id):
             path = folder / f"{self.id}.db"
             with (
                 Journal.open(path)
@@ -199,7 +203,7 @@ class Plan:
             ) as journal:
                 if journal.header.hash != self.hash:
                     raise PlanRefused("It is not the plan that this run began with.")
-                run = Run(journal, self._desk, pace, interrupt, settle=settle)
+                run = Run(journal, self._desk, pace, interrupt, watch=watch, settle=settle)
                 run.go()
             self.secrets |= run.secrets
             result = table.result(run.rows, self.id, self.setting.names, run.stopped)
