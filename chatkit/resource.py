@@ -125,7 +125,8 @@ class Resource(Endpoints[R]):
         except frames.WrongRows as error:
             reason = f"the list is not as documented: {error}"
             raise BadAnswer(self.list_call(filters=filters), reason) from None
-        return self.snapshots.keep(self._finished(frame), whole=not filters)
+        nested = self.body.updatable()
+        return self.snapshots.keep(self._finished(frame), whole=not filters, nested=nested)
 
     def _full(self, keys: list[Key]) -> Columns:
         """Read each of these records in full, several at once, in the order of the keys."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from copy import deepcopy
 from secrets import token_hex
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -34,13 +36,18 @@ class Snapshots:
         self._account, self._room = account, room
         self._kept: dict[str, Snapshot] = {}
 
-    def keep(self, frame: pd.DataFrame, *, whole: bool) -> pd.DataFrame:
+    def keep(self, frame: pd.DataFrame, *, whole: bool, nested: Iterable[str] = ()) -> pd.DataFrame:
         """Remember a frame and return it.
 
-        The copy costs nothing until one of the two is edited: pandas copies on write.
+        The copy costs nothing until one of the two is edited: pandas copies on write. Only
+        the objects in the `nested` columns are copied at once: a list can be edited in place.
         """
         name = token_hex(8)
-        self._kept[name] = Snapshot(frame.copy(deep=False), whole)
+        kept = frame.copy(deep=False)
+        for column in nested:
+            if column in kept and kept[column].dtype == object:
+                kept[column] = kept[column].map(deepcopy)
+        self._kept[name] = Snapshot(kept, whole)
         while len(self._kept) > _KEPT:
             del self._kept[next(iter(self._kept))]
         remember(frame, account=self._account, room=self._room, snapshot=name)

@@ -221,7 +221,7 @@ class Templates:
         if not codes:
             raise InputError("Name the codes of some templates: the API has no list of them.")
         frame = beside(codes, [self(code).frame(full=full) for code in codes], "template_code")
-        return self._snapshots.keep(frame, whole=True)
+        return self._snapshots.keep(frame, whole=True, nested=ContentBody.updatable())
 
     def plan(
         self,

@@ -182,3 +182,12 @@ def test_an_older_frame_is_held_against_what_it_showed_or_says_that_it_is_not(
         client.contacts.frame()
     plan = client.contacts.plan(frame[["name"]])
     assert len(plan) == 0 or plan.notes != []
+
+
+def test_a_list_edited_in_place_is_an_edit(sandbox, client):
+    call(sandbox, "POST", "webhooks", url="https://hooks.example/a", events=["*"])
+    frame = client.webhooks.frame()
+    frame.events.iloc[0].append("chat.message.status")
+    [change] = client.webhooks.plan(frame).changes
+    assert change.before == {"events": ["*"]}
+    assert change.after == {"events": ["*", "chat.message.status"]}

@@ -15,7 +15,7 @@ from chatkit.bulk.change import Change, Kind
 from chatkit.bulk.edits import Edits, compare
 from chatkit.bulk.keys import Identity, Natural, Rows
 from chatkit.bulk.plan import Plan, Refused, Setting
-from chatkit.bulk.reconcile import same
+from chatkit.bulk.same import same
 from chatkit.bulk.table import joined, none, records
 from chatkit.bulk.value import values as shown
 from chatkit.endpoints import Endpoints

@@ -8,7 +8,7 @@ from typing import Any
 from chatkit.answer import Envelope
 from chatkit.bulk.journal import Journal
 from chatkit.bulk.pace import Pace
-from chatkit.bulk.reconcile import same
+from chatkit.bulk.reconcile import agrees
 from chatkit.bulk.row import Row
 from chatkit.bulk.step import Step, first_step, known
 from chatkit.call import Call
@@ -136,7 +136,7 @@ class Judge:
         wanted = change.after
         stamp = _stamp(record)
         shown = {n: value for n, value in wanted.items() if n in live}
-        there = change.kind != "delete" and all(same(live[n], shown[n]) for n in shown)
+        there = change.kind != "delete" and all(agrees(live[n], shown[n]) for n in shown)
         if there and row.doubted and len(shown) < len(wanted) and stamp != row.seen:
             said = "the answer was lost; updated_at has moved since, by this or by somebody else"
             self.adopt(row, row.key, said)
@@ -157,7 +157,7 @@ class Judge:
         """Say which of the fields at stake somebody else has changed since the plan."""
         change = row.change
         held = row.live or {} if row.doubted else change.before
-        moved = [n for n in change.before if n in live and not same(live[n], held.get(n))]
+        moved = [n for n in change.before if n in live and not agrees(live[n], held.get(n))]
         if moved:
             said = [f"{n} was {held.get(n)!r:.60} and is {live[n]!r:.60}" for n in moved]
             said[-1] += f"; you want {change.after[moved[-1]]!r:.60}" if change.after else ""
@@ -199,7 +199,7 @@ class Judge:
     def _hold_against(self, row: Row, there: dict[str, Any], *, proves: bool) -> None:
         """Hold what was read, or answered, against what was sent."""
         wanted = row.change.after
-        odd = [n for n in wanted if n in there and not same(there[n], wanted[n])]
+        odd = [n for n in wanted if n in there and not agrees(there[n], wanted[n])]
         if odd:
             said = ", ".join(f"{n} is {there[n]!r:.60}, not {wanted[n]!r:.60}" for n in odd)
             live = {n: there[n] for n in wanted if n in there}

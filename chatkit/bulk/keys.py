@@ -106,8 +106,9 @@ def positions(index: pd.Index[Any], ids: Any) -> Rows:
     if np.array_equal(known, ids):
         return np.arange(len(ids))
     if len(known) and index.is_monotonic_increasing and ascending(ids):
-        near = np.searchsorted(known, ids)
+        near: Rows = np.searchsorted(known, ids)
         near[near == len(known)] = -1  # greater than all: it is compared with the last
         near[known[near] != ids] = -1
         return near
-    return index.get_indexer(ids)
+    found: Rows = index.get_indexer(ids)
+    return found

@@ -32,7 +32,7 @@ class Verdict(NamedTuple):
     record: Record | None = None
 
 
-def same(live: object, wanted: object) -> bool:
+def agrees(live: object, wanted: object) -> bool:
     """Whether a value that was read is the one that was meant.
 
     Nothing is nothing, whether null, empty text or an empty list; an object may have more
@@ -43,9 +43,9 @@ def same(live: object, wanted: object) -> bool:
     if not live and not wanted:
         return (live in _NOTHING and wanted in _NOTHING) or live == wanted
     if isinstance(live, Mapping) and isinstance(wanted, Mapping):
-        return all(same(live.get(name), wanted.get(name)) for name in {*live, *wanted})
+        return all(agrees(live.get(name), wanted.get(name)) for name in {*live, *wanted})
     if isinstance(live, list) and isinstance(wanted, list):
-        return len(live) == len(wanted) and all(map(same, live, wanted))
+        return len(live) == len(wanted) and all(map(agrees, live, wanted))
     return live == wanted
 
 
@@ -117,7 +117,7 @@ class Search:
         """Say what of a record is not what the row has sent."""
         there = self._endpoints.shown(record)
         wanted = row.change.after
-        odd = [n for n in wanted if n in there and not same(there[n], wanted[n])]
+        odd = [n for n in wanted if n in there and not agrees(there[n], wanted[n])]
         return ", ".join(f"{name} is {there[name]!r:.60}" for name in odd)
 
     def _search(self, rows: Iterable[Row], found: Found) -> bool:

@@ -49,7 +49,10 @@ def test_what_a_call_means_is_raised() -> None:
 @pytest.mark.parametrize("count", [0, 1, 2, 30])
 @pytest.mark.parametrize("concurrency", [1, 3, 50])
 def test_of_many_calls_each_comes_back_once(count: int, concurrency: int) -> None:
+    """The slow ones too, after there are no more to send."""
     with asking(Pace(4)) as (service, asker, _):
+        for page, seconds in ((1, 0.05), (30, 0.02), (29, 0.1)):
+            service.on("GET", f"page={page}&", slow(seconds))
         calls = pages(count)
         back = [call for call, _ in asker.send_all(iter(calls), concurrency=concurrency)]
         assert sorted(call.target for call in back) == sorted(call.target for call in calls)

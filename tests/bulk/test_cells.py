@@ -1,4 +1,4 @@
-"""What an edited cell means: what it changes, what it leaves alone, and what is refused."""
+"""Cells: what an edited cell means: what it changes, what it leaves alone, what is refused."""
 
 from __future__ import annotations
 
@@ -7,15 +7,12 @@ import pandas as pd
 import pytest
 from bulk.planning import (  # noqa: F401
     DOCUMENT,
-    account,
     active,
     cells,
     client,
     content,
     edits,
     flow,
-    log,
-    number,
     people,
     sandbox,
     states,
@@ -23,6 +20,10 @@ from bulk.planning import (  # noqa: F401
 )
 
 import chatkit
+from chatkit.bulk.cells import Cells
+from chatkit.bulk.edits import compare
+from chatkit.bulk.keys import Identity, Natural
+from chatkit.bulk.table import joined
 
 
 def test_an_edited_cell_is_the_only_thing_that_is_sent(sandbox, client):
@@ -238,91 +239,60 @@ def test_half_a_character_is_refused_with_its_cell(sandbox, client):
     assert [cell[:2] for cell in cells(plan)] == [(contact, "name")]
 
 
-# --- lists that show fewer fields -----------------------------------------------------------
+# --- the table of what is refused -----------------------------------------------------------
 
 
-def test_fields_that_lists_do_not_show_are_compared_with_the_whole_record(sandbox, client):
-    ids = [flow(sandbox, f"Flow {n}") for n in range(3)]
-    other = {**DOCUMENT, "version": "7.2"}
-    frame = client.flows.frame()
-    frame["flow_json"] = [DOCUMENT, other, None]
-    before = len(log(sandbox))
-    plan = client.flows.plan(frame)
-    assert sorted(log(sandbox)[before:]) == [("GET", f"flows/{i}") for i in ids[:2]]
-    [change] = plan.changes
-    assert (change.key, change.before, change.after) == (
-        ids[1],
-        {"flow_json": DOCUMENT},
-        {"flow_json": other},
-    )
-    assert change.undo == "exactly"
+def test_of_a_row_with_a_bad_cell_the_good_ones_are_not_sent_either(sandbox, client):
+    ids = people(sandbox, 2)
+    frame = client.contacts.frame().assign(name="Good")
+    frame.loc[ids[0], "number"] = "202 555"
+    assert list(edits(client.contacts.plan(frame))) == [ids[1]]
 
 
-FIELDS = {
-    "footer": ("Thank you", "Danke"),
-    "is_catalog": (False, True),
-    "variables": ({"1": "Ana"}, {"1": "Zoë"}),
-    "headers": ([{"type": "text", "text": "Ready"}], []),
-    "validity_period_seconds": (60, 90),
-}
+def test_a_row_that_cannot_be_found_is_in_the_table_too(sandbox, client):
+    [contact] = people(sandbox, 1)
+    frame = client.contacts.frame().assign(name="Good")
+    plan = client.contacts.plan(pd.concat([frame, frame]))
+    assert [cell[:2] for cell in cells(plan)] == [(contact, "id")] * 2
+    assert len(plan) == 0
 
 
-@pytest.mark.parametrize("field", FIELDS)
-def test_content_fields_beyond_the_list_are_read_in_full(sandbox, client, field):
-    content(sandbox, validity_period_seconds=60)
-    content(sandbox, lang_code="de", validity_period_seconds=60)
-    before, after = FIELDS[field]
-    frame = client.templates.frame(["order_ready"])
-    frame[field] = pd.Series([before, after], frame.index, dtype=object)
-    plan = client.templates.plan(frame)
-    [change] = plan.changes
-    assert (change.code, change.key) == ("order_ready", frame.index[1][1])
-    assert (dict(change.before), dict(change.after)) == ({field: before}, {field: after})
-    assert states(plan.apply(many=True)) == ["applied"]
-    [stored] = [c for c in active(sandbox, "contents").values() if c["lang_code"] == change.key]
-    assert stored[field] == after
+@pytest.mark.parametrize("column", ["webhook_secret", "Authorization", "access_token"])
+def test_what_may_be_a_secret_is_refused_without_being_shown(sandbox, client, column):
+    key = webhook(sandbox)
+    room = client.webhooks
+    found = cells_of(room, room.frame().assign(**{column: "s3cret-Marker"}))
+    found.refuse_fixed(column, np.array([0]))
+    [cell] = found.refused
+    assert (cell.row, cell.column, cell.value) == (key, column, "(not shown)")
+    assert "s3cret-Marker" not in repr(found.refused)
 
 
-def test_a_document_that_the_service_never_shows_is_sent_and_can_never_be_undone():
-    with account(flow_json_in_get=False) as (sandbox, client):
-        key = flow(sandbox)
-        frame = client.flows.frame()
-        frame["flow_json"] = [{**DOCUMENT, "version": "7.2"}]
-        plan = client.flows.plan(frame)
-        [change] = plan.changes
-        assert (change.before, change.undo) == ({}, "never")
-        with pytest.raises(chatkit.PlanRefused, match=r"irreversible=True"):
-            plan.apply()
-        assert states(plan.apply(irreversible=True)) == ["applied"]
-        assert active(sandbox, "flows")[key]["flow_json"]["version"] == "7.2"
+@pytest.mark.parametrize("index", [np.array([7]), ["a"], pd.MultiIndex.from_tuples([(1, "a")])])
+def test_rows_are_called_as_the_frame_calls_them_in_words_of_python(sandbox, client, index):
+    frame = pd.DataFrame({"number": ["202 555"], "country_code": ["+1"]}, index=index)
+    [cell] = client.contacts.plan(frame).cells
+    assert cell.row == frame.index[0]
+    assert type(cell.row) in (int, str, tuple)
 
 
-def test_what_can_be_undone_only_with_loss_is_marked_before(sandbox, client):
-    key = flow(sandbox)
-    with sandbox.front.alone() as service:
-        service.flows.move(key, sandbox.account_id, "PUBLISHED")
-    frame = client.flows.frame()
-    frame["flow_json"] = [{**DOCUMENT, "version": "7.2"}]
-    [change] = client.flows.plan(frame).changes
-    assert change.undo == "with loss" and "DRAFT" in change.loss
+def test_a_bad_part_of_a_cell_is_refused_with_what_is_said_of_the_field(sandbox, client):
+    content(sandbox)
+    contents = client.templates("order_ready")
+    frame = contents.frame(full=True)
+    frame["variables"] = pd.Series([{"1": 7}], frame.index, dtype=object)
+    [cell] = contents.plan(frame).cells
+    assert (cell.column, cell.value) == ("variables.1", "7")
+    assert cell.next_step.startswith("Sample text for each placeholder")
 
 
-def test_a_name_that_would_be_split_otherwise_is_marked_before(tmp_path):
-    people_of = {"name_split": "first_only"}
-    path = tmp_path / "service.db"
-    with chatkit.Sandbox(path, profile=chatkit.ServiceProfile(**people_of)) as sandbox:
-        people(sandbox, 1, name="Mary Ann Lee")
-    with chatkit.Sandbox(path) as sandbox, chatkit.connect(sandbox) as client:
-        frame = client.contacts.frame()
-        assert frame["first_name"].tolist() == ["Mary Ann Lee"]
-        renamed = client.contacts.plan(frame.assign(name="Zoë"))
-        moved = client.contacts.plan(frame.assign(number=number(9)))
-        gone = client.contacts.plan(delete=frame)
-        assert [p.changes[0].undo for p in (renamed, moved, gone)] == [
-            "with loss",
-            "exactly",
-            "with loss",
-        ]
-        assert states(moved.apply()) == ["applied"]
-        [after] = active(sandbox, "contacts").values()
-        assert (after["first_name"], after["last_name"]) == ("Mary Ann Lee", None)
+def test_a_field_that_lists_do_not_show_is_no_foreign_column(sandbox, client):
+    flow(sandbox)
+    frame = client.flows.frame().assign(flow_json=None, profile_id=7)
+    assert client.flows.plan(frame).notes == []
+
+
+def cells_of(room, frame):
+    """The cells of an edited frame, as a draft has them."""
+    who = Identity(room.noun, (room.key,), Natural(room.named_by(), joined), chosen=room.chosen)
+    return Cells(room, compare(frame, room.base(frame).frame, who))

@@ -538,6 +538,29 @@ def test_a_column_that_nobody_wrote_to_is_not_even_read(monkeypatch: pytest.Monk
     assert read == []
 
 
+@pytest.mark.parametrize(
+    ("name", "retype"),
+    [
+        *(("label", retype) for retype, _ in RETYPES["text"]),
+        ("label", lambda cells: cells.astype(object).where(cells.isna(), None)),  # all is NA
+        ("size", lambda cells: cells.astype("float64")),
+        ("on", lambda cells: cells.astype("bool[pyarrow]")),
+        ("at", lambda cells: cells.astype(object)),
+        ("at", lambda cells: cells.dt.tz_localize(None)),
+    ],
+)
+@pytest.mark.parametrize("order", [[0, 1, 2], [2, 0], [2, 0, 1]])
+def test_no_cell_is_looked_at_alone_whatever_the_dtype(
+    name: str, retype: Any, order: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(before: Any, edited: Any) -> bool:
+        raise AssertionError("a million cells, one by one")
+
+    monkeypatch.setattr(module, "same", never)
+    frame = BASE.assign(**{name: retype(BASE[name])}).iloc[order]
+    assert changes(compare(frame, BASE, WHO)) == {}
+
+
 def test_no_object_is_made_of_a_cell_that_nobody_edited(monkeypatch: pytest.MonkeyPatch) -> None:
     compared = []
     real = module.same

@@ -220,17 +220,17 @@ print(folder)
 
 def test_a_run_is_found_by_as_much_of_its_name_as_is_needed(tmp_path, monkeypatch):
     monkeypatch.setenv("CHATKIT_DATA", str(tmp_path))
-    runs = ["20261120-1", "20261120-12", "20261121-1"]
+    runs = ["19991120-1", "19991120-12", "19991121-1"]
     for run in runs:
         created(home(False), run=run).close()
-    created(home(True), run="20261122-1").close()
+    created(home(True), run="19991122-1").close()
     assert [path.stem for path in journals(home(False))] == runs
-    assert find("20261121").stem == "20261121-1"
-    assert find("20261120-1").stem == "20261120-1"  # all of it, though another begins so
-    assert find("20261122").parent == home(True)
-    with pytest.raises(JournalError, match=r"2 runs begin with '20261120' \(20261120-1, 2026"):
-        find("20261120")
-    for unknown in ("2027", "", "../20261121-1", "*"):
+    assert find("19991121").stem == "19991121-1"
+    assert find("19991120-1").stem == "19991120-1"  # all of it, though another begins so
+    assert find("19991122").parent == home(True)
+    with pytest.raises(JournalError, match=r"2 runs begin with '19991120' \(19991120-1, 2026"):
+        find("19991120")
+    for unknown in ("2027", "", "../19991121-1", "*"):
         with pytest.raises(JournalError, match=r"No run is called .*chatkit\.runs\(\) lists"):
             find(unknown)
     assert journals(tmp_path / "nowhere") == []

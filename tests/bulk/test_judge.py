@@ -12,6 +12,7 @@ from bulk.wayward import (
     deletion,
     dropped,
     first,
+    flow,
     lost,
     number_of,
     plan_of,
@@ -20,6 +21,7 @@ from bulk.wayward import (
     says,
     slow,
     wayward,
+    webhook,
 )
 
 from chatkit import history
@@ -170,6 +172,29 @@ def test_what_is_refused_after_a_doubt_was_settled_is_told_in_the_words_of_the_s
 
 
 # --- what proves an update --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("change", [contact(1), flow(1), webhook(1)], ids=lambda c: c.label)
+def test_a_create_whose_answer_is_about_another_record_is_looked_for(change: Change) -> None:
+    """That record is somebody else's: under its key an undo of this run would delete it."""
+    room = {"number": "contacts", "name": "flows", "url": "webhooks"}[next(iter(change.after))]
+    others = change.after | {"number": number_of(2), "name": "Zoë", "url": "https://a.example"}
+    others = {name: others[name] for name in change.after}
+    with wayward() as service, service.client() as client:
+        service.caller("POST", f"/{room}", others)
+        [theirs] = service.all(room)
+
+        def mixed_up(do):
+            do()
+            return 201, JSON, json.dumps({"success": True, "data": theirs}).encode()
+
+        service.on("POST", room, mixed_up)
+        known = [theirs["id"]]
+        result = plan_of(getattr(client, room), [change], known=known).apply(settle=0)
+        [ours] = [record["id"] for record in service.all(room) if record["id"] not in known]
+        assert result.loc[1, ["state", "key"]].tolist() == ["applied", ours], result.reason[1]
+        history.undo(result, client, include_adopted=True).apply(irreversible=True)
+        assert [record["id"] for record in service.all(room)] == known
 
 
 @pytest.mark.parametrize("theirs", ["", "Somebody Else"])

@@ -24,7 +24,7 @@ from chatkit import history
 from chatkit.bulk.asker import Asker
 from chatkit.bulk.change import Change
 from chatkit.bulk.pace import Pace
-from chatkit.bulk.reconcile import Search, same
+from chatkit.bulk.reconcile import Search, agrees
 from chatkit.bulk.row import Row
 
 each = pytest.mark.parametrize("operation", OPERATIONS, ids=str)
@@ -285,7 +285,7 @@ def test_the_rate_holds_for_looking_too() -> None:
     ],
 )  # fmt: skip
 def test_nothing_is_nothing_and_an_object_may_have_empty_fields_more(live, wanted) -> None:
-    assert same(live, wanted)
+    assert agrees(live, wanted)
 
 
 @pytest.mark.parametrize(
@@ -297,7 +297,7 @@ def test_nothing_is_nothing_and_an_object_may_have_empty_fields_more(live, wante
     ],
 )  # fmt: skip
 def test_what_says_something_else_is_not_the_same(live, wanted) -> None:
-    assert not same(live, wanted)
+    assert not agrees(live, wanted)
 
 
 def test_looking_sends_reads_only() -> None:

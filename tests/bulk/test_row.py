@@ -135,16 +135,35 @@ def test_a_second_intent_tells_what_was_there_then() -> None:
     assert (row.live, row.seen) == ({"name": "Ana", "tags": []}, "2027")
 
 
+def test_what_an_event_does_not_tell_stays_as_it_was() -> None:
+    row = row_of(kind="update")
+    row.feed("intent", {"attempt": 1, "live": {"name": "Ana"}})
+    row.feed("not sent", {"reason": "429"})
+    row.feed("intent", {"attempt": 1})
+    row.feed("adopted", {"reason": "it is there"})
+    assert (row.live, row.key) == ({"name": "Ana"}, 17)
+
+
 def test_what_reads_back_is_kept_where_it_is_not_what_was_sent() -> None:
     assert row_of("intent", "answered").after is None
     assert row_of("intent", "answered", "differs").after == {"name": "ANA"}
 
 
 def test_an_intent_that_a_dead_process_left_is_a_doubt_and_an_outcome_is_none() -> None:
-    left, answered = row_of("intent"), row_of("intent", "answered")
-    for row in (left, answered):
+    rows = [row_of(*events) for events in LEFT]
+    for row in rows:
         row.reopened()
-    assert (left.doubted, answered.doubted) == (True, False)
+    assert [row.doubted for row in rows] == list(LEFT.values())
+
+
+#: What a process left, and whether that was ever in doubt.
+LEFT = {
+    (): False,
+    ("intent",): True,
+    ("intent", "answered"): False,
+    ("intent", "not sent"): False,
+    ("intent", "in doubt", "absent"): True,
+}
 
 
 def test_an_event_of_another_version_is_refused() -> None:

@@ -164,16 +164,18 @@ class Service:
         for timer in self._timers:
             timer.join()
 
-    def client(self, *, deadline: float = 5.0) -> Client:
+    def client(self, *, deadline: float = 5.0, base_url: str = "") -> Client:
+        """A client of this account, in this process or at the address that serves it."""
         connection = Connection(
-            base_url="http://localhost",
+            base_url=base_url or "http://localhost",
             account_id=self.sandbox.account_id,
             token=Secret(self.sandbox.token),
             profile=self.sandbox.profile,
             sandbox=self.sandbox.identity,
             passing=True,
         )
-        return Client._made(connection, Transport(connection, door=self.answer, deadline=deadline))
+        door = None if base_url else self.answer
+        return Client._made(connection, Transport(connection, door=door, deadline=deadline))
 
     # --- what is true ---
 

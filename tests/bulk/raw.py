@@ -1,0 +1,116 @@
+"""The twelve writes of the API, each to an account of its own behind a raw socket."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any, NamedTuple
+
+from bulk.operations import OPERATIONS, Operation
+from bulk.wayward import Answer, Service, plan_of, wayward
+from faultserver import Asked, FaultServer, Line, Script, http
+
+from chatkit import history
+
+#: What happens to one call: it is done when `do` is called, and answered by bytes on the line.
+Fault = Callable[[Line, Asked, Callable[[], Answer]], None]
+
+
+def right(line: Line, asked: Asked, do: Callable[[], Answer]) -> None:
+    status, fields, body = do()
+    line.send(http(status, body, kind=fields.get("content-type")))
+
+
+def before(script: Script) -> Fault:
+    """Answer by a script; nothing was done."""
+    return lambda line, asked, do: script(line, asked)
+
+
+def after(script: Script) -> Fault:
+    """Do it, and answer by a script."""
+
+    def fault(line: Line, asked: Asked, do: Callable[[], Answer]) -> None:
+        do()
+        script(line, asked)
+
+    return fault
+
+
+class Told(NamedTuple):
+    """What a result tells of a row, and whether that is so."""
+
+    state: str
+    evidence: str
+    sent: int
+    arrived: int  #: how many writes the service got
+    true: bool  #: whether the account holds what it should, under the key that was told
+
+
+class Case:
+    """One operation on an account behind a raw socket, whose calls meet faults in turn."""
+
+    def __init__(
+        self,
+        operation: Operation,
+        service: Service,
+        writes: Iterable[Fault],
+        looks: Iterable[Fault],
+    ) -> None:
+        self.operation, self.service = operation, service
+        self.change = operation.begin(service)
+        self.writes = iter(writes)
+        self.looks = iter(looks)  #: for the reads after the first write
+        self.server = FaultServer(self._serve)
+
+    def _serve(self, line: Line, asked: Asked) -> None:
+        do = partial(self.service.answer, asked.method, asked.path, dict(asked.fields), asked.body)
+        if asked.method != "GET":
+            next(self.writes, right)(line, asked, do)
+        elif self.arrived:
+            next(self.looks, right)(line, asked, do)
+        else:
+            right(line, asked, do)
+
+    @property
+    def arrived(self) -> list[Asked]:
+        return [asked for asked in self.server.asked if asked.method != "GET"]
+
+    def apply(self, deadline: float) -> Any:
+        with self.service.client(deadline=deadline, base_url=self.server.base_url) as client:
+            plan = plan_of(self.operation.desk(client), [self.change])
+            return plan.apply(settle=0, irreversible=True)
+
+    def resume(self, result: Any, deadline: float = 5.0) -> Any:
+        with self.service.client(deadline=deadline, base_url=self.server.base_url) as client:
+            return history.resume(result, client, settle=0)
+
+    def told(self, result: Any) -> Told:
+        [row] = result.itertuples()
+        there = self.operation.there(self.service) == self.operation.landed
+        key = "lang_code" if self.operation.noun == "content" else "id"
+        room = "templates/greeting/contents" if key == "lang_code" else self.operation.room
+        keys = [record[key] for record in self.service.all(room)] or [self.change.key]
+        true = there and list(map(str, keys)) == [str(row.key)]
+        return Told(row.state, row.evidence, row.sent, len(self.arrived), true)
+
+
+def each(work: Callable[[Case], Any], *writes: Fault, looks: Iterable[Fault] = ()) -> Any:
+    """What becomes of each operation whose calls meet these faults."""
+
+    def one(operation: Operation) -> tuple[str, Any]:
+        with wayward() as service:
+            case = Case(operation, service, writes, looks)
+            with case.server:
+                return str(operation), work(case)
+
+    with ThreadPoolExecutor(len(OPERATIONS)) as threads:
+        return dict(threads.map(one, OPERATIONS))
+
+
+def applied(*writes: Fault, deadline: float = 5.0) -> dict[str, Told]:
+    return each(lambda case: case.told(case.apply(deadline)), *writes)
+
+
+def of_each(what: Callable[[Operation], Any]) -> dict[str, Any]:
+    return {str(operation): what(operation) for operation in OPERATIONS}

@@ -1,0 +1,108 @@
+"""What lists do not show: it is read in full to be compared, and weighed for the way back."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from bulk.planning import (  # noqa: F401
+    DOCUMENT,
+    account,
+    active,
+    client,
+    content,
+    flow,
+    log,
+    number,
+    people,
+    sandbox,
+    states,
+)
+
+import chatkit
+
+
+def test_fields_that_lists_do_not_show_are_compared_with_the_whole_record(sandbox, client):
+    ids = [flow(sandbox, f"Flow {n}") for n in range(3)]
+    other = {**DOCUMENT, "version": "7.2"}
+    frame = client.flows.frame()
+    frame["flow_json"] = [DOCUMENT, other, None]
+    before = len(log(sandbox))
+    plan = client.flows.plan(frame)
+    assert sorted(log(sandbox)[before:]) == [("GET", f"flows/{i}") for i in ids[:2]]
+    [change] = plan.changes
+    assert (change.key, change.before, change.after) == (
+        ids[1],
+        {"flow_json": DOCUMENT},
+        {"flow_json": other},
+    )
+    assert change.undo == "exactly"
+
+
+FIELDS = {
+    "footer": ("Thank you", "Danke"),
+    "is_catalog": (False, True),
+    "variables": ({"1": "Ana"}, {"1": "Zoë"}),
+    "headers": ([{"type": "text", "text": "Ready"}], []),
+    "validity_period_seconds": (60, 90),
+}
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_content_fields_beyond_the_list_are_read_in_full(sandbox, client, field):
+    content(sandbox, validity_period_seconds=60)
+    content(sandbox, lang_code="de", validity_period_seconds=60)
+    before, after = FIELDS[field]
+    frame = client.templates.frame(["order_ready"])
+    frame[field] = pd.Series([before, after], frame.index, dtype=object)
+    plan = client.templates.plan(frame)
+    [change] = plan.changes
+    assert (change.code, change.key) == ("order_ready", frame.index[1][1])
+    assert (dict(change.before), dict(change.after)) == ({field: before}, {field: after})
+    assert states(plan.apply(many=True)) == ["applied"]
+    [stored] = [c for c in active(sandbox, "contents").values() if c["lang_code"] == change.key]
+    assert stored[field] == after
+
+
+def test_a_document_that_the_service_never_shows_is_sent_and_can_never_be_undone():
+    with account(flow_json_in_get=False) as (sandbox, client):
+        key = flow(sandbox)
+        frame = client.flows.frame()
+        frame["flow_json"] = [{**DOCUMENT, "version": "7.2"}]
+        plan = client.flows.plan(frame)
+        [change] = plan.changes
+        assert (change.before, change.undo) == ({}, "never")
+        with pytest.raises(chatkit.PlanRefused, match=r"irreversible=True"):
+            plan.apply()
+        assert states(plan.apply(irreversible=True)) == ["applied"]
+        assert active(sandbox, "flows")[key]["flow_json"]["version"] == "7.2"
+
+
+def test_what_can_be_undone_only_with_loss_is_marked_before(sandbox, client):
+    key = flow(sandbox)
+    with sandbox.front.alone() as service:
+        service.flows.move(key, sandbox.account_id, "PUBLISHED")
+    frame = client.flows.frame()
+    frame["flow_json"] = [{**DOCUMENT, "version": "7.2"}]
+    [change] = client.flows.plan(frame).changes
+    assert change.undo == "with loss" and "DRAFT" in change.loss
+
+
+def test_a_name_that_would_be_split_otherwise_is_marked_before(tmp_path):
+    people_of = {"name_split": "first_only"}
+    path = tmp_path / "service.db"
+    with chatkit.Sandbox(path, profile=chatkit.ServiceProfile(**people_of)) as sandbox:
+        people(sandbox, 1, name="Mary Ann Lee")
+    with chatkit.Sandbox(path) as sandbox, chatkit.connect(sandbox) as client:
+        frame = client.contacts.frame()
+        assert frame["first_name"].tolist() == ["Mary Ann Lee"]
+        renamed = client.contacts.plan(frame.assign(name="Zoë"))
+        moved = client.contacts.plan(frame.assign(number=number(9)))
+        gone = client.contacts.plan(delete=frame)
+        assert [p.changes[0].undo for p in (renamed, moved, gone)] == [
+            "with loss",
+            "exactly",
+            "with loss",
+        ]
+        assert states(moved.apply()) == ["applied"]
+        [after] = active(sandbox, "contacts").values()
+        assert (after["first_name"], after["last_name"]) == ("Mary Ann Lee", None)

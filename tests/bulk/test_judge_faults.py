@@ -1,0 +1,294 @@
+"""Judge: broken, false and throttled answers, byte by byte, to each of the twelve writes.
+
+Each test has all of them happen at once, each in an account of its own, and says what must be
+true of each.
+"""
+
+from __future__ import annotations
+
+import time
+import zlib
+from collections.abc import Callable
+from email.utils import formatdate
+from types import SimpleNamespace
+
+import pytest
+from bulk.operations import Operation
+from bulk.raw import Case, Told, after, applied, before, each, of_each
+from bulk.wayward import Answer
+from faultserver import (
+    OK,
+    Asked,
+    Line,
+    Script,
+    answers,
+    drip,
+    drop,
+    half_of_the_head,
+    http,
+    reset_in_the_middle,
+    says,
+)
+
+from chatkit.snapshot import memory
+
+
+def proof(operation: Operation) -> str:
+    return "read back" if operation.verb == "update" else "answered"
+
+
+ADOPTED = of_each(lambda operation: Told("applied", "adopted", 1, 1, True))
+FOUND_THE_SECOND_TIME = of_each(lambda operation: Told("applied", "adopted", 2, 2, True))
+SENT_AGAIN = of_each(lambda operation: Told("applied", proof(operation), 2, 2, True))
+WAITED = of_each(lambda operation: Told("applied", proof(operation), 1, 2, True))
+
+# --- answers that say nothing -----------------------------------------------------------------
+
+BROKE = b'{"success":false,"message":"Something broke"}'
+PAGE = b"<html><h1>Please sign in</h1></html>"
+GZIP = zlib.compress(OK, wbits=31)
+#: None of them tells whether it was done.
+DOUBTFUL: dict[str, Script] = {
+    "500": answers(500, BROKE),
+    "500 empty": answers(500, b""),
+    "502 HTML": answers(502, b"<html>Bad gateway</html>", kind="text/html"),
+    "503 come back": answers(503, BROKE, "retry-after: 0"),
+    "504": answers(504, b"", kind=None),
+    "520": answers(520, BROKE),
+    "408": answers(408, BROKE),
+    "redirect": answers(307, b"", "location: /elsewhere"),
+    "HTML": answers(200, PAGE, kind="text/html"),
+    "HTML with 201": answers(201, PAGE, kind="text/html; charset=utf-8"),
+    "HTML called JSON": answers(200, PAGE),
+    "JSON called HTML": answers(200, OK, kind="text/html"),
+    "no type": answers(200, OK, kind=None),
+    "empty": answers(200, b""),
+    "no envelope": answers(200, b'{"id":17}'),
+    "a list": answers(200, b'[{"id":17}]'),
+    "truncated": says(http(200, OK)[:-10], end=True),
+    "truncated, no length": says(
+        b"HTTP/1.1 200 X\r\ncontent-type: application/json\r\n\r\n" + OK[:-10], end=True
+    ),
+    "chunks without an end": says(
+        b"HTTP/1.1 200 X\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n"
+        + b"%x\r\n%b\r\n" % (len(OK), OK),
+        end=True,
+    ),
+    "gzip cut short": says(http(200, GZIP[:-9], "content-encoding: gzip"), end=True),
+    "gzip that is none": says(http(200, OK, "content-encoding: gzip"), end=True),
+    "reset in the body": reset_in_the_middle,
+    "closed": drop,
+    "no HTTP": says(b"\x16\x03\x01 whatever\r\n\r\n", end=True),
+}
+
+
+@pytest.mark.parametrize("fault", DOUBTFUL)
+def test_behind_an_answer_that_says_nothing_it_is_looked_for_and_only_then_sent_again(
+    fault: str,
+) -> None:
+    """At first nothing was done, the second time it was."""
+    script = DOUBTFUL[fault]
+    assert applied(before(script), after(script)) == FOUND_THE_SECOND_TIME
+
+
+@pytest.mark.parametrize("slow", [drip, half_of_the_head])
+def test_an_answer_that_is_not_whole_at_the_deadline_says_nothing(slow: Script) -> None:
+    """One byte at a time: between two of them there is always little time."""
+    begun = time.monotonic()
+    assert applied(after(slow), deadline=1.0) == ADOPTED
+    assert applied(before(slow), deadline=1.0) == SENT_AGAIN
+    assert time.monotonic() - begun < 6
+
+
+def test_an_answer_that_comes_byte_by_byte_before_the_deadline_is_one() -> None:
+    def trickling(line: Line, asked: Asked, do: Callable[[], Answer]) -> None:
+        status, fields, body = do()
+        whole = http(status, body, kind=fields.get("content-type"))
+        for n in range(len(whole)):
+            line.send(whole[n : n + 1])
+            line.wait(0.0002)
+
+    wanted = of_each(lambda operation: Told("applied", proof(operation), 1, 1, True))
+    assert applied(trickling) == wanted
+
+
+def test_what_fails_again_and_again_is_never_sent_twice_where_it_landed() -> None:
+    """Three answers are lost, and the third time it had landed."""
+    lost = before(answers(502, b""))
+    wanted = of_each(lambda operation: Told("applied", "adopted", 3, 3, True))
+    assert applied(lost, before(drop), after(reset_in_the_middle)) == wanted
+
+
+# --- answers that look like a success ---------------------------------------------------------
+
+#: Only the answer tells the key of what they make.
+KEYLESS = ("create contact", "create flow", "create webhook")
+
+
+def test_a_204_is_believed_where_no_id_is_missing_and_looked_at_where_one_is() -> None:
+    told = applied(after(answers(204, b"", kind=None)))
+    wanted = of_each(
+        lambda o: Told("applied", "adopted" if str(o) in KEYLESS else proof(o), 1, 1, True)
+    )
+    assert told == wanted
+
+
+#: Successes whose data hold no id that can be used.
+WITHOUT_ID = {
+    "none": b'{"success":true}',
+    "null": b'{"success":true,"data":null}',
+    "empty": b'{"success":true,"data":{}}',
+    "null id": b'{"success":true,"data":{"id":null,"lang_code":null}}',
+    "text": b'{"success":true,"data":{"id":"abc","lang_code":1}}',
+    "half": b'{"success":true,"data":{"id":1.5,"lang_code":[]}}',
+    "true": b'{"success":true,"data":{"id":true,"lang_code":true}}',
+    "a list": b'{"success":true,"data":[]}',
+    "a number": b'{"success":true,"data":17}',
+    "a word": b'{"success":true,"data":"created"}',
+}
+
+
+@pytest.mark.parametrize("body", WITHOUT_ID)
+def test_a_success_without_a_usable_id_is_looked_for_and_never_sent_again(body: str) -> None:
+    status = (200, 201, 202)[list(WITHOUT_ID).index(body) % 3]
+    told = applied(after(answers(status, WITHOUT_ID[body])))
+    odd = {name: found for name, found in told.items() if found[0::2] != ("applied", 1, True)}
+    assert odd == {}
+    assert {found.arrived for found in told.values()} == {1}
+    proved = {found.evidence for name, found in told.items() if not name.startswith("delete")}
+    assert proved <= {"adopted", "read back", "answered"}
+    assert {told[name].evidence for name in KEYLESS} == {"adopted"}
+
+
+@pytest.mark.parametrize("body", WITHOUT_ID)
+def test_a_success_that_made_nothing_and_names_nothing_is_sent_again(body) -> None:
+    told = applied(before(answers(200, WITHOUT_ID[body])))
+    assert {name: told[name] for name in KEYLESS} == {name: SENT_AGAIN[name] for name in KEYLESS}
+    for name, found in told.items():
+        if name.startswith("update"):  # it was read back
+            assert (found.state == "applied") == found.true, (name, found)
+
+
+def test_an_update_that_is_answered_and_not_done_is_never_told_as_applied() -> None:
+    told = applied(before(answers(204, b"", kind=None)))
+    states = {name: found.state for name, found in told.items() if name.startswith("update")}
+    assert set(states.values()) == {"differs"}
+
+
+def test_success_false_is_a_refusal_and_changes_nothing() -> None:
+    told = applied(before(answers(200, BROKE)))
+    assert told == of_each(lambda operation: Told("failed", "", 1, 1, False))
+
+
+# --- looking goes wrong too -------------------------------------------------------------------
+
+
+@pytest.fixture
+def hurried(monkeypatch) -> None:
+    """Have it wait little where it is not told how long."""
+    monkeypatch.setattr("chatkit.transport.random", SimpleNamespace(uniform=lambda low, high: 0.01))
+
+
+@pytest.mark.parametrize(
+    "fault", ["500", "HTML", "truncated", "reset in the body", "closed", "empty"]
+)
+def test_while_it_cannot_be_looked_for_it_is_unknown_and_never_sent_again(
+    hurried: None, fault: str
+) -> None:
+    """The faults meet the first looks; what is left open is found when the run is resumed."""
+
+    def work(case: Case) -> tuple[bool, Told]:
+        result = case.apply(5.0)
+        honest = set(result.state) <= {"applied", "unknown"}
+        case.looks = iter(())
+        return honest, case.told(case.resume(result))
+
+    looks = [before(DOUBTFUL[fault])] * 2
+    found = each(work, after(drop), looks=looks)
+    assert found == {name: (True, told) for name, told in ADOPTED.items()}
+
+
+# --- 429 --------------------------------------------------------------------------------------
+
+NOW = 1_795_000_000
+DATE = f"date: {formatdate(NOW, usegmt=True)}"
+
+
+def then(seconds: float) -> str:
+    return formatdate(NOW + seconds, usegmt=True)
+
+
+#: How a service says when to come back, and the least to wait for it.
+RETRY_AFTER: dict[str, tuple[float, tuple[str, ...]]] = {
+    "nothing": (0, ()),
+    "nothing in it": (0, ("retry-after:",)),
+    "0": (0, ("retry-after: 0",)),
+    "a part of a second": (0.3, ("retry-after: 0.3",)),
+    "a second, among spaces": (1.0, ("Retry-After:   1  ",)),
+    "below nothing": (0, ("retry-after: -5",)),
+    "a word": (0, ("retry-after: soon",)),
+    "more than there is time": (0, ("retry-after: 99999999999999999999",)),
+    "no number": (0, ("retry-after: NaN",)),
+    "a date": (1.0, (DATE, f"retry-after: {then(1)}")),
+    "a date of the past": (0, (DATE, f"retry-after: {then(-3600)}")),
+    "a date, and no clock to hold it against": (0, (f"retry-after: {then(86400)}",)),
+    "an old date": (1.0, (DATE, f"retry-after: {time.asctime(time.gmtime(NOW + 1))}")),
+    "no date": (0, (DATE, "retry-after: Tue, 99 Foo 2026 99:99:99 GMT")),
+    "a span until the reset": (0.3, ("x-ratelimit-reset: 0.3",)),
+    "the moment of the reset": (0.3, (DATE, f"x-ratelimit-reset: {NOW}.3")),
+    "its milliseconds": (0.3, (DATE, f"x-ratelimit-reset: {NOW}300")),
+    "both": (0.3, (DATE, "retry-after: 0.3", f"x-ratelimit-reset: {NOW + 3600}")),
+}
+
+
+@pytest.mark.parametrize("form", RETRY_AFTER)
+def test_a_429_is_waited_out_as_told_and_is_no_attempt(hurried: None, form: str) -> None:
+    least, fields = RETRY_AFTER[form]
+
+    def work(case: Case) -> tuple[Told, bool]:
+        told = case.told(case.apply(5.0))
+        one, two = (asked.at for asked in case.arrived)
+        return told, least <= two - one < least + 0.8
+
+    slow_down = before(answers(429, b"<html>Slow down</html>", *fields, kind="text/html"))
+    assert each(work, slow_down) == {name: (told, True) for name, told in WAITED.items()}
+
+
+@pytest.mark.parametrize("fields", [("retry-after: 0.5",), ("x-ratelimit-reset: 0.5",)])
+def test_a_wait_beyond_the_deadline_of_a_call_is_waited_out_by_the_run(fields) -> None:
+    def work(case: Case) -> tuple[Told, bool]:
+        told = case.told(case.apply(0.45))
+        one, two = (asked.at for asked in case.arrived)
+        return told, two - one >= 0.5
+
+    found = each(work, before(answers(429, b"", *fields)))
+    assert found == {name: (told, True) for name, told in WAITED.items()}
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        ("retry-after: 3600",),
+        (DATE, f"retry-after: {then(3600)}"),
+        (DATE, f"x-ratelimit-reset: {NOW + 3600}"),
+        (DATE, f"x-ratelimit-reset: {NOW + 3600}000"),
+    ],
+)
+def test_a_wait_of_an_hour_ends_the_run_and_says_so(fields) -> None:
+    def work(case: Case) -> tuple[str, bool, Told]:
+        begun = time.monotonic()
+        result = case.apply(5.0)
+        quick = time.monotonic() - begun < 3
+        said = memory(result)["stopped"]
+        return result.state.iloc[0], quick and "3600 s" in said, case.told(case.resume(result))
+
+    found = each(work, before(answers(429, b"", *fields)))
+    assert found == {name: ("not sent", True, told) for name, told in WAITED.items()}
+
+
+def test_a_429_to_a_look_is_waited_out(hurried: None) -> None:
+    def work(case: Case) -> Told:
+        return case.told(case.apply(5.0))
+
+    looks = [before(answers(429, b"", "retry-after: 0.1"))] * 2
+    assert each(work, after(drop), looks=looks) == ADOPTED
