@@ -169,7 +169,10 @@ class Contacts(Resource[Contact]):
         """Whether the service would split the joined name into the parts it has now."""
         if "first_name" not in known:  # a service that shows names whole
             return True
-        parts = tuple(known.get(name) or "" for name in _PARTS)
+        parts = tuple([known.get(name) or "" for name in _PARTS])
+        plain = parts[0] and not parts[1] and " " not in parts[0] + parts[2]
+        if plain and self.profile.name_split != "first_only":  # most are
+            return True
         words = " ".join(filter(None, parts)).split(" ")
         match self.profile.name_split:
             case "first_only":

@@ -57,11 +57,15 @@ class Progress:
             from tqdm.auto import tqdm  # slow to load, and rarely needed
 
             self._bar = tqdm(total=self.total, unit=f" {self._noun}")
-            self._bar.start_t -= passed
+            self._began_before(passed)
         if self.total not in (None, self._bar.total):
             self._bar.reset(self.total)  # tells the widget too, and sets the count to 0
-            self._bar.start_t -= passed
+            self._began_before(passed)
         self._bar.update(self._done - self._bar.n)
+
+    def _began_before(self, seconds: float) -> None:
+        if not self._bar.disable:  # TQDM_DISABLE: a bar that knows no time
+            self._bar.start_t -= seconds
 
 
 def say(line: str) -> None:

@@ -225,7 +225,9 @@ class _Draft:
         """Plan the updates, with what tells how well each can be undone."""
         edits, room = self._edits, self._room
         rows = np.array(sorted(after.keys() - self.cells.bad), np.int64)
-        weighed = [*room.weighed, *room.natural_key, SEEN]
+        weighed = [*room.weighed, *room.natural_key]
+        if any(len(before.get(row, ())) < len(after[row]) for row in rows.tolist()):
+            weighed.append(SEEN)  # where a field is not shown, it tells of others' edits
         names = [name for name in dict.fromkeys(weighed) if name in self._base.columns]
         columns = [edits.base_values(name, rows) for name in names]
         facts = zip(*columns, strict=True) if names else repeat(())

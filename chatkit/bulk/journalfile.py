@@ -114,6 +114,7 @@ def fill(path: Path, header: str, bodies: Sequence[str]) -> None:
     It is durable when this returns; when it raises, nothing is left of it.
     """
     new = path.with_suffix(".new")
+    delete(new)  # of a process that died here: the account's lock is ours
     os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     try:
         if path.exists():

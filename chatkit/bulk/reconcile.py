@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from chatkit.bulk.asker import Asker, Stopped
 from chatkit.bulk.row import Row
 from chatkit.endpoints import Endpoints
-from chatkit.errors import CallError, Fault
+from chatkit.errors import CallError, Fault, NotFound
 from chatkit.listing import Listing
 from chatkit.record import Record
 
@@ -74,44 +74,61 @@ class Search:
         for row in rows:
             named.setdefault(self._endpoints.natural(row.change.after), []).append(row)
         found: Found = {name: {} for name in named}
+        verdicts: dict[int, Verdict] = {}
         try:
             whole = not thorough and self._search(rows, found)
             for _ in range(_PASSES):
                 whole = whole or self._scan(found)
+            for name, group in named.items():
+                new = [record for key, record in found[name].items() if key not in taken]
+                verdicts |= self._assigned(group, new, whole)
         except CallError as error:
             reason = f"cannot be looked for: {error.reason}"
             return {row.n: Verdict("unknown", reason) for row in rows}
         except Stopped:
             return {}
-        verdicts: dict[int, Verdict] = {}
-        for name, group in named.items():
-            new = [record for key, record in found[name].items() if key not in taken]
-            verdicts |= self._assigned(group, new, whole)
         return verdicts
 
     def _assigned(self, rows: list[Row], new: list[Record], whole: bool) -> dict[int, Verdict]:
         """Give each of some rows of one name the record that it has made."""
-        if len(new) > len(rows):
-            reason = f"there are {len(new)} new ones of that name: look at them"
+        new = [self._in_full(record, rows) for record in new]
+        alike = [record for record in new if not all(self._odd(row, record) for row in rows)]
+        if len(alike) > len(rows):
+            reason = f"there are {len(alike)} new ones just like it: look at them"
             return {row.n: Verdict("unknown", reason) for row in rows}
         verdicts = {}
         left = []
         for row in rows:
-            mine = next((record for record in new if not self._odd(row, record)), None)
+            mine = next((record for record in alike if not self._odd(row, record)), None)
             if mine is None:
                 left.append(row)
                 continue
+            alike.remove(mine)
             new.remove(mine)
             verdicts[row.n] = Verdict("adopted", "the answer was lost, it is there", mine)
         for row in left:
-            if new:
+            if new:  # nobody wants two of one name unawares
                 said = "somebody else made it meanwhile: " + self._odd(row, new[0])
-                verdicts[row.n] = Verdict("conflict", said, new.pop(0))
+                verdicts[row.n] = Verdict("conflict", said, new[0])
             elif whole:
                 verdicts[row.n] = Verdict("absent", "")
             else:
                 verdicts[row.n] = Verdict("unknown", "the list does not keep still")
         return verdicts
+
+    def _in_full(self, record: Record, rows: list[Row]) -> Record:
+        """Read a candidate on its own where a list shows less than was sent."""
+        endpoints = self._endpoints
+        sent = {name for row in rows for name in row.change.after}
+        if sent & endpoints.record.model_fields.keys() <= set(endpoints.record.listed):
+            return record
+        key = getattr(record, endpoints.key)
+        call = endpoints.get_call(key)
+        try:
+            full: Record = endpoints.read(call, self._asker.send(call), key)
+        except NotFound:  # gone again
+            return record
+        return full
 
     def _odd(self, row: Row, record: Record) -> str:
         """Say what of a record is not what the row has sent."""

@@ -228,7 +228,7 @@ def test_a_run_is_found_by_as_much_of_its_name_as_is_needed(tmp_path, monkeypatc
     assert find("19991121").stem == "19991121-1"
     assert find("19991120-1").stem == "19991120-1"  # all of it, though another begins so
     assert find("19991122").parent == home(True)
-    with pytest.raises(JournalError, match=r"2 runs begin with '19991120' \(19991120-1, 2026"):
+    with pytest.raises(JournalError, match=r"2 runs begin with '19991120' \(19991120-1, 1999"):
         find("19991120")
     for unknown in ("2027", "", "../19991121-1", "*"):
         with pytest.raises(JournalError, match=r"No run is called .*chatkit\.runs\(\) lists"):

@@ -58,12 +58,12 @@ def work(
     rng = random.Random(seed)
     runs: list[Run] = []
     todo, rows = list(parts), sum(sum(counts) for _, *counts in parts)
-    begin, end = named(rng, points)
+    where = named(rng, points)
     left = 0.0
     with account(profile) as served, tempfile.TemporaryDirectory() as folder:
         for n, (room, *counts) in enumerate(todo):
             if points == "each" and n:
-                begin, end = named(rng, points)
+                where = named(rng, points)
             left += kills * sum(counts) / rows
             wanted = load(served, room, seed + n, *counts)
             how = {"rates": rates(faults), "seed": seed + n, "reads": faults / 7}
@@ -71,24 +71,23 @@ def work(
             place = Path(folder, str(n))
             place.mkdir()
             job = Job(served, wanted, place, engine, **(options or {}))
-            run = Killer(rng, round(left), begin, end, **(killer or {})).apply(job)
+            run = Killer(rng, round(left), *where, **(killer or {})).apply(job)
             left -= sum(run.kills.values())
             runs.append(run)
             show((room, *counts), run)
-            if points == "once" and begin and n + 1 == len(todo) < len(parts) + _MORE:
+            if points == "once" and any(where) and n + 1 == len(todo) < len(parts) + _MORE:
                 todo.append(("contacts", 20, 10, 10))
     return runs
 
 
-def named(rng: random.Random, which: str) -> tuple[list[str], list[str]]:
-    """Name the points, those that end a load apart, each with the call that is the last."""
+def named(rng: random.Random, which: str) -> tuple[list[str], list[str], list[str]]:
+    """Name the points of the beginning, the middle and the end, each with the call it is met at."""
     if which == "none":
-        return [], []
+        return [], [], []
     often = [f"{point}:1" for point in POINTS]
     if which == "each":
         rng.shuffle(often := [f"{point}:{rng.choice((1, 1, 2, 3, 5, 10))}" for point in POINTS])
-    begin = [f"{point}:1" for point in BEGINNINGS]
-    return begin + often, [f"{point}:1" for point in ENDS]
+    return [f"{point}:1" for point in BEGINNINGS], often, [f"{point}:1" for point in ENDS]
 
 
 def preload() -> None:

@@ -57,6 +57,8 @@ class Killer:
 
     Args:
         kills: How many kills at most.
+        begin: Named points that are reached before the first request: each for a child of
+            its own, before all others.
         points: Named points, each for a child of its own, in this order; what a child did
             not reach is tried again later, and stays here if there is no later.
         share: How many of the children that are to be killed are so at a named point.
@@ -66,10 +68,11 @@ class Killer:
 
     rng: random.Random
     kills: int = 0
+    begin: list[str] = field(default_factory=list)
     points: list[str] = field(default_factory=list)
     ends: list[str] = field(default_factory=list)
     share: float = 0.5
-    patience: float = 2.0
+    patience: float = 3.0
     attempts: int = 4  #: undisturbed runs at most
 
     def apply(self, job: Job) -> Run:
@@ -133,9 +136,11 @@ class Killer:
         how, timer = "request", None
         if kills:
             left = max(1, len(job.load.rows) - self._writes(job))
-            requests = 2 + 1.5 * left / kills  # so that the last kill comes before the end
+            requests = 1 + left / kills  # so that the last kill comes before the end
             points = self.ends[:1]
-            if self.points and self.rng.random() < self.share:
+            if self.begin:
+                points.insert(0, self.begin.pop(0))
+            elif self.points and self.rng.random() < self.share:
                 points.insert(0, self.points.pop(0))
                 requests *= self.patience  # it may be one that is not reached
             elif self.rng.random() < 0.3:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import os
 import re
 import sys
@@ -112,6 +113,7 @@ class Account(RuleBasedStateMachine):
         self.patch.setattr(sys, "stdout", open(os.devnull, "w"))  # noqa: SIM115
         hurried(self.patch, tight=tight)
         self.service = WildService(chatkit.ServiceProfile(**service), fill)
+        self.patch.setattr(asyncio, "to_thread", self.service.in_thread)
         self.model = self.service.model
         self.client = self.service.client()
         self.frames: dict[str, tuple[pd.DataFrame, int, Any]] = {}
@@ -120,9 +122,8 @@ class Account(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         if hasattr(self, "client"):
-            self.service.quiet()
             self.client.close()
-            self.service.sandbox.close()
+            self.service.close()
             sys.stdout.close()
             self.patch.undo()
             self.folder.cleanup()
@@ -219,13 +220,13 @@ class Account(RuleBasedStateMachine):
             MET["crashes"] += 1
             known.result = None
             return
-        stopped = result.chatkit.summary().partition("It stopped: ")[2]
-        assert not re.match(r"\w+(Error|Exception|Warning|StopIteration): ", stopped), stopped
+        known.result = result
+        assert not re.match(r"\w+(Error|Exception|Warning|StopIteration): ", known.stopped)
+        assert known.stopped or not {"unknown", "not sent"} & {*known.states}
         MET["runs"] += 1
         MET["effects"] += len(self.model.log) - before
         MET.update(f"rows {state}" for state in result["state"])
         _nothing(self.model.lies(known, result))
-        known.result = result
         if sky.calm:
             self._came_to_its_end(known)
         if known.undoes and known.done:
@@ -242,12 +243,12 @@ class Account(RuleBasedStateMachine):
     def _came_to_its_end(self, known: Known) -> None:
         """Nothing stays open in calm weather, unless so many refusals stopped it."""
         assert known.result is not None
-        stopped = known.result.chatkit.summary().partition("It stopped: ")[2]
-        if "did not go as planned" in stopped or "were refused" in stopped:
+        if "did not go as planned" in known.stopped or "were refused" in known.stopped:
             return
-        for state, reason in zip(known.states, known.result["reason"], strict=True):
-            ambiguous = state == "unknown" and "new ones of that name" in reason
-            assert state not in ("unknown", "not sent") or ambiguous, (state, reason, stopped)
+        reasons = known.result["reason"][known.result["state"] == "unknown"]
+        ambiguous = [reason for reason in reasons if "new ones of that name" in reason]
+        assert known.done or ambiguous, known.result[["label", "state", "reason"]].to_string()
+        assert len(ambiguous) == len(reasons) and "not sent" not in known.states
 
     # --- the world ------------------------------------------------------------------
 

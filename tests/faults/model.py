@@ -99,6 +99,7 @@ class Known:
     family: frozenset[str] = frozenset()  #: whose effects are not somebody else's, beside its own
     effects: defaultdict[str, list[Effect]] = field(default_factory=lambda: defaultdict(list))
     so: set[int] = field(default_factory=set)  #: rows that were as wanted while it was at work
+    was: set[str] = field(default_factory=set)  #: the names of rows that were so when it began
     result: pd.DataFrame | None = None
     started: bool = False
     undoes: Undone | None = None
@@ -120,8 +121,14 @@ class Known:
         return [] if self.result is None else self.result["state"].tolist()
 
     @property
+    def stopped(self) -> str:
+        """Why it stopped, as its result says."""
+        assert self.result is not None
+        return str(self.result.chatkit.summary().partition("It stopped: ")[2])
+
+    @property
     def done(self) -> bool:
-        return self.result is not None and not {"unknown", "not sent"} & {*self.states}
+        return self.result is not None and not self.stopped
 
     def name(self, change: Change) -> str:
         """Name a row by what it sends: two creates that send the same are one and the same."""
@@ -155,6 +162,13 @@ class Known:
         if change.kind == "delete":
             return not there
         return there and record is not None and _has(record, change.after)
+
+    def begin(self, records: Mapping[Place, Record]) -> None:
+        """Note which rows are as wanted before it has done anything."""
+        self.look(records)
+        if not self.started:
+            self.was = {self.name(self.changes[n]) for n in self.so}
+        self.started = True
 
     def look(self, records: Mapping[Place, Record]) -> None:
         """Note which rows are as wanted just now."""
@@ -260,8 +274,8 @@ class Model:
             line = f"{change.kind} of {change.label} is {state} ({result['reason'].iloc[n]})"
             if state in (*LANDED, "unchanged") and n not in known.so:
                 found.append(f"{line}, and it never was so")
-            refused = "(4" in line  # by the service, for what was there long ago
-            clash = refused and self._taken(known.room, change)
+            # What was there long ago is in the way, where the service keeps names single.
+            clash = (known.room != "flows" or "(4" in line) and self._taken(known.room, change)
             if state == "conflict" and not (clash or self.others(known, change)):
                 found.append(f"{line}, and nobody else was there")
             if state == "differs" and not self.others(known, change):
@@ -288,7 +302,8 @@ class Model:
             later = self.others(known, change, effects[-1].at + 1)
             if not (later and states["conflict"]):
                 yield f"{name} took effect, and its rows are {dict(states)}"
-        if landed > took and not self.others(known, change):
+        # What was there before is as good as what was made, if the answer to that was lost.
+        if landed > took and name not in known.was and not self.others(known, change):
             yield f"{name} is said to have landed, and has not"
 
     def others(self, known: Known, change: Change, since: int | None = None) -> bool:

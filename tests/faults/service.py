@@ -213,6 +213,8 @@ class Service:
         if self.loop.time() > self.over:
             return None, rng
         if request.method == "GET":
+            if "planned" not in self.marks:  # whoever cannot read cannot plan, and no harm is done
+                return None, rng
             kinds = [name for name, kind in KINDS.items() if kind.read and name in self.rates]
             weights = [self.rates[name] for name in kinds]
             if chance < self.read_rate and any(weights):

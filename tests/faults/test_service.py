@@ -84,6 +84,8 @@ def test_only_the_verbs_that_are_named_are_spoilt(served: Account, client: chatk
 
 def test_reads_meet_faults_at_their_own_rate(served: Account, client: chatkit.Client) -> None:
     served.faults({"HTML": 0.001}, reads=1.0)
+    assert client.flows.frame().index.name == "id"
+    served.tell("mark", name="planned")
     with pytest.raises(chatkit.BadAnswer):
         client.transport.send(Call("GET", ("flows",)))
     assert served.truth()["faults"] == {"HTML": 1}

@@ -7,29 +7,23 @@ hold exactly what the result says, and an undo must bring back what the plan pro
 
 from __future__ import annotations
 
-import functools
 import json
 import random
-import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
-import pytest
 from caller import Caller
+from faults.weather import Crash, Door, crashing, weather
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 import chatkit
-from chatkit.bulk.journal import Journal
-from chatkit.bulk.judge import Judge
 from chatkit.sandbox import Sandbox
 from chatkit.sandbox.operations import PERMISSIONS
-from chatkit.transport import Flight
 
 CODE, LANGUAGES = "greeting", ("en", "de", "fr", "es", "ja", "hi")
 NAMES = ("Ana", "Ana Cruz", "Mary Ann Lee", "Jean Paul van Dam", "Bo  Two", "")
@@ -40,57 +34,6 @@ MOVES = {"contacts": {"updated_at", "updated_by"}, "flows": {"updated_at", "wa_s
 
 Record = dict[str, Any]
 State = dict[Any, Record]
-
-
-class Crash(BaseException):
-    """The process ends here, as far as the engine can see."""
-
-
-class Door:
-    """The way into a sandbox, on which the answers of writes, or the calls, get lost."""
-
-    def __init__(self, sandbox: Sandbox) -> None:
-        self.answer = sandbox.answer
-        self.rng, self.rate = random.Random(0), 0.0
-        self._inside = threading.Semaphore(100)
-
-    def __call__(self, method: str, *rest: Any) -> Any:
-        with self._inside:
-            chance = self.rng.random() if method != "GET" else 1.0
-            if chance < self.rate / 2:
-                raise ConnectionResetError
-            answered = self.answer(method, *rest)
-            if chance < self.rate:
-                raise ConnectionResetError
-            return answered
-
-    def wait(self) -> None:
-        """Wait until nobody is inside: a call that was given up may still land."""
-        for _ in range(100):
-            self._inside.acquire()
-        self._inside.release(100)
-
-
-@contextmanager
-def crashing(where: tuple[type, str] | None, call: int, *, after: bool) -> Iterator[None]:
-    """Have the so-manieth call of a method end in a crash."""
-    with pytest.MonkeyPatch.context() as patch:
-        if where is not None:
-            left = [call]
-            method: Callable[..., Any] = getattr(*where)
-
-            @functools.wraps(method)
-            def crash(*args: Any, **kwargs: Any) -> Any:
-                left[0] -= 1
-                if not left[0] and not after:
-                    raise Crash
-                value = method(*args, **kwargs)
-                if not left[0]:
-                    raise Crash
-                return value
-
-            patch.setattr(*where, crash)
-        yield
 
 
 @dataclass
@@ -105,26 +48,6 @@ class Done:
     undone: bool = False
 
 
-weather = st.fixed_dictionaries(
-    {
-        "rate": st.sampled_from((0.0, 0.0, 0.3, 0.9)),
-        "seed": st.integers(0, 99),
-        "where": st.sampled_from(
-            (
-                None,
-                None,
-                (Journal, "commit"),
-                (Journal, "write"),
-                (Flight, "start"),
-                (Flight, "landed"),
-                (Judge, "landed"),
-                (Judge, "note"),
-            )
-        ),
-        "call": st.integers(1, 6),
-        "after": st.booleans(),
-    }
-)
 places = st.lists(st.integers(0, 7), max_size=4, unique=True)
 
 

@@ -1,0 +1,401 @@
+"""The stop button: a real kernel, interrupted at random moments while its cell applies a plan.
+
+`python -m faults.interrupts 100` prints one Markdown table and ends with 1 if a row was lost,
+doubled or falsely reported, if a cell did not end in time, or wrote after it had ended.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import http.client
+import json
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from faults.account import environment
+from jupyter_client.blocking.client import BlockingKernelClient
+from jupyter_client.manager import KernelManager
+
+#: Seconds for a call; a cell ends in a second more after the stop button.
+DEADLINE = 1.0
+ROOMS = ("contacts", "flows")
+DOCUMENT = {"version": "7.3", "screens": []}
+#: What the updates of a room set.
+EDIT: dict[str, dict[str, Any]] = {
+    "contacts": {"name": "Zoë"},
+    "flows": {"flow_json": DOCUMENT | {"version": "7.2"}},
+}
+
+BEGIN = """
+import json
+import chatkit
+import pandas as pd
+client = chatkit.Client({base_url!r}, {account_id!r}, {token!r}, deadline={deadline})
+"""
+PLAN = """
+room, load, result = client.{room}, json.loads({load!r}), None
+frame = room.frame()
+edited = frame.loc[load["updates"]]
+for name, value in load["edit"].items():
+    edited[name] = pd.Series([value] * len(edited), index=edited.index)
+new = pd.DataFrame(load["creates"])
+frame = pd.concat([edited.reset_index(), new], ignore_index=True)
+plan = room.plan(frame, delete=load["deletes"])
+"""
+APPLY = "result = plan.apply(many=True, irreversible=True)"
+#: A cell that was interrupted before it began has left no run: it is run again.
+RESUME = """
+result = chatkit.resume(result, settle=0.5) if result is not None else plan.apply(
+    many=True, irreversible=True, settle=0.5
+)
+"""
+TOLD = 'result[["change", "key", "label", "state"]].to_json(orient="values")'
+
+
+class Wrong(AssertionError):
+    """The kernel broke, or hangs."""
+
+
+# --- the service ------------------------------------------------------------------------------
+
+
+class Served:
+    """A sandbox served over HTTP by another process."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        assert process.stdout is not None
+        self.about: dict[str, Any] = json.loads(process.stdout.readline())
+        self._line = http.client.HTTPConnection(self.about["base_url"].removeprefix("http://"))
+
+    def close(self) -> None:
+        self._line.close()
+
+    def admin(self, method: str, what: str, **body: Any) -> Any:
+        """Ask for something at the admin door."""
+        return self._ask(method, f"/_sandbox/{what}", body, self.about["admin_token"])
+
+    def call(self, method: str, path: str, body: Any = None) -> Any:
+        """Make one call of the API; its data."""
+        account = f"/api/business/public/channels/chat/accounts/{self.about['account_id']}"
+        return self._ask(method, f"{account}/{path}", body, self.about["token"])["data"]
+
+    def _ask(self, method: str, path: str, body: Any, token: str) -> Any:
+        headers = {"authorization": f"Bearer {token}", "content-type": "application/json"}
+        content = json.dumps(body) if method == "POST" else None
+        self._line.request(method, path, content, headers)
+        answer = self._line.getresponse()
+        told = json.loads(answer.read())
+        assert answer.status < 300, told
+        return told
+
+    def records(self, room: str) -> list[dict[str, Any]]:
+        """All records of a room, with all that an edit of ours changes."""
+        found: list[dict[str, Any]] = []
+        page = 1
+        while more := self.call("GET", f"{room}?page={page}&pageSize=100"):
+            found += more
+            page += 1
+        if room == "contacts":
+            return found
+        return [self.call("GET", f"{room}/{record['id']}") for record in found]
+
+    def writes(self) -> list[float]:
+        """When each write arrived."""
+        log = self.admin("GET", "requests")["requests"]
+        return [
+            datetime.fromisoformat(entry["time"]).timestamp() - entry["ms"] / 1000
+            for entry in log
+            if entry["method"] != "GET"
+        ]
+
+
+@contextmanager
+def served() -> Iterator[Served]:
+    """An empty sandbox, ended with the block."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "chatkit", "sandbox", "--json"],
+        env=environment(), stdout=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        service = Served(process)
+        try:
+            yield service
+        finally:
+            service.close()
+            process.kill()
+
+
+# --- the kernel -------------------------------------------------------------------------------
+
+
+class Kernel:
+    """A kernel, as JupyterLab has one."""
+
+    def __init__(self, manager: KernelManager, client: BlockingKernelClient) -> None:
+        self._manager, self._client = manager, client
+
+    def start(self, code: str) -> str:
+        """Start a cell and return its name once the kernel is at it: it does not hear before."""
+        cell = str(self._client.execute(code))
+        while True:
+            said = self._client.get_iopub_msg(timeout=60)
+            if said["msg_type"] == "execute_input" and _about(said, cell):
+                return cell
+
+    def interrupt(self) -> None:
+        """Press the stop button."""
+        self._manager.interrupt_kernel()
+
+    def end(self, cell: str) -> dict[str, Any]:
+        """Wait for the end of a cell; what the kernel replied."""
+        while True:
+            reply: dict[str, Any] = self._client.get_shell_msg(timeout=60)
+            if _about(reply, cell):
+                return reply
+
+    def run(self, code: str, **how: Any) -> dict[str, Any]:
+        """Run a cell that must not fail; the content of the reply."""
+        content: dict[str, Any] = self.end(str(self._client.execute(code, **how)))["content"]
+        if content["status"] != "ok":
+            raise Wrong("\n".join(content["traceback"]))
+        return content
+
+    def value(self, expression: str) -> Any:
+        """Evaluate what gives a text of JSON."""
+        content = self.run("", silent=True, user_expressions={"told": expression})
+        told = content["user_expressions"]["told"]
+        if told["status"] != "ok":
+            raise Wrong("\n".join(told["traceback"]))
+        return json.loads(ast.literal_eval(told["data"]["text/plain"]))
+
+
+def _about(message: dict[str, Any], cell: str) -> bool:
+    return bool(message["parent_header"].get("msg_id") == cell)
+
+
+@contextmanager
+def kernel(folder: Path) -> Iterator[Kernel]:
+    """A kernel whose files are in a folder, ended with the block."""
+    manager = KernelManager(kernel_name="python3", connection_file=str(folder / "kernel.json"))
+    places = {"CHATKIT_DATA": folder / "data", "IPYTHONDIR": folder / "ipython"}
+    manager.start_kernel(
+        env=environment(**{name: str(place) for name, place in places.items()}),
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    client = manager.blocking_client()
+    try:
+        client.start_channels()
+        client.wait_for_ready(timeout=60)
+        yield Kernel(manager, client)
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+
+
+# --- one interrupt ----------------------------------------------------------------------------
+
+
+@dataclass
+class Tally:
+    """What some interrupts have come to."""
+
+    interrupts: int = 0
+    pressed_twice: int = 0
+    too_early: int = 0  #: before apply listened: nothing was sent, and there is no frame
+    too_late: int = 0  #: the cell had ended by itself
+    rows: int = 0
+    applied: int = 0
+    not_sent: int = 0
+    unknown: int = 0
+    longest: float = 0.0  #: seconds from the first press to the end of the cell
+    writes_after: int = 0
+    false: int = 0
+    no_frame: int = 0  #: something was sent, and nobody was told
+    lost: int = 0
+    duplicated: int = 0
+    wrong: list[str] = field(default_factory=list, metadata={"hidden": True})
+
+    def __add__(self, other: Tally) -> Tally:
+        sums = {f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(Tally)}
+        return Tally(**sums | {"longest": max(self.longest, other.longest)})
+
+    def figures(self) -> dict[str, Any]:
+        """The figures, in the order of a table."""
+        shown = [f.name for f in fields(Tally) if not f.metadata]
+        return {name.replace("_", " "): getattr(self, name) for name in shown} | {
+            "longest": f"{self.longest:.2f} s"
+        }
+
+
+class Load:
+    """Some creates, updates and deletes in one room of an empty account."""
+
+    def __init__(self, service: Served, rng: random.Random) -> None:
+        self.service, self.room = service, rng.choice(ROOMS)
+        creates, updates, deletes = rng.randint(15, 50), rng.randint(3, 8), rng.randint(2, 5)
+        old = [service.call("POST", self.room, body(self.room, n))["id"] for n in range(13)]
+        self.updates, self.deletes = old[:updates], old[-deletes:]
+        self.creates = [body(self.room, n) for n in range(100, 100 + creates)]
+        self.rounds = 4 + creates / 8  #: of calls, eight at once; what is there is read before
+
+    def as_json(self) -> str:
+        return json.dumps(
+            {"creates": self.creates, "updates": self.updates, "deletes": self.deletes}
+            | {"edit": EDIT[self.room]}
+        )
+
+    def landed(self) -> Mapping[tuple[str, str | int], int]:
+        """How often each row has landed: creates by what they are called, others by id."""
+        records = self.service.records(self.room)
+        found: Counter[tuple[str, str | int]] = Counter()
+        for record in records:
+            found["create", called(self.room, record)] += 1
+            found["update", record["id"]] += edited(self.room, record)
+        there = {record["id"] for record in records}
+        found.update({("delete", key): 1 for key in self.deletes if key not in there})
+        return found
+
+    def rows(self) -> list[tuple[str, str | int]]:
+        """Every row, as `landed` calls it."""
+        return [
+            *(("create", called(self.room, fields)) for fields in self.creates),
+            *(("update", key) for key in self.updates),
+            *(("delete", key) for key in self.deletes),
+        ]
+
+
+def body(room: str, n: int) -> dict[str, Any]:
+    if room == "contacts":
+        return {"number": f"2025{n:06d}", "country_code": "+1", "name": "Ana"}
+    return {"name": f"Flow {n}", "template_name": "default", "flow_json": DOCUMENT}
+
+
+def called(room: str, record: Mapping[str, Any]) -> str:
+    return f"+1 {record['number']}" if room == "contacts" else str(record["name"])
+
+
+def edited(room: str, record: Mapping[str, Any]) -> bool:
+    if room == "contacts":
+        return bool(record["first_name"] == EDIT[room]["name"])
+    return bool(record["flow_json"] == EDIT[room]["flow_json"])
+
+
+def interrupted(service: Served, kernel: Kernel, rng: random.Random) -> Tally:
+    """Have a cell apply a load, press the stop button, and compare what it tells with the truth."""
+    service.admin("POST", "reset")
+    load = Load(service, rng)
+    kernel.run(PLAN.format(room=load.room, load=load.as_json()))
+    before = len(service.writes())
+    latency = rng.choice([0.02, 0.05, 0.05, 0.1, 0.1, 0.5 * DEADLINE])
+    service.admin("POST", "faults", latency=latency, dropped=rng.choice([0, 0, 0.1]))
+    tally = Tally(interrupts=1)
+
+    cell = kernel.start(APPLY)
+    time.sleep(rng.uniform(0, 0.05 + 1.3 * load.rounds * latency))
+    pressed = time.time()
+    kernel.interrupt()
+    if rng.random() < 0.3:
+        time.sleep(rng.uniform(0, latency))
+        kernel.interrupt()
+        tally.pressed_twice = 1
+    reply = kernel.end(cell)
+    ended = reply["header"]["date"].timestamp()
+    time.sleep(latency + 0.3)  # what is sent now would arrive
+    arrived = service.writes()[before:]
+    service.admin("POST", "faults")
+
+    tally.longest = max(0.0, ended - pressed)
+    tally.writes_after = sum(moment > ended for moment in arrived)
+    told = kernel.value(f"{TOLD} if result is not None else '[]'")
+    if told:
+        _compare(load, told, tally)
+        tally.too_late = int(ended < pressed)
+    elif arrived:
+        tally.no_frame = 1
+        tally.wrong.append(f"{len(arrived)} writes were sent, and there is no frame: {reply}")
+    else:
+        tally.too_early = 1
+    _complete(load, kernel, tally)
+    if tally.longest > DEADLINE + 1 or tally.writes_after:
+        tally.wrong.append(f"it ended {tally.longest:.2f} s after the button; {latency=:.2f}")
+    return tally
+
+
+def _compare(load: Load, told: list[list[Any]], tally: Tally) -> None:
+    """Hold a frame against the account: what it does not call unknown must be so."""
+    landed = load.landed()
+    states = Counter(state for *_, state in told)
+    tally.rows, tally.applied = len(told), states["applied"]
+    tally.not_sent, tally.unknown = states["not sent"], states["unknown"]
+    names = [(change, label if change == "create" else key) for change, key, label, _ in told]
+    if sorted(map(str, names)) != sorted(map(str, load.rows())):
+        tally.wrong.append("the frame has other rows than the plan")
+    for name, (*_, state) in zip(names, told, strict=True):
+        true = {"applied": landed[name] == 1, "not sent": not landed[name], "unknown": True}
+        if not true.get(state, False):
+            tally.false += 1
+            tally.wrong.append(f"{name} is told as {state} and has landed {landed[name]} times")
+
+
+def _complete(load: Load, kernel: Kernel, tally: Tally) -> None:
+    """Resume the run, and look whether all of it is there, and once."""
+    kernel.run(RESUME)
+    told = kernel.value(TOLD)
+    landed = load.landed()
+    odd = [row for row in told if row[-1] != "applied"]
+    tally.wrong += [f"after the resume {row} is not applied" for row in odd]
+    tally.lost = sum(not landed[row] for row in load.rows())
+    tally.duplicated = sum(landed[row] > 1 for row in load.rows())
+    if tally.lost or tally.duplicated:
+        tally.wrong.append(f"{tally.lost} rows are lost, {tally.duplicated} are doubled")
+
+
+# --- many of them -----------------------------------------------------------------------------
+
+
+@contextmanager
+def notebook() -> Iterator[tuple[Served, Kernel]]:
+    """A sandbox, and a kernel that has a client of it."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        served() as service,
+        kernel(Path(folder)) as running,
+    ):
+        running.run(BEGIN.format(**service.about, deadline=DEADLINE))
+        yield service, running
+
+
+def work(service: Served, kernel: Kernel, count: int, seed: int = 0) -> Tally:
+    """Interrupt a kernel so many times."""
+    rng = random.Random(seed)
+    return sum((interrupted(service, kernel, rng) for _ in range(count)), Tally())
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("count", type=int, nargs="?", default=100)
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    begun = time.monotonic()
+    with notebook() as (service, kernel):
+        tally = work(service, kernel, given.count, given.seed)
+    figures = tally.figures() | {"seconds": round(time.monotonic() - begun)}
+    for cells in (figures, ["---:"] * len(figures), figures.values()):
+        print(f"| {' | '.join(map(str, cells))} |")
+    for wrong in tally.wrong[:20]:
+        print(f"    {wrong}", file=sys.stderr)
+    return 1 if tally.wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
