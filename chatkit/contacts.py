@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field
 from chatkit.answer import Envelope
 from chatkit.call import Call
 from chatkit.endpoints import Key, Undo
-from chatkit.record import Body, Record
+from chatkit.record import Body, Id, Record
 from chatkit.resource import Resource
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Contact(Record):
         "wa_phone_id", "created_at", "updated_at", "created_by", "updated_by", "ai_mode", "tags",
     )  # fmt: skip
 
-    id: int
+    id: Id
     ref_id: Any = None
     first_name: str | None = None
     middle_name: str | None = None

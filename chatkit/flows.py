@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field
 
 from chatkit.endpoints import Undo
 from chatkit.errors import InputError, Problem
-from chatkit.record import Body, Record
+from chatkit.record import Body, Id, Record
 from chatkit.resource import Resource
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class Flow(Record):
         "id", "name", "wa_flow_id", "wa_status", "template_name", "updated_at",
     )  # fmt: skip
 
-    id: int
+    id: Id
     name: str | None = None
     wa_flow_id: str | None = None
     wa_status: str | None = None

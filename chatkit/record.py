@@ -10,10 +10,20 @@ from difflib import get_close_matches
 from functools import cache, wraps
 from typing import Annotated, Any, ClassVar, get_args
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from chatkit.errors import InputError, Problem
+
+
+def _no_flag(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise ValueError("true and false are no ids")
+    return value
+
+
+#: An id, which some services print as text.
+Id = Annotated[int, BeforeValidator(_no_flag)]
 
 
 class Record(BaseModel):

@@ -10,7 +10,7 @@ from pydantic import Field
 from chatkit.call import Call
 from chatkit.endpoints import Undo
 from chatkit.errors import BadAnswer, InputError, NotFound
-from chatkit.record import Body, Record
+from chatkit.record import Body, Id, Record
 from chatkit.resource import Resource
 from chatkit.snapshot import Snapshot, Snapshots
 from chatkit.transport import Transport
@@ -26,7 +26,7 @@ class Content(Record):
 
     listed: ClassVar[tuple[str, ...]] = ("id", "lang_code", "text", "is_draft")
 
-    id: int | None = None
+    id: Id | None = None
     lang_code: str
     parameter_format: str | None = None
     text: str | None = None

@@ -13,7 +13,7 @@ from chatkit.answer import Envelope
 from chatkit.call import Call
 from chatkit.endpoints import Key, Undo
 from chatkit.errors import NotFound
-from chatkit.record import Body, Record
+from chatkit.record import Body, Id, Record
 from chatkit.resource import Resource
 from chatkit.secret import Secret
 
@@ -30,7 +30,7 @@ class Webhook(Record):
         "created_at", "updated_at",
     )  # fmt: skip
 
-    id: int
+    id: Id
     url: str | None = None
     is_active: bool | None = None
     events: list[str] | None = None

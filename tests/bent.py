@@ -69,6 +69,7 @@ class Bent:
             sandbox.token,
             sandbox.profile,
         )
+        self.identity, self.in_memory = sandbox.identity, sandbox.in_memory
         self._sandbox = sandbox
         self._before, self._after = before, after
         self.calls = 0

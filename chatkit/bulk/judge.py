@@ -177,6 +177,8 @@ class Judge:
         key = row.key
         if change.kind == "create":
             key = endpoints.key_of(call, envelope, change.after)
+            if not endpoints.chosen and key in self.taken:
+                raise BadAnswer(call, f"the answer is about a {endpoints.noun} that was there")
         elif record is not None and getattr(record, endpoints.key) != key:
             raise BadAnswer(call, f"the answer is about another {endpoints.noun}")
         self.taken.add(key)

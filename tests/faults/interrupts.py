@@ -145,27 +145,38 @@ class Kernel:
         self._manager, self._client = manager, client
 
     def start(self, code: str) -> str:
-        """Start a cell and return its name once the kernel is at it: it does not hear before."""
+        """Start a cell; its name once the kernel is at it, for before it does not hear."""
         cell = str(self._client.execute(code))
-        while True:
-            said = self._client.get_iopub_msg(timeout=60)
-            if said["msg_type"] == "execute_input" and _about(said, cell):
-                return cell
+        self._until(cell, "execute_input")
+        return cell
 
     def interrupt(self) -> None:
         """Press the stop button."""
         self._manager.interrupt_kernel()
 
-    def end(self, cell: str) -> dict[str, Any]:
-        """Wait for the end of a cell; what the kernel replied."""
+    def end(self, cell: str) -> float:
+        """Wait for the end of a cell; when it was, in seconds of the clock.
+
+        The kernel says that it is idle. An interrupt before it has come to the code of a cell
+        ends that without a reply.
+        """
+        said = self._until(cell, "status", execution_state="idle")
+        return float(said["header"]["date"].timestamp())
+
+    def _until(self, cell: str, kind: str, **content: str) -> dict[str, Any]:
+        """Wait until the kernel says this of a cell."""
         while True:
-            reply: dict[str, Any] = self._client.get_shell_msg(timeout=60)
-            if _about(reply, cell):
-                return reply
+            said: dict[str, Any] = self._client.get_iopub_msg(timeout=60)
+            about = said["parent_header"].get("msg_id") == cell
+            if about and said["msg_type"] == kind and content.items() <= said["content"].items():
+                return said
 
     def run(self, code: str, **how: Any) -> dict[str, Any]:
         """Run a cell that must not fail; the content of the reply."""
-        content: dict[str, Any] = self.end(str(self._client.execute(code, **how)))["content"]
+        cell, reply = self._client.execute(code, **how), None
+        while reply is None or reply["parent_header"].get("msg_id") != cell:
+            reply = self._client.get_shell_msg(timeout=60)
+        content: dict[str, Any] = reply["content"]
         if content["status"] != "ok":
             raise Wrong("\n".join(content["traceback"]))
         return content
@@ -177,10 +188,6 @@ class Kernel:
         if told["status"] != "ok":
             raise Wrong("\n".join(told["traceback"]))
         return json.loads(ast.literal_eval(told["data"]["text/plain"]))
-
-
-def _about(message: dict[str, Any], cell: str) -> bool:
-    return bool(message["parent_header"].get("msg_id") == cell)
 
 
 @contextmanager
@@ -308,8 +315,7 @@ def interrupted(service: Served, kernel: Kernel, rng: random.Random) -> Tally:
         time.sleep(rng.uniform(0, latency))
         kernel.interrupt()
         tally.pressed_twice = 1
-    reply = kernel.end(cell)
-    ended = reply["header"]["date"].timestamp()
+    ended = kernel.end(cell)
     time.sleep(latency + 0.3)  # what is sent now would arrive
     arrived = service.writes()[before:]
     service.admin("POST", "faults")
@@ -322,7 +328,7 @@ def interrupted(service: Served, kernel: Kernel, rng: random.Random) -> Tally:
         tally.too_late = int(ended < pressed)
     elif arrived:
         tally.no_frame = 1
-        tally.wrong.append(f"{len(arrived)} writes were sent, and there is no frame: {reply}")
+        tally.wrong.append(f"{len(arrived)} writes were sent, and there is no frame")
     else:
         tally.too_early = 1
     _complete(load, kernel, tally)

@@ -81,6 +81,7 @@ class Effect(NamedTuple):
     place: Place
     before: Record | None
     after: Record | None
+    fresh: bool = True  #: whether it was still as the run had read it
 
     @property
     def marks(self) -> set[Any]:
@@ -189,10 +190,11 @@ class Undone(NamedTuple):
 class Model:
     """What must be there, and all that took effect, in order."""
 
-    def __init__(self, records: Records) -> None:
+    def __init__(self, records: Records, *, replaces: bool) -> None:
         self.records = records
         self.log: list[Effect] = []
         self.wrong: list[str] = []  #: what a run did although it was not planned so
+        self.replaces = replaces  #: whether an update clears what it does not send
         self.seen: Records = {}  #: the records as the run at work has read them last
         self.sure = True  #: whether it is known what a run knew of a record when it wrote
 
@@ -218,7 +220,8 @@ class Model:
         before, after = self.records.get(place), now.get(place)
         if write.kind == "delete" and not (before and before["active"]):
             return  # a service may say of what is gone that it is deleted
-        self.log.append(Effect(len(self.log), known.id, name, place, before, after))
+        fresh = change.kind == "create" or before == self.seen.get(place)
+        self.log.append(Effect(len(self.log), known.id, name, place, before, after, fresh))
         known.effects[name].append(self.log[-1])
         wanted = self._planned(change, write, place, after)
         self.records = {p: r for p, r in self.records.items() if p != place}
@@ -239,8 +242,11 @@ class Model:
             gone = self.records[place] | {"active": False}
             return gone if place[0] == "contacts" else None
         # A service whose PUT replaces is sent what was read, which may have changed since.
-        seen = self.seen.get(place, {})
-        carried = {n: v for n, v in write.body.items() if n in seen and same(seen[n], v)}
+        carried = {
+            name: value
+            for name, value in self.seen.get(place, {}).items()
+            if same(value, write.body.get(name)) and (name in write.body or self.replaces)
+        }
         record = self.records[place]
         return {**record, **_as_held(carried | dict(change.after), after)}
 
@@ -292,10 +298,8 @@ class Model:
         change = known.row(name)
         assert change is not None
         landed = sum(states[state] for state in LANDED)
-        if change.kind == "create":
-            took = len(effects)
-        else:  # twice is once
-            took = min(1, len(effects))
+        # an update or a delete that landed twice has landed once
+        took = len(effects) if change.kind == "create" else min(1, len(effects))
         if took > rows:
             yield f"{name} took effect {took} times for {rows} rows"
         if took > landed + states["unknown"]:
@@ -333,8 +337,8 @@ class Model:
             if change.undo != "exactly" or change.row in refused or len(effects) != 1:
                 continue
             [effect] = effects
-            later = self.log[effect.at + 1 :]
-            if any(e.place == effect.place and e.run != known.id for e in later):
+            later = (e for e in self.log[effect.at + 1 :] if e.run != known.id)
+            if not effect.fresh or any(e.place == effect.place for e in later):
                 continue
             now = self.records.get(effect.place)
             back = now == effect.before or (effect.before is None and not (now or {}).get("active"))

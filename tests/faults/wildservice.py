@@ -36,7 +36,7 @@ HTML = (200, {"content-type": "text/html"}, b"<html>Please sign in</html>")
 NULL = (200, JSON, b'{"success":true,"data":null}')
 _SLOW_DOWN = (429, {**JSON, "retry-after": "0.01"}, b"{}")
 
-#: What may happen to a write: whether it takes effect, and what is answered (None: the line breaks).
+#: What may happen to a write: whether it takes effect, and what is answered (None: nothing).
 WRITES: dict[str, tuple[bool, Answer | None]] = {
     "dropped": (False, None),
     "lost": (True, None),
@@ -98,11 +98,11 @@ class WildService:
         self.sandbox = chatkit.Sandbox(seed="empty", profile=profile)
         self.caller = Caller(self.sandbox)
         fill(self.caller)
-        self.model = Model(held(self.sandbox))
+        self.model = Model(held(self.sandbox), replaces=profile.put == "replace")
         self.requests = 0
         self._token = self.sandbox.make_token(*PERMISSIONS, actor="Somebody else")
         self._lock = threading.RLock()
-        self._threads = ThreadPoolExecutor(4)
+        self._thread = ThreadPoolExecutor(1)  # calls are answered in their order
         self._calls: list[Future[Any]] = []
         self._run: Known | None = None
         self._interrupt: Interrupt | None = None
@@ -158,12 +158,12 @@ class WildService:
 
     def in_thread(self, function: Callable[..., Any], *args: Any) -> Awaitable[Any]:
         """Do as asyncio does, but know what is under way."""
-        self._calls.append(self._threads.submit(function, *args))
+        self._calls.append(self._thread.submit(function, *args))
         return asyncio.wrap_future(self._calls[-1])
 
     def close(self) -> None:
         self.quiet()
-        self._threads.shutdown()
+        self._thread.shutdown()
         self.sandbox.close()
 
     # --- the door -------------------------------------------------------------------
