@@ -13,6 +13,11 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# Speed is measured by benches: a clock in a test fails on a busy machine, and says nothing.
+settings.register_profile("house", deadline=None)
+settings.load_profile("house")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 NO_SHARED = "../shared is not beside this clone"
