@@ -281,8 +281,9 @@ class Account(RuleBasedStateMachine):
         self.runs = [run for run in self.runs if run.started]
         if prune:
             gone = set(history.prune(0))
-            assert not any(run.id in gone and run.result is not None and run.stopped
-                           for run in self.runs)
+            assert not any(
+                run.id in gone and run.result is not None and run.stopped for run in self.runs
+            )
             self.pruned |= gone
             for run in gone:
                 with pytest.raises(chatkit.JournalError):
