@@ -40,6 +40,8 @@ def undoing(journal: Journal, desk: Desk, *, include_adopted: bool = False) -> P
             reason = row.change.loss
         elif row.evidence == "adopted" and row.change.kind == "create" and not include_adopted:
             reason = "its answer was lost; it was found, but somebody else may have made it"
+        elif _of_another(row, desk.of(row.change.code)):
+            reason = "the service answered it with another record, which is not to be deleted"
         if reason:
             step = "undo(…, include_adopted=True)" if row.evidence == "adopted" else _NEXT
             refused.append(Refused(row.change.row, "", row.change.label, reason, step))
@@ -56,6 +58,13 @@ def undoing(journal: Journal, desk: Desk, *, include_adopted: bool = False) -> P
     lossy = Counter(row.change.loss for row in done if row.change.undo == "with loss")
     notes = [f"{count:,} rows come back with loss: {why}" for why, count in lossy.items()]
     return Plan(desk, setting, changes, refused, notes=notes, skip_invalid=True)
+
+
+def _of_another(row: Row, endpoints: Endpoints[Any]) -> bool:
+    """Whether a create was answered with a record of another name: its key is not ours."""
+    wanted = row.change.after
+    named = endpoints.natural({**wanted, **(row.after or {})})
+    return row.change.kind == "create" and named != endpoints.natural(wanted)
 
 
 def _back(row: Row, endpoints: Endpoints[Any]) -> Change:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from faults.interrupts import DEADLINE, Kernel, Served, notebook, work
+from faults.interrupts import DEADLINE, notebook, work
+from faults.notebook import Kernel, Served
 
 #: The engine without its own handler of the stop button, and with it again.
 DEAF = """
