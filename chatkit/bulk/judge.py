@@ -187,7 +187,8 @@ class Judge:
         self._went_well()
         if change.kind == "delete":
             return None
-        there = {} if record is None else endpoints.shown(record)
+        only_key = record is None or record.model_fields_set <= {endpoints.key}
+        there = {} if only_key else endpoints.shown(record)
         wanted = change.after
         was = change.before.get(endpoints.key)
         if change.kind == "create" and was not in (None, key):  # an undo brings back
