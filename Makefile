@@ -11,10 +11,11 @@
 PYTHON  ?= python3
 PORT    ?= 8888
 BROWSER ?= 1
-BENCHES ?= imports client frames plan flatness sandbox
+BENCHES ?= imports client apply frames plan flatness sandbox
 ROWS    ?= 10000
 KILLS   ?= 1000
 SEED    ?= 0
+INTERRUPTS ?= 100
 
 PY := .venv/bin/python
 export UV_HTTP_TIMEOUT ?= 180
@@ -47,6 +48,7 @@ bench: .venv/ready-bench
 
 faults: .venv/ready-test
 	@PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 $(PY) -m faults --rows $(ROWS) --kills $(KILLS) --seed $(SEED)
+	@PYTHONPATH=tests $(PY) -m faults.interrupts $(INTERRUPTS)
 
 clean:
 	rm -rf .venv .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis
