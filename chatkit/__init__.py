@@ -33,9 +33,11 @@ if TYPE_CHECKING:
         SettingsError,
         Unreachable,
     )
+    from chatkit.files import read_contacts
     from chatkit.history import journal, prune, resume, runs, undo
     from chatkit.profile import ServiceProfile
     from chatkit.sandbox import Sandbox
+    from chatkit.widgets import Form, Grid, PlanView
 
 __all__ = [
     "AccountBusy",
@@ -45,6 +47,8 @@ __all__ = [
     "Client",
     "Conflict",
     "DeadlinePassed",
+    "Form",
+    "Grid",
     "InDoubt",
     "InputError",
     "JournalError",
@@ -53,6 +57,7 @@ __all__ = [
     "NotFound",
     "NotPermitted",
     "PlanRefused",
+    "PlanView",
     "RateLimited",
     "Refused",
     "Sandbox",
@@ -64,6 +69,7 @@ __all__ = [
     "doctor",
     "journal",
     "prune",
+    "read_contacts",
     "resume",
     "runs",
     "undo",
@@ -75,6 +81,8 @@ _HOME = {
     "ServiceProfile": "profile",
     "connect": "client",
     "doctor": "checkup",
+    "read_contacts": "files",
+    **dict.fromkeys(("Form", "Grid", "PlanView"), "widgets"),
     **dict.fromkeys(("journal", "prune", "resume", "runs", "undo"), "history"),
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -24,12 +25,13 @@ if TYPE_CHECKING:
     from chatkit.sandbox import Sandbox
 
 
-_open: weakref.WeakSet[Client] = weakref.WeakSet()
+_open: weakref.WeakValueDictionary[int, Client] = weakref.WeakValueDictionary()
+_numbers = count()
 
 
 def open_clients() -> list[Client]:
-    """Return the clients of this process, so that a run finds its account again."""
-    return list(_open)
+    """Return the clients of this process, the latest first: a run finds its account again."""
+    return list(_open.values())[::-1]
 
 
 class Client:
@@ -83,7 +85,8 @@ class Client:
         self.flows = Flows(transport)
         self.templates = Templates(transport)
         self.webhooks = Webhooks(transport)
-        _open.add(self)
+        self._number = next(_numbers)
+        _open[self._number] = self
 
     def desk(self, noun: str) -> Desk:
         """Return the room of a kind of record: contact, flow, content or webhook."""
@@ -101,8 +104,10 @@ class Client:
         Raises:
             PlanRefused: The file is no plan, was edited, or belongs to another account.
         """
+        from chatkit import accessor
         from chatkit.bulk.plan import Plan
 
+        accessor.register()
         return Plan.load(path, self.desk)
 
     def __repr__(self) -> str:
@@ -111,6 +116,7 @@ class Client:
 
     def close(self) -> None:
         """Close the connections to the service."""
+        _open.pop(self._number, None)
         self.transport.close()
 
     def __enter__(self) -> Self:

@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from chatkit import accessor
 from chatkit.bulk import table
 from chatkit.bulk.apply import Desk, counted, folded
 from chatkit.bulk.journal import Header, Journal, find, glance, home, journals
@@ -77,6 +78,7 @@ def resume(
         AccountBusy: Another kernel is changing this account.
         SettingsError: The account cannot be found: pass its client.
     """
+    accessor.register()
     with Journal.open(find(_name(run)), reading=True) as kept:
         plan = Plan.of_run(kept, _desk(kept.header, client))
     return plan.apply(
@@ -102,6 +104,7 @@ def undo(
         JournalError: There is no such run, or its journal is damaged.
         SettingsError: The account cannot be found: pass its client.
     """
+    accessor.register()
     with Journal.open(find(_name(run)), reading=True) as kept:
         return undoing(kept, _desk(kept.header, client), include_adopted=include_adopted)
 

@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache, wraps
-from typing import Annotated, Any, ClassVar, get_args
+from types import UnionType
+from typing import Annotated, Any, ClassVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
@@ -73,7 +74,8 @@ class Body(BaseModel):
     def takes_text(cls, name: str) -> bool:
         """Whether a field may hold text."""
         annotation = cls.model_fields[name].annotation
-        return annotation is str or str in get_args(annotation)
+        either = get_origin(annotation) in (Union, UnionType)
+        return annotation is str or (either and str in get_args(annotation))
 
     @classmethod
     def column(

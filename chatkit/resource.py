@@ -98,8 +98,10 @@ class Resource(Endpoints[R]):
         self, filters: Mapping[str, str] = MappingProxyType({}), *, full: bool = False
     ) -> pd.DataFrame:
         """Read the whole list into a DataFrame, indexed by key; `full` reads each record too."""
+        from chatkit import accessor
         from chatkit import frame as frames
 
+        accessor.register()
         columns = frames.Columns(frames.kinds(self.record, self.record.listed))
         listing = Listing(
             self.transport,

@@ -60,7 +60,7 @@ def test_runs_are_listed_the_latest_first(sandbox, client):
     plan = client.contacts.plan(newcomers(3))
     first = plan.apply()
     open_run = stopped(sandbox, client)
-    back = chatkit.undo(first)
+    back = chatkit.undo(first, client)
     back.apply()
     runs = chatkit.runs(client)
     assert runs.index.tolist() == [back.id, name_of(open_run), plan.id]

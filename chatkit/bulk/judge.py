@@ -256,7 +256,7 @@ class Judge:
             case NotAuthenticated() | NotPermitted():
                 if writing:
                     self.note(row, "not sent", reason=reason)
-                self.stopped = f"{reason} {error.advice}"
+                self.stopped = f"{reason}. {error.advice}" if error.advice else reason
             case Refused() if step.stage in ("read", "look"):
                 return self._unreadable(row, error)
             case NotFound() if writing and row.change.kind != "create":

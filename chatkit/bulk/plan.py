@@ -207,7 +207,7 @@ class Plan:
                 run.go()
             self.secrets |= run.secrets
             result = table.result(run.rows, self.id, self.setting.names, run.stopped)
-            if run.stopped:
+            if run.stopped and watch is None:  # who watches is told by the result
                 say(f"{table.summary(result)} chatkit.resume({self.id!r}) goes on.")
         return result
 

@@ -56,7 +56,7 @@ def counted(states: Iterable[str]) -> str:
 # --- what is told ---------------------------------------------------------------------
 
 
-def _heading(plan: Plan) -> str:
+def heading(plan: Plan) -> str:
     """Count the plan in words."""
     setting = plan.setting
     rows = len({repr(cell.row) for cell in plan.cells})
@@ -71,9 +71,9 @@ def _heading(plan: Plan) -> str:
     return f"{about}: {', '.join(found) or '0 changes'}{refused}."
 
 
-def _losses(plan: Plan) -> Losses:
+def losses_of(plan: Plan) -> Losses:
     """Number the reasons why changes cannot be undone exactly, and say each with its count."""
-    changes = chain.from_iterable(_kinds(plan))
+    changes = chain.from_iterable(by_kind(plan))
     count = Counter((c.undo, c.loss) for c in changes if c.undo != "exactly")
     ends = {"never": "can never be undone", "with loss": "can be undone only with loss"}
     return {
@@ -82,9 +82,9 @@ def _losses(plan: Plan) -> Losses:
     }
 
 
-def _told(plan: Plan) -> list[str]:
+def notes_of(plan: Plan) -> list[str]:
     """Say what else is to be known before it is applied."""
-    losses = [said for _, said in _losses(plan).values()]
+    losses = [said for _, said in losses_of(plan).values()]
     if len(losses) > FEW:
         rest = f"… and {many(len(losses) - FEW, 'more reason')}: plan.frame() has them all."
         losses[FEW:] = [rest]
@@ -101,7 +101,7 @@ def _duration(seconds: float) -> str:
     return f"about {many(10 * round(seconds / 10), 'second')}"
 
 
-def _kinds(plan: Plan) -> list[list[Change]]:
+def by_kind(plan: Plan) -> list[list[Change]]:
     """Put the changes of each kind together."""
     kinds = [[change for change in plan.changes if change.kind == kind] for kind in _SIGNS]
     return [changes for changes in kinds if changes]
@@ -116,13 +116,13 @@ def _row(row: Any) -> str:
 
 def text(plan: Plan) -> str:
     """Show a plan in a terminal, or to whoever compares outputs: the same plan, the same text."""
-    told = [line for said in _told(plan) for line in _wrapped("", said)]
-    blocks = [[_heading(plan)], _changes(plan), _cells(plan), told, _end(plan)]
+    told = [line for said in notes_of(plan) for line in _wrapped("", said)]
+    blocks = [[heading(plan)], _changes(plan), _cells(plan), told, _end(plan)]
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
 
 def _changes(plan: Plan) -> list[str]:
-    losses, kinds = _losses(plan), _kinds(plan)
+    losses, kinds = losses_of(plan), by_kind(plan)
     names = {id(c): label(c) + _footnote(c, losses) for kind in kinds for c in kind[:FEW]}
     width = max(map(columns, names.values()), default=0)
     said = []
@@ -195,7 +195,7 @@ def _wrapped(lead: str, text: str) -> list[str]:
 
 # --- as HTML --------------------------------------------------------------------------
 
-_STYLE = """
+STYLE = """
 .chatkit-plan.chatkit-plan { max-width: 72em; }
 .chatkit-plan.chatkit-plan p { margin: 0.6em 0; }
 .chatkit-plan.chatkit-plan table { border-collapse: collapse; margin: 0.6em 0; table-layout: fixed;
@@ -227,9 +227,9 @@ _REFUSED = {"row": 10, "column": 13, "value": 23, "reason": 27, "next step": 27}
 
 def html(plan: Plan) -> str:
     """Show a plan in JupyterLab, light and dark; it can be read without its style too."""
-    losses, kinds = _losses(plan), _kinds(plan)
+    losses, kinds = losses_of(plan), by_kind(plan)
     room = MANY // max(len(kinds), 1)  # a few deletes are not to hide behind many creates
-    rows = [_html_changes(changes, losses, room) for changes in kinds]
+    rows = [html_changes(changes, losses, room) for changes in kinds]
     first = [row for kind in rows for row in kind[:FEW]]
     more = [row for kind in rows for row in kind[FEW:]]
     cells = [_html_refused(cell) for cell in plan.cells[:MANY]]
@@ -237,12 +237,12 @@ def html(plan: Plan) -> str:
     does = "<p><code>plan.apply()</code> does it.</p>" if plan.changes else ""
     objections = [visible(said) for said in plan.objections()]
     parts = [
-        f"<style>{_STYLE}</style><p><strong>{_html(_heading(plan))}</strong></p>",
+        f"<style>{STYLE}</style><p><strong>{_html(heading(plan))}</strong></p>",
         _html_tables(widths, first, more, len(plan.changes), "plan.frame()"),
         "<p><strong>Refused</strong></p>" if cells else "",
         _html_tables(_REFUSED, cells[:FEW], cells[FEW:], len(plan.cells), "plan.refused"),
-        _html_list("told", "", _told(plan)),
-        _html_list("objections", "It refuses itself:", objections) or does,
+        html_list("told", "", notes_of(plan)),
+        html_list("objections", "It refuses itself:", objections) or does,
     ]
     # the class names keep JupyterLab from reading $…$ in a name as mathematics
     return f'<div class="chatkit-plan tex2jax_ignore mathjax_ignore">{"".join(parts)}</div>'
@@ -269,7 +269,7 @@ def _html_tables(
     return f"{table}<details>{folded}</details>"
 
 
-def _html_changes(changes: list[Change], losses: Losses, room: int) -> list[str]:
+def html_changes(changes: list[Change], losses: Losses, room: int) -> list[str]:
     """Make a table body of each change, as long as there is room for its lines."""
     bodies = []
     for change in changes:
@@ -309,7 +309,7 @@ def _html_refused(cell: Refused) -> str:
     return f"<tbody><tr>{row}</tr></tbody>"
 
 
-def _html_list(name: str, heading: str, lines: list[str]) -> str:
+def html_list(name: str, heading: str, lines: list[str]) -> str:
     items = "".join([f"<li>{_html(line)}</li>" for line in lines])
     title = f"<strong>{heading}</strong>" if heading else ""
     return f'<div class="{name}">{title}<ul>{items}</ul></div>' if items else ""

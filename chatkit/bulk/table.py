@@ -90,7 +90,7 @@ def summary(result: pd.DataFrame) -> str:
     """Say the counts of a result in words, and why its run stopped if it did."""
     said = show.counted(result["state"])
     stopped = memory(result).get("stopped")
-    return f"{said} It stopped: {stopped}." if stopped else said
+    return f"{said} It stopped: {stopped.rstrip('.')}." if stopped else said
 
 
 def run_of(frame: pd.DataFrame) -> str | None:
@@ -150,21 +150,3 @@ def _frame(
     if "key" in frame and all(isinstance(key, int | None) for key in columns["key"]):
         frame["key"] = frame["key"].astype("Int64")
     return frame
-
-
-@pd.api.extensions.register_dataframe_accessor("chatkit")
-class Accessor:
-    """`frame.chatkit`: what chatkit knows of a frame that it has made."""
-
-    def __init__(self, frame: pd.DataFrame) -> None:
-        self._frame = frame
-
-    def summary(self) -> str:
-        """Say the counts of a result in words, and why it stopped if it did.
-
-        Raises:
-            TypeError: The frame is no result of `plan.apply()`.
-        """
-        if "state" not in self._frame:
-            raise TypeError("Only the result of plan.apply() has a summary.")
-        return summary(self._frame)

@@ -69,15 +69,8 @@ def test_a_result_remembers_its_run_and_why_it_stopped():
     frame = result(created(0), stopped="the token may not")
     assert table.run_of(frame) == table.run_of(frame.copy()) == "20261120-101502-7f3a"
     assert table.run_of(frame[frame["state"] == "failed"]) == "20261120-101502-7f3a"
-    assert frame.chatkit.summary().startswith(
-        "1 change: 1 not sent. It stopped: the token may not."
-    )
+    assert table.summary(frame).startswith("1 change: 1 not sent. It stopped: the token may not.")
     assert table.run_of(pd.DataFrame()) is None
-
-
-def test_other_frames_have_no_summary(client):
-    with pytest.raises(TypeError, match=r"plan\.apply"):
-        client.contacts.frame().chatkit.summary()
 
 
 # --- plans, refused cells, journals, runs ---------------------------------------------------

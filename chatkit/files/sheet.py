@@ -1,0 +1,212 @@
+"""Sheet: XLSX files, read and written; the only import of openpyxl.
+
+What a person sees in a cell and what the file holds are two things: 00491 may be the number
+491 with a format, and 9.2E+11 a number that has lost its digits. The first is read as it is
+seen, the second is refused.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+import zipfile
+from collections.abc import Sequence
+from contextlib import closing
+from datetime import datetime, time
+from io import BytesIO
+from typing import Any
+
+import openpyxl
+from openpyxl.cell import WriteOnlyCell
+from openpyxl.styles import Font
+
+from chatkit.errors import InputError, Problem
+from chatkit.files.shield import bare, marked
+from chatkit.files.table import Odd, Row, Table, letter, shown
+
+#: What a spreadsheet program can hold.
+_MOST_ROWS, _MOST_COLUMNS, _LONGEST = 2**20, 2**14, 32767
+#: What is read at most: a file can be small, and unpacked larger than any memory.
+_MOST_BYTES, _MOST_CELLS = 2**30, 2**25
+# XML cannot hold these; the format writes them as _x0001_, and a text that looks so as well.
+_ESCAPE = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
+_ESCAPED = re.compile("_x((?![dD][89a-fA-F])[0-9A-Fa-f]{4})_")
+
+# What a format puts beside the digits, and all of it that stands for no digit.
+_LITERAL = re.compile(r'\\(.)|"([^"]*)"')
+_NO_DIGIT = re.compile(r'\\.|"[^"]*"|\[[^]]*\]|[_*].')
+_PLUS = re.compile(r'(?:\\\+|"\+"|\+)[0#]+')
+
+
+# --- reading ----------------------------------------------------------------------------
+
+
+def read(data: bytes, sheet: str | None) -> Table:
+    """Read one sheet of a workbook.
+
+    Args:
+        data: The file.
+        sheet: Its name; None for the first one that is not hidden.
+
+    Raises:
+        InputError: It is no workbook that can be read, or has no such sheet.
+    """
+    try:
+        with warnings.catch_warnings():  # of styles and rules of input, which are not needed
+            warnings.simplefilter("ignore")
+            return _read(data, sheet)
+    except InputError:
+        raise
+    except Exception as error:  # noqa: BLE001  openpyxl raises anything over a broken file
+        raise InputError(f"This is no XLSX file that can be read ({error!r:.100}).") from None
+
+
+def _read(data: bytes, sheet: str | None) -> Table:
+    with zipfile.ZipFile(BytesIO(data)) as parts:
+        if sum(part.file_size for part in parts.infolist()) > _MOST_BYTES:
+            raise InputError(f"Unpacked, this file is larger than {_MOST_BYTES >> 30} GB.")
+    with closing(_opened(data, values=False)) as book:
+        names = [s.title for s in book.worksheets if s.sheet_state == "visible"]
+        name = sheet or names[0]
+        if name not in [s.title for s in book.worksheets]:
+            raise InputError(
+                f"There is no sheet {name!r}; there are {', '.join(map(repr, names))}."
+            )
+        rows = _rows(book, name)
+    if any(cell.data_type == "f" for row in rows for cell in row):
+        with closing(_opened(data, values=True)) as book:
+            rows = _calculated(rows, _rows(book, name))
+    values = [_trimmed(row) for row in rows]
+    width = max(map(len, values), default=0)
+    if width * len(values) > _MOST_CELLS:
+        raise InputError(f"It is too wide: clear what stands in column {letter(width - 1)}.")
+    table = Table(f"XLSX, sheet {shown(name)}", [])
+    for number, cells in enumerate(values, 1):
+        if cells:
+            table.rows.append(Row(number, cells + [None] * (width - len(cells))))
+    if others := [other for other in names if other != name]:
+        table.notes.append(f"not read: the sheets {', '.join(map(repr, others))} (sheet=)")
+    return table
+
+
+def _opened(data: bytes, *, values: bool) -> Any:
+    return openpyxl.load_workbook(BytesIO(data), read_only=True, data_only=values)
+
+
+def _rows(book: Any, name: str) -> list[tuple[Any, ...]]:
+    sheet = book[name]
+    sheet.reset_dimensions()  # some programs write a size that is not true
+    return list(sheet.iter_rows())
+
+
+def _trimmed(row: Sequence[Any]) -> list[Any]:
+    """Return what a row holds up to its last cell with something in it."""
+    values = [_value(cell) for cell in row]
+    while values and values[-1] is None:
+        values.pop()
+    return values
+
+
+def _calculated(
+    rows: list[tuple[Any, ...]], results: list[tuple[Any, ...]]
+) -> list[tuple[Any, ...]]:
+    """Take the results that the file keeps for formulas in place of the formulas."""
+    return [
+        tuple(
+            result if cell.data_type == "f" and result.value is not None else cell
+            for cell, result in zip(row, found, strict=True)
+        )
+        for row, found in zip(rows, results, strict=True)
+    ]
+
+
+def _value(cell: Any) -> Any:
+    """Return what a person sees in a cell, as far as it is a text or a whole number."""
+    value, kind = cell.value, cell.data_type
+    if value is None or value == "":
+        return None
+    if kind == "f":
+        return Odd(str(value), "is a formula whose result is not in the file: open and save it")
+    if kind == "e":
+        return Odd(str(value), "is an error in the spreadsheet")
+    if isinstance(value, str):
+        return bare(_ESCAPED.sub(lambda found: chr(int(found[1], 16)), value))
+    if type(value) is int:
+        return _seen(value, cell.number_format)
+    if isinstance(value, datetime) and value.time() == time() and "h" not in cell.number_format:
+        return value.date()
+    return value
+
+
+def _seen(value: int, form: str) -> Any:
+    """Show a whole number as its format does, zeros and all; or say that this cannot be told."""
+    literals = "".join(one or other for one, other in _LITERAL.findall(form))
+    pattern = _NO_DIGIT.sub("", form).partition(";")[0]
+    if re.search("[eE][+-]|%", pattern):
+        return Odd(f"{value:.5E}", "is shown with an exponent, so its last digits may be lost")
+    plus = "+" if _PLUS.fullmatch(form) else ""
+    if not plus and re.search("[+0-9]", literals + pattern.replace("0", "")):
+        return Odd(str(value), f"is shown with the format {form}, which adds to it: make it text")
+    zeros = pattern.partition(".")[0].count("0")
+    if not plus and zeros < 2:
+        return value
+    return f"{plus}{value:0{max(zeros, 1) + (value < 0)}d}"
+
+
+# --- writing ----------------------------------------------------------------------------
+
+
+def written(columns: Sequence[str], rows: Sequence[Sequence[str | None]]) -> bytes:
+    """Write a workbook of one sheet in which each cell is text, also what is typed later.
+
+    Raises:
+        InputError: It is more than a spreadsheet can hold.
+    """
+    if len(rows) >= _MOST_ROWS or len(columns) > _MOST_COLUMNS:
+        raise InputError(
+            f"A sheet has at most {_MOST_ROWS - 1:,} rows below the names and {_MOST_COLUMNS:,} "
+            f"columns; these are {len(rows):,} and {len(columns):,}. to_csv() has no limit."
+        )
+    texts = [[None if text is None else _escaped(text) for text in row] for row in rows]
+    if too_long := [
+        Problem(f"row {number}, {column}", f"{text[:40]!r}…", f"has {len(text):,} characters")
+        for number, row in enumerate(texts, 2)
+        for column, text in zip(columns, row, strict=True)
+        if text is not None and len(text) > _LONGEST // 2 and _units(text) > _LONGEST
+    ]:
+        raise InputError(f"A cell holds at most {_LONGEST:,} characters:", too_long)
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet("Contacts")
+    sheet.freeze_panes = "A2"
+    size = f"A1:{letter(len(columns) - 1)}{len(rows) + 1}"
+    sheet.calculate_dimension = lambda: size  # at the top, or readers look for it in all rows
+    for place, column in enumerate(columns):
+        dimension = sheet.column_dimensions[letter(place)]
+        dimension.number_format = "@"
+        dimension.width = min(max(len(column) + 2, 16), 40)
+    head = [_cell(sheet, _escaped(column)) for column in columns]
+    for cell in head:
+        cell.font = Font(bold=True)
+    for cells in (head, *([_cell(sheet, text) for text in row] for row in texts)):
+        sheet.append(cells)
+    target = BytesIO()
+    book.save(target)
+    return target.getvalue()
+
+
+def _escaped(text: str) -> str:
+    return _ESCAPE.sub(lambda found: f"_x{ord(found[0]):04X}_", marked(text))
+
+
+def _units(text: str) -> int:
+    """Count characters as a spreadsheet program does: some of ours are two of its."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def _cell(sheet: Any, text: str | None) -> Any:
+    if text is None:
+        return None
+    cell = WriteOnlyCell(sheet, text)
+    cell.data_type = "s"  # whatever it begins with, it is no formula and no error
+    cell.number_format = "@"
+    return cell

@@ -1,0 +1,310 @@
+"""A column of telephone numbers, split at once to what `split` makes of each.
+
+Texts of digits and the usual punctuation are read here as the library reads them, by columns.
+Everything else goes to the library, each different text once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from phonenumbers import COUNTRY_CODE_TO_REGION_CODE as REGIONS
+from phonenumbers import country_code_for_region
+
+from chatkit.numbers.number import TYPES, VERDICTS, Number, known, read, text_of
+from chatkit.numbers.region import Region, region_of
+from chatkit.numbers.texts import (
+    TEXT,
+    Foreign,
+    Ints,
+    Mask,
+    begins,
+    differs,
+    holds,
+    joined,
+    lengths,
+    letters_of,
+    matches,
+    named,
+    only,
+    replaced,
+    starts,
+    where,
+    without,
+)
+
+#: Fewer rows than this of one country are sooner read than its patterns are compiled.
+FEW = 40
+
+_SCHEMA = pa.schema([(name, TEXT) for name in Number._fields])
+_PUNCTUATION = b" -.()/"
+#: What has fewer or more digits is no number in any country.
+_FEWEST, _MOST = 5, 17
+#: A longer text is no number, however much of it is punctuation.
+_LONGEST_TEXT = 100
+#: Perhaps a decimal, or two numbers with a / between them: for `read` to decide.
+_DECIMAL, _TWO_NUMBERS = r"^ *[-+]?[0-9]+\.[0-9]+ *$", 14
+
+_VERDICTS, _TYPES = list(VERDICTS), list(TYPES.values())
+_REGIONS = sorted({region for regions in REGIONS.values() for region in regions})
+_VALID, _LONG, _AMBIGUOUS, _UNKNOWN = map(
+    _VERDICTS.index, ("valid", "too long", "ambiguous", "unknown country code")
+)
+_TOLD = _VERDICTS.index("no area code")  # the last that comes with a country code and a number
+
+
+def split_all(texts: Iterable[object], region: str | None = None) -> Any:
+    """Split a whole column.
+
+    Args:
+        texts: A pandas Series, an Arrow array or any other iterable of cells.
+        region: Where numbers without + are dialled: 'IN', or its country code '+91'.
+
+    Returns:
+        A `pyarrow.Table` with a row for each text, in order, and the fields of `Number` as
+        columns of large_string; `.to_pandas()` makes a frame of `str` columns of it.
+
+    Raises:
+        InputError: There is no such region.
+    """
+    region = known(region)
+    column = _column(texts).dictionary_encode("encode")
+    table = _Sieve(column.dictionary, region).table()
+    return table if len(table) == len(column) else table.take(column.indices)
+
+
+def _column(cells: Iterable[object]) -> Any:
+    """The texts of all cells; only those that are text already are taken as they are."""
+    if isinstance(cells, pa.ChunkedArray):
+        cells = cells.combine_chunks()
+    if isinstance(cells, pa.Array):
+        cells = cells if cells.type in (TEXT, pa.string()) else cells.to_pylist()
+    elif not hasattr(cells, "__len__"):
+        cells = list(cells)
+    try:
+        column = pa.array(cells, TEXT, from_pandas=True)
+    except (TypeError, ValueError):  # numbers among them, or half characters
+        column = pa.array([text_of(cell) for cell in cells], TEXT)
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+
+class _Part(NamedTuple):
+    """Some rows of one country code as they were read."""
+
+    code: int  # 0 for none
+    places: Ints
+    #: A number that is not told, as its verdict forbids it, is the one to suggest.
+    numbers: Any
+    verdicts: Ints
+    regions: Ints  # -1 for none
+    types: Ints  # -1 for none
+
+
+class _Sieve:
+    """Reads the different texts of a column; what falls through is for the library."""
+
+    def __init__(self, texts: Any, region: str | None) -> None:
+        self._texts, self._region = texts, region
+        filled = pc.fill_null(texts, "")
+        self._written = without(_PUNCTUATION, filled)
+        plain = matches(self._written, rf"^\+?[0-9]{{{_FEWEST},{_MOST}}}$")
+        if self._written is not filled:
+            plain &= self._undoubted(filled)
+        places, digits = np.flatnonzero(plain), where(self._written, plain)
+        plus = starts(digits, "+")
+        abroad = _international(places[plus], pc.utf8_ltrim(where(digits, plus), "+"), region)
+        at_home = _national(places[~plus], where(digits, ~plus), region)
+        self._parts = [part for part in (*abroad, *at_home) if len(part.places)]
+
+    def _undoubted(self, texts: Any) -> Mask:
+        """Whether there is at most one number in each text, with all its digits."""
+        fine: Mask = lengths(texts) <= _LONGEST_TEXT
+        fine &= ~(holds(texts, "/") & (lengths(self._written) >= _TWO_NUMBERS))
+        dotted = np.flatnonzero(holds(texts, "."))
+        fine[dotted] &= ~matches(texts.take(pa.array(dotted)), _DECIMAL)
+        return fine
+
+    def table(self) -> Any:
+        """Every text, in order, with what it says."""
+        left = np.ones(len(self._texts), bool)
+        for part in self._parts:
+            left[part.places] = False
+        settled = self._settled(left)
+        if not left.any():
+            return settled
+        texts = where(self._texts, left).to_pylist()
+        rows = [read(text, self._region)._asdict() for text in texts]
+        table = pa.concat_tables([settled, pa.Table.from_pylist(rows, _SCHEMA)]).combine_chunks()
+        order = _order([np.flatnonzero(~left), np.flatnonzero(left)], len(left))
+        return table.take(pa.array(order))
+
+    def _settled(self, left: Mask) -> Any:
+        """The rows of all parts, in order."""
+        parts = self._parts
+        if not parts:
+            return _SCHEMA.empty_table()
+        order = _order([part.places for part in parts], len(left))[~left]
+        numbers = pa.concat_arrays([part.numbers for part in parts]).take(pa.array(order))
+        verdicts, regions, types = (
+            np.concatenate(every)[order]
+            for every in zip(*((p.verdicts, p.regions, p.types) for p in parts), strict=True)
+        )
+        place = np.repeat(np.arange(len(parts)), [len(part.places) for part in parts])[order]
+        codes = [f"+{part.code}" if part.code else None for part in parts]
+        reasons = [
+            reason.format(code=code or "any country") or None
+            for code in codes
+            for reason in VERDICTS.values()
+        ]
+        told, code, written = verdicts <= _TOLD, named(codes, place), where(self._written, ~left)
+        whole = joined(code, numbers)
+        plain = pc.if_else(pc.starts_with(written, "+"), whole, numbers)
+        changed = told & differs(written, plain)
+        note = joined(written, " is read as ", whole) if changed.any() else whole
+        columns = Number(
+            country_code=only(told, code),
+            number=only(told, numbers),
+            region=named(_REGIONS, np.where(told, regions, -1)),
+            type=named(_TYPES, np.where(told, types, -1)),
+            verdict=named(_VERDICTS, verdicts),
+            reason=named(reasons, place * len(VERDICTS) + verdicts),
+            note=only(changed, note),
+            suggestion=only(~told, whole),
+        )
+        return pa.table(list(columns), schema=_SCHEMA)
+
+
+def _order(places: Sequence[Ints], count: int) -> Ints:
+    """Where, in all these places one after the other, each row is: quicker than sorting."""
+    every = np.concatenate(places)
+    order = np.zeros(count, np.int64)
+    order[every] = np.arange(len(every))
+    return order
+
+
+# --- from digits to parts -----------------------------------------------------------------
+
+
+def _national(places: Ints, digits: Any, region: str | None) -> Iterator[_Part]:
+    """Read digits without +."""
+    if region is None:
+        yield from _of_no_country(places, digits)
+        return
+    here = region_of(country_code_for_region(region), region)
+    try:
+        abroad, after = _dialled_abroad(digits, here)
+        yield from _international(places[abroad], where(after, abroad), region)
+        places, digits = places[~abroad], where(digits, ~abroad)
+        own = begins(digits, str(here.code))
+        yield from _judged(places[~own], where(digits, ~own), here)
+        yield from _own_code(places[own], where(digits, own), here)
+    except Foreign:
+        return
+
+
+def _of_no_country(places: Ints, digits: Any) -> Iterator[_Part]:
+    """Refuse digits without + where no region is given; suggest what they are after a +."""
+    for part in _international(places, replaced(digits, "^00", ""), None):
+        meant = only(part.types >= 0, part.numbers)
+        yield part._replace(numbers=meant, verdicts=np.full(len(part.places), _AMBIGUOUS))
+
+
+def _dialled_abroad(digits: Any, here: Region) -> tuple[Mask, Any]:
+    """Which begin as calls to another country do, like 00 or 011, and what comes after that."""
+    prefix = here.data.international_prefix
+    if not prefix or not (found := begins(digits, prefix)).any():
+        return np.zeros(len(digits), bool), digits
+    return found, replaced(digits, f"^(?:{prefix})", "")
+
+
+def _own_code(places: Ints, digits: Any, here: Region) -> Iterator[_Part]:
+    """Read digits that begin with the country code of their region, or only look like it."""
+    main = region_of(here.code, REGIONS[here.code][0])
+    after = pc.utf8_slice_codeunits(digits, len(str(here.code)))
+    cut = here.cut(after)
+    own = (~here.viable(digits) & here.viable(cut)) | (here.sizes[lengths(digits)] == _LONG)
+    yield from _judged(places[own], where(cut, own), main)
+    places, digits, after = places[~own], where(digits, ~own), where(after, ~own)
+    for part in _judged(places, digits, here):
+        for other in _judged(places, after, main):
+            either = (other.types >= 0) & differs(part.numbers, other.numbers)
+            yield part._replace(
+                numbers=pc.if_else(pa.array(either), other.numbers, part.numbers),
+                verdicts=np.where(either, _AMBIGUOUS, part.verdicts),
+            )
+
+
+def _international(places: Ints, digits: Any, region: str | None) -> Iterator[_Part]:
+    """Read digits that begin with a country code."""
+    whole = lengths(digits) >= _FEWEST  # perhaps not after a prefix
+    places, digits = places[whole], where(digits, whole)
+    codes = _codes(digits)
+    order = np.argsort(codes, kind="stable")
+    places, codes, digits = places[order], codes[order], digits.take(pa.array(order))
+    first = np.flatnonzero(np.diff(codes, prepend=-1)).tolist()
+    for start, end in pairwise([*first, len(codes)]):
+        code, here, group = int(codes[start]), places[start:end], digits[start:end]
+        if code:
+            main = region_of(code, REGIONS[code][0])
+            yield from _judged(here, pc.utf8_slice_codeunits(group, len(str(code))), main)
+        elif region is None:  # with a region the library may still find a way to read it
+            none, unknown = np.full((2, len(here)), [[-1], [_UNKNOWN]], np.int16)
+            yield _Part(0, here, pa.nulls(len(here), TEXT), unknown, none, none)
+
+
+def _codes(digits: Any) -> Ints:
+    """The country code that each begins with, or 0."""
+    ends, letters = letters_of(digits)
+    first, second, third = (letters[ends[:-1] + place].astype(np.int16) for place in range(3))
+    codes: Ints = _CODES[100 * first + 10 * second + third - 111 * ord("0")]
+    return codes
+
+
+def _code(digits: str) -> int:
+    starts = (int(digits[:end]) for end in range(1, len(digits) + 1) if digits[0] != "0")
+    return next((code for code in starts if code in REGIONS), 0)
+
+
+#: The country code of every three digits.
+_CODES: Ints = np.array([_code(f"{start:03}") for start in range(1000)], np.int16)
+
+
+def _judged(places: Ints, digits: Any, region: Region) -> Iterator[_Part]:
+    """Read digits as they are dialled in a region, without a country code."""
+    if len(places) < FEW:
+        return
+    try:
+        numbers = region.significant(digits)
+        regions, types = _classified(region.code, numbers)
+    except Foreign:
+        return
+    sizes = region_of(region.code, REGIONS[region.code][0]).sizes[lengths(numbers)]
+    yield _Part(region.code, places, numbers, np.where(types < 0, sizes, _VALID), regions, types)
+
+
+def _classified(code: int, numbers: Any) -> tuple[Ints, Ints]:
+    """Find the region and the type of each number, among the regions that share a code."""
+    names = REGIONS[code]
+    if len(names) == 1:
+        types = region_of(code, names[0]).types(numbers)
+        return np.full(len(numbers), _REGIONS.index(names[0]), np.int16), types
+    regions, types = np.full((2, len(numbers)), -1, np.int16)
+    open_ = np.arange(len(numbers))
+    for name in names:
+        if not len(open_):
+            break
+        region, rest = region_of(code, name), numbers.take(pa.array(open_))
+        if (here := region.leads(rest)) is None:
+            found = region.types(rest)
+            here = found >= 0
+            found = found[here]
+        else:
+            found = region.types(where(rest, here))
+        regions[open_[here]], types[open_[here]] = _REGIONS.index(name), found
+        open_ = open_[~here]
+    return regions, types

@@ -1,0 +1,24 @@
+"""Widgets: forms, an editable grid and plans, for people who would rather not write code."""
+
+# Names are loaded when they are first used: ipywidgets is not imported before it is needed.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from chatkit.widgets.form import Form
+    from chatkit.widgets.grid import Grid
+    from chatkit.widgets.planview import PlanView
+
+__all__ = ["Form", "Grid", "PlanView"]
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module 'chatkit.widgets' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(f"chatkit.widgets.{name.lower()}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

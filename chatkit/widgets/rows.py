@@ -1,0 +1,101 @@
+"""Rows: many rows in pages, filtered by kind and by text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
+from typing import NamedTuple
+
+import ipywidgets as w
+
+from chatkit.widgets.button import Button
+
+PAGE = 10  #: rows that are shown at once
+
+
+class Item(NamedTuple):
+    """One row: of which kinds it is, what is searched, and how it is drawn."""
+
+    kinds: tuple[str, ...]
+    text: str
+    html: Callable[[], str]
+
+
+class Rows(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
+    """A table of many rows, of which a person sees those of one kind that hold a text.
+
+    Args:
+        columns: Their names, each with its width in percent.
+        items: The rows; each draws itself as escaped HTML, a table body of its own.
+    """
+
+    def __init__(self, columns: Mapping[str, int], items: Sequence[Item]) -> None:
+        self.items: list[Item] = []
+        self._texts: list[str] = []
+        self._head = ""
+        self._page = 0
+        self.kind = w.Dropdown(description="Show")
+        self.search = w.Text(description="that hold", placeholder="any text")
+        self._table, self._place = w.HTML(), w.HTML()
+        self._back = Button("Previous", lambda: self._turn(-1))
+        self._on = Button("Next", lambda: self._turn(1))
+        for control in (self.kind, self.search):
+            control.observe(lambda _: self._turn(0), names="value")
+        self._filters = w.HBox([self.kind, self.search])
+        self._pager = w.HBox([self._back, self._on, self._place])
+        for bar in (self._filters, self._pager):
+            bar.add_class("chatkit-bar")
+        super().__init__([self._filters, self._table, self._pager])
+        self.add_class("chatkit-plan")
+        self.fill(columns, items)
+
+    def fill(self, columns: Mapping[str, int], items: Sequence[Item], kind: str = "") -> None:
+        """Show other rows, at first those of a kind if there are any of it."""
+        self.items = list(items)
+        self._texts = [item.text.casefold() for item in self.items]
+        self._head = "".join(
+            f'<th scope="col" style="width: {width}%">{escape(name)}</th>'
+            for name, width in columns.items()
+        )
+        count = Counter(kind for item in self.items for kind in item.kinds)
+        options = [(f"all {len(self.items):,}", "")]
+        options += [(f"{kind} {number:,}", kind) for kind, number in count.items()]
+        self.kind.options = options
+        self.kind.value = kind if kind in count else ""
+        self.search.value = ""
+        self._filters.layout.display = None if len(self.items) > 1 else "none"
+        self._turn(0)
+
+    def __repr__(self) -> str:
+        return f"<{len(self.found()):,} of {len(self.items):,} rows>"
+
+    def found(self) -> list[Item]:
+        """Return the rows of the chosen kind that hold the text, on all pages."""
+        wanted, kind = self.search.value.casefold().strip(), self.kind.value
+        return [
+            item
+            for item, text in zip(self.items, self._texts, strict=True)
+            if wanted in text and (not kind or kind in item.kinds)
+        ]
+
+    def _turn(self, pages: int) -> None:
+        """Turn so many pages; a new filter begins with the first."""
+        found = self.found()
+        last = max(len(found) - 1, 0) // PAGE
+        self._page = min(max(self._page + pages, 0), last) if pages else 0
+        first = self._page * PAGE
+        part = found[first : first + PAGE]
+        body = "".join(item.html() for item in part)
+        head = f"<thead><tr>{self._head}</tr></thead>"
+        nothing = "<p>No row is like that.</p>" if self.items else ""
+        self._table.value = (
+            # the class names keep JupyterLab from reading $…$ in a name as mathematics
+            f'<table class="tex2jax_ignore mathjax_ignore">{head}{body}</table>'
+            if part
+            else nothing
+        )
+        self._back.disabled, self._on.disabled = self._page == 0, self._page == last
+        place = f"{first + 1:,} to {first + len(part):,} of {len(found):,}"
+        self._place.value = f'<span role="status">{place}</span>' if part else ""
+        self._pager.layout.display = None if last else "none"

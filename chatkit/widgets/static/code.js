@@ -1,0 +1,32 @@
+// Some Python and a button that copies it; without a secure page the old way of copying.
+async function copy(text, pre) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  getSelection().selectAllChildren(pre);
+  if (!document.execCommand("copy")) throw new Error("select it and press Ctrl+C");
+}
+function render({ model, el }) {
+  const root = document.createElement("div");
+  const pre = document.createElement("pre");
+  const button = document.createElement("button");
+  root.className = "chatkit-code";
+  pre.tabIndex = 0; // it may scroll
+  pre.setAttribute("aria-label", "The same in Python");
+  button.type = "button";
+  const paint = () => {
+    pre.textContent = model.get("text");
+    button.textContent = "Copy";
+    root.hidden = !model.get("text");
+  };
+  button.onclick = () =>
+    copy(model.get("text"), pre).then(
+      () => (button.textContent = "Copied"),
+      (error) => (button.textContent = error.message),
+    );
+  root.onkeydown = (event) => event.stopPropagation();
+  model.on("change:text", paint);
+  paint();
+  root.append(pre, button);
+  el.append(root);
+  return () => model.off("change:text", paint);
+}
+export default { render };

@@ -1,0 +1,82 @@
+"""A form as a person meets it: typed into, refused at a field, clicked twice, saved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from browser import story
+from browser.lab import Lab, OpenNotebook
+from playwright.sync_api import expect
+
+CELLS = [
+    """import chatkit
+from chatkit.widgets.form import Form
+
+sandbox = chatkit.Sandbox(seed="demo")
+client = chatkit.connect(sandbox)
+form = Form(client.contacts)
+form""",
+    """posts = [entry.status for entry in sandbox.front.log if entry.method == "POST"]
+print(posts, form.record.name, form.record.last_name)""",
+    """content = Form(client.templates("order_ready"), "en")
+content""",
+]
+
+
+def test_a_contact_is_made_and_edited_in_a_form(
+    lab: Lab, open_notebook: Callable[[str], OpenNotebook]
+) -> None:
+    notebook = open_notebook(story.write(lab, "form.ipynb", CELLS))
+    page = notebook.page
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    form = story.run(notebook, 0)
+    number, country = form.get_by_label("number"), form.get_by_label("country_code")
+    line, button = form.locator(".chatkit-code pre"), form.get_by_role("button", name="Create")
+    number.press_sequentially("2025550x")
+    expect(form.get_by_role("alert")).to_contain_text("digits only")
+    expect(line).to_have_text('client.contacts.create(number="2025550x")')
+    notebook.shot("form_wrong")
+    notebook.theme("Dark")
+    notebook.shot("form_wrong_dark")
+    notebook.theme("Light")
+
+    # nothing is sent while a field is wrong, and the cursor is put into it
+    button.click()
+    expect(form.get_by_role("alert").nth(1)).to_contain_text("is required")
+    expect(number).to_be_focused()
+
+    # a number that is there is refused at its field
+    number.fill("7700900000")
+    country.fill("+44")
+    button.click()
+    expect(form.get_by_role("alert").first).to_contain_text("409")
+    notebook.shot("form_refused")
+
+    number.fill("2025550187")
+    country.fill("+1")
+    form.get_by_label("name", exact=True).fill("Ana $x$ <img src=x onerror=alert(1)>")
+    expect(form.get_by_role("alert")).to_have_count(0)
+    page.wait_for_timeout(300)
+    button.evaluate("button => { button.click(); button.click(); }")
+    expect(form.get_by_role("status")).to_contain_text("Created contact 50257.")
+    expect(form.locator("img")).to_have_count(0)
+    expect(line).to_contain_text('number="2025550187"')  # the line that was run
+    form.get_by_role("button", name="Copy").click()
+    expect(form.get_by_role("button", name="Copied")).to_be_visible()
+    assert "2025550187" in page.evaluate("() => navigator.clipboard.readText()")
+    notebook.shot("form_created")
+
+    name = form.get_by_label("name", exact=True)
+    name.fill("Ana Cruz")
+    expect(line).to_have_text('client.contacts.update(50257, name="Ana Cruz")')
+    name.press("Tab")
+    page.keyboard.press("Enter")
+    expect(form.get_by_role("status")).to_contain_text("Saved contact 50257.")
+    assert "[409, 201] Ana Cruz Cruz" in story.run(notebook, 1).inner_text()
+
+    content = story.run(notebook, 2)
+    expect(content.get_by_label("footer")).to_be_visible()
+    content.get_by_role("button", name="Add button").click()
+    content.scroll_into_view_if_needed()
+    page.wait_for_timeout(500)
+    notebook.shot("form_content", whole=True)

@@ -1,0 +1,265 @@
+"""The grid as a person meets it: read, typed into, pasted, sorted, filtered, taken back."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+
+import pytest
+from browser.lab import Lab, OpenNotebook
+from browser.story import run, write
+from playwright.sync_api import Locator, expect
+
+EVIL = "<img src=x onerror=alert(1)>"
+OPEN = f"""import chatkit
+from chatkit.widgets import Grid
+
+client = chatkit.connect(chatkit.Sandbox(seed="demo"))
+contacts = client.contacts.frame()
+contacts.loc[50002, "name"] = "{EVIL}"
+grid = Grid(client.contacts, contacts)
+grid"""
+LOOK = "print(grid)\nprint(grid.frame().name.head(8).tolist())"
+MANY = """import pandas as pd
+
+many = pd.concat([contacts] * 400).set_axis(pd.RangeIndex(1, 100_001, name="id"))
+Grid(client.contacts, many)"""
+FLAGS = """for n in range(3):
+    client.webhooks.create(url=f"https://example.com/{n}", events=["*"], is_active=n != 1)
+hooks = Grid(client.webhooks)
+hooks"""
+
+
+class GridPage:
+    """A notebook with cells, and the grid that one of them shows."""
+
+    def __init__(self, notebook: OpenNotebook) -> None:
+        self.notebook, self.page = notebook, notebook.page
+        self.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        self.grid = self.page.locator(".ck-grid")
+
+    def show(self, cell: int, first: str = "50001") -> None:
+        """Run a cell that shows a grid, and work with that one."""
+        self.grid = run(self.notebook, cell).locator(".ck-grid")
+        expect(self.cell(0, 0)).to_have_text(first, timeout=20_000)
+
+    def column(self, name: str) -> int:
+        heads = self.grid.get_by_role("columnheader")
+        texts = [re.sub(" [▾▴]$", "", text) for text in heads.all_inner_texts()]
+        return texts.index(name)
+
+    def cell(self, row: int, column: str | int) -> Locator:
+        n = column if isinstance(column, int) else self.column(column)
+        return self.grid.locator(f'[data-row="{row}"][data-column="{n}"]')
+
+    def type(self, text: str) -> None:
+        self.page.keyboard.type(text)
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def paste(self, text: str) -> None:
+        self.page.evaluate("text => navigator.clipboard.writeText(text)", text)
+        self.press("Control+v")
+
+    def says(self, text: str) -> None:
+        expect(self.grid.get_by_role("status")).to_have_text(text)
+
+    def button(self, name: str) -> Locator:
+        return self.grid.get_by_role("button", name=name)
+
+
+@pytest.fixture
+def opened(lab: Lab, open_notebook: Callable[[str], OpenNotebook]) -> GridPage:
+    name = write(lab, "grid.ipynb", [OPEN, LOOK, MANY, FLAGS])
+    page = GridPage(open_notebook(name))
+    page.show(0)
+    return page
+
+
+def test_cells_are_typed_refused_pasted_and_taken_back(opened: GridPage) -> None:
+    page = opened
+    expect(page.grid.locator("img")).to_have_count(0)  # a name is never markup
+    expect(page.cell(1, "name")).to_have_text(EVIL)
+    page.says("250 rows")
+
+    page.cell(0, "name").click()
+    page.type("Ana Lúcia")
+    page.press("Enter")  # goes down
+    expect(page.cell(0, "name")).to_have_class(re.compile("ck-changed"))
+    expect(page.cell(1, "name")).to_be_focused()
+    page.press("F2", "End")
+    page.type("x")
+    page.press("Escape")  # leaves it as it was
+    expect(page.cell(1, "name")).to_have_text(EVIL)
+    page.says("250 rows · 1 cell changed")
+
+    page.cell(2, "number").dblclick()
+    page.press("Control+a")
+    page.type("12 34")
+    page.press("Tab")  # goes right
+    expect(page.cell(2, "country_code")).to_be_focused()
+    expect(page.grid).to_contain_text("Refused: must be digits only")  # although one is elsewhere
+    page.press("ArrowLeft")
+    refused = page.cell(2, "number")
+    expect(refused).to_have_attribute("aria-invalid", "true")
+    expect(page.grid).to_contain_text("Refused: must be digits only")
+
+    page.cell(3, "first_name").click()
+    page.type("x")  # cannot be written: the way to go is told
+    expect(page.grid).to_contain_text("edit name, the whole of it")
+    expect(page.cell(3, "first_name")).to_have_attribute("aria-readonly", "true")
+
+    page.cell(5, "name").click()
+    page.paste('Ångström\r\n"two\nlines"\r\nعائشة المنصوري\r\n')
+    expect(page.cell(7, "name")).to_have_text("عائشة المنصوري")
+    expect(page.cell(6, "name")).to_have_text("two ↵ lines")
+    page.says("250 rows · 4 cells changed, 1 cell refused")
+    assert page.cell(7, "name").evaluate("cell => getComputedStyle(cell).direction") == "rtl"
+
+    page.cell(9, "name").click()
+    page.press("Shift+ArrowDown")
+    page.button("Delete row").click()
+    page.says("250 rows · 4 cells changed, 2 rows to delete, 1 cell refused")
+    refused.click()
+    page.notebook.shot("grid")
+    page.notebook.theme("Dark")
+    refused.click()
+    page.notebook.shot("grid_dark")
+    page.notebook.theme("Light")
+
+    out = run(page.notebook, 1)
+    expect(out).to_contain_text("Grid of 250 contacts: 4 cells changed, 2 rows to delete, 1 cell")
+    expect(out).to_contain_text(r"'Ångström', 'two\nlines', 'عائشة المنصوري'")
+
+    refused.click()
+    page.press("Escape")  # the cell shows again what it holds
+    expect(refused).not_to_have_attribute("aria-invalid", "true")
+    for _ in range(5):
+        page.press("Control+z")
+    page.says("250 rows")
+    expect(page.cell(0, "name")).to_have_text("Oliver Smith")
+    page.press("Control+y")
+    page.says("250 rows · 1 cell changed")
+
+
+def test_what_is_copied_is_pasted_unchanged(opened: GridPage) -> None:
+    page = opened
+    page.cell(20, "name").click()
+    page.paste('"tab\there"\n"two\n""lines"""\n"Ana"\n5" x\n')
+    names = ["tab\there", "two ↵ " + '"lines"', '"Ana"', '5" x']
+    for n, name in enumerate(names):
+        expect(page.cell(20 + n, "name")).to_have_text(name)
+    page.cell(20, "name").click()
+    page.press(*["Shift+ArrowDown"] * 3)
+    page.press("Control+c")
+    expect(page.grid).to_contain_text("Copied 4 cells")
+    page.cell(30, "name").click()
+    page.press("Control+v")
+    for n, name in enumerate(names):
+        expect(page.cell(30 + n, "name")).to_have_text(name)
+    page.says("250 rows · 8 cells changed")
+    page.cell(40, "country_code").click()
+    page.press("Shift+ArrowDown", "Shift+ArrowDown")
+    page.paste("+49")  # one text fills what is selected
+    for row in (40, 41, 42):
+        expect(page.cell(row, "country_code")).to_have_text("+49")
+
+
+def test_rows_are_sorted_filtered_and_added_by_keyboard_alone(opened: GridPage) -> None:
+    page = opened
+    page.grid.get_by_role("searchbox").focus()
+    tabs = page.grid.locator(".ck-table [tabindex='0']")
+    expect(tabs).to_have_count(1)  # one tab stop
+    page.press(*["Tab"] * 4)  # buttons that can be pressed, and then the table
+    expect(page.cell(0, 0)).to_be_focused()
+    page.press("ArrowUp", "ArrowRight", "Enter")
+    head = page.grid.get_by_role("columnheader", name="name", exact=True).first
+    expect(head).to_have_attribute("aria-sort", "ascending")
+    page.press("Enter")
+    expect(head).to_have_attribute("aria-sort", "descending")
+    expect(head).to_be_focused()
+    expect(page.cell(0, "name")).not_to_have_text("Oliver Smith")
+    page.press("Enter", "ArrowDown")
+    expect(page.cell(0, "name")).to_have_text("Oliver Smith")
+    expect(page.cell(0, "name")).to_be_focused()
+
+    page.press("Control+End")
+    expect(page.cell(249, "tags")).to_be_focused()
+    expect(tabs).to_have_count(1)
+    table = page.grid.get_by_role("grid")
+    assert table.evaluate("table => table.scrollLeft") > 0
+    page.press("Control+Home")
+    expect(page.cell(0, 0)).to_be_focused()
+    assert table.evaluate("table => [table.scrollLeft, table.scrollTop]") == [0, 0]
+
+    page.grid.get_by_role("searchbox").fill("garcia")
+    expect(page.grid.get_by_role("status")).to_contain_text(" of 250 rows")
+    expect(page.cell(0, "name")).to_contain_text("García")
+    page.notebook.shot("grid_filtered")
+    page.button("Add row").click()
+    last = page.grid.locator(".ck-new .ck-cell:focus")
+    expect(last).to_have_count(1)
+    page.type("Neu")
+    page.press("Enter")
+    expect(page.grid.locator(".ck-new")).to_contain_text("Neu")
+    page.grid.get_by_role("searchbox").fill("")
+    page.says("251 rows · 1 row added")
+    page.button("Edited only").click()
+    page.says("1 of 251 rows · 1 row added")
+    page.cell(0, "name").click()
+    page.press("Control+z", "Control+z")
+    page.says("0 of 250 rows")
+
+
+def test_a_hundred_thousand_rows_scroll(opened: GridPage) -> None:
+    page = opened
+    begin = time.monotonic()
+    page.show(2, "1")
+    shown = time.monotonic() - begin
+    page.says("100,000 rows")
+    assert shown < 10, f"{shown:.1f} s"  # 0.3 to 0.5 s on two shared cores
+    page.cell(0, 0).click()
+    begin = time.monotonic()
+    page.press("Control+ArrowDown")
+    expect(page.cell(99_999, 0)).to_have_text("100000")
+    far = time.monotonic() - begin
+    assert far < 5, f"{far:.1f} s"
+    body = page.grid.locator(".ck-body > .ck-row")
+    assert body.count() < 60  # only what is in view is drawn
+    for place in (20_000, 70_000, 45_000):
+        page.grid.locator(".ck-table").evaluate(f"table => table.scrollTop = {place} * 28")
+        expect(page.cell(place + 2, 0)).to_have_text(f"{place + 3}")
+    slow = page.grid.locator(".ck-table").evaluate(
+        """async table => {
+            let slowest = 0;
+            for (let n = 0; n < 60; n++) {
+                const begin = performance.now();
+                table.scrollTop += 140;
+                await new Promise(requestAnimationFrame);
+                slowest = Math.max(slowest, performance.now() - begin);
+            }
+            return slowest;
+        }"""
+    )
+    assert slow < 500, f"{slow:.0f} ms"
+    print(f"shown in {shown:.2f} s, the end in {far:.2f} s, slowest frame {slow:.0f} ms")
+    page.notebook.shot("grid_many")
+
+
+def test_flags_are_switched_and_nested_values_shown(opened: GridPage) -> None:
+    page = opened
+    page.grid = run(page.notebook, 3).locator(".ck-grid")
+    flags = page.grid.locator("[data-column='2']")
+    expect(page.cell(0, "is_active")).to_contain_text("true", timeout=20_000)
+    page.cell(0, "is_active").click()
+    page.press("Space")
+    expect(page.cell(0, "is_active")).to_have_text("✗ false")
+    expect(flags.first).to_be_visible()
+    page.press("ArrowRight", "Enter", "Control+a")
+    page.type('["message.received"')
+    page.press("Enter")
+    expect(page.grid).to_contain_text("1 cell changed, 1 cell refused")
+    page.notebook.shot("grid_flags")

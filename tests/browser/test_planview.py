@@ -1,0 +1,82 @@
+"""A plan view as a person meets it: filtered, confirmed, stopped, gone on with, taken back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from browser import story
+from browser.lab import Lab, OpenNotebook
+from playwright.sync_api import expect
+
+CELLS = [
+    """import chatkit
+from chatkit.widgets.planview import PlanView
+
+sandbox = chatkit.Sandbox(seed="demo")
+client = chatkit.connect(sandbox)
+contacts = client.contacts.frame()
+contacts["name"] = contacts.name.str.upper()
+contacts.loc[50001, "name"] = "<img src=x onerror=alert(1)> $x^2$"
+contacts.loc[50003, "number"] = "12 34"
+view = PlanView(client.contacts.plan(contacts, delete=[50250], skip_invalid=True))
+sandbox.front.faults.set({"latency": 0.2})
+view""",
+    """view.wait()
+writes = [entry for entry in sandbox.front.log if entry.method != "GET"]
+print(len(writes), client.contacts.get(50001).first_name[:4])
+sandbox.front.faults.set({})""",
+    """view.back.wait()
+print(client.contacts.get(50002).name)""",
+]
+
+
+def test_a_plan_is_confirmed_applied_stopped_and_taken_back(
+    lab: Lab, open_notebook: Callable[[str], OpenNotebook]
+) -> None:
+    notebook = open_notebook(story.write(lab, "planview.ipynb", CELLS))
+    view = story.run(notebook, 0).locator(".chatkit-planview").first
+    apply = view.get_by_role("button", name="Apply 162 changes")
+    expect(apply).to_have_attribute("aria-disabled", "true")
+    expect(view.locator("img, .MathJax")).to_have_count(0)
+    notebook.shot("planview")
+    notebook.theme("Dark")
+    notebook.shot("planview_dark")
+    notebook.theme("Light")
+
+    view.get_by_label("Show").select_option(label="refused 1")
+    expect(view.locator("tbody")).to_have_count(1)
+    expect(view.locator("tbody")).to_contain_text("12 34")
+    view.get_by_label("Show").select_option(label="all 163")
+    view.get_by_label("that hold").fill("onerror")
+    expect(view.locator("tbody")).to_have_count(1)
+    view.get_by_label("that hold").fill("")
+    view.get_by_role("button", name="Next").click()
+    expect(view.get_by_text("11 to 20 of 163")).to_be_visible()
+
+    confirm = view.get_by_label("Type CHANGE 162 to allow it")
+    confirm.fill("CHANGE 16")
+    expect(apply).to_have_attribute("aria-disabled", "true")
+    confirm.fill("CHANGE 162")
+    expect(apply).to_have_attribute("aria-disabled", "false")
+    apply.evaluate("button => { button.click(); button.click(); }")
+    stop = view.get_by_role("button", name="Stop")
+    expect(view.get_by_role("progressbar")).to_have_attribute(
+        "aria-valuenow", re.compile("[1-9][0-9]"), timeout=15_000
+    )
+    notebook.shot("planview_running")
+    stop.click()
+    expect(view.get_by_role("alert")).to_contain_text("not sent", timeout=10_000)
+    notebook.shot("planview_stopped")
+    expect(view.locator("tbody").first).to_contain_text("not sent")
+    story.run(notebook, 1)
+
+    view.get_by_role("button", name="Go on with").click()
+    expect(view.get_by_role("status").filter(has_text="All 162 changes applied.")).to_be_visible()
+    view.get_by_role("button", name="Take it back").click()
+    back = view.locator(".chatkit-planview")
+    expect(back).to_contain_text("takes back a run of contacts")
+    notebook.shot("planview_back", whole=True)
+    back.get_by_role("button", name="Take back 162 changes").click()
+    expect(back.get_by_role("status").filter(has_text="All 162 changes applied.")).to_be_visible()
+    story.run(notebook, 2)

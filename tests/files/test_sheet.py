@@ -1,0 +1,280 @@
+"""XLSX is read as a person sees it, and written so that no cell is a formula."""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+import re
+import zipfile
+from collections.abc import Sequence
+from typing import Any
+
+import openpyxl
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from chatkit.errors import InputError
+from chatkit.files import sheet
+from chatkit.files.sheet import read, written
+from chatkit.files.table import Odd, Row, Table
+
+TEXTS = st.text(st.characters(codec="utf-8"), max_size=20)
+
+
+def book(*rows: Sequence[Any], **formats: str) -> bytes:
+    """Make a workbook as Excel would; `B2="0000"` gives a cell a format."""
+    made = openpyxl.Workbook()
+    for row in rows:
+        made.active.append(row)
+    for place, form in formats.items():
+        made.active[place].number_format = form
+    return saved(made)
+
+
+def saved(made: Any) -> bytes:
+    target = io.BytesIO()
+    made.save(target)
+    return target.getvalue()
+
+
+def cells(data: bytes) -> list[Any]:
+    """Read the cells of the first column."""
+    return [row.cells[0] for row in read(data, None).rows]
+
+
+def edited(data: bytes, part: str, old: str, new: str) -> bytes:
+    """Change a part of a workbook, which openpyxl would not write so."""
+    target = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as before, zipfile.ZipFile(target, "w") as after:
+        for name in before.namelist():
+            text = before.read(name).decode()
+            assert name != part or old in text
+            after.writestr(name, text.replace(old, new) if name == part else text)
+    return target.getvalue()
+
+
+# --- reading --------------------------------------------------------------------------------
+
+
+def test_texts_stay_texts_and_nothing_is_nothing() -> None:
+    values = ["+91", "0091", "NA", "None", " x ", "1E5", "a\nb", "'t Hart"]
+    assert cells(book(*[[value] for value in values])) == values
+    assert read(book(["a", None, "", "b"], [None, "c"]), None).rows == [
+        Row(1, ["a", None, None, "b"]),
+        Row(2, [None, "c", None, None]),
+    ]
+
+
+def test_empty_rows_and_columns_are_counted_as_a_person_sees_them() -> None:
+    found = read(book([], [None, "Name"], [], [None, "Ana"]), None).rows
+    assert found == [Row(2, [None, "Name"]), Row(4, [None, "Ana"])]
+
+
+@pytest.mark.parametrize(
+    ("value", "form", "seen"),
+    [
+        (491701234567, "General", 491701234567),
+        (1701234567, "00000000000", "01701234567"),
+        (49, "0000", "0049"),
+        (-5, "000", "-005"),
+        (91, '"+"0', "+91"),
+        (91, "+0", "+91"),
+        (91, "\\+000", "+091"),
+        (2025550187, "[<=9999999]###\\-####;\\(###\\)\\ ###\\-####", 2025550187),
+        (1234, "#,##0", 1234),
+        (1234, "0.00", 1234),
+        (1234, '"$"#,##0', 1234),
+        (1234, "000 000 0000", "0000001234"),
+    ],
+)
+def test_a_whole_number_is_what_its_format_shows(value: int, form: str, seen: Any) -> None:
+    assert cells(book([value], A1=form)) == [seen]
+
+
+@pytest.mark.parametrize(
+    ("value", "form", "reason"),
+    [
+        (919877000000, "0.00E+00", "with an exponent"),
+        (919877000000, "##0.0E+0", "with an exponent"),
+        (91, "0%", "with an exponent"),
+        (171234567, '"00"0', "which adds to it"),
+        (171234567, "\\+\\4\\9 0", "which adds to it"),
+        ("#N/A", "General", "is an error"),
+        ("#REF!", "General", "is an error"),
+    ],
+)
+def test_what_has_lost_digits_or_cannot_be_told_is_odd(value: Any, form: str, reason: str) -> None:
+    (found,) = cells(book([value], A1=form))
+    assert isinstance(found, Odd) and reason in found.reason
+
+
+def test_a_number_with_an_exponent_in_the_file_is_a_float() -> None:
+    data = book([919876543210])
+    exponent = edited(data, "xl/worksheets/sheet1.xml", "919876543210", "9.1987654321E11")
+    assert cells(exponent) == [919876543210.0] and isinstance(cells(exponent)[0], float)
+
+
+def test_other_values_keep_their_types() -> None:
+    day, moment = dt.date(2026, 5, 1), dt.datetime(2026, 5, 1, 3, 4)
+    assert cells(book([True], [1.5], [day], [moment])) == [True, 1.5, day, moment]
+    assert not isinstance(cells(book([day]))[0], dt.datetime)
+
+
+def test_formulas_are_their_results_and_odd_without_them() -> None:
+    data = book(["=1+1"], ['="Ana"'], ["text"])
+    part = "xl/worksheets/sheet1.xml"
+    known = edited(data, part, "<f>1+1</f><v />", "<f>1+1</f><v>2</v>")
+    first, second, third = cells(known)
+    assert first == 2 and third == "text"
+    assert second == Odd('="Ana"', second.reason) and "whose result is not in the file" in (
+        second.reason
+    )
+
+
+def test_signs_that_xml_cannot_hold_are_decoded() -> None:
+    data = book(["a_x000D_b"], ["_x0041_"], ["_xD83D_"], ["_x00GG_"])
+    assert cells(data) == ["a\rb", "A", "_xD83D_", "_x00GG_"]
+
+
+def test_an_apostrophe_that_a_csv_file_brought_is_taken_off() -> None:
+    assert cells(book(["'+91"], ["'t Hart"])) == ["+91", "'t Hart"]
+
+
+def test_a_size_that_is_not_true_is_not_believed() -> None:
+    data = book(["Name"], ["Ana"], ["Bob"])
+    wrong = edited(data, "xl/worksheets/sheet1.xml", 'ref="A1:A3"', 'ref="A1"')
+    assert cells(wrong) == ["Name", "Ana", "Bob"]
+
+
+def test_the_first_sheet_that_is_not_hidden_is_read_and_the_others_are_told() -> None:
+    made = openpyxl.Workbook()
+    made.active.sheet_state = "hidden"
+    made.create_sheet("People").append(["x"])
+    made.create_sheet("Old").append(["y"])
+    data = saved(made)
+    found = read(data, None)
+    assert found.kind == "XLSX, sheet People" and found.rows == [Row(1, ["x"])]
+    assert found.notes == ["not read: the sheets 'Old' (sheet=)"]
+    assert read(data, "Old").rows == [Row(1, ["y"])] and not read(data, "Sheet").rows
+    with pytest.raises(InputError, match="no sheet 'Odl'; there are 'People', 'Old'"):
+        read(data, "Odl")
+
+
+def test_styles_beyond_the_table_cost_nothing() -> None:
+    made = openpyxl.Workbook()
+    made.active["A1"] = "x"
+    made.active["XFD1"].number_format = "@"
+    assert read(saved(made), None).rows == [Row(1, ["x"])]
+
+
+def test_a_sheet_that_would_fill_the_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sheet, "_MOST_CELLS", 100)
+    made = openpyxl.Workbook()
+    made.active["A3"] = made.active["CV1"] = "x"
+    with pytest.raises(InputError, match="too wide: clear what stands in column CV"):
+        read(saved(made), None)
+    monkeypatch.setattr(sheet, "_MOST_BYTES", 100)
+    with pytest.raises(InputError, match="Unpacked"):
+        read(saved(made), None)
+
+
+@given(st.data())
+@settings(max_examples=50)
+def test_a_broken_file_is_refused_and_nothing_else(data: st.DataObject) -> None:
+    good = written(["number", "name"], [("1", "=x"), (None, "\0")])
+    with zipfile.ZipFile(io.BytesIO(good)) as parts:
+        names = parts.namelist()
+    part = data.draw(st.sampled_from(names))
+    with zipfile.ZipFile(io.BytesIO(good)) as parts:
+        size = len(parts.read(part))
+    start = data.draw(st.integers(0, size))
+    target = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(good)) as before, zipfile.ZipFile(target, "w") as after:
+        for name in names:
+            content = before.read(name)
+            new = data.draw(st.binary(max_size=4))
+            cut = content[:start] + new + content[start + data.draw(st.integers(0, 9)) :]
+            after.writestr(name, cut if name == part else content)
+    try:
+        found = read(target.getvalue(), None)
+    except InputError:
+        return
+    assert isinstance(found, Table)
+
+
+def test_no_workbook_at_all_is_refused() -> None:
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as parts:
+        parts.writestr("content.xml", "<office/>")
+    for data in (target.getvalue(), b"PK\x03\x04 and no more", b""):
+        with pytest.raises(InputError, match="no XLSX file that can be read"):
+            read(data, None)
+
+
+# --- writing --------------------------------------------------------------------------------
+
+
+def rows(data: bytes) -> list[list[Any]]:
+    return [list(row.cells) for row in read(data, None).rows]
+
+
+@given(st.lists(st.tuples(TEXTS | st.none(), TEXTS | st.none()), max_size=4))
+@example([("_x000D_", "_x005F_x000D_"), ("\ufffe\uffff", "\r\n\0\x1f"), ("", "'"), (" a ", "'=")])
+@example([("=1+1", "{=1+1}"), ("#N/A", "TRUE"), ("+91", "\t"), ("1E5", "http://example.org")])
+@settings(max_examples=60, deadline=None)
+def test_what_was_written_is_read(table: list[tuple[str | None, str | None]]) -> None:
+    found = rows(written(["a", "b"], table))
+    assert found[0] == ["a", "b"]
+    expected = [list(row) for row in table]
+    assert [row for row in found[1:] if any(c is not None for c in row)] == [
+        row for row in expected if any(c is not None for c in row)
+    ]
+
+
+@pytest.mark.parametrize(
+    "text", ["=1+1", "+91", "-1", "@x", "\t=1", "\r=1", "\0=1", "{=1}", "=cmd|'/c calc'!A0", "#N/A"]
+)
+def test_every_cell_is_text_and_none_is_a_formula(text: str) -> None:
+    data = written(["name", "=header"], [(text, "x")])
+    with zipfile.ZipFile(io.BytesIO(data)) as parts:
+        xml = parts.read("xl/worksheets/sheet1.xml").decode()
+    assert not re.search(r"<f[ >/]", xml) and set(re.findall(r' t="(\w+)"', xml)) == {"inlineStr"}
+    for row in openpyxl.load_workbook(io.BytesIO(data)).active.iter_rows():
+        assert [(cell.data_type, cell.number_format) for cell in row] == [("s", "@")] * 2
+
+
+def test_what_is_typed_into_a_column_later_is_text_too() -> None:
+    active = openpyxl.load_workbook(io.BytesIO(written(["number", "name"], [("1", "x")]))).active
+    assert {active.column_dimensions[name].number_format for name in "AB"} == {"@"}
+    assert active.freeze_panes == "A2" and active["A1"].font.bold
+
+
+def test_a_reader_finds_the_size_of_a_sheet_at_its_top() -> None:
+    data = written([str(n) for n in range(30)], [("x",) * 30] * 4)
+    with zipfile.ZipFile(io.BytesIO(data)) as parts:
+        xml = parts.read("xl/worksheets/sheet1.xml").decode()
+    assert xml.index('<dimension ref="A1:AD5"') < xml.index("<sheetData")
+
+
+def test_cells_that_are_too_long_are_refused_before_a_program_cuts_them() -> None:
+    fits = written(["a"], [("x" * 32767,)])
+    assert len(rows(fits)[1][0]) == 32767
+    with pytest.raises(InputError) as caught:
+        written(["a", "b"], [("x" * 32768, "ok"), ("ok", "😀" * 16384), ("\r" * 5000, "")])
+    assert [problem.field for problem in caught.value.problems] == [
+        "row 2, a",
+        "row 3, b",
+        "row 4, a",
+    ]
+
+
+def test_more_rows_or_columns_than_a_sheet_has_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sheet, "_MOST_ROWS", 3)
+    assert len(rows(written(["a"], [("1",), ("2",)]))) == 3
+    with pytest.raises(InputError, match="at most 2 rows below the names"):
+        written(["a"], [("1",), ("2",), ("3",)])
+    with pytest.raises(InputError, match="16,384 columns"):
+        written(["a"] * 16385, [])

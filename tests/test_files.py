@@ -1,0 +1,331 @@
+"""A messy spreadsheet comes in whole: no digit, no name and no row is changed in silence."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pandas as pd
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+import chatkit
+from chatkit.client import Client
+from chatkit.errors import InputError
+from chatkit.files import reading as files
+from chatkit.files.writing import to_csv, to_xlsx
+
+BOTH = pytest.mark.parametrize("write", [to_csv, to_xlsx])
+TEXT = st.text(st.characters(codec="utf-8"), max_size=30)
+NAUGHTY = [
+    "=1+1",
+    "+91",
+    "-1",
+    "@x",
+    "\tx",
+    "\r",
+    "\0",
+    "",
+    "'",
+    "NA",
+    "None",
+    "null",
+    "nan",
+    "1E5",
+]
+CELL = TEXT | st.sampled_from(NAUGHTY) | st.none()
+
+
+def there_and_back(write: Any, frame: pd.DataFrame, **how: Any) -> pd.DataFrame:
+    target = io.BytesIO()
+    write(frame, target)
+    return chatkit.read_contacts(target.getvalue(), **how).reset_index(drop=True)
+
+
+def texts(**columns: list[str | None]) -> pd.DataFrame:
+    return pd.DataFrame(columns, dtype="str")
+
+
+# --- there and back -------------------------------------------------------------------------
+
+
+@BOTH
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_what_went_out_comes_back_in(write: Any, data: st.DataObject) -> None:
+    size = data.draw(st.integers(0, 4))
+    row = [
+        data.draw(st.lists(cells, min_size=size, max_size=size))
+        for cells in (st.from_regex(r"[+]?[0-9]{1,15}", fullmatch=True), CELL, CELL, CELL)
+    ]
+    frame = texts(number=row[0], name=row[1], country_code=[None] * size, note=row[2], tags=row[3])
+    pd.testing.assert_frame_equal(there_and_back(write, frame), frame)
+
+
+@BOTH
+@given(names=st.lists(TEXT | st.sampled_from(NAUGHTY), min_size=1, max_size=4, unique=True))
+@example(names=["", "\0"])
+@example(names=["=1", "'=1", "''=1"])
+@settings(max_examples=40, deadline=None)
+def test_columns_of_any_name_come_back(write: Any, names: list[str]) -> None:
+    frame = pd.DataFrame([["x"] * len(names)], columns=names, dtype="str")
+    found = there_and_back(write, frame, number="", country_code="", name="")
+    assert found.columns.tolist() == names
+
+
+@BOTH
+def test_naughty_strings_come_back(write: Any, shared: Path) -> None:
+    strings = json.loads((shared / "corpora/blns/blns.json").read_text(encoding="utf-8"))
+    assert len(strings) > 500
+    frame = texts(number=["1"] * len(strings), name=strings, note=strings[::-1])
+    pd.testing.assert_frame_equal(there_and_back(write, frame), frame)
+
+
+@BOTH
+def test_telephone_numbers_come_back_digit_for_digit(write: Any, shared: Path) -> None:
+    numbers = pd.read_csv(
+        shared / "corpora/phone/example_numbers.csv", dtype="str", keep_default_na=False
+    )
+    for form in ("national", "e164", "international", "national_format"):
+        frame = texts(number=numbers[form].tolist(), country_code=numbers["country_code"].tolist())
+        pd.testing.assert_frame_equal(there_and_back(write, frame), frame)
+
+
+@BOTH
+def test_what_people_type_as_numbers_is_left_or_refused_never_changed(
+    write: Any, shared: Path
+) -> None:
+    inputs = json.loads((shared / "corpora/phone/parse_inputs.json").read_text(encoding="utf-8"))
+    numbers = [str(each["input"]) for each in inputs]
+    found = there_and_back(
+        write, texts(number=numbers, place=list(map(str, range(len(numbers))))), skip_invalid=True
+    )
+    kept = {
+        numbers[int(place)] == number
+        for place, number in zip(found["place"], found["number"], strict=True)
+    }
+    assert kept == {True} and len(found) > 0.95 * len(numbers)
+
+
+# --- whole suites ---------------------------------------------------------------------------
+
+
+def test_csv_spectrum(shared: Path) -> None:
+    folder = shared / "corpora/csv-spectrum"
+    files = sorted((folder / "csvs").glob("*.csv"))
+    assert len(files) == 12
+    for file in files:
+        expected = json.loads((folder / "json" / f"{file.stem}.json").read_text(encoding="utf-8"))
+        if file.stem == "location_coordinates":  # its JSON is of another number
+            expected = [expected | {"Contact Phone Number": "2095257564"}]
+        found = chatkit.read_contacts(file, number="", name="", country_code="")
+        rows = found.astype(object).where(found.notna(), "").to_dict("records")
+        wanted = [
+            {name: value.replace("\r\n", "\n") for name, value in row.items()} for row in expected
+        ]
+        assert [{n: v.replace("\r\n", "\n") for n, v in row.items()} for row in rows] == wanted, (
+            file
+        )
+
+
+def test_csv_spectrum_is_the_same_from_bytes_text_and_another_encoding(shared: Path) -> None:
+    for file in (shared / "corpora/csv-spectrum/csvs").glob("*.csv"):
+        text = file.read_bytes().decode()
+        one, *others = [
+            chatkit.read_contacts(source, number="", name="", country_code="")
+            for source in (file, text.encode("utf-8-sig"), text.encode("utf-16"), text)
+        ]
+        for other in others:
+            pd.testing.assert_frame_equal(other, one)
+
+
+# --- the traps of spreadsheets (what pandas makes of them by itself) ---------------------------
+
+
+def test_zeros_and_plus_stay_and_nothing_becomes_a_float() -> None:
+    found = chatkit.read_contacts("number,country_code,name\n0919876543210,+91,Ana\n7,,Bob\n")
+    assert found["number"].tolist() == ["0919876543210", "7"]
+    assert found["country_code"].tolist()[0] == "+91" and found["country_code"].isna()[2 + 1]
+
+
+@pytest.mark.parametrize("name", ["NA", "None", "null", "nan", "NaN", "N/A", "True", "1E5", "#N/A"])
+def test_names_that_look_like_nothing_are_names(name: str) -> None:
+    assert chatkit.read_contacts(f"number,name\n1,{name}\n")["name"].tolist() == [name]
+
+
+def test_digits_that_are_lost_are_refused_with_row_and_column() -> None:
+    text = "Name,Mobile\nAna,9.19877E+11\nBob,919876543210.0\nCy,nan\nDi,0151\n"
+    with pytest.raises(InputError) as caught:
+        chatkit.read_contacts(text)
+    assert [(p.field, p.value) for p in caught.value.problems] == [
+        ("row 2, Mobile", "'9.19877E+11'"),
+        ("row 3, Mobile", "'919876543210.0'"),
+        ("row 4, Mobile", "'nan'"),
+    ]
+    assert "skip_invalid=True" in str(caught.value)
+    good = chatkit.read_contacts(text, skip_invalid=True)
+    assert good["name"].tolist() == ["Di"] and good.index.tolist() == [5]
+
+
+def test_a_comma_at_the_end_of_every_row_shifts_nothing() -> None:
+    found = chatkit.read_contacts("number,name\n123,Ana,\n456,Bob,\n")
+    assert found.to_dict("list") == {"number": ["123", "456"], "name": ["Ana", "Bob"]}
+
+
+def test_a_column_without_a_name_in_front_shifts_nothing() -> None:
+    with pytest.raises(InputError, match="All rows have more cells than the 2 columns"):
+        chatkit.read_contacts("number,name\n1,123,Ana\n2,456,Bob\n")
+
+
+def test_names_that_are_there_twice_are_not_renamed_in_silence() -> None:
+    with pytest.raises(InputError, match="columns A and C = 'name': is there twice"):
+        chatkit.read_contacts("name,number,name\nAna,1,Cruz\n")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "cp1252"])
+def test_encodings_of_office_programs(encoding: str, tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    path.write_bytes("Name;Telefon\r\nJosé Müller;0151\r\n".encode(encoding))
+    assert chatkit.read_contacts(path)["name"].tolist() == ["José Müller"]
+
+
+def test_nul_is_kept_and_told(capsys: pytest.CaptureFixture[str]) -> None:
+    found = chatkit.read_contacts("number,name\n1,A\0na\n")
+    assert found["name"].tolist() == ["A\0na"]
+    assert "note: name holds a NUL character in row 2" in capsys.readouterr().out
+
+
+def test_numbers_of_a_spreadsheet() -> None:
+    book = openpyxl.Workbook()
+    for row in (
+        ["Name", "Handy"],
+        ["Ana", 491701234567],
+        ["Bob", 1701234567],
+        ["Cy", 919877000000],
+    ):
+        book.active.append(row)
+    book.active["B3"].number_format = "00000000000"
+    book.active["B4"].number_format = "0.00E+00"
+    target = io.BytesIO()
+    book.save(target)
+    with pytest.raises(InputError, match=r"row 4, Handy = '9\.19877E\+11': is shown"):
+        chatkit.read_contacts(target.getvalue())
+    found = chatkit.read_contacts(target.getvalue(), skip_invalid=True)
+    assert found["number"].tolist() == ["491701234567", "01701234567"]
+
+
+def test_numbers_that_pandas_has_made_floats(tmp_path: Path) -> None:
+    path = tmp_path / "people.parquet"
+    pd.DataFrame({"number": [919876543210, None], "name": ["Ana", "Bob"]}).to_parquet(path)
+    with pytest.raises(InputError, match="row 1, number = '919876543210': is a decimal"):
+        chatkit.read_contacts(path)
+
+
+@given(st.lists(st.lists(st.sampled_from(["x", "", "9", "a b"]), max_size=4), max_size=6))
+def test_each_row_is_read_cell_for_cell_or_refused(lines: list[list[str]]) -> None:
+    text = "number,name,city\n" + "\n".join(",".join(["1", *line]) for line in lines)
+    rows = {number: ["1", *line] for number, line in enumerate(lines, 2)}
+    odd = [n for n, cells in rows.items() if len(cells) < 3 or any(cells[3:])]
+    if len(lines) > 1 and all(any(cells[3:]) for cells in rows.values()):
+        with pytest.raises(InputError, match="All rows have more cells"):
+            chatkit.read_contacts(text)
+        return
+    found = chatkit.read_contacts(text, skip_invalid=True)
+    read = {number: list(row) for number, row in found.fillna("").iterrows()}
+    assert read == {number: cells[:3] for number, cells in rows.items() if number not in odd}
+    if odd:
+        with pytest.raises(InputError) as caught:
+            chatkit.read_contacts(text)
+        assert [int(p.field.split()[1].rstrip(",")) for p in caught.value.problems] == odd
+
+
+@given(st.lists(st.text(alphabet='"a\n', max_size=5), min_size=2, max_size=4))
+@example(['"', '"'])
+@example(['"a', 'a"'])
+def test_wherever_quotes_are_missing_each_contact_is_read_or_refused(names: list[str]) -> None:
+    numbers = [f"55501{n}" for n in range(len(names))]
+    lines = [f"{number},{name},x" for number, name in zip(numbers, names, strict=True)]
+    text = "\n".join(["number,name,city", *lines])
+    found = files.read(text, delimiter=",")
+    problems = " ".join(problem.value for problem in found.problems)
+    cells = " ".join(found.frame.fillna("").to_numpy().ravel())
+    assert not [number for number in numbers if number not in problems + cells]
+
+
+# --- what a person sees ---------------------------------------------------------------------
+
+
+def test_it_is_shown_what_became_of_the_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    found = chatkit.read_contacts("Vorname;Name;Handy;Ort\nAna;Cruz;0151;Ulm\n")
+    shown = capsys.readouterr().out
+    assert shown.splitlines() == [
+        "the pasted table: 1 row (semicolons)",
+        "  Vorname + Name → name",
+        "  Handy          → number",
+        "  kept as they are: Ort",
+    ]
+    assert found.attrs["chatkit"]["read"] == shown.rstrip("\n")
+
+
+def test_the_columns_are_shown_before_rows_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(InputError):
+        chatkit.read_contacts("Handy\n1.5\n2\n")
+    assert "Handy → number" in capsys.readouterr().out
+
+
+def test_rows_that_are_left_out_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    chatkit.read_contacts("Handy\n1.5\n2\n", skip_invalid=True)
+    assert "left out: 1 row\n    row 2, Handy = '1.5'" in capsys.readouterr().out
+
+
+# --- with an account ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def client() -> Any:
+    with chatkit.connect(chatkit.Sandbox(seed="demo")) as client:
+        yield client
+
+
+@pytest.mark.parametrize("ending", ["csv", "xlsx"])
+def test_an_exported_frame_plans_nothing_when_it_comes_back(
+    client: Client, tmp_path: Path, ending: str
+) -> None:
+    contacts = client.contacts.frame()
+    path = tmp_path / f"contacts.{ending}"
+    getattr(contacts.chatkit, f"to_{ending}")(path)
+    found = chatkit.read_contacts(path)
+    assert found.columns.tolist() == ["id", *contacts.columns]
+    plan = client.contacts.plan(found)
+    assert plan.counts == {"create": 0, "update": 0, "delete": 0}
+    assert not len(client.contacts.plan(found.drop(columns="tags")).refused)
+
+
+def test_an_edit_in_a_spreadsheet_is_a_plan(client: Client, tmp_path: Path) -> None:
+    path = tmp_path / "contacts.xlsx"
+    contacts = client.contacts.frame()
+    contacts.chatkit.to_xlsx(path)
+    book = openpyxl.load_workbook(path)
+    names = [cell.value for cell in book.active[1]]
+    book.active.cell(3, names.index("name") + 1).value = "Žofie Nová"
+    book.active.append([None, "New", *[None] * 4, "2025550187", "+1"])
+    book.save(path)
+    plan = client.contacts.plan(chatkit.read_contacts(path).drop(columns="tags"))
+    assert [(change.kind, change.row) for change in plan.changes] == [
+        ("update", 3),
+        ("create", 252),
+    ]
+    assert plan.changes[0].after == {"name": "Žofie Nová"}
+    assert plan.changes[1].after == {"number": "2025550187", "country_code": "+1", "name": "New"}
+    assert not len(plan.refused)
+
+
+def test_rows_of_a_plan_are_rows_of_the_file(client: Client) -> None:
+    plan = client.contacts.plan(
+        chatkit.read_contacts("Vorname\tHandy\tCC\nAna\t2025550187\t+1\nBob\t0151 2\t+49\n")
+    )
+    assert plan.refused["row"].tolist() == [3] and [c.row for c in plan.changes] == [2]

@@ -1,0 +1,66 @@
+"""What the tests of the grid share: the demo account, and a grid spoken to as by its page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import chatkit
+from chatkit.client import Client
+from chatkit.widgets.grid import Grid
+
+
+@pytest.fixture
+def sandbox() -> Iterator[chatkit.Sandbox]:
+    with chatkit.Sandbox(seed="demo") as sandbox:
+        yield sandbox
+
+
+@pytest.fixture
+def client(sandbox: chatkit.Sandbox) -> Iterator[Client]:
+    with chatkit.connect(sandbox) as client:
+        yield client
+
+
+class Page:
+    """The page of a grid: what it is told goes through JSON, as on the wire."""
+
+    def __init__(self, grid: Grid, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.grid = grid
+        self.heard: list[dict[str, Any]] = []
+        monkeypatch.setattr(type(grid), "send", lambda _, m: self.heard.append(_wire(m)))
+
+    def tell(self, do: str, **message: Any) -> list[dict[str, Any]]:
+        """Send a message as JavaScript does; return what is answered."""
+        self.heard.clear()
+        self.grid._handle_custom_msg(_wire({"do": do, **message}), [])
+        return self.heard
+
+    @property
+    def state(self) -> dict[str, Any]:
+        return _wire(self.grid.state)
+
+    def rows(self, page: int = 0) -> list[dict[str, Any]]:
+        """Ask for a page of rows."""
+        (answer,) = self.tell("page", page=page, shows=self.state["shows"])
+        return answer["rows"]
+
+    def column(self, name: str) -> int:
+        return [column["name"] for column in self.grid.columns].index(name)
+
+    def type(self, row: int, column: str, value: str | bool) -> dict[str, Any]:
+        """Type into a cell; return the row as it is then shown."""
+        answers = self.tell("set", row=row, column=self.column(column), value=value)
+        return answers[0]["rows"][0]
+
+
+def _wire(message: Any) -> Any:
+    return json.loads(json.dumps(message, allow_nan=False).encode())
+
+
+@pytest.fixture
+def page(client: Client, monkeypatch: pytest.MonkeyPatch) -> Page:
+    return Page(Grid(client.contacts), monkeypatch)

@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chatkit.widgets.message import Message
+
+
+def test_an_error_is_said_at_once_and_the_rest_when_there_is_time() -> None:
+    message = Message()
+    message.say("It is done.")
+    assert 'role="status"' in message.value
+    message.say("It failed.\nTry again.", wrong=True)
+    assert 'role="alert"' in message.value
+    assert "It failed.<br>Try again." in message.value
+    message.say("")
+    assert message.value == message.text == ""
+
+
+@given(st.text(st.characters(), min_size=1))
+def test_nothing_in_it_is_markup(text: str) -> None:
+    message = Message()
+    message.say(text)
+    assert message.value.replace("<br>", "").count("<") == 2  # the box itself
+    assert message.text == text
+
+
+def test_what_would_not_be_seen_is_spelled_out() -> None:
+    message = Message()
+    message.say("a\u202eb")
+    assert "a⟨U+202E⟩b" in message.value
