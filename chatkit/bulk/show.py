@@ -66,7 +66,7 @@ def heading(plan: Plan) -> str:
         return "Nothing to do: the frame says what the account already holds. 0 changes."
     of = many(setting.total, setting.noun)
     about = f"Plan that takes back a run of {setting.noun}s" if setting.undoes else f"Plan for {of}"
-    found = [f"{count:,} {kind}" for kind, count in plan.counts.items() if count]
+    found = [many(count, kind) for kind, count in plan.counts.items() if count]
     refused = f"; {many(rows, 'row')} refused" if rows else ""
     return f"{about}: {', '.join(found) or '0 changes'}{refused}."
 
@@ -107,7 +107,8 @@ def by_kind(plan: Plan) -> list[list[Change]]:
     return [changes for changes in kinds if changes]
 
 
-def _row(row: Any) -> str:
+def row_label(row: Any) -> str:
+    """Show what a frame calls a row."""
     return cut(" / ".join(map(str, row)) if isinstance(row, tuple) else str(row), LABEL)
 
 
@@ -116,7 +117,7 @@ def _row(row: Any) -> str:
 
 def text(plan: Plan) -> str:
     """Show a plan in a terminal, or to whoever compares outputs: the same plan, the same text."""
-    told = [line for said in notes_of(plan) for line in _wrapped("", said)]
+    told = [line for said in notes_of(plan) for line in wrapped("", said)]
     blocks = [[heading(plan)], _changes(plan), _cells(plan), told, _end(plan)]
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
@@ -151,7 +152,7 @@ def _body(change: Change, room: int) -> list[str]:
         name = f"{squeezed(field, LABEL)}: " if field else ""
         one = f"{name}{before or after}"
         if before and after:
-            said += _sides(name, before, after, room)
+            said += sides(name, before, after, room)
         elif said and change.kind != "update" and columns(said[-1] + one) + 2 <= room:
             said[-1] += f", {one}"
         else:
@@ -159,7 +160,7 @@ def _body(change: Change, room: int) -> list[str]:
     return said
 
 
-def _sides(name: str, before: Shown, after: Shown, room: int) -> list[str]:
+def sides(name: str, before: Shown, after: Shown, room: int) -> list[str]:
     """Write both sides; below each other if they are long, or if → could be read backwards."""
     whole = f"{name}{before} → {after}"
     if columns(whole) <= room and not right_to_left(f"{before}{after}"):
@@ -170,10 +171,10 @@ def _sides(name: str, before: Shown, after: Shown, room: int) -> list[str]:
 def _cells(plan: Plan) -> list[str]:
     said = ["Refused:"] if plan.cells else []
     for row, column, value, reason, step in plan.cells[:FEW]:
-        place = [f"row {_row(row)}", *([cut(column, LABEL)] if column else [])]
+        place = [f"row {row_label(row)}", *([cut(column, LABEL)] if column else [])]
         what = f"{', '.join(place)} = {cut(value, 2 * LONG)}" if value else ", ".join(place)
-        said += _wrapped("  ", f"{what}: {visible(reason)}")
-        said += _wrapped("    -> ", visible(step))
+        said += wrapped("  ", f"{what}: {visible(reason)}")
+        said += wrapped("    -> ", visible(step))
     if (more := len(plan.cells) - FEW) > 0:
         said.append(f"  … and {more:,} more: plan.refused has them all")
     return said
@@ -181,12 +182,12 @@ def _cells(plan: Plan) -> list[str]:
 
 def _end(plan: Plan) -> list[str]:
     if objections := plan.objections():
-        said = [line for one in objections for line in _wrapped("  - ", visible(one))]
+        said = [line for one in objections for line in wrapped("  - ", visible(one))]
         return ["It refuses itself:", *said]
     return ["plan.apply() does it."] if plan.changes else []
 
 
-def _wrapped(lead: str, text: str) -> list[str]:
+def wrapped(lead: str, text: str) -> list[str]:
     """Break a sentence into lines that begin below each other."""
     width = WIDTH - len(lead)
     parts = wrap(text, width, break_long_words=False, break_on_hyphens=False)
@@ -237,10 +238,10 @@ def html(plan: Plan) -> str:
     does = "<p><code>plan.apply()</code> does it.</p>" if plan.changes else ""
     objections = [visible(said) for said in plan.objections()]
     parts = [
-        f"<style>{STYLE}</style><p><strong>{_html(heading(plan))}</strong></p>",
-        _html_tables(widths, first, more, len(plan.changes), "plan.frame()"),
+        f"<style>{STYLE}</style><p><strong>{escaped(heading(plan))}</strong></p>",
+        html_tables(widths, first, more, len(plan.changes), "plan.frame()"),
         "<p><strong>Refused</strong></p>" if cells else "",
-        _html_tables(_REFUSED, cells[:FEW], cells[FEW:], len(plan.cells), "plan.refused"),
+        html_tables(_REFUSED, cells[:FEW], cells[FEW:], len(plan.cells), "plan.refused"),
         html_list("told", "", notes_of(plan)),
         html_list("objections", "It refuses itself:", objections) or does,
     ]
@@ -248,12 +249,12 @@ def html(plan: Plan) -> str:
     return f'<div class="chatkit-plan tex2jax_ignore mathjax_ignore">{"".join(parts)}</div>'
 
 
-def _html(text: str) -> str:
+def escaped(text: str) -> str:
     """Escape a visible text; what is spelled out in it stands back, and a path may be broken."""
     return _SPELLED.sub(r"<mark>\1</mark>", escape(text).replace("/", "/<wbr>"))
 
 
-def _html_tables(
+def html_tables(
     widths: Mapping[str, int], first: list[str], more: list[str], total: int, where: str
 ) -> str:
     """Make a table of the first rows and a folded one, with the same columns, of more."""
@@ -283,33 +284,40 @@ def html_changes(changes: list[Change], losses: Losses, room: int) -> list[str]:
         kind = change.kind
         head = (
             f'<td{span}><b class="{kind}">{_SIGNS[kind]}</b> {kind}</td>'
-            f'<th{span} scope="rowgroup" dir="auto">{_html(label(change))}{note}</th>'
+            f'<th{span} scope="rowgroup" dir="auto">{escaped(label(change))}{note}</th>'
         )
         rows = [
-            f'<td dir="auto">{_html(squeezed(line.field, LABEL))}</td>'
-            f"{_html_side(line.before, 'del')}{_html_side(line.after, 'ins')}"
+            f'<td dir="auto">{escaped(squeezed(line.field, LABEL))}</td>'
+            f"{html_side(line.before, 'del')}{html_side(line.after, 'ins')}"
             for line in fields
         ]
         bodies.append(f"<tbody><tr>{head}{'</tr><tr>'.join(rows)}</tr></tbody>")
     return bodies
 
 
-def _html_side(side: Shown | None, tag: str) -> str:
+def html_side(side: Shown | None, tag: str) -> str:
+    """Make the cell of one side of a change; what differs stands in the tag."""
     if side is None:
         return "<td></td>"
     if side.kind == "words":
-        return f"<td><i>{_html(side.text)}</i></td>"
-    text = f"<{tag}>{_html(side.text)}</{tag}>" if side.text else ""
-    return f'<td dir="auto">{_html(side.head)}{text}{_html(side.tail)}</td>'
+        return f"<td><i>{escaped(side.text)}</i></td>"
+    text = f"<{tag}>{escaped(side.text)}</{tag}>" if side.text else ""
+    return f'<td dir="auto">{escaped(side.head)}{text}{escaped(side.tail)}</td>'
 
 
 def _html_refused(cell: Refused) -> str:
-    texts = [_row(cell.row), cut(cell[1], LABEL), cut(cell[2], 2 * LONG), *map(visible, cell[3:])]
-    row = "".join([f'<td dir="auto">{_html(part)}</td>' for part in texts])
+    texts = [
+        row_label(cell.row),
+        cut(cell[1], LABEL),
+        cut(cell[2], 2 * LONG),
+        *map(visible, cell[3:]),
+    ]
+    row = "".join([f'<td dir="auto">{escaped(part)}</td>' for part in texts])
     return f"<tbody><tr>{row}</tr></tbody>"
 
 
 def html_list(name: str, heading: str, lines: list[str]) -> str:
-    items = "".join([f"<li>{_html(line)}</li>" for line in lines])
+    """Make a list of lines; nothing without any."""
+    items = "".join([f"<li>{escaped(line)}</li>" for line in lines])
     title = f"<strong>{heading}</strong>" if heading else ""
     return f'<div class="{name}">{title}<ul>{items}</ul></div>' if items else ""

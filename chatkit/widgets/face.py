@@ -10,6 +10,7 @@ from chatkit.bulk.value import cut, many
 from chatkit.widgets.sheet import Sheet
 from chatkit.widgets.view import written
 
+START = 'style="text-align: start"'  #: exported notebooks would align cells to the right
 _LONG = 2000  #: characters of a cell that are sent; a longer one is not edited here
 _FEW = 10  #: rows of the static form
 _SAMPLE = 200  #: rows that tell how wide a column is
@@ -68,7 +69,7 @@ def html(sheet: Sheet, title: str) -> str:
     """Write the rows that were edited, or else the first ones, as a plain table."""
     edited = {row for row, _ in sheet.cells} | sheet.deleted | {*sheet.rows()}
     numbers = sorted(row for row in edited if not sheet.gone(row)) or list(range(sheet.size))
-    heads = "".join(f"<th>{escape(name)}</th>" for name in [*sheet.columns, ""])
+    heads = "".join(f"<th {START}>{escape(name)}</th>" for name in [*sheet.columns, ""])
     body = "".join(map(_line, rows(sheet, numbers[:_FEW])))
     more = f"<p>… and {many(len(numbers) - _FEW, 'more row')}.</p>" if len(numbers) > _FEW else ""
     return (
@@ -96,6 +97,6 @@ def _line(row: Mapping[str, Any]) -> str:
         if place in row.get("e", {}):
             typed, why = row["e"][place]
             text += f" <em>{escape(cut(typed, _WIDE))} was refused: {escape(why)}</em>"
-        cells.append(f'<td dir="auto">{text}</td>')
+        cells.append(f'<td dir="auto" {START}>{text}</td>')
     mark = {"new": "added", "delete": "to delete"}.get(row.get("m", ""), "")
     return f"<tr>{''.join(cells)}<td>{mark}</td></tr>"

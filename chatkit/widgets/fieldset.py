@@ -12,6 +12,7 @@ from chatkit.bulk.value import values as shortly
 from chatkit.bulk.value import visible
 from chatkit.errors import InputError, Problem
 from chatkit.resource import Resource
+from chatkit.widgets.face import START
 from chatkit.widgets.field import Field
 
 #: Where there are more fields, those that are off or empty unless somebody wants them are folded.
@@ -148,8 +149,8 @@ class Fieldset:
                 value = shortly(field.read())
             except ValueError as error:
                 value = visible(str(error))
-            cells = "".join(f'<td dir="auto">{escape(part)}</td>' for part in (value, field.help))
-            rows.append(f'<tr><th scope="row">{name}</th>{cells}</tr>')
+            cells = "".join(f'<td dir="auto" {START}>{escape(part)}</td>' for part in (value, field.help))
+            rows.append(f'<tr><th scope="row" {START}>{name}</th>{cells}</tr>')
         return f"<table>{''.join(rows)}</table>"
 
     def _wrong(self, field: Field) -> str:

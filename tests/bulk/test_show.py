@@ -155,7 +155,7 @@ def test_a_plan_as_text(room: Contacts) -> None:
         skip_invalid=True,
     )
     assert text(plan) == (
-        "Plan for 250 contacts: 1 create, 2 update, 2 delete; 1 row refused.\n"
+        "Plan for 250 contacts: 1 create, 2 updates, 2 deletes; 1 row refused.\n"
         "\n"
         '  + 7700900003       name: "New 3"\n'
         '  ~ 7800900001 [1]   name: "Ana" → "Ana Lima"\n'
@@ -214,7 +214,7 @@ def test_before_and_after_are_told_apart_without_colour(room: Contacts) -> None:
         ([create()], [], "Plan for 250 contacts: 1 create."),
         ([create(), delete(2)], [], "Plan for 250 contacts: 1 create, 1 delete."),
         ([update()], [refused(1), refused(2)], "Plan for 250 contacts: 1 update; 2 rows refused."),
-        ([update()] * 1200, [], "Plan for 250 contacts: 1,200 update."),
+        ([update()] * 1200, [], "Plan for 250 contacts: 1,200 updates."),
         ([], [refused()], "Plan for 250 contacts: 0 changes; 1 row refused."),
     ],
 )

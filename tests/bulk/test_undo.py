@@ -254,7 +254,7 @@ def test_an_undo_is_reviewed_first_and_not_guarded(sandbox, client):
     result = client.contacts.plan(client.contacts.frame().assign(name="Zoë")).apply(many=True)
     with untouched(sandbox):
         back = chatkit.undo(result)
-        assert "takes back a run of contacts: 150 update" in repr(back)
+        assert "takes back a run of contacts: 150 updates" in repr(back)
         assert back.objections() == []
     assert states(back.apply()) == ["applied"] * 150
 
