@@ -1,0 +1,167 @@
+"""Bench of files: reading contacts and writing them, beside pandas with all cells as text.
+
+`python spreadsheets.py ROAD KIND FILE` walks one road over a file and prints its seconds of CPU
+and the memory it took, as JSON. pandas neither finds the columns nor refuses what has lost
+digits, and its CSV brings formulas along: what that costs is the ratio.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+import time
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pandas
+from measure import QUICK, child, medians, memory, rounds, show
+
+ROWS = 10_000 if QUICK else 100_000
+COUNT = 3
+HEADER = ("Full name", "Mobile", "Country code", "Remarks")
+KINDS = ("csv", "xlsx", "parquet")
+
+
+def main() -> None:
+    """Print two tables."""
+    with TemporaryDirectory() as folder:
+        table("Read", reads, Path(folder))
+        table("Written", writes, Path(folder))
+
+
+def made(rows: int) -> pandas.DataFrame:
+    """People with numbers as they are written in real files."""
+    people = [
+        (f"Zoë Quinn {n}", f"0{7700900000 + n}", "+44", "" if n % 3 else "call after six")
+        for n in range(rows)
+    ]
+    return pandas.DataFrame(people, columns=list(HEADER))
+
+
+# --- roads ------------------------------------------------------------------------------
+
+
+def floor(kind: str, file: Path) -> object:
+    """What the format alone costs: rows of texts, and no frame."""
+    if kind == "csv":
+        return list(csv.reader(io.StringIO(file.read_text("utf-8"))))
+    if kind == "parquet":
+        import pyarrow.parquet
+
+        return pyarrow.parquet.read_table(file)
+    import openpyxl
+
+    book = openpyxl.load_workbook(file, read_only=True)
+    return list(book.worksheets[0].iter_rows(values_only=True))
+
+
+def plain(kind: str, file: Path) -> object:
+    """What most people write."""
+    if kind == "csv":
+        return pandas.read_csv(file, dtype=str, keep_default_na=False)
+    if kind == "parquet":
+        return pandas.read_parquet(file)
+    return pandas.read_excel(file, dtype=str, keep_default_na=False)
+
+
+def ours(kind: str, file: Path) -> object:
+    """Our `read_contacts`, which says what it took: the words are for a person."""
+    import chatkit
+
+    with redirect_stdout(io.StringIO()):
+        return chatkit.read_contacts(file)
+
+
+def plainly_written(kind: str, file: Path) -> object:
+    """What most people write."""
+    frame, to = pandas.read_parquet(file), file.with_suffix(".out")
+    return frame.to_csv(to, index=False) if kind == "csv" else frame.to_excel(to, engine="openpyxl")
+
+
+def ours_written(kind: str, file: Path) -> object:
+    """Our `to_csv` and `to_xlsx`: no cell is a formula, and all of it can be read back."""
+    from chatkit.files import to_csv, to_xlsx
+
+    frame, to = pandas.read_parquet(file), file.with_suffix(".out")
+    return to_csv(frame, to) if kind == "csv" else to_xlsx(frame, to)
+
+
+ROADS: dict[str, Callable[[str, Path], object]] = {
+    each.__name__: each for each in (floor, plain, ours, plainly_written, ours_written)
+}
+
+
+def walk(road: str, kind: str, file: Path) -> None:
+    """Walk one road, once all it needs is loaded."""
+    go = ROADS[road]
+    few = file.with_name(f"few.{file.suffix[1:]}")
+    go(kind, few)
+    before, began = memory(), time.process_time()
+    kept = go(kind, file)
+    seconds = time.process_time() - began
+    print(json.dumps({"s": seconds, "mb": memory() - before}))
+    del kept
+
+
+# --- the tables -------------------------------------------------------------------------
+
+
+def reads(folder: Path) -> dict[str, dict[str, Any]]:
+    """The roads from each kind of file to a frame."""
+    for name, rows in (("many", ROWS), ("few", 20)):
+        part = made(rows)
+        part.to_csv(folder / f"{name}.csv", index=False)
+        part.to_excel(folder / f"{name}.xlsx", index=False)
+        part.to_parquet(folder / f"{name}.parquet", index=False)
+    return {
+        kind: {
+            road: partial(child, "spreadsheets.py", road, kind, folder / f"many.{kind}")
+            for road in ("floor", "plain", "ours")
+        }
+        for kind in KINDS
+    }
+
+
+def writes(folder: Path) -> dict[str, dict[str, Any]]:
+    """The roads from a frame to each kind of file that we write."""
+    return {
+        kind: {
+            road: partial(child, "spreadsheets.py", road, kind, folder / "many.parquet")
+            for road in ("plainly_written", "ours_written")
+        }
+        for kind in KINDS[:2]
+    }
+
+
+def table(title: str, roads: Callable[[Path], dict[str, dict[str, Any]]], folder: Path) -> None:
+    """How long each road takes, side by side."""
+    lines, names = [], []
+    for kind, runs in roads(folder).items():
+        found = {road: medians(each) for road, each in rounds(runs, COUNT).items()}
+        names = [road.replace("_", " ") for road in found]
+        *others, (_, mine) = found.items()
+        lines.append([
+            kind,
+            *(each["s"] for each in found.values()),
+            *(mine["s"] / other["s"] for _, other in others),
+            f"{mine['mb']:.0f} / {others[-1][1]['mb']:.0f}",
+        ])  # fmt: skip
+    ratios = [f"ours / {name}" for name in names[:-1]]
+    show(
+        f"{title}: {ROWS:,} contacts, seconds of CPU",
+        ["file", *names, *ratios, f"MB taken, ours / {names[-2]}"],
+        lines,
+    )
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        walk(sys.argv[1], sys.argv[2], Path(sys.argv[3]))
+    else:
+        main()
