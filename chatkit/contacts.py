@@ -18,6 +18,8 @@ from chatkit.resource import Resource
 if TYPE_CHECKING:
     import pandas as pd
 
+    from chatkit.checks.quality import Quality
+
 
 _PARTS = ("first_name", "middle_name", "last_name")
 
@@ -113,6 +115,25 @@ class Contacts(Resource[Contact]):
         """
         return self._frame(self.search(search), full=full)
 
+    def check(self, frame: pd.DataFrame, *, region: str | None = None) -> Quality:
+        """Look for what is wrong in a frame of contacts; nothing is changed or sent.
+
+        It finds numbers that are none, or not written as they are sent; duplicates in the
+        frame and in the account; names with characters that are not seen or not what they
+        seem, or that the service would split into other parts. The account is read once at
+        most. `fix()` of the result takes the safe suggestions.
+
+        Args:
+            frame: What `chatkit.read_contacts` or `frame()` gave, edited or not.
+            region: Where numbers without a country code are dialled: 'IN', or '+91'.
+
+        Raises:
+            InputError: It is no frame of contacts, or there is no such region.
+        """
+        from chatkit.checks.check import check
+
+        return check(self, frame, region)
+
     def _finished(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Join the parts of the name, unless the service begins to do so itself."""
         from chatkit.frame import join_words
@@ -167,18 +188,21 @@ class Contacts(Resource[Contact]):
 
     def _splits_alike(self, known: Mapping[str, Any]) -> bool:
         """Whether the service would split the joined name into the parts it has now."""
-        if "first_name" not in known:  # a service that shows names whole
-            return True
-        parts = tuple([known.get(name) or "" for name in _PARTS])
-        plain = parts[0] and not parts[1] and " " not in parts[0] + parts[2]
+        return "first_name" not in known or self.resplit(known) is None  # or it shows names whole
+
+    def resplit(self, parts: Mapping[str, Any]) -> tuple[str, ...] | None:
+        """Return the parts that a name would have if it was sent again; None for the same."""
+        first, middle, last = now = tuple([parts.get(name) or "" for name in _PARTS])
+        plain = first and not middle and " " not in first + last
         if plain and self.profile.name_split != "first_only":  # most are
-            return True
-        words = " ".join(filter(None, parts)).split(" ")
+            return None
+        words = " ".join(filter(None, now)).split(" ")
         match self.profile.name_split:
             case "first_only":
-                return parts == (" ".join(words), "", "")
+                then = (" ".join(words), "", "")
             case "first_last":
-                return parts == (words[0], "", " ".join(words[1:]))
+                then = (words[0], "", " ".join(words[1:]))
             case _:
-                last = words[-1] if len(words) > 1 else ""
-                return parts == (words[0], " ".join(words[1:-1]), last)
+                end = words[-1] if len(words) > 1 else ""
+                then = (words[0], " ".join(words[1:-1]), end)
+        return None if then == now else then

@@ -22,7 +22,7 @@ ORDER = [
     ("client",),
     ("contacts", "flows", "templates", "webhooks"),
     ("resource",),
-    ("accessor", "files"),
+    ("accessor", "checks", "files"),
     ("bulk",),
     ("endpoints", "listing", "observation"),
     ("frame", "transport"),
@@ -42,7 +42,7 @@ DOORS = {
     "httpx_aiohttp": ("wire",),
     "pandas": (
         *("accessor", "frame", "files/", "bulk/draft", "bulk/edits", "bulk/table"),
-        *("widgets/column", "widgets/sheet"),
+        *("checks/check", "checks/quality", "widgets/column", "widgets/sheet"),
     ),
     "pyarrow": ("frame", "bulk/edits", "numbers"),
     "openpyxl": ("files/sheet",),

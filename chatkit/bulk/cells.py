@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from chatkit.bulk import findings
 from chatkit.bulk.edits import Edits
 from chatkit.bulk.keys import Rows
 from chatkit.bulk.plan import Refused
@@ -16,17 +17,28 @@ from chatkit.endpoints import Endpoints
 from chatkit.errors import Problem
 from chatkit.record import SECRET
 
+if TYPE_CHECKING:
+    from chatkit.flowjson.finding import Finding
+
 
 class Cells:
     """The cells of an edited frame, column by column.
 
-    `refused` are those that cannot be planned, `bad` the numbers of their rows.
+    `refused` are those that cannot be planned, `bad` the numbers of their rows, `doubts` what
+    is to be known of documents in the others.
+
+    Args:
+        room: What the records are.
+        edits: The edited frame.
+        broken: Take documents although the platform will refuse them.
     """
 
-    def __init__(self, room: Endpoints[Any], edits: Edits) -> None:
+    def __init__(self, room: Endpoints[Any], edits: Edits, *, broken: bool = False) -> None:
         self.refused: list[Refused] = []
         self.bad: set[int] = set()
-        self._room, self._edits = room, edits
+        self.doubts: dict[int, list[Finding]] = {}
+        self._room, self._edits, self._broken = room, edits, broken
+        self._stopped = False
         for refusal in edits.refused:
             self.refuse(*refusal)
 
@@ -40,24 +52,30 @@ class Cells:
         numbers = rows.tolist()
         for place, problems in wrong.items():
             self.problems(numbers[place], problems)
+        document = name in self._room.documents
         for place, value in good.items():
-            yield numbers[place], value
+            if not document or self._sound(numbers[place], name, value):
+                yield numbers[place], value
+
+    def _sound(self, row: int, name: str, document: Any) -> bool:
+        """Whether a document may be sent; what else is to be known of it is kept."""
+        found = self._room.findings(name, document)
+        errors = findings.errors(found)
+        if errors and not self._broken:
+            self._stopped = True
+            for finding in errors:
+                problem = findings.problem(name, document, finding)
+                self._refuse(row, *problem, finding.hint or "mend the document")
+            return False
+        if doubts := findings.doubts(found):
+            self.doubts.setdefault(row, []).extend(doubts)
+        return True
 
     def refuse_fixed(self, name: str, rows: Rows) -> None:
         """Refuse edits to a field that cannot be written, and tell the right way."""
-        reason, step = self._why_fixed(name)
+        reason, step = why_fixed(self._room, name)
         for row, value in zip(rows.tolist(), self._edits.values(name, rows), strict=True):
             self.refuse(row, name, value, reason, step)
-
-    def _why_fixed(self, name: str) -> tuple[str, str]:
-        room = self._room
-        if name in room.instead:
-            return "cannot be written", room.instead[name]
-        if name in room.body.create_only:
-            return "can only be set when it is created", "leave it as it was, or make a new one"
-        if name in room.record.model_fields:
-            return "is set by the service", "leave it as it was"
-        return "is not documented, so it is never sent", "leave it as it was"
 
     def problems(self, row: int, problems: Sequence[Problem]) -> None:
         """Refuse cells of a row for what is wrong with them."""
@@ -80,6 +98,17 @@ class Cells:
         label = self._edits.labels[row]
         return label.item() if isinstance(label, np.generic) else label
 
+    def told(self, labels: Mapping[int, str]) -> list[str]:
+        """Say what was found in documents; `labels` has the names of the rows that are planned."""
+        kept = [(labels[row], found) for row, found in self.doubts.items() if row in labels]
+        said = findings.notes(self._room.noun, kept)
+        if self._stopped:
+            said.append(
+                "The platform refuses to publish what has errors. plan(…, broken=True) plans it "
+                "all the same."
+            )
+        return said
+
     def foreign(self) -> list[str]:
         """Say which columns are not looked at, and what may have been meant."""
         room = self._room
@@ -91,3 +120,14 @@ class Cells:
                 hint = f"; did you mean {like[0]}?" if like else ""
                 notes.append(f"The column {name} is not looked at: it is no field{hint}")
         return notes
+
+
+def why_fixed(room: Endpoints[Any], name: str) -> tuple[str, str]:
+    """Say why a field of a record cannot be written, and what to do about it."""
+    if name in room.instead:
+        return "cannot be written", room.instead[name]
+    if name in room.body.create_only:
+        return "can only be set when it is created", "leave it as it was, or make a new one"
+    if name in room.record.model_fields:
+        return "is set by the service", "leave it as it was"
+    return "is not documented, so it is never sent", "leave it as it was"

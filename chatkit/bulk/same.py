@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -72,6 +74,9 @@ def _said(before: Any, text: str) -> bool:
             return _moment(datetime.fromisoformat(text)) == _moment(before)
         except ValueError:
             return False
+    if isinstance(before, _NESTED):  # files hold them as JSON, pandas writes them as Python does
+        with suppress(ValueError, RecursionError):
+            return _equal(before, json.loads(text))
     return str(before) == text
 
 

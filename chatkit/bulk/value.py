@@ -17,8 +17,10 @@ LONG, AROUND = 60, 20  #: characters of a value, and of what is kept before a di
 MISSING: Any = object()  #: stands for what one side does not have
 
 # Joiners and variation selectors are kept where they shape what stands beside them: Persian and
-# Indic words, emoji, old forms of Han. Anywhere else they are as invisible as the blanks.
+# Indic words (also at the end, after a virama), emoji, old forms of Han. Anywhere else they are
+# as invisible as the blanks.
 _SHAPING = re.compile(
+    "(?<=[\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca])[\u200c\u200d]|"
     "(?<=[\u0600-\u1cff\u2190-\u2bff\ua840-\uabff\ufe0f\U0001f000-\U0001faff])[\u200c\u200d]"
     "(?=[\u0600-\u1cff\u2190-\u2bff\ua840-\uabff\U0001f000-\U0001faff])"
     "|(?<=[0-9#*\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff])[\ufe0e\ufe0f]"
@@ -70,6 +72,14 @@ def right_to_left(text: str) -> bool:
     return _RIGHT_TO_LEFT.search(text) is not None
 
 
+def unseen(text: str) -> list[int]:
+    """Find the characters that would not be seen, or change how the rest is read."""
+    if text.isprintable() and (text.isascii() or not _BLANK.search(text)):
+        return []
+    shaping = {found.start() for found in _SHAPING.finditer(text)}
+    return [n for n, c in enumerate(text) if n not in shaping and not _seen(c)]
+
+
 def _units(text: str, *, strict: bool = False) -> list[str]:
     """Split a text into characters, spelled out where they would not be seen.
 
@@ -77,13 +87,15 @@ def _units(text: str, *, strict: bool = False) -> list[str]:
     """
     if text.isascii() and text.isprintable():
         return list(text)
-    shaping = set() if strict else {found.start() for found in _SHAPING.finditer(text)}
-    return [c if n in shaping or _seen(c, strict) else _spelled(c) for n, c in enumerate(text)]
+    if strict:
+        return [c if c.isascii() and c.isprintable() else _spelled(c) for c in text]
+    hidden = set(unseen(text))
+    return [_spelled(c) if n in hidden else c for n, c in enumerate(text)]
 
 
-def _seen(c: str, strict: bool) -> bool:
-    if strict or c.isascii():
-        return c.isascii() and c.isprintable()
+def _seen(c: str) -> bool:
+    if c.isascii():
+        return c.isprintable()
     return (c.isprintable() or unicodedata.category(c) == "Zs") and not _BLANK.match(c)
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, get_origin
 
 import pandas as pd
 
+from chatkit.bulk.cells import why_fixed
 from chatkit.bulk.same import plain
 from chatkit.endpoints import Endpoints
 from chatkit.frame import Kind, kinds
@@ -46,18 +47,15 @@ def declared(room: Endpoints[Any], name: str, dtype: str, *, head: bool) -> Colu
         nested = get_origin(body[name].annotation) in (list, dict)
         if kind == "json" and not nested and room.body.takes_text(name):
             kind = "text"
-        fixed = "can only be set when it is created" if name in room.body.create_only else ""
+        fixed = why_fixed(room, name)[0] if name in room.body.create_only else ""
         if name == room.key:
             fixed = "tells which row this is: add a row for another"
         return Column(name, kind, fixed, "")
+    why, step = why_fixed(room, name)
     if name in room.instead:
-        why = f"cannot be written: {room.instead[name]}"
+        why = f"{why}: {step}"
     elif head and not name:
         why = "only numbers the rows"
-    elif name in record:
-        why = "is set by the service"
-    else:
-        why = "is not documented, so it is never sent"
     kind = kinds(room.record, [name])[name] if name in record else _KINDS.get(dtype, "text")
     return Column(name, kind, why, why)
 

@@ -25,6 +25,8 @@ def columns(sheet: Sheet) -> list[dict[str, Any]]:
         texts = map(written, sheet.original(column.name, sample))
         widths = sorted(min(len(text), _WIDE) for text in texts) or [0]
         usual = widths[int(0.95 * (len(widths) - 1))]
+        if not column.fixed:
+            usual = min(usual * 3 // 2, _WIDE)  # room to type
         wide = max(usual, len(column.name) + 3, 5)
         found.append({**column._asdict(), "head": column.name == sheet.head, "wide": wide})
     return found

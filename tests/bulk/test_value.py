@@ -20,6 +20,7 @@ from chatkit.bulk.value import (
     values,
     visible,
 )
+from chatkit.bulk.value import unseen as hidden
 
 JOINERS = "\u200c\u200d"
 
@@ -63,12 +64,21 @@ def test_what_would_not_be_seen_is_spelled_out(text: str, seen: str) -> None:
         "ශ්\u200dරී ලංකා",
         "👩\u200d👩\u200d👧 ❤\ufe0f\u200d🔥 1\ufe0f⃣",
         "葛\U000e0100城市",
+        "രാജന്\u200d",  # a joiner after a virama shapes it, at the end of a word too
         "山田\u3000太郎",
         "9\u00a0h et 18\u202fh",
     ],
 )
 def test_what_people_write_is_left_as_it_is(text: str) -> None:
     assert visible(text) == text
+
+
+@given(st.text() | st.text("a\u200b\u200d\u094d\ufe0f❤\x00 \u3164\u00a0"))
+def test_what_is_not_seen_is_found_where_it_is_spelled_out(text: str) -> None:
+    places = hidden(text)
+    spelled = [sum(map(said.count, ("⟨U+", "↵"))) for said in (text, visible(text))]
+    assert len(places) == spelled[1] - spelled[0] + sum(text[n] in "↵⟨" for n in places)
+    assert all(visible(c) == c for n, c in enumerate(text) if n not in places and c.isalnum())
 
 
 @given(st.text())

@@ -1,0 +1,112 @@
+"""Findings: what a check of documents has found, in the words of plans and errors."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from chatkit.bulk.value import MISSING, many, values
+from chatkit.errors import InputError, Problem
+
+if TYPE_CHECKING:
+    from chatkit.endpoints import Endpoints
+    from chatkit.flowjson.finding import Finding
+
+FEW = 8  #: records whose findings are told one by one
+_PLACE = re.compile("0|[1-9][0-9]{0,8}")
+
+
+def errors(findings: Iterable[Finding]) -> list[Finding]:
+    """Pick those that the platform refuses."""
+    return [finding for finding in findings if finding.severity == "error"]
+
+
+def doubts(findings: Iterable[Finding]) -> list[Finding]:
+    """Pick what a person is to know of what is sent all the same: all but mere notes."""
+    return [finding for finding in findings if finding.severity != "note"]
+
+
+def told(finding: Finding) -> str:
+    """Say one in a line: its code, its place, what is wrong."""
+    place = f" at {finding.pointer}" if finding.pointer else ""
+    return f"{finding.code}{place}: {finding.message}"
+
+
+def problem(field: str, document: object, finding: Finding) -> Problem:
+    """Say one as what is wrong with a field; the value is what stands at its place."""
+    return Problem(field, values(at(document, finding.pointer)), told(finding))
+
+
+def summary(found: Sequence[Finding]) -> str:
+    """Count errors and warnings, and tell the first of the worst."""
+    wrong = errors(found)
+    counts = [many(len(wrong), "error")] if wrong else []
+    if rest := len(found) - len(wrong):
+        counts.append(many(rest, "warning"))
+    first = f", first {told((wrong or found)[0])}" if found else ""
+    return f"{' and '.join(counts)}{first}"
+
+
+def notes(noun: str, found: Sequence[tuple[str, Sequence[Finding]]]) -> list[str]:
+    """Say what is to be known of records that are sent all the same: their labels come first."""
+    said = [f"{label} has {summary(each)}" for label, each in found[:FEW]]
+    if (rest := len(found) - FEW) > 0:
+        said.append(f"… and {many(rest, f'more {noun}')} with errors or warnings.")
+    return said
+
+
+def vet(
+    room: Endpoints[Any], fields: Mapping[str, Any], *, broken: bool, creates: bool = False
+) -> None:
+    """Refuse documents with errors among the fields of one record; warn of other doubts.
+
+    Args:
+        room: What the record is.
+        fields: What would be sent.
+        broken: Let errors pass: they are warned of.
+        creates: Whether the record is a new one.
+
+    Raises:
+        InputError: A document has errors. What else is wrong with the fields is told as well.
+    """
+    stopped: list[Problem] = []
+    for name in room.documents & fields.keys():
+        right, _ = room.body.column(name, [fields[name]])
+        if not right:
+            continue  # of another shape: that is said of any field
+        document = right[0]
+        found = room.findings(name, document)
+        if wrong := [] if broken else errors(found):
+            stopped += [problem(name, document, finding) for finding in wrong]
+        elif said := doubts(found):
+            label = room.label(fields) or f"This {room.noun}"
+            warnings.warn(f"{label} has {summary(said)}", stacklevel=4)
+    if stopped:
+        done = "created" if creates else "updated"
+        raise InputError(
+            f"This {room.noun} cannot be {done}; broken=True would let errors of a document pass:",
+            [*_wrong(room, fields, creates), *stopped],
+        )
+
+
+def _wrong(room: Endpoints[Any], fields: Mapping[str, Any], creates: bool) -> Sequence[Problem]:
+    try:
+        room.body.whole(fields, "", room.required()) if creates else room.body.part(fields, "")
+    except InputError as error:
+        return error.problems
+    return ()
+
+
+def at(document: object, pointer: str) -> Any:
+    """Follow a JSON pointer (RFC 6901); MISSING where it leads to nothing."""
+    value: Any = document
+    for step in pointer.split("/")[1:]:
+        key: Any = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, list):
+            key = int(key) if _PLACE.fullmatch(key) else -1
+            value = value[key] if 0 <= key < len(value) else MISSING
+        else:
+            value = value.get(key, MISSING) if isinstance(value, Mapping) else MISSING
+    return value

@@ -1,0 +1,306 @@
+"""Numbers: what the country code and the number of each row say together.
+
+A row of a file may have the country code in the number, or none, or punctuation; a row of the
+account has both as they are sent. Each pair is read once, however many rows have it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from chatkit.bulk.value import visible
+from chatkit.checks.findings import Oddity
+from chatkit.errors import InputError
+from chatkit.numbers import split_all
+from chatkit.numbers.number import known, text_of
+
+#: A country code and a number, as they are sent.
+Pair = tuple[str, str]
+
+_CODE = re.compile(r"\+[1-9][0-9]{0,2}")
+_ABROAD = re.compile(r"[\s'(]*(?:[+＋]|00)")
+_DIGITS = re.compile("[0-9]+")
+#: These can be reached, but seldom have a chat.
+_UNUSUAL = ("premium rate", "toll free", "shared cost", "pager", "voicemail", "company")
+#: A verdict that a newer plan of numbers may prove wrong: the length is right.
+_DOUBTED = "impossible"
+
+
+class Told(NamedTuple):
+    """What the two cells of a row say."""
+
+    pair: Pair | None = None  #: the country code and the number, if they can be told
+    odd: Oddity | None = None
+    column: str = "number"  #: where the oddity is
+    doubt: Oddity | None = None  #: what is odd besides about a number that can be split
+
+
+class _Read(NamedTuple):
+    """What `split_all` makes of one text."""
+
+    code: str | None
+    number: str | None
+    region: str | None
+    type: str | None
+    verdict: str
+    reason: str | None
+    meant: str | None  #: the suggestion
+
+    @property
+    def known(self) -> bool:
+        """Whether country code and number are told, even if the number may be none."""
+        return self.verdict in ("valid", _DOUBTED) and self.pair is not None
+
+    @property
+    def pair(self) -> Pair | None:
+        return (self.code, self.number) if self.code and self.number else None
+
+
+def written(pair: Pair) -> str:
+    """Write a country code and a number as one text, from which `parts` gets them back."""
+    return " ".join(pair)
+
+
+def parts(text: str) -> Pair:
+    """Get the country code and the number from a suggestion."""
+    code, _, number = text.partition(" ")
+    return code, number
+
+
+def tell(codes: Sequence[Any], numbers: Sequence[Any], region: str | None) -> list[Told]:
+    """Tell what the cells of all rows say.
+
+    Args:
+        codes: The cells with country codes, None for nothing.
+        numbers: The cells with numbers.
+        region: Where numbers without a country code are dialled: 'IN', or '+91'.
+
+    Raises:
+        InputError: There is no such region.
+    """
+    known(region)
+    cells = [(_text(code), _text(number)) for code, number in zip(codes, numbers, strict=True)]
+    told = _Reader(dict.fromkeys(cells), region).told
+    found = [told[cell] for cell in cells]
+    for n, raw in enumerate(zip(codes, numbers, strict=True)):
+        if not all(isinstance(cell, str | None) for cell in raw):
+            found[n] = _untyped(found[n])
+    return found
+
+
+def _text(cell: Any) -> str:
+    text = cell if isinstance(cell, str) else text_of(cell) or ""
+    return text if text.strip() else ""
+
+
+def _untyped(told: Told) -> Told:
+    """Tell what a cell says that is not text: a zero at its beginning may be lost."""
+    if told.pair is None:
+        return told
+    reason = "it is not text, so zeros at its beginning or a + may be lost"
+    return Told(None, Oddity("not text", "error", reason, written(told.pair)), told.column)
+
+
+class _Reader:
+    """Reads different pairs of cells, all at once where they are read alike."""
+
+    def __init__(self, cells: Iterable[Pair], region: str | None, *, again: bool = False) -> None:
+        self.told: dict[Pair, Told] = {}
+        self._region = region
+        self._meant = {code: _meant_code(code) for code in {code for code, _ in cells}}
+        alone: list[Pair] = []
+        abroad: list[Pair] = []
+        whole: list[Pair] = []
+        for cell in cells:
+            code, number = cell
+            if code and not self._meant[code]:
+                self.told[cell] = _no_code(code)
+            elif not number:
+                self.told[cell] = Told(odd=Oddity("empty", "error", "there is no number"))
+            elif not code:
+                alone.append(cell)
+            else:
+                (abroad if _ABROAD.match(number) else whole).append(cell)
+        for cell, read in _read({cell: (cell[1], region) for cell in alone}).items():
+            self.told[cell] = self._alone(cell, read)
+        self._abroad(abroad)
+        self._whole(whole)
+        if not again:
+            self._unambiguous()
+            self._spaced()
+
+    # --- without a country code ---
+
+    def _alone(self, cell: Pair, read: _Read) -> Told:
+        if read.known:
+            return _split(cell, read)
+        odd = _wrong(read)
+        if read.verdict == "ambiguous" and self._region is None:
+            reason = "it has no country code: write it with one, or check with region="
+            odd = odd._replace(code="no country code", reason=reason)
+        return Told(None, odd)
+
+    # --- with one in each cell ---
+
+    def _abroad(self, cells: Sequence[Pair]) -> None:
+        reads = _read({cell: (cell[1], self._region_of(cell[0])) for cell in cells})
+        for cell, read in reads.items():
+            own = self._meant[cell[0]]
+            if not read.known:
+                self.told[cell] = Told(None, _wrong(read))
+            elif own in (read.code, read.region):
+                self.told[cell] = _split(cell, read)
+            else:
+                reason = f"the number is of {read.code}, and the country code is {own}"
+                odd = Oddity("wrong country", "error", reason, written(read.pair or ("", "")))
+                self.told[cell] = Told(None, odd)
+
+    # --- as it is sent, or nearly so ---
+
+    def _whole(self, cells: Sequence[Pair]) -> None:
+        ready = [cell for cell in cells if not self._meant[cell[0]].isalpha()]
+        reads = _read({cell: (_joined(self._meant[cell[0]], cell[1]), None) for cell in ready})
+        again = [cell for cell in cells if not self._settled(cell, reads.get(cell))]
+        others = _read({cell: (cell[1], self._region_of(cell[0])) for cell in again})
+        for cell, other in others.items():
+            self.told[cell] = self._twice(cell, reads.get(cell), other)
+
+    def _settled(self, cell: Pair, read: _Read | None) -> bool:
+        """Take what can be read by putting the country code before the number."""
+        if read is None or read.verdict != "valid" or read.code != self._meant[cell[0]]:
+            return False
+        self.told[cell] = _split(cell, read)
+        return True
+
+    def _twice(self, cell: Pair, read: _Read | None, other: _Read) -> Told:
+        """Tell what a number is that cannot be read by putting its country code before it."""
+        code, own = cell[0], self._meant[cell[0]]
+        if other.verdict == "valid" and other.pair and (own.isalpha() or other.code == own):
+            digits = "".join(_DIGITS.findall(cell[1]))
+            if digits == f"{other.code}{other.number}".lstrip("+"):
+                reason = f"the number begins with its country code {other.code}, which has a column"
+                odd = Oddity("country code twice", "error", reason, written(other.pair), True)
+                return Told(other.pair, odd)
+            return _split(cell, other)
+        if read and read.known and read.code == own:
+            return _split(cell, read)
+        if other.known and own.isalpha():
+            return _split(cell, other)
+        plain = read is not None and cell[1].isdecimal()
+        odd = _wrong(read if read and (plain or other.verdict == "valid") else other)
+        read = read or other
+        if read.pair and read.code != own and not own.isalpha():
+            reason = f"there is no country code {own}"
+            return Told(None, Oddity("country code", "error", reason), "country_code")
+        if _CODE.fullmatch(code) and _DIGITS.fullmatch(cell[1]):
+            return Told(cell, odd)
+        return Told(None, odd._replace(severity="error"))
+
+    def _region_of(self, code: str) -> str | None:
+        """The region of a country code; none for those of no country, like +800."""
+        try:
+            return known(self._meant[code])
+        except InputError:
+            return None
+
+    def _unambiguous(self) -> None:
+        """Take back what would be read in another way once it is written as suggested."""
+        sure = {
+            cell: told
+            for cell, told in self.told.items()
+            if told.odd and told.odd.safe and told.pair
+        }
+        pairs = dict.fromkeys(told.pair for told in sure.values() if told.pair)
+        again = _Reader(pairs, self._region, again=True).told
+        for cell, told in sure.items():
+            if told.odd and told.pair:
+                once_more = again[told.pair]
+                odd = once_more.odd
+                if once_more.pair != told.pair or (odd and odd.safe):
+                    self.told[cell] = told._replace(odd=told.odd._replace(safe=False))
+
+    def _spaced(self) -> None:
+        """Split the suggestions of the library, all at once."""
+        open_ = {
+            cell: (told.odd.suggestion, None)
+            for cell, told in self.told.items()
+            if told.odd and told.odd.suggestion and " " not in told.odd.suggestion
+        }
+        for cell, read in _read(open_).items():
+            told = self.told[cell]
+            if told.odd and read.pair:
+                self.told[cell] = told._replace(
+                    odd=told.odd._replace(suggestion=written(read.pair))
+                )
+
+
+def _read(texts: Mapping[Pair, tuple[str, str | None]]) -> dict[Pair, _Read]:
+    """Read texts, those of each region together."""
+    regions: dict[str | None, list[Pair]] = {}
+    for cell, (_, region) in texts.items():
+        regions.setdefault(region, []).append(cell)
+    found: dict[Pair, _Read] = {}
+    names = ("country_code", "number", "region", "type", "verdict", "reason", "suggestion")
+    for region, cells in regions.items():
+        table = split_all([texts[cell][0] for cell in cells], region)
+        columns = [table.column(name).to_pylist() for name in names]
+        found.update(zip(cells, map(_Read._make, zip(*columns, strict=True)), strict=True))
+    return found
+
+
+def _joined(code: str, number: str) -> str:
+    return f"{code}{number}" if number.isdecimal() else f"{code} {number}"
+
+
+def _meant_code(text: str) -> str:
+    """What a cell says as a country code: +91, or the letters of a region; or nothing."""
+    bare = re.sub(r"[^\w+＋]", "", text).replace("＋", "+")
+    if re.fullmatch("[A-Za-z]{2}", bare):
+        try:
+            return known(bare) or ""
+        except InputError:
+            return ""
+    bare = "+" + re.sub(r"^(?:\+|00)", "", bare)
+    return bare if _CODE.fullmatch(bare) else ""
+
+
+def _no_code(text: str) -> Told:
+    reason = "it is no country code: write it like +91"
+    return Told(None, Oddity("country code", "error", reason), "country_code")
+
+
+def _split(cell: Pair, read: _Read) -> Told:
+    """Tell what keeps a number that can be read from being sent as it is, and if it is doubted."""
+    doubt = _doubt(read)
+    pair = read.pair or cell
+    if cell == pair:
+        return Told(pair, doubt)
+    code, number = cell
+    column = "number"
+    if number == pair[1]:
+        column, reason = "country_code", f"a country code is written {pair[0]}"
+    elif not code:
+        reason = "the country code has a column of its own, and a number is digits only"
+    elif number.isascii() and number.isdigit():
+        reason = f"from elsewhere it is dialled {pair[0]} {pair[1]}"
+    else:
+        reason = "a number is digits only, without its country code"
+    odd = Oddity("not split", "error", reason, written(pair), True)
+    return Told(pair, odd, column, doubt)
+
+
+def _doubt(read: _Read) -> Oddity | None:
+    if read.verdict == _DOUBTED:
+        return _wrong(read)
+    if read.type not in _UNUSUAL:
+        return None
+    return Oddity("unusual number", "note", f"it is a {read.type} number, which seldom has a chat")
+
+
+def _wrong(read: _Read) -> Oddity:
+    """Say why a number is none; a suggestion is for a person to judge."""
+    reason = visible(read.reason or "it is no number")
+    doubted = read.verdict == _DOUBTED
+    return Oddity(read.verdict, "warning" if doubted else "error", reason, read.meant)

@@ -1,0 +1,94 @@
+"""What is odd about a name; and that ordinary names, of any script, are never told."""
+
+import json
+from pathlib import Path
+
+import pytest
+from checks.ordinary import NAMES
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chatkit.checks.names import capitals, letterless, of_name, of_text, questionable
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_ordinary_name_is_not_told(name: str) -> None:
+    assert of_name(name) == []
+    assert of_text(name) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ("Ana\u200b  Cruz", ["invisible", "spaces"]),
+        ("JosÃ© \u200b ", ["garbled"]),  # the rest is looked at when it can be read
+        ("12345", ["no letters"]),
+        ("ANA\tMARIA", ["control characters", "capitals"]),
+        ("\ufffd\u202e", ["lost letters", "direction marks", "no letters"]),
+        ("Сaрa", ["look-alike"]),
+        ("", []),
+    ],
+)
+def test_all_that_is_odd_is_told(text: str, codes: list[str]) -> None:
+    assert [odd.code for odd in of_name(text)] == codes
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("+49 151", "digits"),
+        ("❤️", "emoji"),
+        ("-", "punctuation"),
+        ("…!", "punctuation"),
+        ("\u3164", "what is not seen"),
+        ("  ", "what is not seen"),
+    ],
+)
+def test_a_name_without_letters_is_told(text: str, what: str) -> None:
+    odd = letterless(text)
+    assert odd is not None
+    assert odd.reason.endswith(f"only {what}")
+    assert (odd.suggestion, odd.safe) == (None, False)
+
+
+def test_a_lost_letter_is_told_and_a_question_is_not() -> None:
+    for text in ("M?ller", "Bj??rn", "Тест?ов"):
+        assert questionable(text) is not None
+    for text in ("Ana?", "Who? Me", "? Ana", "http://x/?a"):
+        assert questionable(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("MARIA CRUZ", "Maria Cruz"),
+        ("JEAN-LUC O'NEIL", "Jean-Luc O'Neil"),
+        ("ИВАН ПЕТРОВ", "Иван Петров"),
+        ("ÖMER ÇELİK", "Ömer Çeli̇k"),
+    ],
+)
+def test_capitals_are_a_note_and_never_changed_alone(text: str, plain: str) -> None:
+    odd = capitals(text)
+    assert odd is not None
+    assert (odd.severity, odd.suggestion, odd.safe) == ("note", plain, False)
+
+
+@pytest.mark.parametrize("text", ["BMW AG", "IKEA", "BO", "Maria CRUZ", "山田 太郎", "محمد علي"])
+def test_short_names_and_scripts_without_capitals_are_not_in_capitals(text: str) -> None:
+    assert capitals(text) is None
+
+
+@given(st.text())
+def test_any_text_is_looked_at(text: str) -> None:
+    for odd in (*of_name(text), *of_text(text)):
+        assert odd.reason and odd.code
+        assert odd.suggestion != text
+        assert odd.suggestion or not odd.safe
+
+
+def test_naughty_strings_are_looked_at(shared: Path) -> None:
+    strings = json.loads((shared / "corpora/blns/blns.json").read_text("utf-8"))
+    found = {odd.code for text in strings for odd in of_name(text)}
+    assert {"no letters", "invisible", "direction marks", "spaces", "styled letters"} <= found
+    for text in strings:
+        of_text(text)

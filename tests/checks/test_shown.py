@@ -1,0 +1,151 @@
+"""A quality table as text and as HTML: stable, short, and tame whatever strangers wrote."""
+
+import json
+import unicodedata
+
+import pandas as pd
+import pytest
+from bulk.planning import client, sandbox  # noqa: F401
+from bulk.test_show import Page
+
+from chatkit.bulk.show import FEW, WIDTH
+
+
+@pytest.fixture
+def messy():
+    columns = {
+        "name": ["Ana\u200b Cruz", "JosÃ©", "علی\u202e", "MARIA CRUZ", None],
+        "number": ["+1 202 555 0143", "2025550143", "911", "call 2025550145", "2025550199"],
+        "country_code": [None, "+1", "+1", "+1", "+1"],
+    }
+    return pd.DataFrame(columns, index=pd.Index([2, 3, 4, 5, 6], name="row"))
+
+
+def test_a_quality_table_as_text(client, messy):
+    client.contacts.create(number="2025550199", country_code="+1", name="Bo")
+    assert repr(client.contacts.check(messy)) == (
+        "Checked 5 rows: 4 errors, 3 warnings, 2 notes.\n"
+        "\n"
+        "Errors: 1 not split, 1 duplicate, 1 too short, 1 letters\n"
+        '  row 2, number = "+1 202 555 0143": the country code has a column of its own, and a '
+        "number is\n"
+        "  digits only\n"
+        "    -> +1 2025550143 *\n"
+        '  row 3, number = "2025550143": row 2 has the same number, written in another way, and the'
+        ' name "Ana\n'
+        '  Cruz"\n'
+        '  row 4, number = "911": too short for +1\n'
+        '  row 5, number = "call 2025550145": there are letters in it\n'
+        "    -> +1 2025550145 ?\n"
+        "\n"
+        "Warnings: 1 invisible, 1 garbled, 1 direction marks\n"
+        '  row 2, name = "Ana⟨U+200B⟩ Cruz": 1 character in it cannot be seen (U+200B)\n'
+        '    -> "Ana Cruz" *\n'
+        '  row 3, name = "JosÃ©": letters with accents were read in a wrong encoding\n'
+        '    -> "José" *\n'
+        '  row 4, name = "علی⟨U+202E⟩": a mark that is not seen turns how it is read (U+202E)\n'
+        '    -> "علی" *\n'
+        "\n"
+        "Notes: 1 capitals, 1 in account\n"
+        '  row 5, name = "MARIA CRUZ": it is all capitals\n'
+        '    -> "Maria Cruz" ?\n'
+        '  row 6, number = "2025550199": contact 50001, "Bo", has this number already\n'
+        "\n"
+        "Deleted contacts are not listed, so they cannot be told here: creating the number of one"
+        " restores\n"
+        "it, with its old id.\n"
+        "\n"
+        "fix() takes the 4 suggestions with *. 2 suggestions with ? are yours to judge."
+    )
+
+
+def test_what_was_fixed_as_text(client, messy):
+    quality = client.contacts.check(messy)
+    assert repr(quality.fix()) == (
+        "Fixed 5 cells in 3 rows: 2 not split, 1 invisible, 1 garbled, 1 direction marks.\n"
+        "\n"
+        '  row 2, name: "Ana⟨U+200B⟩ Cruz" → "Ana Cruz"\n'
+        '  row 2, country_code: (none) → "+1"\n'
+        '  row 2, number: "+1 202 555 0143" → "2025550143"\n'
+        '  row 3, name: "JosÃ©" → "José"\n'
+        '  row 4, name: "علی⟨U+202E⟩"\n'
+        '               → "علی"\n'
+        "\n"
+        ".frame is the new frame; the one that was checked is as it was."
+    )
+    assert repr(quality.fix([])) == "Nothing to fix: the frame is as it was."
+
+
+def test_a_frame_in_order_is_one_line(client):
+    quality = client.contacts.check(pd.DataFrame({"name": ["Ana", "Bo"]}))
+    assert repr(quality) == "Checked 2 rows: nothing found."
+    assert Page(quality._repr_html_()).text == "Checked 2 rows: nothing found."
+
+
+def test_of_many_findings_some_of_each_code_are_shown(client):
+    names = ["Ana  B"] * 50 + ["Ana\u200b"] * 50 + ["12"]
+    said = repr(client.contacts.check(pd.DataFrame({"name": names})))
+    assert "Warnings: 50 spaces, 50 invisible, 1 no letters" in said
+    lines = [line for line in said.split("\n") if line.startswith("  row")]
+    assert len(lines) == FEW
+    assert [sum(word in line for line in lines) for word in ("spaces", "seen", "no letter")] == [
+        *(4, 3, 1)
+    ]
+    assert f"… and {101 - FEW} more: .frame() has them all" in said
+
+
+def test_html_says_what_the_text_says(client, messy):
+    quality = client.contacts.check(messy)
+    page = Page(quality._repr_html_())
+    head = ["row", "column", "value", "reason", "suggestion"]
+    assert page.rows.count(head) == 3
+    assert ["3", "name", '"JosÃ©"', "letters with accents were read in a wrong encoding",
+            '"José" *'] in page.rows  # fmt: skip
+    assert "Checked 5 rows: 4 errors, 3 warnings, 1 note." in page.text
+    assert "fix() takes the 4 suggestions with *." in page.text
+    page = Page(quality.fix()._repr_html_())
+    assert page.rows[:2] == [
+        ["row", "column", "why", "before", "after"],
+        ["2", "name", "invisible", "Ana⟨U+200B⟩ Cruz", "Ana Cruz"],
+    ]
+
+
+def test_many_findings_are_folded(client):
+    page = Page(client.contacts.check(pd.DataFrame({"name": ["Ana "] * 1000}))._repr_html_())
+    assert page.tags.count("details") == 1
+    assert page.tags.count("tbody") == 200
+    assert "992 more, 192 of them here" in page.text
+    assert "… and 800 more: .frame() has them all." in page.text
+
+
+TAGS = {
+    *("b", "bdi", "code", "del", "details", "div", "i", "ins", "li", "mark", "p", "strong"),
+    *("style", "summary", "table", "tbody", "td", "th", "thead", "tr", "ul", "wbr"),
+}
+
+
+def assert_tame(quality):
+    fixed = quality.fix()
+    for page in (Page(quality._repr_html_()), Page(fixed._repr_html_())):
+        assert {*page.tags} <= TAGS
+        assert {name for name, _ in page.attributes} <= {"class", "dir", "scope", "style"}
+    for said in (repr(quality), repr(fixed)):
+        said.encode()
+        kinds = {unicodedata.category(c) for c in said if c not in "\n\u200c\u200d"}
+        assert kinds.isdisjoint(("Cc", "Cf", "Cs", "Co", "Zl", "Zp"))
+
+
+def test_naughty_strings_are_tame_wherever_they_stand(client, shared):
+    strings = json.loads((shared / "corpora/blns/blns.json").read_text("utf-8"))
+    for n in range(0, len(strings), 40):
+        some = strings[n : n + 40]
+        frame = pd.DataFrame({"name": some, "number": some, "country_code": some}, index=some)
+        assert_tame(client.contacts.check(frame))
+
+
+def test_no_line_is_too_wide_and_the_text_is_stable(client, messy):
+    long = messy.assign(name="A very long name of many words, " * 5)
+    quality = client.contacts.check(long)
+    assert max(map(len, repr(quality).split("\n"))) <= WIDTH + 40  # a value stays whole
+    assert repr(quality) == repr(client.contacts.check(long))
+    assert quality._repr_html_() == client.contacts.check(long)._repr_html_()

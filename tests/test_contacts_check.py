@@ -1,0 +1,159 @@
+"""From a messy file to contacts and back: nothing crashes, no digit and no name is changed unsaid.
+
+Each corpus goes the whole way: import, check, fix, plan, apply in the sandbox, export, import.
+"""
+
+import csv
+import io
+import json
+from collections import Counter
+
+import pandas as pd
+import pytest
+from bulk.planning import account, client, sandbox, states  # noqa: F401
+
+import chatkit
+
+MESS = (
+    "Full name;Mobile;Country\n"
+    "Ana\u200b  Cruz;+1 202 555 0143;\n"
+    "JosÃ© GarcÃ\u00ada;(202) 555-0144;+1\n"
+    "علی‌رضا محمدی;(202) 555-0145;\n"
+    "BO;2025550146;+1\n"
+    "Ana Cruz;1-202-555-0143;\n"
+    "Zoë;12;+1\n"
+)
+
+
+def imported(frame, client, region=None):
+    """Check, fix, plan and apply a frame; return the fixed frame and what came of it."""
+    fixed = client.contacts.check(frame, region=region).fix()
+    plan = client.contacts.plan(fixed.frame, skip_invalid=True)
+    return fixed, plan.apply(many=True)
+
+
+@pytest.mark.parametrize("write", ["to_csv", "to_xlsx"])
+def test_a_messy_file_becomes_contacts_and_comes_back(client, sandbox, write):
+    frame = chatkit.read_contacts(io.BytesIO(MESS.encode()), country_code="Country")
+    _, result = imported(frame, client, region="+1")
+    assert set(states(result)) == {"applied"}
+    contacts = client.contacts.frame()
+    assert dict(zip(contacts["number"], contacts["name"], strict=True)) == {
+        "2025550144": "José García",
+        "2025550145": "علی‌رضا محمدی",
+        "2025550146": "BO",
+        "12": "Zoë",
+    }
+    out = io.BytesIO()
+    getattr(contacts.chatkit, write)(out)
+    back = chatkit.read_contacts(out.getvalue())
+    assert len(client.contacts.plan(back)) == 0
+    codes = {found.code for found in client.contacts.check(back).findings}
+    assert codes == {"too short"}
+
+
+def test_each_change_of_a_fix_is_in_its_list(client):
+    frame = chatkit.read_contacts(io.BytesIO(MESS.encode()), country_code="Country")
+    fixed = client.contacts.check(frame, region="+1").fix()
+    done = fixed.done.astype(object).where(fixed.done.notna(), None).values.tolist()
+    listed = {(row, column): (before, after) for row, column, _, before, after in done}
+    assert len(listed) == len(done) > 5
+    for column in frame.columns:
+        for row in frame.index:
+            before, after = frame.at[row, column], fixed.frame.at[row, column]
+            before, after = (None if pd.isna(cell) else cell for cell in (before, after))
+            assert (before == after) is ((row, column) not in listed)
+            assert (row, column) not in listed or listed[row, column] == (before, after)
+
+
+def test_naughty_names_go_all_the_way(client, sandbox, shared):
+    strings = json.loads((shared / "corpora/blns/blns.json").read_text("utf-8"))
+    names = [text for text in dict.fromkeys(strings) if text]
+    numbers = [f"202555{n:04}" for n in range(len(names))]
+    frame = pd.DataFrame({"name": names, "number": numbers, "country_code": "+1"})
+    before = frame.copy()
+    fixed, result = imported(frame, client)
+    assert frame.equals(before)
+    assert set(states(result)) <= {"applied", "differs"}
+    wanted = dict(zip(fixed.frame["number"], fixed.frame["name"], strict=True))
+    contacts = client.contacts.frame()
+    assert dict(zip(contacts["number"], contacts["name"], strict=True)) == wanted
+    changed = set(fixed.done["row"])
+    kept = [(number, name) for n, (number, name) in enumerate(zip(numbers, names, strict=True))
+            if n not in changed]  # fmt: skip
+    assert len(kept) > 300
+    assert all(wanted[number] == name for number, name in kept)
+    out = io.BytesIO()
+    contacts.chatkit.to_csv(out)
+    assert len(client.contacts.plan(chatkit.read_contacts(out.getvalue()))) == 0
+
+
+def test_every_example_number_goes_all_the_way_digit_for_digit(shared):
+    text = (shared / "corpora/phone/example_numbers.csv").read_text("utf-8")
+    rows = list(csv.DictReader(text.splitlines()))
+    frame = pd.DataFrame({"name": "Ana", "number": [row["international"] for row in rows]})
+    often = Counter(row["e164"] for row in rows)
+    with account(contact_key="country_code_and_number") as (_, client):
+        imported(frame, client)
+        contacts = client.contacts.frame()
+        held = set(contacts["country_code"] + contacts["number"])
+        # duplicates are left for a person to decide: none of them is sent
+        assert held == {number for number, times in often.items() if times == 1}
+        assert len(held) > 500
+        out = io.BytesIO()
+        contacts.chatkit.to_xlsx(out)
+        back = chatkit.read_contacts(out.getvalue())
+        assert set(back["country_code"] + back["number"]) == held
+        assert len(client.contacts.plan(back)) == 0
+
+
+def test_look_alike_letters_are_told_and_their_words_mended(client, shared):
+    lines = (shared / "corpora/homoglyph/confusables.txt").read_text("utf-8-sig").splitlines()
+    names = ["Ma" + chr(int(line.partition(" ")[0], 16)) + "ria" for line in lines
+             if " ;\t" in line]  # fmt: skip
+    assert len(names) > 6000
+    frame = pd.DataFrame({"name": names})
+    quality = client.contacts.check(frame)
+    codes = {found.code for found in quality.findings}
+    assert {"look-alike", "styled letters", "invisible", "mixed scripts"} <= codes
+    fixed = quality.fix()
+    assert len(fixed.frame) == len(frame)
+    assert not [found for found in client.contacts.check(fixed.frame).findings if found.safe]
+
+
+def test_what_people_dial_is_read_or_told(client, shared):
+    inputs = json.loads((shared / "corpora/phone/parse_inputs.json").read_text("utf-8"))
+    frame = pd.DataFrame({"number": [each["input"] for each in inputs]}, dtype="str")
+    fixed, result = imported(frame, client, region="US")
+    assert set(states(result)) == {"applied"}
+    quality = client.contacts.check(fixed.frame, region="US")
+    unread = {found.place for found in quality.findings}
+    sent = len(client.contacts.frame())
+    assert sent == len(result)
+    assert sent + len(unread) >= len(frame)
+
+
+def test_the_same_check_says_the_same(client):
+    frame = chatkit.read_contacts(io.BytesIO(MESS.encode()))
+    assert repr(client.contacts.check(frame)) == repr(client.contacts.check(frame))
+
+
+def test_tags_that_come_back_from_a_file_are_no_edit(client, sandbox):
+    made = client.contacts.create(number="2025550143", country_code="+1", name="Ana")
+    sandbox.service.contacts.annotate(made.id, sandbox.account_id, tags=["vip", {"id": 7}])
+    contacts = client.contacts.frame()
+    assert contacts.loc[made.id, "tags"] == ["vip", {"id": 7}]
+    for write in (contacts.chatkit.to_csv, contacts.chatkit.to_xlsx):
+        out = io.BytesIO()
+        write(out)
+        plan = client.contacts.plan(chatkit.read_contacts(out.getvalue()))
+        assert (len(plan), len(plan.refused)) == (0, 0)
+
+
+@pytest.mark.parametrize("rule", ["first_middle_last", "first_last", "first_only"])
+def test_a_name_that_the_service_has_split_itself_is_never_noted(rule):
+    with account(name_split=rule) as (_, client):
+        for n, name in enumerate(["Ana", "Ana Cruz", "Ana María de la Cruz", "山田　太郎"]):
+            client.contacts.create(number=f"202555010{n}", country_code="+1", name=name)
+        findings = client.contacts.check(client.contacts.frame()).findings
+        assert "parts" not in {found.code for found in findings}
