@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, ClassVar, Generic, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar, cast
 
 import msgspec
 from pydantic import TypeAdapter, ValidationError
@@ -14,6 +14,9 @@ from chatkit.call import Call
 from chatkit.errors import BadAnswer, InputError, Problem
 from chatkit.profile import ServiceProfile
 from chatkit.record import SECRET, Body, Record
+
+if TYPE_CHECKING:
+    from chatkit.flowjson.finding import Finding
 
 R = TypeVar("R", bound=Record)
 Key = int | str
@@ -40,6 +43,7 @@ class Endpoints(Generic[R]):
     instead: ClassVar[Mapping[str, str]] = {}  #: what to edit in place of what cannot be written
     lost: ClassVar[str] = ""  #: what is lost with the answer to a create
     most: ClassVar[int | None] = None  #: how many an account may have
+    documents: ClassVar[frozenset[str]] = frozenset()  #: fields that `findings` looks into
     chosen: ClassVar[bool] = False  #: whether who creates a record chooses its key
     code: str | None = None  #: the template code, for contents
     weighed: ClassVar[tuple[str, ...]] = ()  #: fields that tell how well a change can be undone
@@ -181,6 +185,10 @@ class Endpoints(Generic[R]):
         if self.profile.put == "replace":
             return fields
         return {n: v for n, v in fields.items() if n in self.required()}
+
+    def findings(self, name: str, value: Any) -> Sequence[Finding]:
+        """Check what the document in a field says, as the platform will."""
+        return ()
 
     # --- what a plan asks -----------------------------------------------------------
 

@@ -238,7 +238,7 @@ def described(method: Any, body: type[Body], record: type[Record]) -> Any:
     own = inspect.signature(method)
     copy.__signature__ = own.replace(  # type: ignore[attr-defined]
         parameters=[
-            *(p for p in own.parameters.values() if p.kind is not p.VAR_KEYWORD),
+            *(p for p in own.parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD),
             *(
                 inspect.Parameter(
                     name,
@@ -248,6 +248,7 @@ def described(method: Any, body: type[Body], record: type[Record]) -> Any:
                 )
                 for name, field in fields.items()
             ),
+            *(p for p in own.parameters.values() if p.kind is p.KEYWORD_ONLY),
         ],
         return_annotation=record,
     )

@@ -217,8 +217,13 @@ class Resource(Endpoints[R]):
         return known or Snapshot(self._frame(), whole=True, now=True)
 
     def full(self, keys: Sequence[Key]) -> pd.DataFrame:
-        """Read these records in full into a frame indexed by key; those that are gone are not."""
-        return self._full(list(keys)).frame(self.key)
+        """Read these records in full into a frame indexed by key; those that are gone are not.
+
+        What no record shows is no column: a plan could not tell it from nothing.
+        """
+        columns = self._full(list(keys))
+        frame = columns.frame(self.key)
+        return frame.drop(columns=columns.missing)
 
     # --- helpers --------------------------------------------------------------------
 

@@ -4,6 +4,8 @@ import json
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
+from documents import DOCUMENT
+
 from chatkit.sandbox import Sandbox
 
 ROOT = "/api/business/public/channels/chat/accounts/"
@@ -79,7 +81,7 @@ class Caller:
         return self("POST", "/webhooks", {"url": url, "events": ["*"], **fields})
 
 
-FLOW = {"flow_json": {"version": "7.3", "screens": []}}
+FLOW = {"flow_json": DOCUMENT}
 
 
 def _json(body: object) -> bytes:

@@ -4,6 +4,7 @@ import inspect
 import json
 
 import pytest
+from documents import DOCUMENT
 
 import chatkit
 from chatkit.client import Client
@@ -44,9 +45,7 @@ def test_a_missing_permission_is_named_by_its_error(sandbox):
     with pytest.raises(chatkit.NotPermitted, match="GET contacts"):
         client.contacts.frame()
     with pytest.raises(chatkit.NotPermitted):
-        client.flows.create(
-            name="x", template_name="default", flow_json={"version": "7.3", "screens": []}
-        )
+        client.flows.create(name="x", template_name="default", flow_json=DOCUMENT)
 
 
 def test_fields_the_document_does_not_know_survive_a_replacing_update():
@@ -81,13 +80,12 @@ def test_create_and_update_have_the_fields_of_their_room_as_signature(sandbox):
         update = inspect.signature(client.flows.update).parameters
         assert list(create) == ["number", "country_code", "name"]
         assert create["number"].default is inspect.Parameter.empty
-        assert list(update) == ["key", "flow_json", "flow_json_raw"]
+        assert list(update) == ["key", "flow_json", "flow_json_raw", "broken"]
         assert "The country code with its +" in client.contacts.create.__doc__
 
 
 def test_naughty_strings_come_back_equal_or_are_refused_with_a_reason(sandbox, shared):
     strings = json.loads((shared / "corpora/blns/blns.json").read_bytes())
-    document = {"version": "7.3", "screens": []}
     client = chatkit.connect(sandbox)
     contact = client.contacts.create(**ANA)
     contents = client.templates("naughty")
@@ -95,7 +93,7 @@ def test_naughty_strings_come_back_equal_or_are_refused_with_a_reason(sandbox, s
     rooms = {
         "contact": lambda text: client.contacts.update(contact.id, name=text).name or "",
         "flow": lambda text: (
-            client.flows.create(name=text, template_name="default", flow_json=document).name
+            client.flows.create(name=text, template_name="default", flow_json=DOCUMENT).name
         ),
         "content": lambda text: contents.update("en", text=text).text,
     }

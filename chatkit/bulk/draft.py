@@ -46,6 +46,7 @@ def draft(
     skip_invalid: bool = False,
     other_account: bool = False,
     duplicates: bool = False,
+    broken: bool = False,
 ) -> Plan:
     """Make the plan of a frame; `Resource.plan` tells what the other arguments mean.
 
@@ -75,7 +76,7 @@ def draft(
     key = tuple(map(str, base.index.names))
     identity = Identity(room.noun, key, Natural(room.named_by(), joined), chosen=room.chosen)
     edits = compare(frame, base, identity, duplicates=duplicates)
-    drafted = _Draft(source, room, base, frame, edits)
+    drafted = _Draft(source, room, base, frame, Cells(room, edits, broken=broken), edits)
     with collector_paused():
         drafted.mark(_keys(delete, room), identity)
         drafted.rows()
@@ -84,6 +85,7 @@ def draft(
             "The frame does not tell when it was read, so it was compared with what is there "
             "now: what others changed meanwhile looks like your edit."
         )
+    drafted.notes += drafted.cells.told({n: c.label for n, c in drafted.changes.items()})
     drafted.limit(len(base))
     setting = Setting(
         account=account,
@@ -126,11 +128,12 @@ class _Draft:
         room: Endpoints[Any],
         base: pd.DataFrame,
         frame: pd.DataFrame,
+        cells: Cells,
         edits: Edits,
     ) -> None:
         self.changes: dict[int, Change] = {}
-        self.cells = Cells(room, edits)
-        self.notes = self.cells.foreign()
+        self.cells = cells
+        self.notes = cells.foreign()
         self._source, self._room, self._edits = source, room, edits
         self._base, self._frame = base, frame
 

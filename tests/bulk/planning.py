@@ -9,13 +9,13 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from documents import DOCUMENT
 
 import chatkit
 from chatkit.client import Client
 from chatkit.connection import Connection
 from chatkit.transport import Transport
 
-DOCUMENT: dict[str, Any] = {"version": "7.3", "screens": [{"id": "THANKS", "title": "Danke"}]}
 ENGLISH: dict[str, Any] = {
     "lang_code": "en",
     "text": "Hello {{1}}",

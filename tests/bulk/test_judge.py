@@ -14,6 +14,7 @@ from bulk.wayward import (
     dropped,
     first,
     flow,
+    hiding,
     lost,
     number_of,
     plan_of,
@@ -102,18 +103,6 @@ def test_what_is_hidden_does_not_hide_that_the_rest_is_somebody_elses() -> None:
         result = plan_of(client.flows, [change]).apply(settle=0)
         assert service.caller("GET", f"/flows/{key}").data["flow_json"] == theirs
         assert result.state[1] == "conflict", result.reason[1]
-
-
-def hiding(name: str):
-    """Answer without a field."""
-
-    def fault(do):
-        status, fields, body = do()
-        told = json.loads(body)
-        told["data"].pop(name, None)
-        return status, fields, json.dumps(told).encode()
-
-    return fault
 
 
 def test_what_is_not_shown_is_not_said_to_have_been_read_back() -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from bulk.planning import DOCUMENT, ENGLISH, STAMPS, content, flow, person, stored, webhook
+from documents import document
 from profiles import PROFILES
 
 import chatkit
@@ -21,7 +22,7 @@ from chatkit.client import Client
 
 LANDED = ("applied", "differs", "unchanged")
 PARTS = ("first_name", "middle_name", "last_name")
-OTHER = {"version": "7.2", "screens": [{"id": "OTHER", "title": "Andere"}]}
+OTHER = document("Andere", "7.2")
 
 Records = Mapping[Any, Mapping[str, Any]]
 

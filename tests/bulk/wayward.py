@@ -14,6 +14,7 @@ from typing import Any
 
 import aiohttp
 from caller import ROOT, Caller
+from documents import DOCUMENT
 
 import chatkit
 from chatkit.bulk.change import Change
@@ -212,9 +213,19 @@ def wayward(**points: Any) -> Iterator[Service]:
         service.sandbox.close()
 
 
-# --- plans ------------------------------------------------------------------------------------
+def hiding(name: str) -> Fault:
+    """Answer without a field."""
 
-DOCUMENT = {"version": "7.3", "screens": []}
+    def fault(do: Callable[[], Answer]) -> Answer:
+        status, fields, body = do()
+        told = json.loads(body)
+        told["data"].pop(name, None)
+        return status, fields, json.dumps(told).encode()
+
+    return fault
+
+
+# --- plans ------------------------------------------------------------------------------------
 
 
 def contact(n: int, name: str = "Ana Cruz") -> Change:

@@ -19,12 +19,12 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from documents import DOCUMENT
 from faults.notebook import Kernel, Served, kernel, served
 
 #: Seconds for a call; a cell ends in a second more after the stop button.
 DEADLINE = 1.0
 ROOMS = ("contacts", "flows")
-DOCUMENT = {"version": "7.3", "screens": []}
 #: What the updates of a room set.
 EDIT: dict[str, dict[str, Any]] = {
     "contacts": {"name": "Zoë"},

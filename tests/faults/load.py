@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from documents import document
 from faults.account import Account
 
 #: Room, kind, and what names the record: a number, a name, an address; or its id.
@@ -69,14 +70,8 @@ class Load:
         return [row for row in self.rows if row.kind == kind]
 
 
-def _document(mark: str) -> dict[str, Any]:
-    """A flow document that differs by its mark."""
-    screen = {"id": "START", "title": mark, "layout": {"type": "SingleColumnLayout"}}
-    return {"version": "7.3", "screens": [screen]}
-
-
 def _flow(name: str) -> dict[str, Any]:
-    return {"name": name, "template_name": "default", "flow_json": _document(name)}
+    return {"name": name, "template_name": "default", "flow_json": document(name)}
 
 
 def _webhook(url: str) -> dict[str, Any]:
@@ -125,7 +120,7 @@ def _flows(account: Account, rng: random.Random, size: Sizes) -> Iterator[Row]:
     for n in range(size.creates):
         yield Row("flows", "create", None, _flow(f"New {tag} {n}"))
     for n in range(size.updates):
-        yield Row("flows", "update", ids[n], {"flow_json": _document(f"Changed {tag} {n}")})
+        yield Row("flows", "update", ids[n], {"flow_json": document(f"Changed {tag} {n}")})
     for key in ids[size.updates :]:
         yield Row("flows", "delete", key)
 
@@ -186,7 +181,7 @@ def edits(load: Load) -> list[list[Any]]:
         if row.room == "contacts":
             bodies = [{"name": "Else {n}"}, {"country_code": "+4{n}"}]
         elif row.room == "flows":
-            bodies = [{"flow_json": _document("Else {n}")}, {"flow_json_raw": "{n}"}]
+            bodies = [{"flow_json": document("Else {n}")}, {"flow_json_raw": "{n}"}]
         elif row.room == "templates":
             bodies = [{"text": "Else {n}"}, {"footer": "Else {n}"}]
         else:

@@ -16,6 +16,7 @@ from typing import Any
 
 import pandas as pd
 from caller import Caller
+from documents import document
 from faults.weather import Crash, Door, crashing, weather
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -306,10 +307,6 @@ def _different(found: State, expected: State) -> list[tuple[Any, str, Any, Any]]
 
 
 PARTS = ("first_name", "middle_name", "last_name")
-
-
-def document(mark: str) -> Record:
-    return {"version": "7.3", "screens": [{"id": "S", "title": mark}]}
 
 
 def shown(room: str, fields: Mapping[str, Any]) -> Record:

@@ -8,12 +8,13 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from documents import document
 from faults.account import Account, account
 from faults.test_kills import QUICK, work
 
 import chatkit
 
-DOCUMENTS = [{"version": "7.3", "screens": [{"id": "S", "title": title}]} for title in "abc"]
+DOCUMENTS = [document(title) for title in "abc"]
 
 
 @pytest.fixture(scope="module", params=["merge", "replace"])

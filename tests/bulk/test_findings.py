@@ -1,0 +1,84 @@
+"""What was found in documents, in the words of plans and errors."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chatkit.bulk import findings
+from chatkit.bulk.value import MISSING
+from chatkit.flowjson.finding import Finding
+
+WRONG = Finding("MISSING", "error", "/screens/0/title", "It needs a title.", "Write one.")
+LONG = Finding("LONG", "warning", "/screens/0/id", "It is long.")
+NOTE = Finding("OLD", "note", "", "It is old.")
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=12,
+)
+
+
+def places(value: Any, pointer: str = "") -> list[tuple[str, Any]]:
+    """Every place in a value, with what stands there."""
+    found = [(pointer, value)]
+    entries: Any = value.items() if isinstance(value, dict) else ()
+    for key, inner in enumerate(value) if isinstance(value, list) else entries:
+        step = str(key).replace("~", "~0").replace("/", "~1")
+        found += places(inner, f"{pointer}/{step}")
+    return found
+
+
+@given(JSON)
+def test_a_pointer_leads_to_what_stands_at_its_place(value: Any) -> None:
+    for pointer, there in places(value):
+        assert findings.at(value, pointer) is there or findings.at(value, pointer) == there
+
+
+@given(JSON, st.lists(st.sampled_from(["", "0", "1", "01", "-", "a"]), min_size=1, max_size=4))
+def test_a_pointer_to_nothing_leads_to_nothing(value: Any, steps: list[str]) -> None:
+    pointer = "".join(f"/{step}" for step in steps)
+    assert (findings.at(value, pointer) is MISSING) == (pointer not in dict(places(value)))
+
+
+@pytest.mark.parametrize("pointer", ["/a/-", "/a/9", "/a/²", "/a/1/x", "/b", "/a/99999999999999"])
+def test_a_place_that_is_not_there_is_missing(pointer: str) -> None:
+    assert findings.at({"a": [1, "x"]}, pointer) is MISSING
+
+
+def test_errors_and_doubts_are_told_apart() -> None:
+    assert findings.errors([NOTE, WRONG, LONG]) == [WRONG]
+    assert findings.doubts([NOTE, WRONG, LONG]) == [WRONG, LONG]
+
+
+def test_a_finding_is_said_in_a_line_with_its_place() -> None:
+    assert findings.told(WRONG) == "MISSING at /screens/0/title: It needs a title."
+    assert findings.told(NOTE) == "OLD: It is old."
+
+
+def test_a_problem_shows_what_stands_at_the_place() -> None:
+    document = {"screens": [{"id": "A"}]}
+    assert findings.problem("flow_json", document, LONG).value == '"A"'
+    assert findings.problem("flow_json", document, WRONG).value == "(absent)"
+
+
+def test_a_summary_counts_and_begins_with_the_worst() -> None:
+    assert findings.summary([LONG, WRONG]) == (
+        "1 error and 1 warning, first MISSING at /screens/0/title: It needs a title."
+    )
+    assert findings.summary([LONG, LONG]).startswith("2 warnings, first LONG")
+
+
+def test_records_of_one_name_are_each_told() -> None:
+    assert findings.notes("flow", [("A", [LONG]), ("A", [WRONG])]) == [
+        "A has 1 warning, first LONG at /screens/0/id: It is long.",
+        "A has 1 error, first MISSING at /screens/0/title: It needs a title.",
+    ]
+    assert findings.notes("flow", []) == []
+
+
+def test_many_records_are_counted() -> None:
+    said = findings.notes("flow", [("A", [LONG])] * (findings.FEW + 1))
+    assert said[findings.FEW :] == ["… and 1 more flow with errors or warnings."]
