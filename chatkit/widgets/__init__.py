@@ -1,4 +1,4 @@
-"""Widgets: forms, an editable grid and plans, for people who would rather not write code."""
+"""Widgets: forms, a grid, plans and flows, for people who would rather not write code."""
 
 # Names are loaded when they are first used: ipywidgets is not imported before it is needed.
 TYPE_CHECKING = False
@@ -6,8 +6,9 @@ if TYPE_CHECKING:
     from chatkit.widgets.form import Form
     from chatkit.widgets.grid import Grid
     from chatkit.widgets.planview import PlanView
+    from chatkit.widgets.player import Player
 
-__all__ = ["Form", "Grid", "PlanView"]
+__all__ = ["Form", "Grid", "PlanView", "Player"]
 
 
 def __getattr__(name: str) -> object:

@@ -1,0 +1,154 @@
+"""The phone of a player: how a test fills it in, and a page that shows one without a notebook."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from chatkit.widgets import packed
+from chatkit.widgets.player import SCRIPTS, Player
+
+STATE = ("source", "problem", "given", "served", "dark")
+#: What a text is filled with, by a word of its label, else by the keyboard it brings up.
+TEXTS = {
+    "National ID": "63-123456 A 12",
+    "Regex Input": "1993-08-04",
+    "Regex Passcode": "10079",
+    "Booking code": "AB123",
+}
+KEYBOARDS = {"email": "ana@example.com", "decimal": "42", "tel": "+12025550143", "numeric": "1234"}
+
+INPUTS = "input, select, textarea, .fp-date"
+#: What there is to know of one input, or nothing after the last.
+ABOUT = f"""(body, number) => {{
+    const one = body.querySelectorAll("{INPUTS}")[number];
+    const group = one?.closest("fieldset") ?? one?.parentElement;
+    return one && {{
+        open: one.checkVisibility() && !one.disabled, kind: one.type, value: one.value,
+        max: one.max, min: one.min, keys: one.inputMode, label: one.labels[0]?.textContent,
+        first: [...group.querySelectorAll("input:enabled")].indexOf(one) === 0,
+    }};
+}}"""
+
+MODEL = """async ([script, state]) => {
+    const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
+    const heard = {}, sent = [];
+    const model = {
+        get: (name) => state[name] ?? null,
+        set: (values) => Object.assign(state, values),
+        save_changes: () => {},
+        send: (message) => sent.push(message),
+        on: (name, act) => { heard[name] = act; },
+        off: () => {},
+    };
+    window.player = { state, sent, change: (values) => {
+        Object.assign(state, values);
+        heard[`change:${Object.keys(values)[0]}`]();
+    }, hear: (message) => heard["msg:custom"](message) };
+    (await import(url)).default.render({ model, el: document.body });
+}"""
+
+
+class Phone:
+    """One phone: what stands on it, and the hands that fill it in."""
+
+    def __init__(self, root: Locator) -> None:
+        self.root = root
+        self.title = root.locator("h1")
+        self.body = root.locator(".fp-body")
+        self.send = root.locator(".fp-send")
+        self.back = root.get_by_role("button", name="Back", exact=True)
+        self.sent = root.locator(".fp-panel")
+
+    def field(self, label: str) -> Locator:
+        """The input of a label; what is optional says so after it."""
+        return self.body.get_by_label(re.compile(rf"^{re.escape(label)}\b"))
+
+    def press(self) -> None:
+        """Use the footer, also while something is missing: then it says what."""
+        self.send.click(force=True)
+
+    def walk(self) -> list[str]:
+        """Fill every screen in and go on until the end; the titles of the screens."""
+        titles: list[str] = []
+        done = self.body.locator(".fp-done")
+        while not done.count():
+            assert len(titles) < 12, titles
+            titles.append(self.title.inner_text())
+            self._fill()
+            entry = self.body.locator("button.fp-option").first
+            if self.send.is_visible():
+                expect(self.send).to_have_attribute("aria-disabled", "false")
+                self.send.click()
+            else:
+                entry.click()
+            expect(self.body.locator(".fp-bad")).to_have_count(0)
+        return titles
+
+    def _fill(self) -> None:
+        """Enter something everywhere; what is entered may show more to fill in."""
+        number = 0
+        while about := self.body.evaluate(ABOUT, number):
+            if about["open"]:
+                self._enter(self.body.locator(INPUTS).nth(number), about)
+            number += 1
+
+    def _enter(self, one: Locator, about: dict[str, Any]) -> None:
+        kind = about["kind"]
+        if kind in ("radio", "checkbox"):
+            if about["first"]:
+                one.check(force=True)
+        elif kind == "select-one":
+            one.select_option(index=1)
+        elif kind == "date":
+            one.fill(about["max"] or about["min"] or "2030-01-15")
+        elif kind == "file":
+            one.locator("xpath=following-sibling::button[2]").click()
+        elif kind == "button":
+            one.click()
+            days = self.body.locator(".fp-day:not([aria-disabled])")
+            days.nth(1).click()
+            if days.first.is_visible():
+                days.nth(4).click()
+        elif not about["value"]:
+            one.fill(TEXTS.get(about["label"]) or KEYBOARDS.get(about["keys"], "Ana"))
+
+
+class Bare:
+    """A page with nothing in it but a player, and no kernel behind it."""
+
+    def __init__(self, browser: Browser, player: Player, *, dark: bool = False) -> None:
+        self.context = browser.new_context(viewport={"width": 900, "height": 780})
+        self.errors: list[str] = []
+        self.asked: list[str] = []
+        page = self.page = self.context.new_page()
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("console", lambda said: said.type == "error" and self.errors.append(said.text))
+        page.on("request", lambda request: self.asked.append(request.url))
+        page.set_content(
+            f"<!doctype html><body data-jp-theme-light={'false' if dark else 'true'}></body>"
+        )
+        page.add_style_tag(content=player._css)
+        state: dict[str, Any] = {name: getattr(player, name) for name in STATE}
+        page.evaluate(MODEL, [packed.module(SCRIPTS), state])
+        self.phone = Phone(page.locator(".fp-player"))
+
+    def state(self, name: str) -> Any:
+        """What the page told Python."""
+        return json.loads(self.page.evaluate(f"() => JSON.stringify(player.state.{name} ?? null)"))
+
+    def close(self) -> None:
+        """Close the page; it may not have complained, nor asked for anything from elsewhere."""
+        assert not self.errors, self.errors
+        outside = [url for url in self.asked if not url.startswith(("blob:", "data:", "about:"))]
+        assert not outside, outside
+        self.context.close()
+
+
+def shot(page: Page, path: Any) -> None:
+    """Leave a screenshot once nothing moves any more."""
+    page.wait_for_timeout(250)
+    page.screenshot(path=path)
