@@ -10,6 +10,7 @@ Connected to the sandbox: the whole service, in this process. Nothing leaves it.
 # Names are loaded when they are first used: `import chatkit` costs next to nothing.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from chatkit import flowjson
     from chatkit.checkup import doctor
     from chatkit.client import Client, connect
     from chatkit.errors import (
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from chatkit.history import journal, prune, resume, runs, undo
     from chatkit.profile import ServiceProfile
     from chatkit.sandbox import Sandbox
-    from chatkit.widgets import Form, Grid, PlanView
+    from chatkit.widgets import Form, Grid, PlanView, Player
 
 __all__ = [
     "AccountBusy",
@@ -58,6 +59,7 @@ __all__ = [
     "NotPermitted",
     "PlanRefused",
     "PlanView",
+    "Player",
     "RateLimited",
     "Refused",
     "Sandbox",
@@ -67,6 +69,7 @@ __all__ = [
     "Unreachable",
     "connect",
     "doctor",
+    "flowjson",
     "journal",
     "prune",
     "read_contacts",
@@ -81,8 +84,9 @@ _HOME = {
     "ServiceProfile": "profile",
     "connect": "client",
     "doctor": "checkup",
+    "flowjson": "flowjson",
     "read_contacts": "files",
-    **dict.fromkeys(("Form", "Grid", "PlanView"), "widgets"),
+    **dict.fromkeys(("Form", "Grid", "PlanView", "Player"), "widgets"),
     **dict.fromkeys(("journal", "prune", "resume", "runs", "undo"), "history"),
 }
 
@@ -92,7 +96,9 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module 'chatkit' has no attribute {name!r}")
     from importlib import import_module
 
-    value = getattr(import_module(f"chatkit.{_HOME.get(name, 'errors')}"), name)
+    home = _HOME.get(name, "errors")
+    module = import_module(f"chatkit.{home}")
+    value = module if home == name else getattr(module, name)
     globals()[name] = value
     return value
 

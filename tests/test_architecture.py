@@ -21,14 +21,14 @@ ORDER = [
     ("checkup", "cli", "conformance", "history", "inbox", "widgets"),
     ("client",),
     ("contacts", "flows", "templates", "webhooks"),
-    ("resource",),
+    ("flowframes", "resource"),
     ("accessor", "checks", "files"),
     ("bulk",),
     ("endpoints", "listing", "observation"),
     ("frame", "transport"),
     ("wire",),
     (
-        *("answer", "background", "call", "connection", "errors", "numbers"),
+        *("answer", "background", "call", "connection", "errors", "flowfiles", "numbers"),
         *("profile", "progress", "record", "secret", "settings", "snapshot", "window"),
     ),
 ]
@@ -42,7 +42,7 @@ DOORS = {
     "httpx_aiohttp": ("wire",),
     "pandas": (
         *("accessor", "frame", "files/", "bulk/draft", "bulk/edits", "bulk/table"),
-        *("checks/check", "checks/quality", "widgets/column", "widgets/sheet"),
+        *("checks/check", "checks/quality", "flowjson/rows", "widgets/column", "widgets/sheet"),
     ),
     "pyarrow": ("frame", "bulk/edits", "numbers"),
     "openpyxl": ("files/sheet",),

@@ -92,10 +92,8 @@ class Quality:
     def fix(self, codes: str | Iterable[str] | None = None) -> Fixed:
         """Take the safe suggestions in a new frame; the one that was checked stays as it is.
 
-        No row is dropped, not even a duplicate.
-
-        >>> fixed = client.contacts.check(frame).fix()
-        >>> plan = client.contacts.plan(fixed.frame)
+        No row is dropped, not even a duplicate. `client.contacts.plan(quality.fix().frame)`
+        goes on from there.
 
         Args:
             codes: Only those of these codes, like "spaces".

@@ -1,0 +1,164 @@
+"""Classes: writes the classes in `chatkit/flowjson/build/blocks/` from the table of components.
+
+They are written into files, and not made when they are needed, so that an editor completes them
+and a type checker knows them. After a change of the table:
+`python -m chatkit.flowjson.build.classes`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from pathlib import Path
+
+from chatkit.flowjson.build.piece import attribute
+from chatkit.flowjson.components import Component, Property, Shape
+
+FOLDER = Path(__file__).parent / "blocks"
+#: Each file of classes, and the name of its components in the table.
+FILES = {
+    "text": "TEXTS",
+    "entry": "ENTRIES",
+    "choice": "CHOICES",
+    "day": "CALENDARS",
+    "tap": "TAPS",
+    "media": "MEDIA",
+    "container": "CONTAINERS",
+}
+_TEXT = ("text", "name", "url", "regex", "color", "condition")
+_HINTS = {
+    **dict.fromkeys(_TEXT, "str"),
+    "base64": "Base64",
+    "date": "Date",
+    "reference": "Reference",
+    "boolean": "Flag",
+    "integer": "Integer",
+    "number": "Number",
+    "dates": "list[Date]",
+    "strings": "list[str]",
+    "map": "Map",
+    "range": "One[Range]",
+    "action": "One[Action]",
+    "components": "Items[Block]",
+    "cases": "dict[str, Items[Block]]",
+}
+#: Types that hold a reference already, or never one.
+_BOUND = ("str", "Base64", "Date", "Flag", "Integer", "Number", "Reference", "One[Action]")
+_HOMES = {
+    "dataclasses": ("KW_ONLY",),
+    "typing": ("Literal",),
+    "chatkit.flowjson.build.actions": ("Action",),
+    "chatkit.flowjson.build.block": ("Block",),
+    "chatkit.flowjson.components": ("COMPONENTS",),
+    "chatkit.flowjson.build.kinds": (
+        *("Base64", "Date", "Flag", "Integer", "Items", "Map", "Number", "One", "Reference"),
+    ),
+    "chatkit.flowjson.build.piece": ("Piece", "piece"),
+    "chatkit.flowjson.build.range": ("Range",),
+}
+_WRITTEN = "Written by `python -m chatkit.flowjson.build.classes` from the table."
+
+
+def source(file: str) -> str:
+    """Write one file of classes."""
+    table = import_module(f"chatkit.flowjson.components.{file}")
+    shapes = list({id(each): each for each in _with_items(getattr(table, FILES[file]))}.values())
+    names = {id(value): name for name, value in vars(table).items() if isinstance(value, Shape)}
+    classes = [_class(each, names.get(id(each), "")) for each in shapes]
+    choices = {_title(each.name): each.enum for shape in shapes for each in _enums(shape)}
+    aliases = [_alias(name, values) for name, values in sorted(choices.items())]
+    body = "\n\n\n".join([*(["\n".join(aliases)] if aliases else []), *classes]) + "\n"
+    homes = _HOMES | {f"chatkit.flowjson.components.{file}": tuple(sorted(names.values()))}
+    about = (table.__doc__ or "").strip().splitlines()[0]
+    gap = "\n" if aliases else "\n\n"
+    return f'"""{about}\n\n{_WRITTEN}\n"""\n\n{_imports(homes, body)}{gap}{body}'
+
+
+def main() -> None:
+    """Write all files of classes."""
+    for file in FILES:
+        (FOLDER / f"{file}.py").write_text(source(file), "utf-8")
+
+
+def _with_items(shapes: Sequence[Shape]) -> Iterator[Shape]:
+    """Yield shapes, each after those of its items."""
+    for shape in shapes:
+        yield from _with_items([each.item for each in shape.properties if each.item])
+        yield shape
+
+
+def _imports(homes: dict[str, tuple[str, ...]], body: str) -> str:
+    """Import what the classes use."""
+    lines = []
+    code = re.sub('""".*"""', "", body)
+    for home in sorted(homes, key=lambda home: (home.startswith("chatkit"), home)):
+        used = [name for name in homes[home] if re.search(rf"\b{name}\b", code)]
+        if used:
+            lines.append(f"from {home} import {', '.join(used)}\n")
+    ours = next(n for n, line in enumerate(lines) if line.startswith("from chatkit"))
+    return "".join([*lines[:ours], *(["\n"] if ours else []), *lines[ours:]])
+
+
+def _enums(shape: Shape) -> list[Property]:
+    return [each for each in shape.properties if each.enum]
+
+
+def _alias(name: str, values: tuple[str, ...]) -> str:
+    """Name the values that one may choose among."""
+    line = f"{name} = Literal[{', '.join(_quoted(value) for value in values)}]"
+    if len(line) <= 100:
+        return line
+    return "\n".join([f"{name} = Literal[", *(f"    {_quoted(value)}," for value in values), "]"])
+
+
+def _class(shape: Shape, name: str) -> str:
+    block = isinstance(shape, Component)
+    own = [each for each in shape.properties if not (block and each.name == "type")]
+    needed = [each for each in own if each.required]
+    others = [each for each in own if not each.required]
+    lines = [
+        f"@piece({name})" if not block else f"@piece(COMPONENTS[{_quoted(shape.name)}])",
+        f"class {shape.name if block else _title(shape.name)}({'Block' if block else 'Piece'}):",
+        f'    """{shape.about}"""',
+        "",
+        *(f"    {attribute(each.name)}: {_hint(each)}" for each in needed),
+        *(["    _: KW_ONLY"] if others else []),
+        *(f"    {attribute(each.name)}: {_hint(each, none=True)} = None" for each in others),
+    ]
+    return "\n".join(lines)
+
+
+def _hint(about: Property, none: bool = False) -> str:
+    """Write the type of a property."""
+    kinds = (about.kind, *(kind for kind, _ in about.also))
+    hints = dict.fromkeys(_kind(about, kind) for kind in kinds)
+    if about.binding and not hints.keys() & {*_BOUND}:
+        hints["Reference"] = None
+    # a label that only later versions demand may be absent in earlier ones
+    if none or (about.required and about.required > about.since):
+        hints["None"] = None
+    return " | ".join(hints)
+
+
+def _kind(about: Property, kind: str) -> str:
+    if kind == "choice":
+        return _title(about.name)
+    if kind == "choices":
+        return f"list[{_title(about.name)}]"
+    if about.item and kind in ("items", "object"):
+        return f"{'Items' if kind == 'items' else 'One'}[{_title(about.item.name)}]"
+    return _HINTS[kind]
+
+
+def _title(name: str) -> str:
+    """Turn a key or the name of a shape into the name of a class."""
+    return "".join(part.capitalize() for part in re.split("[- ]", name))
+
+
+def _quoted(text: str) -> str:
+    return f'"{text}"'
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,172 @@
+"""Drawing: the graph of a flow as an SVG that needs nothing else, good in light and dark."""
+
+from __future__ import annotations
+
+import unicodedata
+from html import escape, unescape
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from chatkit.flowjson.layers import layers
+from chatkit.flowjson.show import cut
+
+if TYPE_CHECKING:
+    from chatkit.flowjson.graph import Edge, Graph, Node
+
+WIDTH, HEIGHT = 190, 58  #: of a screen
+BESIDE, BELOW = 34, 62  #: between two of a row, and between two rows
+EDGE = 20  #: around everything
+BEND = 26  #: the width that a way takes which passes a row
+
+# Colours that are read on white and on black, for a picture cannot ask where it stands.
+STYLE = """
+.chatkit-flow text { font: 13px system-ui, sans-serif; text-anchor: middle; }
+.chatkit-flow .id { font-size: 10.5px; fill: #5f6673; }
+.chatkit-flow .title { font-weight: 600; fill: #1c2430; }
+.chatkit-flow .box { fill: #f6f8fb; stroke: #8b95a5; stroke-width: 1.2; }
+.chatkit-flow .terminal .box { fill: #e6f4ea; stroke: #4c9a66; }
+.chatkit-flow .missing .box { fill: #fdeceb; stroke: #d64541; stroke-dasharray: 4 3; }
+.chatkit-flow .entry .box { stroke: #2f7fd6; stroke-width: 2.4; }
+.chatkit-flow .badge { font-size: 9.5px; fill: #5f6673; letter-spacing: 0.04em; }
+.chatkit-flow .way { fill: none; stroke: #7d8796; stroke-width: 1.5; }
+.chatkit-flow .data_exchange { stroke-dasharray: 6 4; }
+.chatkit-flow .routing_model { stroke-dasharray: 1.5 4; stroke-linecap: round; }
+.chatkit-flow .legend { font-size: 10.5px; fill: #7d8796; }
+.chatkit-flow .says { font-size: 10.5px; fill: #4b5361; }
+.chatkit-flow .pill { fill: #e9edf3; }
+.chatkit-flow .legend { text-anchor: start; }
+"""
+_LEGEND = {
+    "navigate": "a tap leads there",
+    "data_exchange": "the endpoint decides",
+    "routing_model": "permitted only",
+}
+
+Place = tuple[float, float]
+
+
+def drawing(graph: Graph) -> str:
+    """Draw a graph from top to bottom."""
+    ways = [(edge.source, edge.target) for edge in graph.edges]
+    found = layers([node.id for node in graph.nodes], ways)
+    places: dict[object, Place] = {}
+    widths = [
+        sum(WIDTH if isinstance(one, str) else BEND for one in row) + BESIDE * (len(row) - 1)
+        for row in found.rows
+    ]
+    back = any(found.row[s] >= found.row[t] for s, t in ways)
+    whole = max([*widths, 330.0])
+    for n, row in enumerate(found.rows):
+        x = EDGE + (whole - widths[n]) / 2
+        for one in row:
+            width = WIDTH if isinstance(one, str) else BEND
+            places[one] = (x + width / 2, EDGE + n * (HEIGHT + BELOW) + HEIGHT / 2)
+            x += width + BESIDE
+    kinds = [kind for kind in _LEGEND if any(edge.kind == kind for edge in graph.edges)]
+    height = 2 * EDGE + len(found.rows) * (HEIGHT + BELOW) - BELOW + (26 if kinds else 0)
+    drawn = [_way(edge, places, found.row, whole) for edge in _once(graph)]
+    parts = [way for way, _ in drawn] + [says for _, says in drawn]  # words above all lines
+    parts += [_box(node, places[node.id]) for node in graph.nodes]
+    parts.append(_legend(kinds, height - 14))
+    size = whole + 2 * EDGE + (30 if back else 0)
+    title = f"<title>{len(graph.nodes)} screens of a flow and the ways between them</title>"
+    shape = f'width="{size:.0f}" height="{height:.0f}" viewBox="0 0 {size:.0f} {height:.0f}"'
+    arrow = (
+        '<defs><marker id="to" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
+        'markerHeight="7" orient="auto-start-reverse"><path d="M0 0 8 4 0 8z" fill="#7d8796"/>'
+        "</marker></defs>"
+    )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="chatkit-flow" role="img" {shape}>'
+        f"{title}<style>{STYLE}</style>{arrow}{''.join(parts)}</svg>"
+    )
+
+
+def _once(graph: Graph) -> list[Edge]:
+    """Draw one way where several taps lead to the same screen."""
+    return list({(edge.source, edge.target): edge for edge in reversed(graph.edges)}.values())[::-1]
+
+
+def _box(node: Node, place: Place) -> str:
+    x, y = place
+    marks = [("entry", node.entry), ("terminal", node.terminal), ("missing", not node.known)]
+    names = [name for name, is_so in marks if is_so]
+    radius = HEIGHT / 2 if node.terminal else 8
+    title = node.title.strip() or node.id
+    up = 7 if names else 3
+    lines = [f'<text class="title" x="{x:.0f}" y="{y - up:.0f}">{_fit(title, 24)}</text>']
+    lines.append(f'<text class="id" x="{x:.0f}" y="{y - up + 16:.0f}">{_fit(node.id, 26)}</text>')
+    if names:
+        badge = " · ".join(names)
+        lines.append(f'<text class="badge" x="{x:.0f}" y="{y + 22:.0f}">{badge}</text>')
+    hint = f"<title>{_safe(node.id)}: {_safe(cut(node.title, 200))}</title>"
+    box = (
+        f'<rect class="box" x="{x - WIDTH / 2:.0f}" y="{y - HEIGHT / 2:.0f}" width="{WIDTH}" '
+        f'height="{HEIGHT}" rx="{radius:.0f}"/>'
+    )
+    return f'<g class="{" ".join(names)}">{hint}{box}{"".join(lines)}</g>'
+
+
+def _way(
+    edge: Edge, places: dict[object, Place], row: dict[str, int], whole: float
+) -> tuple[str, str]:
+    """Draw a way down through its bends, or along the side if it leads back; and its words."""
+    first, last = row[edge.source], row[edge.target]
+    (x, y), (u, v) = places[edge.source], places[edge.target]
+    if first >= last:
+        side = whole + EDGE + 22
+        x, u = x + WIDTH / 2, u + WIDTH / 2
+        if edge.source == edge.target:
+            y, v = y - 12, v + 12
+        path = f"M{x:.0f} {y:.0f}C{side:.0f} {y:.0f} {side:.0f} {v:.0f} {u + 2:.0f} {v:.0f}"
+        at = (side - 6, (y + v) / 2)
+    else:
+        stops = [(x, y + HEIGHT / 2)]
+        stops += [places[edge.source, edge.target, n] for n in range(first + 1, last)]
+        stops.append((u, v - HEIGHT / 2 - 2))
+        path = f"M{stops[0][0]:.0f} {stops[0][1]:.0f}"
+        for (a, b), (c, d) in pairwise(stops):
+            half = (b + d) / 2
+            path += f"C{a:.0f} {half:.0f} {c:.0f} {half:.0f} {c:.0f} {d:.0f}"
+        (a, b), (c, d) = stops[0], stops[1]
+        at = (a + (c - a) * 0.5, b + (d - b) * 0.5)
+    shown = edge.label and edge.kind != "routing_model" and first < last
+    says = _pill(_fit(edge.label, 22), *at) if shown else ""
+    hint = f"<title>{_safe(edge.source)} → {_safe(edge.target)} ({edge.kind})</title>"
+    way = f'<path class="way {edge.kind}" d="{path}" marker-end="url(#to)"/>'
+    return f"<g>{hint}{way}</g>", says
+
+
+def _pill(text: str, x: float, y: float) -> str:
+    """Write what a person taps, on its way."""
+    width = 5.8 * len(unescape(text)) + 14
+    box = f'<rect class="pill" x="{x - width / 2:.0f}" y="{y - 8:.0f}" width="{width:.0f}"'
+    return (
+        f'{box} height="16" rx="8"/><text class="says" x="{x:.0f}" y="{y + 3.5:.1f}">{text}</text>'
+    )
+
+
+def _legend(kinds: list[str], y: float) -> str:
+    parts, x = [], float(EDGE)
+    for kind in kinds:
+        parts.append(f'<path class="way {kind}" d="M{x:.0f} {y - 4:.0f}h26"/>')
+        parts.append(f'<text class="legend" x="{x + 32:.0f}" y="{y:.0f}">{_LEGEND[kind]}</text>')
+        x += 52 + 6 * len(_LEGEND[kind])
+    return "".join(parts)
+
+
+def _fit(text: str, room: int) -> str:
+    """Shorten a text to so many narrow characters; wide ones count twice."""
+    shown, used = "", 0
+    text = cut(text, 4 * room)
+    for n, c in enumerate(text):
+        used += 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        if used > room and n < len(text) - 1:
+            return _safe(shown[:-1].rstrip() + "…")
+        shown += c
+    return _safe(shown)
+
+
+def _safe(text: str) -> str:
+    """Escape a text for XML, which cannot hold every character."""
+    return escape(cut(text, 200))

@@ -1,0 +1,288 @@
+"""One walk through a flow document of any shape: what stands in it, and where.
+
+Every rule reads this outline instead of the document, so that a wrong shape is met in one
+place only. Whatever is not of the expected shape is left out of the outline; that it is
+wrong is for `structure` to say.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from chatkit.flowjson.version import RECOMMENDED, Version
+
+ACTION_KEYS = ("on-click-action", "on-select-action", "on-unselect-action")
+CHILD_KEYS = ("children", "then", "else", "cases")
+DEPTH = 64  # deeper is never a flow, and the bound keeps the walk linear
+
+_BOUND = re.compile(r"\$\{|`")
+
+
+@dataclass(eq=False, slots=True)
+class Component:
+    """One component of a screen, with the place it stands in."""
+
+    pointer: str
+    value: dict[str, Any]
+    type: str | None
+    name: str | None
+    screen: Screen
+    parent: Component | None
+    slot: str  # the parent's property: children, then, else, or the name of a case
+    form: Component | None  # the nearest Form around it
+    if_depth: int  # how many If stand around it
+    branch: Component | None  # the nearest If or Switch around it
+    children: list[Component] = field(default_factory=list)
+
+
+@dataclass(eq=False, slots=True)
+class Action:
+    """What happens on a click or a choice."""
+
+    pointer: str
+    key: str  # on-click-action, on-select-action or on-unselect-action
+    value: dict[str, Any]
+    name: str | None
+    owner: Component
+    item: int | None  # the position in data-source or list-items, when it belongs to one
+    target: str | None  # the screen it navigates to
+    payload: dict[str, Any] | None  # only a payload that is an object
+
+    @property
+    def screen(self) -> Screen:
+        """The screen the action stands on."""
+        return self.owner.screen
+
+
+@dataclass(eq=False, slots=True)
+class Binding:
+    """A text that holds a reference `${…}` or a backtick."""
+
+    pointer: str
+    text: str
+    owner: Component
+    property: str  # the owner's property it belongs to
+    action: Action | None  # the action whose payload, url or target it is part of
+    direct: bool  # it is the whole value of the property, not inside a list or an object
+
+
+@dataclass(eq=False, slots=True)
+class Screen:
+    """One screen: its data model, components, actions and bindings in document order."""
+
+    pointer: str
+    index: int
+    value: dict[str, Any]
+    id: str | None
+    terminal: bool
+    data: dict[str, Any]  # the declared fields, {} when there is no object
+    components: list[Component] = field(default_factory=list)
+    actions: list[Action] = field(default_factory=list)
+    bindings: list[Binding] = field(default_factory=list)
+    fields: dict[str, Component] = field(default_factory=dict)  # by name, no Form
+    forms: dict[str | None, Component] = field(default_factory=dict)  # by name
+    strays: list[str] = field(default_factory=list)  # children that are no object
+    too_deep: list[str] = field(default_factory=list)  # where the walk stopped
+
+    @property
+    def layout(self) -> str:
+        """The pointer of the layout's children."""
+        return f"{self.pointer}/layout/children"
+
+    @property
+    def top(self) -> list[Component]:
+        """The components that stand in the layout itself."""
+        return [component for component in self.components if component.parent is None]
+
+
+@dataclass(eq=False, slots=True)
+class Outline:
+    """A whole document."""
+
+    document: Any
+    version: Version  # RECOMMENDED when absent or unreadable
+    endpoint: bool  # data_api_version is set
+    screens: list[Screen] = field(default_factory=list)
+    by_id: dict[str, Screen] = field(default_factory=dict)  # the first one wins
+    routing: dict[str, Any] | None = None  # only a routing_model that is an object
+    compared: dict[tuple[int, int], str] = field(default_factory=dict)  # pairs of schemas
+
+    @property
+    def components(self) -> Iterator[Component]:
+        """All components of all screens."""
+        return (component for screen in self.screens for component in screen.components)
+
+    @property
+    def actions(self) -> Iterator[Action]:
+        """All actions of all screens."""
+        return (action for screen in self.screens for action in screen.actions)
+
+    @property
+    def bindings(self) -> Iterator[Binding]:
+        """All texts with a reference or a backtick."""
+        return (binding for screen in self.screens for binding in screen.bindings)
+
+
+def escape(key: str) -> str:
+    """Write one key as a step of a JSON pointer (RFC 6901)."""
+    return key.replace("~", "~0").replace("/", "~1")
+
+
+def outline(document: object, version: str | Version | None = None) -> Outline:
+    """Walk a document once; `version` replaces the document's own."""
+    whole = document if isinstance(document, dict) else {}
+    wanted = version if isinstance(version, Version) else Version.parse(version)
+    stated = wanted or Version.parse(whole.get("version")) or RECOMMENDED
+    routing = whole.get("routing_model")
+    result = Outline(
+        document=document,
+        version=stated,
+        endpoint="data_api_version" in whole,
+        routing=routing if isinstance(routing, dict) else None,
+    )
+    screens = whole.get("screens")
+    for index, value in enumerate(screens if isinstance(screens, list) else ()):
+        if isinstance(value, dict):
+            screen = _screen(index, value)
+            result.screens.append(screen)
+            if screen.id is not None:
+                result.by_id.setdefault(screen.id, screen)
+    return result
+
+
+def _screen(index: int, value: dict[str, Any]) -> Screen:
+    data = value.get("data")
+    screen = Screen(
+        pointer=f"/screens/{index}",
+        index=index,
+        value=value,
+        id=_text(value.get("id")),
+        terminal=value.get("terminal") is True,
+        data=data if isinstance(data, dict) else {},
+    )
+    layout = value.get("layout")
+    children = layout.get("children") if isinstance(layout, dict) else None
+    waiting = _children(screen, None, "children", f"{screen.pointer}/layout/children", children)
+    waiting.reverse()
+    while waiting:  # a stack and no recursion: depth is the stranger's choice
+        component = waiting.pop()
+        screen.components.append(component)
+        if component.parent is not None:
+            component.parent.children.append(component)
+        if component.type == "Form":
+            screen.forms.setdefault(component.name, component)
+        elif component.name is not None:
+            screen.fields.setdefault(component.name, component)
+        found: list[Component] = []
+        for key, inner in component.value.items():
+            if key in CHILD_KEYS and isinstance(inner, list | dict):
+                found += _slots(component, key, inner)
+            else:
+                _property(component, key, inner)
+        waiting.extend(reversed(found))
+    return screen
+
+
+def _slots(parent: Component, key: str, inner: object) -> list[Component]:
+    """Make the components one property of a container holds."""
+    pointer = f"{parent.pointer}/{key}"
+    if pointer.count("/") > DEPTH:
+        parent.screen.too_deep.append(pointer)
+        return []
+    if not isinstance(inner, Mapping):
+        return _children(parent.screen, parent, key, pointer, inner)
+    found: list[Component] = []
+    for case, children in inner.items() if key == "cases" else ():
+        step = escape(str(case))
+        found += _children(parent.screen, parent, str(case), f"{pointer}/{step}", children)
+    return found
+
+
+def _children(
+    screen: Screen, parent: Component | None, slot: str, pointer: str, values: object
+) -> list[Component]:
+    found: list[Component] = []
+    form, branch, if_depth = None, None, 0
+    if parent is not None:
+        form = parent if parent.type == "Form" else parent.form
+        branch = parent if parent.type in ("If", "Switch") else parent.branch
+        if_depth = parent.if_depth + (parent.type == "If")
+    for index, value in enumerate(values if isinstance(values, list) else ()):
+        if not isinstance(value, dict):
+            screen.strays.append(f"{pointer}/{index}")
+            continue
+        found.append(
+            Component(
+                pointer=f"{pointer}/{index}",
+                value=value,
+                type=_text(value.get("type")),
+                name=_text(value.get("name")),
+                screen=screen,
+                parent=parent,
+                slot=slot,
+                form=form,
+                if_depth=if_depth,
+                branch=branch,
+            )
+        )
+    return found
+
+
+def _property(owner: Component, key: str, value: object) -> None:
+    """Collect the actions and bindings below one property."""
+    top = f"{owner.pointer}/{escape(str(key))}"
+    waiting: list[tuple[str, str, object, Action | None, int | None]] = [
+        (top, key, value, None, None)
+    ]
+    while waiting:
+        pointer, step, inner, action, item = waiting.pop()
+        if isinstance(inner, str):
+            if _BOUND.search(inner):
+                direct = pointer == top
+                owner.screen.bindings.append(Binding(pointer, inner, owner, key, action, direct))
+        elif isinstance(inner, dict):
+            if action is None and step in ACTION_KEYS:
+                action = _action(owner, pointer, step, inner, item)
+            if pointer.count("/") > DEPTH:
+                owner.screen.too_deep.append(pointer)
+                continue
+            waiting += [
+                (f"{pointer}/{escape(str(name))}", str(name), below, action, item)
+                for name, below in reversed(inner.items())
+                if isinstance(below, str | dict | list)
+            ]
+        elif isinstance(inner, list):
+            if pointer.count("/") > DEPTH:
+                owner.screen.too_deep.append(pointer)
+                continue
+            waiting += [
+                (f"{pointer}/{index}", "", inner[index], action, index if item is None else item)
+                for index in reversed(range(len(inner)))
+                if isinstance(inner[index], str | dict | list)
+            ]
+
+
+def _action(
+    owner: Component, pointer: str, key: str, value: dict[str, Any], item: int | None
+) -> Action:
+    following = value.get("next")
+    payload = value.get("payload")
+    action = Action(
+        pointer=pointer,
+        key=key,
+        value=value,
+        name=_text(value.get("name")),
+        owner=owner,
+        item=item,
+        target=_text(following.get("name")) if isinstance(following, dict) else None,
+        payload=payload if isinstance(payload, dict) else None,
+    )
+    owner.screen.actions.append(action)
+    return action
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None

@@ -1,0 +1,266 @@
+"""Rules between the properties of one component: bounds, captions, days, first values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import date
+from typing import Any
+
+from chatkit.flowjson.components import COMPONENTS
+from chatkit.flowjson.finding import Finding, Severity
+from chatkit.flowjson.outline import Component, Outline, escape
+from chatkit.flowjson.rules.shape import Around, check_value
+from chatkit.flowjson.rules.value import day, fits, has_binding, is_binding, named
+from chatkit.flowjson.version import Version
+
+_TYPED = Version(7, 0)  # from here init-values are checked against the fields
+_PATTERN_TYPES = ("text", "number", "password", "passcode")
+_MOST_WITH_PICTURES = 100
+_BOUNDS = (
+    ("min-chars", "max-chars"),
+    ("min-selected-items", "max-selected-items"),
+    ("min-uploaded-photos", "max-uploaded-photos"),
+    ("min-uploaded-documents", "max-uploaded-documents"),
+)
+
+
+def check(outline: Outline) -> Iterator[Finding]:
+    """Check every component of a type that has such rules."""
+    version = Version(*outline.version)
+    for component in outline.components:
+        rule = _RULES.get(component.type or "")
+        if rule is not None and COMPONENTS[component.type or ""].known(version):
+            yield from rule(component, version)
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return value
+
+
+def _bounds(component: Component, version: Version) -> Iterator[Finding]:
+    """Check that the least is not above the most."""
+    for least, most in _BOUNDS:
+        low, high = _number(component.value.get(least)), _number(component.value.get(most))
+        if low is not None and high is not None and low > high:
+            said = f"{least} is {low}, above {most}, {high}."
+            at = component.pointer
+            yield Finding("MIN_VALUE_GREATER_THAN_MAX", "error", at, said, "Swap them.")
+
+
+def _text_input(component: Component, version: Version) -> Iterator[Finding]:
+    yield from _bounds(component, version)
+    value, at = component.value, component.pointer
+    if "pattern" not in value or version < (6, 2):
+        return
+    if "helper-text" not in value:
+        said = "pattern goes with helper-text: a person must know what is asked for."
+        yield Finding("INVALID_DEPENDENCIES", "warning", at, said, "Add helper-text.")
+    kind = value.get("input-type", "text")
+    if isinstance(kind, str) and not is_binding(kind) and kind not in _PATTERN_TYPES:
+        said = f"pattern does not go with input-type {kind[:40]!r}."
+        hint = f"Use {', '.join(_PATTERN_TYPES)}, or remove pattern."
+        yield Finding("INVALID_ENUM_VALUE", "error", f"{at}/input-type", said, hint)
+
+
+def _choice(component: Component, version: Version) -> Iterator[Finding]:
+    """Check the options of a list: pictures or colours, ids, how many with pictures."""
+    yield from _bounds(component, version)
+    source = component.value.get("data-source")
+    if not isinstance(source, list):
+        return
+    at = f"{component.pointer}/data-source"
+    options = [each for each in source if isinstance(each, dict)]
+    pictures = sum("image" in each for each in options)
+    if pictures and any("color" in each for each in options):
+        said = "Some options have an image, others a color."
+        code = "DATA_SOURCE_ITEMS_HAVE_BOTH_IMAGE_AND_COLOR"
+        yield Finding(code, "error", at, said, "Use one of both for all.")
+    if component.type == "Dropdown" and pictures and len(options) > _MOST_WITH_PICTURES:
+        said = f"{len(options)} options with pictures; {_MOST_WITH_PICTURES} are documented."
+        yield Finding("MAX_ITEMS_REQUIRED", "warning", at, said)
+    seen: set[str] = set()
+    for index, each in enumerate(source):
+        found = each.get("id") if isinstance(each, dict) else None
+        if isinstance(found, str) and not has_binding(found):
+            if found in seen:
+                said = f"There is an option {found[:60]!r} already: answers cannot be told apart."
+                yield Finding("DUPLICATE_OPTION_IDS", "warning", f"{at}/{index}/id", said)
+            seen.add(found)
+
+
+def _footer(component: Component, version: Version) -> Iterator[Finding]:
+    value, at = component.value, component.pointer
+    left, center, right = (f"{side}-caption" in value for side in ("left", "center", "right"))
+    if left != right:
+        there, missing = ("left", "right") if left else ("right", "left")
+        said = f"{there}-caption comes together with {missing}-caption."
+        yield Finding("INVALID_DEPENDENCIES", "error", at, said, f"Add {missing}-caption.")
+    if center and (left or right):
+        said = "center-caption stands without left-caption and right-caption."
+        code = "NOT_KEYWORD_SCHEMA_VALIDATION_FAILED"
+        yield Finding(code, "error", at, said, "Remove one or the others.")
+
+
+# --- days -------------------------------------------------------------------------------
+
+
+def _dates(value: object) -> Iterator[tuple[str, date]]:
+    """Yield the days written in a value, each with the rest of its pointer."""
+    if isinstance(value, list):
+        parts = [(f"/{index}", each) for index, each in enumerate(value)]
+    elif isinstance(value, dict):
+        parts = [(f"/{escape(str(key))}", each) for key, each in value.items()]
+    else:
+        parts = [("", value)]
+    for rest, each in parts:
+        found = day(each)
+        if found is not None:
+            yield rest, found
+
+
+def _days(component: Component, version: Version) -> Iterator[Finding]:
+    value, at = component.value, component.pointer
+    first, last = day(value.get("min-date")), day(value.get("max-date"))
+    if first is not None and last is not None and first > last:
+        said = f"min-date {first} is after max-date {last}."
+        for key in ("min-date", "max-date"):
+            yield Finding("INVALID_DATE_RANGE", "error", f"{at}/{key}", said, "Swap them.")
+        return
+    for key in ("init-value", "unavailable-dates"):
+        for rest, found in _dates(value.get(key)):
+            if (first is not None and found < first) or (last is not None and found > last):
+                said = f"{found} is not between min-date and max-date."
+                yield Finding("INVALID_DATE_RANGE", "error", f"{at}/{key}{rest}", said)
+
+
+def _calendar(component: Component, version: Version) -> Iterator[Finding]:
+    yield from _days(component, version)
+    value, at = component.value, component.pointer
+    least, most = _number(value.get("min-days")), _number(value.get("max-days"))
+    if least is not None and most is not None and least > most:
+        said = f"min-days is {least}, above max-days, {most}."
+        for key in ("min-days", "max-days"):
+            yield Finding("INVALID_MIN_MAX_DAYS", "error", f"{at}/{key}", said, "Swap them.")
+    ends = value.get("init-value")
+    if isinstance(ends, dict):
+        start, end = day(ends.get("start-date")), day(ends.get("end-date"))
+        if start is not None and end is not None and start > end:
+            said = f"start-date {start} is after end-date {end}."
+            place = f"{at}/init-value"
+            yield Finding("INVALID_DATE_RANGE", "error", place, said, "Swap them.")
+
+
+# --- Form and NavigationList --------------------------------------------------------------
+
+
+def _form(component: Component, version: Version) -> Iterator[Finding]:
+    """Check that first values belong to inputs of the Form, and have their types."""
+    fields: dict[str, Component] = {}
+    waiting = list(component.children)
+    while waiting:
+        child = waiting.pop()
+        waiting += child.children
+        shape = COMPONENTS.get(child.type or "")
+        if shape is not None and shape.is_input and child.name is not None:
+            fields.setdefault(child.name, child)
+    values = component.value.get("init-values")
+    wrong: list[str] = []
+    for name, value in values.items() if isinstance(values, dict) else ():
+        at = f"{component.pointer}/init-values/{escape(str(name))}"
+        field = fields.get(str(name))
+        if field is None:
+            wrong.append(f"the Form has no input {str(name)[:60]!r}")
+        elif COMPONENTS[field.type or ""].group == "media input":
+            said = f"{field.type} takes no first value."
+            code = "NATIVE_COMPONENT_IN_FORM_INIT_VALUES"
+            yield Finding(code, "error", at, said, "Remove it.")
+        elif not _fits_field(field, value, version):
+            wrong.append(f"{str(name)[:60]} is {named(value)}, which {field.type} does not take")
+        elif field.type == "CalendarPicker":
+            yield from _first_days(field, value, at, version)
+    if wrong:  # the platform tells it of all of them together, at init-values
+        severity: Severity = "error" if version >= _TYPED else "warning"
+        at, said = f"{component.pointer}/init-values", f"{'; '.join(wrong)}."
+        said = said[0].upper() + said[1:]
+        yield Finding("INVALID_PROPERTY_VALUE", severity, at, said, "Check names and values.")
+
+
+def _fits_field(field: Component, value: Any, version: Version) -> bool:
+    """Tell whether an input takes a first value of that type."""
+    prop = COMPONENTS[field.type or ""].by_name["init-value"]
+    if isinstance(value, str) and has_binding(value):
+        return True
+    if field.type == "TextInput" and field.value.get("input-type") in ("number", "passcode"):
+        return fits("number", value) or fits("text", value)
+    return any(fits(kind, value) for kind in prop.kinds(version))
+
+
+def _first_days(field: Component, value: Any, at: str, version: Version) -> Iterator[Finding]:
+    prop = COMPONENTS["CalendarPicker"].by_name["init-value"]
+    mode = field.value.get("mode", "single")
+    around = Around(version, range_mode=None if is_binding(mode) else mode == "range")
+    yield from check_value(prop, prop.kinds(version), value, at, around)
+
+
+def _carousel(component: Component, version: Version) -> Iterator[Finding]:
+    """Tell too many pictures by the platform's own code too: its checker has no other for it."""
+    images = component.value.get("images")
+    most = COMPONENTS["ImageCarousel"].by_name["images"].most or 0
+    if isinstance(images, list) and len(images) > most:
+        said = f"An ImageCarousel shows at most {most} pictures."
+        at = f"{component.pointer}/images"
+        yield Finding("INVALID_PROPERTY_VALUE", "error", at, said, "Remove some.")
+
+
+def _navigation(component: Component, version: Version) -> Iterator[Finding]:
+    value, at = component.value, component.pointer
+    source = value.get("list-items")
+    items = source if isinstance(source, list) else []
+    places = [(each, f"{at}/list-items/{n}") for n, each in enumerate(items)]
+    targets = [(each, place) for each, place in places if isinstance(each, dict)]
+    own = [place for each, place in targets if "on-click-action" in each]
+    if "on-click-action" in value and own:
+        said = "on-click-action stands on the list and on its items."
+        code = "DUPLICATE_PROPETY_FOR_CONDITION"
+        for place in (at, *own):
+            where = f"{place}/on-click-action"
+            yield Finding(code, "error", where, said, "Keep it in one of both places.")
+    elif "on-click-action" not in value and len(own) < len(targets):
+        place = next(place for each, place in targets if "on-click-action" not in each)
+        said = "on-click-action stands on the list, or on every item."
+        place = f"{place}/on-click-action" if own else f"{at}/on-click-action"
+        yield Finding("MISSING_REQUIRED_PROPERTY", "error", place, said, "Add it.")
+    badges = [n for n, each in enumerate(items) if isinstance(each, dict) and "badge" in each]
+    if len(badges) > 1:
+        said = f"{len(badges)} items have a badge; one may."
+        hint = f"Keep that of list-items/{badges[0]}."
+        yield Finding("MAX_ITEMS_REQUIRED", "error", at, said, hint)
+    ends = [(each["end"], place) for each, place in targets if "end" in each]
+    if ends and value.get("media-size") == "large":
+        said = "media-size large leaves no room for the end of an item."
+        code = "INVALID_PROPERTY_VALUE_FOR_CONDITION"
+        yield Finding(code, "error", at, said, "Use regular, or remove end.")
+    for end, place in ends:
+        if isinstance(end, dict) and not 1 <= len(end) <= 2:
+            said = "end holds one or two of title, description and metadata."
+            code = "DUPLICATE_PROPETY_FOR_CONDITION"
+            yield Finding(code, "error", f"{place}/end", said)
+
+
+_RULES: dict[str, Callable[[Component, Version], Iterator[Finding]]] = {
+    "TextInput": _text_input,
+    "CheckboxGroup": _choice,
+    "RadioButtonsGroup": _choice,
+    "Dropdown": _choice,
+    "ChipsSelector": _choice,
+    "PhotoPicker": _bounds,
+    "DocumentPicker": _bounds,
+    "Footer": _footer,
+    "DatePicker": _days,
+    "CalendarPicker": _calendar,
+    "Form": _form,
+    "ImageCarousel": _carousel,
+    "NavigationList": _navigation,
+}

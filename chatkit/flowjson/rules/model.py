@@ -1,0 +1,211 @@
+"""The data model of a screen: which fields it declares, of which type, with which example.
+
+Each field is a JSON Schema with a `type` and an `__example__` beside it. `mismatches` holds a
+value against such a schema; the payloads of actions use it too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from chatkit.flowjson.finding import Finding
+from chatkit.flowjson.outline import DEPTH, Outline, Screen, escape
+from chatkit.flowjson.rules.target import named, types_of, whole
+
+EXAMPLE = "__example__"
+TYPES = frozenset(("string", "number", "integer", "boolean", "object", "array", "null"))
+
+
+def json_types(value: object) -> frozenset[str]:
+    """Tell the JSON type of a value, as a schema may name it: an integer is a number too."""
+    match value:
+        case None:
+            return frozenset(("null",))
+        case bool():
+            return frozenset(("boolean",))
+        case int():
+            return frozenset(("integer", "number"))
+        case float():
+            return frozenset(("integer", "number") if value.is_integer() else ("number",))
+        case str():
+            return frozenset(("string",))
+        case list() | tuple():
+            return frozenset(("array",))
+        case dict():
+            return frozenset(("object",))
+    return frozenset()
+
+
+def mismatches(
+    value: object, schema: object, *, bindings: bool = False
+) -> Iterator[tuple[str, str]]:
+    """Hold a value against a schema: yield where below the value it differs, and how.
+
+    Args:
+        value: What is given.
+        schema: What is declared.
+        bindings: Let a text that is one reference, or an expression, stand for any value.
+    """
+    waiting: list[tuple[str, object, object]] = [("", value, schema)]
+    enums: dict[int, frozenset[object]] = {}  # of each schema, as many items may share it
+    while waiting:
+        pointer, given, declared = waiting.pop()
+        if not isinstance(declared, dict) or pointer.count("/") > DEPTH:
+            continue
+        if bindings and isinstance(given, str) and (whole(given) or given[:1] == "`"):
+            continue
+        stated = declared.get("type")
+        wanted = {stated} if isinstance(stated, str) else set()
+        if isinstance(stated, list):
+            wanted = {each for each in stated if isinstance(each, str)}
+        types = json_types(given)
+        if wanted & TYPES and types.isdisjoint(wanted):
+            found = "an integer" if "integer" in types else named(types)
+            yield pointer, f"expected {named(frozenset(wanted))}, found {found}"
+        elif isinstance(given, dict):
+            properties = declared.get("properties")
+            required = declared.get("required")
+            for key in required if isinstance(required, list) else ():
+                if isinstance(key, str) and key not in given:
+                    yield pointer, f"{key} is missing"
+                    break  # one is enough, and keeps the work in proportion to the value
+            if isinstance(properties, dict):
+                waiting += [
+                    (f"{pointer}/{escape(key)}", given[key], properties[key])
+                    for key in reversed(given)
+                    if isinstance(key, str) and key in properties
+                ]
+        elif isinstance(given, list | tuple):
+            items = declared.get("items")
+            waiting += [
+                (f"{pointer}/{index}", given[index], items) for index in reversed(range(len(given)))
+            ]
+        allowed = declared.get("enum")
+        if isinstance(allowed, list) and _scalar(given):
+            if id(declared) not in enums:
+                enums[id(declared)] = frozenset(each for each in allowed if _scalar(each))
+            if given not in enums[id(declared)]:
+                yield pointer, "it is none of the values in enum"
+
+
+def _scalar(value: object) -> bool:
+    return value is None or isinstance(value, str | int | float)
+
+
+def fields(screen: Screen) -> Iterator[tuple[str, str, Any]]:
+    """List the declared fields: name, pointer, schema. The list `required` is no field."""
+    for name, schema in screen.data.items():
+        if not (name == "required" and isinstance(schema, list)):
+            yield str(name), f"{screen.pointer}/data/{escape(str(name))}", schema
+
+
+def check(outline: Outline) -> Iterator[Finding]:
+    """Check what the screens declare as their data."""
+    for screen in outline.screens:
+        for name, pointer, schema in fields(screen):
+            if not isinstance(schema, dict):
+                yield Finding(
+                    "INVALID_PROPERTY_TYPE",
+                    "error",
+                    pointer,
+                    f"The data field {name} must be an object with type and {EXAMPLE}.",
+                    f'Write {{"type": "string", "{EXAMPLE}": "…"}}.',
+                )
+                continue
+            yield from _declaration(name, pointer, schema)
+            yield from _below(name, pointer, schema)
+            if EXAMPLE not in schema:
+                yield Finding(
+                    "MISSING_REQUIRED_PROPERTY",
+                    "error",
+                    f"{pointer}/{EXAMPLE}",
+                    f"The data field {name} has no {EXAMPLE}.",
+                    "Give a value of its type: the preview shows it.",
+                )
+            else:
+                yield from _example(name, pointer, schema)
+
+
+def _declaration(name: str, pointer: str, schema: dict[str, Any]) -> Iterator[Finding]:
+    """Check the type, and the items of an array, of arrays in it too."""
+    declared: object = schema
+    depth = 0
+    while isinstance(declared, dict) and depth < DEPTH:
+        depth += 1
+        stated = declared.get("type")
+        if "type" not in declared:
+            yield _wrong(pointer, f"The data field {name} has no type.", _ONE_OF)
+            return
+        if not isinstance(stated, str):
+            yield _wrong(f"{pointer}/type", f"The type of {name} must be a text.", _ONE_OF)
+            return
+        if stated not in TYPES:
+            yield _wrong(f"{pointer}/type", f"{name}: there is no type {stated}.", _ONE_OF)
+            return
+        if stated != "array":
+            return
+        if declared.get("items") is None:
+            yield _wrong(
+                pointer,
+                f"The array {name} does not say what its items are.",
+                'Add items, for example {"type": "string"}.',
+            )
+            return
+        declared = declared["items"]
+        pointer = f"{pointer}/items"
+        if not isinstance(declared, dict | bool):
+            yield _wrong(
+                pointer, f"items of {name} must be an object.", 'For example {"type": "string"}.'
+            )
+            return
+
+
+_ONE_OF = "Use string, number, integer, boolean, object or array."
+
+
+def _wrong(pointer: str, message: str, hint: str) -> Finding:
+    return Finding("INVALID_SCREEN_DATA", "error", pointer, message, hint)
+
+
+def _below(name: str, pointer: str, schema: dict[str, Any]) -> Iterator[Finding]:
+    """Find what is wrong deeper in a field: an example, a type that does not exist."""
+    waiting: list[tuple[str, object, bool]] = [
+        (f"{pointer}/{escape(str(key))}", inner, key == "properties")
+        for key, inner in schema.items()
+        if key != EXAMPLE
+    ]
+    waiting.reverse()
+    while waiting:
+        place, inner, names = waiting.pop()  # names: its keys are names of properties
+        if place.count("/") > DEPTH:
+            continue
+        if isinstance(inner, dict):
+            if EXAMPLE in inner:
+                yield _wrong(
+                    f"{place}/{EXAMPLE}",
+                    f"An {EXAMPLE} inside {name}: it stands only at the top of a field.",
+                    "Move its value into the example of the field.",
+                )
+            stated = None if names else inner.get("type")
+            if isinstance(stated, str) and stated not in TYPES and not place.endswith("/items"):
+                yield _wrong(f"{place}/type", f"{name}: there is no type {stated}.", _ONE_OF)
+            waiting += [
+                (f"{place}/{escape(str(key))}", inner[key], not names and key == "properties")
+                for key in reversed(inner)
+                if names or key not in ("enum", "const", "default", "examples")
+            ]
+        elif isinstance(inner, list):
+            waiting += [(f"{place}/{index}", inner[index], False) for index in range(len(inner))]
+
+
+def _example(name: str, pointer: str, schema: dict[str, Any]) -> Iterator[Finding]:
+    for below, problem in mismatches(schema[EXAMPLE], schema):
+        if types_of(schema) - TYPES:
+            return  # the type itself is wrong: that is said already
+        where = f" at {below}" if below else ""
+        yield _wrong(
+            f"{pointer}/{EXAMPLE}{below}" if below else pointer,
+            f"The {EXAMPLE} of {name} does not fit{where}: {problem}.",
+            "Correct the example, or the type.",
+        )

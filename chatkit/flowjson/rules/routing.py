@@ -1,0 +1,255 @@
+"""Ways through a flow: the routing model, and what the navigate actions make of it.
+
+A flow with an endpoint states its routes in `routing_model`. In a flow without one they are
+what its navigate actions say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from chatkit.flowjson.finding import Finding, Severity
+from chatkit.flowjson.outline import Outline, Screen, escape
+
+BRANCHES = 10
+_ROUTING = "/routing_model"
+
+
+def routes(outline: Outline) -> dict[str, list[str]]:
+    """Tell which screen leads to which: as stated, or as its navigate actions make it."""
+    return navigations(outline) if outline.routing is None else stated(outline)
+
+
+def stated(outline: Outline) -> dict[str, list[str]]:
+    """Read the routing model: what is no list of texts counts for nothing."""
+    model = outline.routing or {}
+    return {
+        str(source): [each for each in targets if isinstance(each, str)]
+        for source, targets in model.items()
+        if isinstance(targets, list)
+    }
+
+
+def navigations(outline: Outline) -> dict[str, list[str]]:
+    """Tell where the navigate actions of each screen lead."""
+    found: dict[str, dict[str, None]] = {
+        screen.id: {} for screen in outline.screens if screen.id is not None
+    }
+    for action in outline.actions:
+        if action.name == "navigate" and action.target is not None and action.screen.id is not None:
+            found[action.screen.id][action.target] = None
+    return {source: list(targets) for source, targets in found.items()}
+
+
+def check(outline: Outline) -> Iterator[Finding]:
+    """Check the ways between the screens."""
+    whole = outline.document if isinstance(outline.document, Mapping) else {}
+    if outline.endpoint and whole.get("routing_model") is None:
+        yield Finding(
+            "MISSING_REQUIRED_PROPERTY",
+            "error",
+            _ROUTING,
+            "A flow with data_api_version needs a routing_model.",
+            'Write one line for each screen: {"FIRST": ["SECOND"], "SECOND": []}.',
+        )
+    if not outline.by_id:
+        return
+    if outline.routing is not None:
+        yield from _shape(outline)
+        yield from _stated(outline)
+    elif not outline.endpoint:
+        yield from _navigated(outline)
+
+
+def _shape(outline: Outline) -> Iterator[Finding]:
+    for source, targets in (outline.routing or {}).items():
+        pointer = f"{_ROUTING}/{escape(str(source))}"
+        if not isinstance(targets, list):
+            yield _type(pointer, f"The routes of {source} must be a list of screen ids.")
+            continue
+        for index, target in enumerate(targets):
+            if not isinstance(target, str):
+                yield _type(f"{pointer}/{index}", f"Route {index + 1} of {source} must be text.")
+
+
+def _type(pointer: str, message: str) -> Finding:
+    return Finding("INVALID_PROPERTY_TYPE", "error", pointer, message, 'For example ["SECOND"].')
+
+
+def _stated(outline: Outline) -> Iterator[Finding]:
+    """Check a routing model, and that it knows every navigate action."""
+    model = outline.routing or {}
+    ways = stated(outline)
+    moves = navigations(outline)
+    for source, targets in model.items():
+        pointer = f"{_ROUTING}/{escape(str(source))}"
+        if source not in outline.by_id:
+            yield _wrong(pointer, f"{source} is no screen of this flow.", "Correct or remove it.")
+        if not isinstance(targets, list):
+            continue
+        if len(targets) > BRANCHES:
+            yield _branches(pointer, str(source), len(targets))
+        if source in targets:
+            yield _wrong(pointer, f"{source} leads to itself.", "Remove that route.")
+        for index, target in enumerate(targets):
+            if isinstance(target, str) and target not in outline.by_id:
+                yield _wrong(
+                    f"{pointer}/{index}",
+                    f"{source} leads to {target}, which is no screen of this flow.",
+                    "Correct or remove it.",
+                )
+    yield from _backward(ways)
+    reached = {target for targets in ways.values() for target in targets}
+    for screen in outline.by_id.values():
+        if screen.id not in model and screen.id not in reached and not screen.terminal:
+            yield _wrong(
+                f"{screen.pointer}/id",
+                f"{screen.id} is missing in the routing model.",
+                f'Add a line "{screen.id}": [].',
+            )
+    entered = set(reached)
+    if outline.version >= (7, 3):
+        entered.update(target for targets in moves.values() for target in targets)
+    if entered.issuperset(outline.by_id):
+        yield _wrong(
+            _ROUTING,
+            "No screen can be the first: something leads to every one of them.",
+            "Remove the routes back to the first screen; going back needs no route.",
+        )
+    yield from _unconnected(outline, ways)
+    yield from _unstated(outline, ways, moves)
+
+
+def _backward(ways: dict[str, list[str]]) -> Iterator[Finding]:
+    """Find routes back, and longer rings."""
+    order = {source: index for index, source in enumerate(ways)}
+    sets = {source: set(targets) for source, targets in ways.items()}
+    paired = False
+    for source, targets in ways.items():
+        for index, target in enumerate(targets):
+            back = source in sets.get(target, ())
+            if back and source != target and order[target] < order[source]:
+                paired = True
+                yield _wrong(
+                    f"{_ROUTING}/{escape(source)}/{index}",
+                    f"{source} leads back to {target}, which leads to it.",
+                    "State forward routes only; going back needs none.",
+                )
+    ring = None if paired else _ring(ways)
+    if ring is not None:
+        yield _wrong(
+            f"{_ROUTING}/{escape(ring)}",
+            f"The routes of {ring} lead back to it over other screens.",
+            "State forward routes only; going back needs none.",
+            "warning",
+        )
+
+
+def _ring(ways: dict[str, list[str]]) -> str | None:
+    """Find a screen that is reached again from itself."""
+    before: dict[str, list[str]] = {source: [] for source in ways}
+    for source, targets in ways.items():
+        for target in targets:
+            if target in before and target != source:
+                before[target].append(source)
+    left = {target: len(sources) for target, sources in before.items()}
+    free = [target for target, count in left.items() if count == 0]
+    while free:  # peel off what nothing leads to, until only rings and their followers stay
+        source = free.pop()
+        del left[source]
+        for target in ways[source]:
+            if target in left and target != source:
+                left[target] -= 1
+                if left[target] == 0:
+                    free.append(target)
+    place = next(iter(left), None)
+    seen: set[str] = set()
+    while place is not None and place not in seen:  # walk back until the walk closes
+        seen.add(place)
+        place = next((each for each in before[place] if each in left), None)
+    return place
+
+
+def _navigated(outline: Outline) -> Iterator[Finding]:
+    """Check the ways of a flow without endpoint: only navigate leads from screen to screen."""
+    moves = navigations(outline)
+    for screen in outline.by_id.values():
+        targets = moves.get(screen.id or "", [])
+        if len(targets) > BRANCHES:
+            yield _branches(screen.pointer, str(screen.id), len(targets))
+    listed = any(component.type == "NavigationList" for component in outline.components)
+    entered = {
+        target for source, targets in moves.items() for target in targets if target != source
+    }
+    if not listed and entered.issuperset(outline.by_id):
+        yield _wrong(
+            "/screens",
+            "No screen can be the first: a navigate action leads to every one of them.",
+            "Remove the navigation back to the first screen; going back needs none.",
+        )
+    if not listed and len(outline.by_id) > 1:
+        yield from _unconnected(outline, moves)
+
+
+def _unconnected(outline: Outline, ways: dict[str, list[str]]) -> Iterator[Finding]:
+    """Find screens that no way joins with the first one, whichever way it runs."""
+    beside: dict[str, set[str]] = {}
+    for source, targets in ways.items():
+        for target in targets:
+            beside.setdefault(source, set()).add(target)
+            beside.setdefault(target, set()).add(source)
+    first = next(iter(outline.by_id))
+    seen, waiting = {first}, [first]
+    while waiting:
+        for each in beside.get(waiting.pop(), ()):
+            if each not in seen:
+                seen.add(each)
+                waiting.append(each)
+    for name, screen in outline.by_id.items():
+        if name not in seen:
+            yield _wrong(
+                f"{screen.pointer}/id",
+                f"{name} is not connected with the other screens.",
+                "Add a route to it." if outline.endpoint else "Let an action navigate to it.",
+                _lost(outline, screen),
+            )
+
+
+def _lost(outline: Outline, screen: Screen) -> Severity:
+    """An endpoint may end a flow on a terminal screen that no route names: that is a doubt."""
+    return "warning" if outline.endpoint and screen.terminal else "error"
+
+
+def _unstated(
+    outline: Outline, ways: dict[str, list[str]], moves: dict[str, list[str]]
+) -> Iterator[Finding]:
+    """Find navigate actions without a route, in one direction or the other."""
+    joined = {(source, target) for source, targets in ways.items() for target in targets}
+    lists: set[str | None] = set()
+    if outline.version >= (6, 2):
+        lists = {each.screen.id for each in outline.components if each.type == "NavigationList"}
+    for source, targets in moves.items():
+        if source in lists:
+            continue  # the platform does not look at the routes of such a screen
+        for target in targets:
+            if target not in outline.by_id or target == source:
+                continue  # said by `action`
+            if (source, target) not in joined and (target, source) not in joined:
+                yield _wrong(
+                    f"{outline.by_id[source].pointer}/id",
+                    f"{source} navigates to {target} without a route.",
+                    f"Add {target} to its line in routing_model.",
+                )
+
+
+def _branches(pointer: str, name: str, count: int) -> Finding:
+    return _wrong(
+        pointer,
+        f"{name} leads to {count} screens; {BRANCHES} are allowed.",
+        "Let some of them follow another screen.",
+    )
+
+
+def _wrong(pointer: str, message: str, hint: str, severity: Severity = "error") -> Finding:
+    """Make the one code all rules of routing share."""
+    return Finding("INVALID_ROUTING_MODEL", severity, pointer, message, hint)

@@ -1,0 +1,54 @@
+"""The classes are what the table of components says, and none is missing."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+from chatkit import flowjson
+from chatkit.flowjson.build import blocks
+from chatkit.flowjson.build.block import Block
+from chatkit.flowjson.build.classes import FILES, FOLDER, source
+from chatkit.flowjson.build.piece import attribute
+from chatkit.flowjson.components import COMPONENTS
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_each_file_is_what_the_table_makes_of_it(file: str) -> None:
+    written = (FOLDER / f"{file}.py").read_text("utf-8")
+    assert written == source(file), (
+        "the table changed: run python -m chatkit.flowjson.build.classes"
+    )
+
+
+def test_no_file_is_left_over() -> None:
+    assert {path.stem for path in FOLDER.glob("*.py")} == {*FILES, "__init__"}
+    assert set(blocks.__all__) == set(FILES)
+
+
+def test_each_component_has_its_class_under_its_own_name() -> None:
+    assert Block.kinds.keys() == COMPONENTS.keys()
+    for name, made in Block.kinds.items():
+        assert getattr(flowjson, name) is made
+
+
+@pytest.mark.parametrize("name", COMPONENTS)
+def test_each_property_is_an_argument_with_its_description(name: str) -> None:
+    made, about = Block.kinds[name], COMPONENTS[name]
+    own = {attribute(each.name): each for each in about.properties if each.name != "type"}
+    assert set(inspect.signature(made).parameters) == {*own, "more"}
+    assert made.__doc__ and made.__doc__.startswith(about.about)
+    fields = made.__pydantic_fields__
+    for argument, each in own.items():
+        assert fields[argument].description == each.about
+        assert f"    {argument}: {each.about}" in made.__doc__
+        assert fields[argument].is_required() == (each.required is not None)
+
+
+@pytest.mark.parametrize("name", COMPONENTS)
+def test_what_is_required_stands_first_and_needs_no_name(name: str) -> None:
+    parameters = inspect.signature(Block.kinds[name]).parameters.values()
+    placed = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+    needed = [attribute(p.name) for p in COMPONENTS[name].properties if p.required]
+    assert placed == [each for each in needed if each != "type"]

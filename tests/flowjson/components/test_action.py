@@ -1,0 +1,25 @@
+"""What may happen when a person taps or chooses."""
+
+import json
+from pathlib import Path
+
+from chatkit.flowjson.components import ACTIONS, COMPONENTS
+from chatkit.flowjson.version import FIRST, Version
+
+
+def test_actions_have_the_keys_of_the_facts(shared: Path) -> None:
+    said = json.loads((shared / "facts/flow_rules.json").read_text())["actions"]
+    for name, action in ACTIONS.items():
+        told = said[name]
+        assert action.since == (Version.parse(told.get("since")) or FIRST)
+        required = {each.split("{")[0] for each in told["required"]}
+        assert {p.name for p in action.properties if p.required} == required
+        rest = {p.name for p in action.properties if not p.required}
+        assert rest == set(told.get("optional", []))
+
+
+def test_components_name_only_actions_that_exist() -> None:
+    for each in COMPONENTS.values():
+        for prop in each.properties:
+            for name, since in prop.actions:
+                assert since >= ACTIONS[name].since, (each.name, prop.name, name)

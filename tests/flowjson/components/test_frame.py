@@ -1,0 +1,29 @@
+"""The shapes around components."""
+
+import json
+from pathlib import Path
+
+from chatkit.flowjson.components import DOCUMENT, LAYOUT, SCREEN
+from chatkit.flowjson.components.frame import ADVISED_COMPONENTS, MOST_COMPONENTS
+from chatkit.flowjson.version import Version
+
+
+def test_document_and_screen_have_the_keys_of_the_facts(shared: Path) -> None:
+    said = json.loads((shared / "facts/flow_rules.json").read_text())
+    for shape, told in ((DOCUMENT, said["document"]), (SCREEN, said["screen"])):
+        required = {each.split()[0] for each in told["required"]}
+        optional = {each.split()[0] for each in told["optional"]}
+        assert {p.name for p in shape.properties if p.required} == required
+        assert {p.name for p in shape.properties if not p.required} == optional
+    assert DOCUMENT.by_name["screens"].most == said["document"]["screens_max"]
+    counts = said["screen"]["max_components"]
+    assert [counts["doc"], counts["web"]] == [ADVISED_COMPONENTS, MOST_COMPONENTS]
+
+
+def test_the_endpoint_left_the_document_in_3_0() -> None:
+    uri = DOCUMENT.by_name["data_channel_uri"]
+    assert [uri.known(Version(2, 1)), uri.known(Version(3, 0))] == [True, False]
+
+
+def test_there_is_one_layout() -> None:
+    assert LAYOUT.by_name["type"].enum == ("SingleColumnLayout",)

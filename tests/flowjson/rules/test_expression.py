@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from screens import alone, body, doubts, entry, errors, field, flow, foot, last
+
+from chatkit.flowjson.outline import outline
+from chatkit.flowjson.rules.expression import check, result
+
+AT = "/screens/0/layout/children/0"
+VALUE, PAYLOAD = "INVALID_PROPERTY_VALUE", "INVALID_ACTION_PAYLOAD_PROPERTY"
+DATA = {
+    "text": field(),
+    "count": field("number", 3),
+    "flag": field("boolean", True),
+    "list": field("array", [], items={"type": "string"}),
+}
+
+
+def asking(condition: Any, version: str = "7.3") -> dict[str, Any]:
+    inner = {"type": "If", "condition": condition, "then": [body()]}
+    return alone(inner, entry("who"), data=DATA, version=version)
+
+
+def showing(key: str, value: Any, version: str = "7.3") -> dict[str, Any]:
+    component = body("text") | {key: value}
+    return alone(component, entry("who"), data=DATA, version=version)
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "${data.flag}",
+        "!${data.flag}",
+        "${data.text} == 'a'",
+        "'a' == ${data.text}",
+        "${data.count} > -5",
+        "(${data.count} > 5) && (${data.text} != '')",
+        "${form.who} == 'x'",
+        "((${data.flag}))",
+        "`${data.count} > 5 && ${data.flag}`",
+        "`${data.count} % 2 == 0`",
+        "${data.flag} && true",
+        "${data.count} == 0",
+        "${data.count} == 0.5",
+    ],
+)
+def test_a_good_condition_has_no_finding(condition: str) -> None:
+    assert errors(check, asking(condition)) == []
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "",
+        " ",
+        "( )",
+        "573 == 376",
+        "true",
+        "'a' == 'b'",
+        "${data.flag} && (1 == 1)",
+        "))${data.flag}((",
+        "(${data.flag}",
+        "${data.flag} ==",
+        "${data.text} == 'open",
+        "${data.flag} ${data.flag}",
+        "${data.count} == 007",
+        "${data.count} + 1 == 2",
+        "-${data.count} == 2",
+        "${data.count} == tru",
+        "${data.text}",
+        "((${data.text}))",
+        "${data.text} == 5",
+        "${data.text} > 5",
+        "${data.count} && ${data.flag}",
+        "${data.list} == 'a'",
+        "${data.nope}",
+        '${data.text} == "a"',
+        "${screen.NO.data.x}",
+        "${data.flag} & ${data.flag}",
+        "`1 == 1`",
+        "`${data.text}`",
+        "`${data.flag} ?? true`",
+        "`'a' ${data.flag}`",
+    ],
+)
+def test_a_broken_condition_is_told_at_its_place(condition: str) -> None:
+    assert set(errors(check, asking(condition))) == {(VALUE, f"{AT}/condition")}
+
+
+def test_a_condition_in_backticks_is_known_from_version_6() -> None:
+    document = asking("`${data.flag}`", "5.1")
+    assert errors(check, document) == [(VALUE, f"{AT}/condition")]
+    assert errors(check, asking("`${data.flag}`", "6.0")) == []
+
+
+def test_comparisons_without_brackets_are_a_doubt() -> None:
+    document = asking("${data.count} > 1 && ${data.flag}")
+    assert errors(check, document) == []
+    assert doubts(check, document) == [(VALUE, f"{AT}/condition")]
+    assert doubts(check, asking("(${data.count} > 1) && ${data.flag}")) == []
+    assert doubts(check, asking("${data.text} == 'a && b == c'")) == []
+
+
+def test_a_condition_that_is_no_text_is_for_structure() -> None:
+    assert errors(check, asking(5)) == errors(check, asking(True)) == []
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("text", "`'Hello ' ${data.text}`"),
+        ("text", "`'Total ' (${data.count} * 2)`"),
+        ("visible", "`${data.count} > 2`"),
+        ("visible", "`${data.flag} && (${form.who} != '')`"),
+        ("text", "`not closed"),
+        ("text", "a `quoted` word"),
+    ],
+)
+def test_a_good_expression_has_no_finding(key: str, value: str) -> None:
+    assert errors(check, showing(key, value)) == doubts(check, showing(key, value)) == []
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("text", "`'Hello ${data.text}`"),
+        ("text", "`${data.nope} 'a'`"),
+        ("text", "``"),
+        ("text", "`Hello`"),
+        ("visible", "`${data.text} > 2`"),
+        ("visible", "`${data.text}`"),
+        ("visible", "`${data.count} + 2`"),
+        ("visible", "`${data.flag} == 'yes'`"),
+        ("visible", "`${data.flag} ? true : false`"),
+    ],
+)
+def test_a_broken_expression_is_told_at_its_place(key: str, value: str) -> None:
+    assert errors(check, showing(key, value)) == [(VALUE, f"{AT}/{key}")]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "version"),
+    [
+        ("text", "`'a' + ${data.text}`", "7.3"),
+        ("text", "`${data.count} + 1`", "7.3"),
+        ("text", ["`broken +`"], "7.3"),
+        ("text", "`'Hello ' ${data.text}`", "5.1"),
+    ],
+)
+def test_what_others_accept_is_a_doubt(key: str, value: Any, version: str) -> None:
+    document = showing(key, value, version)
+    assert errors(check, document) == []
+    assert len(doubts(check, document)) == 1
+
+
+@pytest.mark.parametrize(("version", "wrong"), [("7.3", True), ("7.2", True), ("7.1", False)])
+def test_expressions_in_payloads_are_looked_at_from_7_2(version: str, wrong: bool) -> None:
+    act = foot("complete", payload={"a": {"b": "`${data.nope} == 1`"}})
+    document = flow(last(act, data=DATA), version=version)
+    at = "/screens/0/layout/children/0/on-click-action/payload/a/b"
+    assert errors(check, document) == ([(PAYLOAD, at)] if wrong else [])
+    assert doubts(check, document) == ([] if wrong else [(PAYLOAD, at)])
+
+
+def test_the_result_of_an_expression_has_a_type() -> None:
+    whole = outline(showing("text", "a"))
+    assert result(whole, whole.screens[0], "`${data.count} > 1`") == {"boolean"}
+    assert result(whole, whole.screens[0], "`${data.count} >`") == frozenset()

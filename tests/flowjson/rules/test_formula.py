@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chatkit.flowjson.rules.formula import ExpressionError, parse, typed
+
+TYPES = {"text": "string", "count": "number", "flag": "boolean", "list": "array"}
+
+
+def kind(text: str) -> tuple[str, list[str]]:
+    """Tell the type of an expression, and what is doubted in it."""
+    found, doubts = typed(
+        parse(text), lambda each: frozenset({TYPES[each.path[0]]} if each.path[0] in TYPES else ())
+    )
+    return "/".join(sorted(found)), [each for each, _, _ in doubts]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("${data.count} + 1", "number"),
+        ("1 + 2 * 3 - -4", "number"),
+        ("${data.count} >= 18", "boolean"),
+        ("${data.text} == 'a'", "boolean"),
+        ("(${data.count} > 18) && ${data.flag}", "boolean"),
+        ("!${data.flag} || false", "boolean"),
+        ("'Hello ' ${data.text}", "string"),
+        ("'You are ' ${data.count} ' years old'", "string"),
+        ("'A third: ' ${data.count} / 3", "string"),
+        ("'sum ' (${data.count} + 1)", "string"),
+        ("${data.unknown}", ""),
+        ("${data.unknown} == 1", "boolean"),
+        (r"'it\'s'", "string"),
+        ("'Ana`s'", "string"),
+        ('"it" == ${data.text}', "boolean"),
+    ],
+)
+def test_an_expression_has_a_type(text: str, expected: str) -> None:
+    assert kind(text) == (expected, [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "${data.text} > 3",
+        "${data.text} == 3",
+        "${data.count} && true",
+        "!${data.text}",
+        "-${data.text}",
+        "${data.text} * 2",
+        "${data.list} == 'a'",
+        "'a' - 'b'",
+    ],
+)
+def test_an_operator_does_not_take_another_type(text: str) -> None:
+    assert kind(text)[1] == ["wrong"]
+
+
+def test_texts_joined_by_plus_are_a_doubt() -> None:
+    assert kind("'a' + ${data.text} + 'b'")[1] == ["doubtful", "doubtful"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "  ", "()", "(1", "1)", "1 +", "+", "== 1", "&& true", "1 + * 2", "!", "((1)"),
+        *("'open", "${data.x", "${nope}", "${data.x y}", "name", "null", "1 = 2", "1 ? 2 : 3"),
+        *("a.b", "1 & 2", "[1]", "1.", "12abc", "{}", "`1`", "a()", '"open'),
+    ],
+)
+def test_what_is_no_expression_is_refused(text: str) -> None:
+    with pytest.raises(ExpressionError):
+        parse(text)
+
+
+def test_the_place_of_a_fault_is_told() -> None:
+    with pytest.raises(ExpressionError) as caught:
+        parse("${data.x} == foo")
+    assert caught.value.at == 13
+
+
+def test_operators_bind_as_usual() -> None:
+    plain, bracketed = parse("1 + 2 * 3 == 7 && !false"), parse("((1 + (2 * 3)) == 7) && (!false)")
+    assert [step[:2] for step in plain] == [step[:2] for step in bracketed]
+
+
+def test_ten_thousand_brackets_are_read() -> None:
+    assert len(parse("(" * 10_000 + "1" + ")" * 10_000)) == 1
+    assert kind("!" * 10_001 + "${data.flag}") == ("boolean", [])
+
+
+@given(st.text(alphabet="${}data.form'`\\ ()!&|=<>+-*/%0123abtrue", max_size=30) | st.text())
+def test_any_text_is_read_or_refused(text: str) -> None:
+    try:
+        steps = parse(text)
+    except ExpressionError as error:
+        assert 0 <= error.at <= len(text)
+    else:
+        typed(steps, lambda _: frozenset())
+        assert steps

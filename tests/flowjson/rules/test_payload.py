@@ -1,0 +1,252 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from screens import body, doubts, entry, errors, field, flow, foot, good, last, screen, to
+
+from chatkit.flowjson.rules.action import check
+
+FOOT = "/screens/0/layout/children/{}/on-click-action"
+CLICK, NAVIGATE = "INVALID_ON_CLICK_ACTION_PAYLOAD", "INVALID_NAVIGATE_ACTION_PAYLOAD"
+UPDATE, ABSENT = "INVALID_UPDATE_DATA_ACTION_PAYLOAD", "MISSING_NAVIGATION_ACTION_PAYLOAD"
+TICKS = {"type": "CheckboxGroup", "name": "ticks", "label": "T", "data-source": []}
+AGREE = {"type": "OptIn", "name": "agree", "label": "I agree"}
+AGE = entry("age", **{"input-type": "number"})
+RANGE = {"type": "CalendarPicker", "name": "days", "label": "D", "mode": "range"}
+PHOTO = {"type": "PhotoPicker", "name": "photo", "label": "P"}
+MINE = {
+    "text": field(),
+    "count": field("number", 1),
+    "person": field("object", {}, properties={"name": {"type": "string"}}),
+    "list": field("array", [], items={"type": "string"}),
+}
+
+
+def moving(payload: Any, wanted: Any, version: str = "7.3", *more: Any) -> dict[str, Any]:
+    """Navigate from a screen with inputs to one with a data model."""
+    act = foot("navigate", next={"type": "screen", "name": "DONE"}, payload=payload)
+    if payload is None:
+        del act["on-click-action"]["payload"]
+    first = screen("ASK", act, entry("who"), TICKS, AGREE, AGE, RANGE, *more, data=MINE)
+    return flow(first, last(data=wanted), version=version)
+
+
+STRING, NUMBER, FLAG = field(), field("number", 1), field("boolean", True)
+LIST = field("array", [], items={"type": "string"})
+
+
+@pytest.mark.parametrize(
+    ("value", "schema"),
+    [
+        ("fixed", STRING),
+        (5, NUMBER),
+        (5, field("integer", 1)),
+        (True, FLAG),
+        (["a"], LIST),
+        ({"name": "a"}, field("object", {}, properties={"name": {"type": "string"}})),
+        ("${form.who}", STRING),
+        ("${form.ticks}", LIST),
+        ("${form.agree}", FLAG),
+        ("${form.age}", STRING),
+        ("${form.age}", NUMBER),
+        ("${form.days}", field("object", {})),
+        ("${data.person}", field("object", {}, properties={"name": {"type": "string"}})),
+        ("${data.list}", LIST),
+        ("${data.count}", field("integer", 1)),
+        ("Hello ${form.who}", STRING),
+        ("`${data.count} > 1`", FLAG),
+        ("`'Hello ' ${form.who}`", STRING),
+        ({"name": "${form.who}"}, field("object", {}, properties={"name": {"type": "string"}})),
+        (["${data.count}"], LIST),
+        ("a", field("array", [], items=True) | {"type": ["string", "array"]}),
+    ],
+)
+def test_a_fitting_payload_has_no_finding(value: Any, schema: Any) -> None:
+    document = moving({"x": value}, {"x": schema})
+    assert errors(check, document) == doubts(check, document) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "schema", "below"),
+    [
+        (123, STRING, ""),
+        ("123", NUMBER, ""),
+        (1.5, field("integer", 1), ""),
+        ("true", FLAG, ""),
+        (None, STRING, ""),
+        (["a", 5], LIST, "/1"),
+        ({"name": 5}, field("object", {}, properties={"name": {"type": "string"}}), "/name"),
+        ("${form.who}", FLAG, ""),
+        ("${form.ticks}", STRING, ""),
+        ("${form.agree}", STRING, ""),
+        ("${form.days}", STRING, ""),
+        ("${form.age}", FLAG, ""),
+        ("${form.ticks}", field("array", [], items={"type": "object"}), ""),
+        ("${data.count}", STRING, ""),
+        ("${data.list}", field("array", [], items={"type": "number"}), ""),
+        ("${data.person}", field("object", {}, properties={"age": {"type": "number"}}), ""),
+        ("Hello ${form.who}", NUMBER, ""),
+        ("`${data.count} > 1`", STRING, ""),
+    ],
+)
+def test_a_value_of_another_type_is_told(value: Any, schema: Any, below: str) -> None:
+    told = errors(check, moving({"x": value}, {"x": schema}))
+    code = "INVALID_NAVIGATE_ACTION_STATIC_DATA" if below else NAVIGATE
+    assert told == [(code, FOOT.format(0) + "/payload/x" + below)]
+
+
+@pytest.mark.parametrize(
+    ("payload", "wanted", "code", "below"),
+    [
+        ({}, {"x": STRING}, NAVIGATE, "/payload"),
+        (None, {"x": STRING}, ABSENT, ""),
+        ({"y": "${form.who}"}, {}, NAVIGATE, "/payload/y"),
+        ({"x": "a", "y": "b"}, {"x": STRING}, NAVIGATE, "/payload/y"),
+    ],
+)
+@pytest.mark.parametrize("version", ["5.1", "7.3"])
+def test_keys_are_the_fields_of_the_target(
+    payload: Any, wanted: Any, code: str, below: str, version: str
+) -> None:
+    told = errors(check, moving(payload, wanted, version))
+    assert told == [(code, FOOT.format(0) + below)]
+
+
+@pytest.mark.parametrize(
+    ("payload", "wanted"),
+    [({}, {"x": STRING}), (None, {"x": STRING}), ({"y": "${form.who}"}, {})],
+)
+def test_from_6_0_to_7_2_missing_keys_are_a_doubt(payload: Any, wanted: Any) -> None:
+    document = moving(payload, wanted, "7.2")
+    assert errors(check, document) == []
+    assert len(doubts(check, document)) == 1
+
+
+def test_no_payload_is_needed_for_a_screen_without_data() -> None:
+    assert errors(check, moving(None, {})) == doubts(check, moving(None, {})) == []
+
+
+@pytest.mark.parametrize("action", ["complete", "data_exchange"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        "${form.nope}",
+        "${data.a b}",
+        "${data.nope}",
+        "${screen.NO.form.x}",
+        "${screen.DONE.form.x}",
+        "${form.f}",
+    ],
+)
+def test_a_reference_to_nothing_is_told(action: str, value: str) -> None:
+    form = {"type": "Form", "name": "f", "children": [entry()]}
+    ending = screen("DONE", foot(action, payload={"a": value}), form, terminal=True)
+    told = errors(check, flow(ending, data_api_version="3.0"))
+    assert told == [(CLICK, FOOT.format(0) + "/payload/a")]
+
+
+def test_deeper_references_to_nothing_are_a_doubt() -> None:
+    payload = {"a": {"b": "${data.nope}"}, "c": "x ${data.nope}"}
+    document = flow(screen("DONE", foot("complete", payload=payload), terminal=True))
+    assert errors(check, document) == []
+    at = FOOT.format(0) + "/payload"
+    assert doubts(check, document) == [(CLICK, f"{at}/a/b"), (CLICK, f"{at}/c")]
+
+
+def test_other_screens_are_reached_from_version_4() -> None:
+    act = foot("complete", payload={"a": "${screen.ASK.form.first_name}"})
+    document = flow(screen("ASK", entry(), to("DONE")), screen("DONE", act, terminal=True))
+    assert errors(check, document | {"version": "4.0"}) == []
+    at = "/screens/1/layout/children/0/on-click-action/payload/a"
+    assert errors(check, document | {"version": "3.1"}) == [(CLICK, at)]
+
+
+def test_before_version_4_a_footer_reads_only_its_own_form() -> None:
+    form = {"type": "Form", "name": "f", "children": [entry()]}
+    act = foot("complete", payload={"a": "${form.first_name}"})
+    outside = flow(screen("DONE", form, act, terminal=True), version="3.1")
+    at = FOOT.format(1) + "/payload/a"
+    assert errors(check, outside) == [("INVALID_FOOTER_PAYLOAD_OUTSIDE_FORM", at)]
+    assert errors(check, outside | {"version": "4.0"}) == []
+    inside = form | {"children": [entry(), act]}
+    assert errors(check, flow(screen("DONE", inside, terminal=True), version="3.1")) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "below"), [("${form.photo}", ""), ({"a": ["${form.photo}"]}, "/a/0")]
+)
+def test_files_are_not_handed_to_a_screen(value: Any, below: str) -> None:
+    schema = field("object", {}) if isinstance(value, dict) else STRING
+    document = moving({"x": value}, {"x": schema}, "7.3", PHOTO)
+    assert errors(check, document) == [(CLICK, FOOT.format(0) + "/payload/x" + below)]
+
+
+def sending(value: Any, version: str = "7.3", **photo: Any) -> dict[str, Any]:
+    act = foot("complete", payload={"x": value})
+    keyed = {key.replace("_", "-"): each for key, each in photo.items()}
+    return flow(screen("DONE", act, PHOTO | keyed, terminal=True), version=version)
+
+
+def test_files_stand_alone_in_a_payload() -> None:
+    document = sending({"a": "${form.photo}"}, max_uploaded_photos=1)
+    assert errors(check, document) == [(CLICK, FOOT.format(0) + "/payload/x/a")]
+
+
+@pytest.mark.parametrize(
+    ("photo", "wrong"),
+    [
+        ({"max_uploaded_photos": 1}, 0),
+        ({"max_uploaded_photos": 10, "max_file_size_kb": 10240}, 0),
+        ({"max_uploaded_photos": 11, "max_file_size_kb": 1}, 1),
+        ({"max_file_size_kb": 1}, 1),
+        ({"max_uploaded_photos": 10, "max_file_size_kb": 10241}, 1),
+        ({"max_uploaded_photos": "${data.n}"}, 0),
+    ],
+)
+def test_an_answer_holds_so_many_files(photo: Any, wrong: int) -> None:
+    told = errors(check, sending("${form.photo}", **photo))
+    assert told == [(CLICK, FOOT.format(0) + "/payload")] * wrong
+
+
+def test_a_size_nobody_stated_is_a_doubt() -> None:
+    document = sending("${form.photo}", max_uploaded_photos=10)
+    assert errors(check, document) == []
+    assert doubts(check, document) == [(CLICK, FOOT.format(0) + "/payload")]
+
+
+def updating(payload: Any, data: Any = None) -> dict[str, Any]:
+    act = {"name": "update_data", "payload": payload}
+    chosen = {
+        "type": "Dropdown",
+        "name": "c",
+        "label": "C",
+        "data-source": [],
+        "on-select-action": act,
+    }
+    return flow(last(chosen, entry("who"), body(), data=MINE if data is None else data))
+
+
+@pytest.mark.parametrize(
+    ("payload", "below"),
+    [
+        ({"nope": "a"}, "/nope"),
+        ({"nope": "${form.who}"}, "/nope"),
+        ({"text": 5}, "/text"),
+        ({"count": "${data.text}"}, "/count"),
+        ({"text": "${data.text}"}, "/text"),
+        ({"list": [5]}, "/list/0"),
+    ],
+)
+def test_update_data_is_held_against_its_own_screen(payload: Any, below: str) -> None:
+    at = "/screens/0/layout/children/0/on-select-action/payload"
+    assert errors(check, updating(payload)) == [(UPDATE, at + below)]
+
+
+def test_a_good_update_has_no_finding() -> None:
+    document = updating({"text": "${form.who}", "count": 5, "list": ["a"]})
+    assert errors(check, document) == doubts(check, document) == []
+
+
+def test_the_good_document_has_no_finding() -> None:
+    assert errors(check, good()) == []

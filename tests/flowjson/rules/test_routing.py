@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from screens import body, doubts, errors, flow, foot, good, last, screen, to
+
+from chatkit.flowjson.outline import outline
+from chatkit.flowjson.rules.routing import check, routes
+
+CODE = "INVALID_ROUTING_MODEL"
+
+
+def served(model: Any, *screens: Any, version: str = "7.3") -> dict[str, Any]:
+    """Make a flow with an endpoint and a routing model."""
+    return flow(*screens, version=version, data_api_version="3.0", routing_model=model)
+
+
+def three(model: Any, version: str = "7.3") -> dict[str, Any]:
+    asking = [screen(name, foot("data_exchange")) for name in ("ONE", "TWO")]
+    return served(model, *asking, last(name="END"), version=version)
+
+
+GOOD = {"ONE": ["TWO"], "TWO": ["END"], "END": []}
+
+
+def test_good_ways_have_no_finding() -> None:
+    assert errors(check, good()) == []
+    assert errors(check, three(GOOD)) == []
+    assert errors(check, flow(last())) == []
+
+
+def test_a_terminal_screen_may_be_left_out_of_the_model() -> None:
+    assert errors(check, three({"ONE": ["TWO"], "TWO": []})) == []
+
+
+@pytest.mark.parametrize(
+    ("model", "at"),
+    [
+        ({"ONE": ["TWO"], "TWO": ["END"], "NO": [], "END": []}, "/routing_model/NO"),
+        ({"ONE": ["TWO", "NO"], "TWO": ["END"]}, "/routing_model/ONE/1"),
+        ({"ONE": ["TWO", "ONE"], "TWO": ["END"]}, "/routing_model/ONE"),
+        ({"ONE": ["TWO"], "TWO": ["ONE", "END"]}, "/routing_model/TWO/0"),
+        ({"ONE": ["END"], "END": []}, "/screens/1/id"),
+        ({"ONE": ["TWO"], "TWO": ["END"], "END": ["ONE"]}, "/routing_model"),
+        ({"ONE": ["END"], "TWO": [], "END": []}, "/screens/1/id"),
+    ],
+    ids=["key", "target", "itself", "backward", "missing", "no entry", "not connected"],
+)
+def test_a_broken_model_is_told_at_its_place(model: Any, at: str) -> None:
+    assert (CODE, at) in errors(check, three(model))
+
+
+def test_an_endpoint_needs_a_model() -> None:
+    document = good(data_api_version="3.0")
+    assert errors(check, document) == [("MISSING_REQUIRED_PROPERTY", "/routing_model")]
+
+
+@pytest.mark.parametrize(
+    ("model", "at"),
+    [({"ONE": "TWO"}, "/routing_model/ONE"), ({"ONE": [1]}, "/routing_model/ONE/0")],
+)
+def test_a_model_of_the_wrong_shape_is_told(model: Any, at: str) -> None:
+    assert ("INVALID_PROPERTY_TYPE", at) in errors(check, three(model))
+
+
+def test_a_navigate_action_needs_its_route() -> None:
+    screens = good()["screens"]
+    assert (CODE, "/screens/0/id") in errors(check, served({"ASK": [], "DONE": []}, *screens))
+    assert errors(check, served({"ASK": ["DONE"], "DONE": []}, *screens)) == []
+
+
+def test_going_back_needs_no_route_of_its_own() -> None:
+    first = screen("ASK", foot("data_exchange"))
+    back = {"type": "EmbeddedLink", "text": "Back", "on-click-action": to("ASK")["on-click-action"]}
+    document = served({"ASK": ["DONE"]}, first, last(back), version="7.2")
+    assert errors(check, document) == []
+
+
+def test_from_7_3_navigate_counts_when_the_entry_is_sought() -> None:
+    first = screen("ASK", foot("data_exchange"))
+    back = {"type": "EmbeddedLink", "text": "Back", "on-click-action": to("ASK")["on-click-action"]}
+    document = served({"ASK": ["DONE"]}, first, last(back))
+    assert errors(check, document) == [(CODE, "/routing_model")]
+
+
+def test_a_longer_ring_is_a_doubt_and_named_by_one_of_its_screens() -> None:
+    ring = {"ONE": ["TWO"], "TWO": ["MID"], "MID": ["END", "LOW"], "LOW": ["TWO"], "END": []}
+    screens = [screen(name, foot("data_exchange")) for name in ("ONE", "TWO", "MID", "LOW")]
+    told = doubts(check, served(ring, *screens, last(name="END")))
+    assert len(told) == 1
+    assert told[0][1] in ("/routing_model/TWO", "/routing_model/MID", "/routing_model/LOW")
+
+
+def test_a_terminal_screen_only_the_endpoint_knows_is_a_doubt() -> None:
+    document = served(GOOD | {"LOST": []}, *three(GOOD)["screens"], last(name="LOST"))
+    assert errors(check, document) == []
+    assert doubts(check, document) == [(CODE, "/screens/3/id")]
+
+
+def test_without_endpoint_no_entry_is_told_at_the_screens() -> None:
+    back = {"type": "EmbeddedLink", "text": "Back", "on-click-action": to("ASK")["on-click-action"]}
+    document = flow(screen("ASK", to("DONE")), last(back))
+    assert errors(check, document) == [(CODE, "/screens")]
+
+
+def test_without_endpoint_a_screen_nobody_navigates_to_is_told() -> None:
+    document = flow(screen("ASK", to("DONE")), last(), screen("LOST", body()))
+    assert errors(check, document) == [(CODE, "/screens/2/id")]
+
+
+@pytest.mark.parametrize("count", [10, 11])
+def test_at_most_ten_branches(count: int) -> None:
+    names = [f"S_{chr(65 + each)}" for each in range(count)]
+    links = [to(name) for name in names]
+    document = flow(screen("ASK", *links), *(last(name=name) for name in names))
+    stated = served({"ASK": names}, screen("ASK", body()), *(last(name=name) for name in names))
+    assert errors(check, document) == ([(CODE, "/screens/0")] if count > 10 else [])
+    assert errors(check, stated) == ([(CODE, "/routing_model/ASK")] if count > 10 else [])
+
+
+def test_a_navigation_list_leads_everywhere() -> None:
+    listing = {"type": "NavigationList", "name": "l", "list-items": "${data.items}"}
+    assert errors(check, flow(screen("ASK", listing), last(), last(name="OTHER"))) == []
+
+
+def test_a_screen_with_a_navigation_list_states_no_routes() -> None:
+    action = to("END")["on-click-action"]
+    listing = {"type": "NavigationList", "name": "l", "list-items": [], "on-click-action": action}
+    screens = (screen("ONE", listing), screen("TWO", foot("data_exchange")), last(name="END"))
+    assert errors(check, served({"ONE": ["TWO"], "TWO": ["END"]}, *screens)) == []
+
+
+def test_routes_are_the_model_or_what_navigate_makes_of_it() -> None:
+    assert routes(outline(good())) == {"ASK": ["DONE"], "DONE": []}
+    assert routes(outline(three(GOOD))) == GOOD

@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from screens import alone, entry, field, flow, last, screen, to
+
+from chatkit.flowjson.outline import outline
+from chatkit.flowjson.rules.target import (
+    Reference,
+    fits,
+    misspelled,
+    references,
+    resolve,
+    types_of,
+    unread,
+    value_types,
+    whole,
+)
+
+PLACE = outline(
+    flow(
+        screen(
+            "ASK",
+            entry(),
+            {"type": "CheckboxGroup", "name": "ticks"},
+            {"type": "CalendarPicker", "name": "days", "mode": "range"},
+            to("DONE"),
+            data={
+                "count": field("integer", 1),
+                "person": field("object", {}, properties={"name": {"type": "string"}}),
+                "list": field("array", [], items={"type": "string"}),
+            },
+        ),
+        last(),
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "types"),
+    [
+        ("${data.count}", {"number"}),
+        ("${data.person.name}", {"string"}),
+        ("${screen.ASK.data.list}", {"array"}),
+        ("${form.first_name}", {"string"}),
+        ("${form.ticks}", {"array"}),
+        ("${form.days}", {"object"}),
+        ("${form.days.start-date}", {"string"}),
+    ],
+)
+def test_a_reference_leads_to_a_type(text: str, types: set[str]) -> None:
+    found = whole(text)
+    assert found is not None
+    assert resolve(PLACE, PLACE.screens[0], found)[0::3] == (types, "")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("${data.nope}", "screen ASK declares no data field nope"),
+        ("${data.person.age}", "person declares no property age"),
+        ("${data.list.first}", "list is an array"),
+        ("${data.count.more}", "count is no object"),
+        ("${form.nope}", "screen ASK has no input named nope"),
+        ("${form.first_name.more}", "first_name is one value"),
+        ("${screen.NO.form.x}", "there is no screen NO"),
+        ("${screen.DONE.data.count}", "screen DONE declares no data field count"),
+    ],
+)
+def test_a_reference_that_leads_nowhere_says_why(text: str, said: str) -> None:
+    found = whole(text)
+    assert found is not None
+    assert said in resolve(PLACE, PLACE.screens[0], found).problem
+
+
+@pytest.mark.parametrize(
+    ("schema", "types"),
+    [
+        ({"type": "integer"}, {"number"}),
+        ({"type": ["string", "null"]}, {"string", "null"}),
+        ({}, set()),
+        (None, set()),
+        ({"type": {"a": 1}}, set()),
+        ({"type": [[]]}, set()),
+    ],
+)
+def test_a_schema_says_its_types(schema: Any, types: set[str]) -> None:
+    assert types_of(schema) == types
+
+
+def test_what_is_not_known_fits() -> None:
+    text, number, unknown = frozenset(("string",)), frozenset(("number",)), frozenset[str]()
+    assert fits(text, text)
+    assert fits(unknown, text)
+    assert fits(text, unknown)
+    assert not fits(text, number)
+
+
+def test_a_number_input_is_text_or_number() -> None:
+    inputs = outline(alone(entry("age", **{"input-type": "number"}), {"type": "Odd", "name": "o"}))
+    age, odd = inputs.screens[0].components[:2]
+    assert value_types(age) == {"string", "number"}
+    assert value_types(odd) == set()
+
+
+def test_what_only_looks_like_a_reference_is_told_apart() -> None:
+    assert misspelled("${data.list[0]}")
+    assert misspelled("${form.my name}")
+    assert not misspelled("${data.a}")
+    assert not misspelled("${data.a} ${data.b}")
+    assert not misspelled("${nope}")
+    assert unread("costs ${5}")
+    assert not unread("costs $5 and ${data.a}")
+
+
+def test_a_form_is_no_input() -> None:
+    document = alone({"type": "Form", "name": "f", "children": [entry()]})
+    place = outline(document)
+    found = resolve(place, place.screens[0], Reference("${form.f}", None, "form", ("f",), 0, 9))
+    assert "Form" in found.problem
+
+
+NAME = st.from_regex(r"[A-Za-z_][\w-]{0,8}", fullmatch=True).filter(str.isascii)
+
+
+@given(st.none() | NAME, st.sampled_from(["data", "form"]), st.lists(NAME, min_size=1, max_size=4))
+def test_every_reference_is_read_back_as_it_was_written(
+    other: str | None, store: str, path: list[str]
+) -> None:
+    text = "${" + ".".join([*([] if other is None else ["screen", other]), store, *path]) + "}"
+    found = whole(text)
+    assert found == Reference(text, other, store, tuple(path), 0, len(text))
+    assert [each.text for each in references(f"a {text} b {text}")] == [text, text]
+    assert whole(f"{text} ") is None

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flowjson.strangers import anything, booking, places
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chatkit.errors import InputError
+from chatkit.flowjson.document import DEEPEST, at, read, steps, token
+
+
+class Built:
+    def to_json(self) -> dict[str, Any]:
+        return booking()
+
+
+def test_a_document_is_read_however_it_is_given(tmp_path: Path) -> None:
+    file = tmp_path / "booking.json"
+    file.write_text(json.dumps(booking()), encoding="utf-8")
+    given_ways: list[object] = [
+        booking(),
+        json.dumps(booking(), indent=2),
+        json.dumps(booking()).encode(),
+        file,
+        str(file),
+        Built(),
+    ]
+    assert [read(way) for way in given_ways] == [booking()] * 6
+
+
+def test_what_is_read_is_a_copy() -> None:
+    document = booking()
+    read(document)["screens"].clear()
+    assert document == booking()
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["{", "nothing.json", b"\xff{", {"a": {1, 2}}, {"a": object()}, None],
+)
+def test_what_is_no_document_is_refused_with_a_reason(given: object) -> None:
+    with pytest.raises(InputError, match=r"flow document|cannot be read"):
+        read(given)
+
+
+def test_a_document_in_itself_or_nested_too_deeply_is_refused() -> None:
+    knot: dict[str, Any] = {}
+    knot["a"] = knot
+    deep: Any = []
+    for _ in range(DEEPEST):
+        deep = [deep]
+    assert read(deep[0]) == deep[0]
+    for value in (knot, deep, "[" * 100_000 + "]" * 100_000):
+        with pytest.raises(InputError):
+            read(value)
+
+
+@given(anything)
+def test_each_place_is_found_again_by_its_pointer(value: Any) -> None:
+    for way in places(value):
+        pointer = "".join(f"/{token(step)}" for step in way)
+        inner = value
+        for step in way:
+            inner = inner[step]
+        assert at(value, pointer) is inner or at(value, pointer) == inner
+        assert steps(pointer) == list(map(str, way))
+
+
+@given(st.sampled_from(["/a", "/screens/9", "/screens/x", "/version/0"]))
+def test_a_pointer_to_nothing_is_a_lookup_error(pointer: str) -> None:
+    with pytest.raises(LookupError):
+        at(booking(), pointer)

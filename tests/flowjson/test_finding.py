@@ -1,0 +1,75 @@
+"""Findings: in order, counted, shown, and never run as HTML."""
+
+from __future__ import annotations
+
+from chatkit.flowjson.finding import Finding, Findings
+
+BAD = Finding("BAD", "error", "/screens/10/id", "It is bad.", "Mend it.")
+LONG = Finding("LONG", "warning", "/screens/2/title", "It is long.")
+SEEN = Finding("SEEN", "note", "", "It was seen.")
+
+
+def test_findings_are_in_the_order_of_the_document() -> None:
+    assert list(Findings([BAD, LONG, SEEN])) == [SEEN, LONG, BAD]
+    lines = [
+        Finding("A", "error", "/z", "", line=3, column=1),
+        Finding("B", "warning", "/b", "", line=1, column=9),
+        Finding("C", "error", "/a", "", line=1, column=9),
+        Finding("D", "error", "/a", "", line=1, column=2),
+    ]
+    assert [each.code for each in Findings(lines)] == ["D", "C", "B", "A"]
+
+
+def test_findings_are_chosen_by_severity() -> None:
+    found = Findings([BAD, LONG, SEEN])
+    assert [list(found.errors), list(found.warnings), list(found.notes)] == [[BAD], [LONG], [SEEN]]
+    assert not found.ok
+    assert found.warnings.ok
+    assert Findings().ok
+
+
+def test_findings_are_a_sequence() -> None:
+    found = Findings([BAD, LONG])
+    assert (len(found), found[0], found[-1]) == (2, LONG, BAD)
+    assert found[1:] == Findings([BAD])
+    assert BAD in found
+    assert hash(found) == hash(Findings([LONG, BAD]))
+    assert found != [LONG, BAD]
+
+
+def test_findings_show_themselves_in_a_stable_text() -> None:
+    assert repr(Findings()) == "No findings"
+    assert repr(Findings([BAD, LONG])) == (
+        "1 error, 1 warning\n"
+        "  warning LONG at /screens/2/title\n"
+        "    It is long.\n"
+        "  error BAD at /screens/10/id\n"
+        "    It is bad. Mend it."
+    )
+    assert str(SEEN) == "note SEEN at (document): It was seen."
+    at = Finding("X", "error", "/a", "No.", line=7, column=3)
+    assert str(at) == "error X at 7:3 /a: No."
+
+
+def test_what_a_stranger_wrote_is_not_run_nor_hidden() -> None:
+    sly = Finding("X", "error", "/<b>", "<script>alert(1)</script>\u202e\x1b[2J", "<i>")
+    shown = Findings([sly])._repr_html_()
+    assert "<script" not in shown
+    assert "<i>" not in shown
+    assert "/<b>" not in shown
+    for text in (shown, repr(Findings([sly])), str(sly)):
+        assert "\u202e" not in text
+        assert "\x1b" not in text
+
+
+def test_no_findings_are_said_in_html_too() -> None:
+    assert Findings()._repr_html_() == "<p>No findings</p>"
+
+
+def test_findings_become_a_frame() -> None:
+    assert list(Findings([BAD, LONG]).frame()["code"]) == ["LONG", "BAD"]
+
+
+def test_findings_of_a_value_are_shown_in_it() -> None:
+    found = Findings([Finding("X", "error", "/a/1", "No.")], {"a": [1, 2]})
+    assert repr(found.annotated(around=0)) == "  | …\n4 |     2\n  |     ^ error X: No."

@@ -1,0 +1,324 @@
+"""The lint: documents of others pass, each broken one is told with its code at its place."""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flowjson.base import CHILDREN, errors, flow, put, text, told
+from flowjson.faults import FAULTS, Fault
+from flowjson.good import good
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chatkit.errors import InputError
+from chatkit.flowjson.components import COMPONENTS
+from chatkit.flowjson.finding import Findings
+from chatkit.flowjson.lint import MOST_BYTES, lint
+from chatkit.flowjson.version import RELEASED
+
+KNOWN = {"DUPLICATE_KEY", "DUPLICATE_OPTION_IDS", "FLOW_JSON_TOO_LARGE", "IMAGE_TOO_LARGE",
+         "NESTED_TOO_DEEPLY", "TEXT_LONGER_THAN_DOCUMENTED"}  # fmt: skip
+
+
+def samples(shared: Path, kind: str) -> list[Path]:
+    found = sorted((shared / "samples/flows" / kind).glob("*.json"))
+    assert len(found) == {"valid": 32, "invalid": 40}[kind]
+    return found
+
+
+def manifest(shared: Path) -> dict[str, dict[str, str]]:
+    listed = json.loads((shared / "samples/flows/MANIFEST.json").read_text())
+    rows = [row for value in listed.values() if isinstance(value, list) for row in value]
+    return {row["file"]: row for row in rows if "expected_code" in row}
+
+
+def stands_at(pointer: str, expected: str) -> bool:
+    """Compare with a place of the manifest, in which "..." stands for any steps."""
+    before, dots, after = expected.partition("...")
+    return pointer.startswith(before) and pointer.endswith(after) if dots else pointer == expected
+
+
+# --- good documents ---------------------------------------------------------------------
+
+
+def test_no_document_that_others_wrote_is_refused(shared: Path) -> None:
+    refused = {path.name: lint(path).errors for path in samples(shared, "valid")}
+    assert {name: found for name, found in refused.items() if found} == {}
+
+
+@pytest.mark.parametrize("version", [str(version) for version in RELEASED])
+def test_a_small_flow_is_good_in_every_version(version: str) -> None:
+    field = {"type": "TextInput", "name": "a", "label": "A"}
+    assert errors(flow(field, version=version)) == []
+    assert errors(flow(field, version=version, endpoint=True)) == []
+
+
+def test_a_good_value_is_never_refused_written_or_bound_in_any_version() -> None:
+    count = 0
+    for name, document in good():
+        assert errors(document) == [], name
+        count += 1
+    assert count > 3500
+
+
+# --- broken documents -------------------------------------------------------------------
+
+
+def test_every_broken_sample_is_told_with_its_code_at_its_place(shared: Path) -> None:
+    expected = manifest(shared)
+    missed = []
+    for path in samples(shared, "invalid"):
+        row = expected[f"invalid/{path.name}"]
+        code = row["expected_code"].split()[0]
+        found = lint(path).errors
+        if not any(f.code == code and stands_at(f.pointer, row["expected_at"]) for f in found):
+            missed.append((path.name, row, found))
+    assert missed == []
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=[fault.name for fault in FAULTS])
+def test_a_broken_document_is_told_with_its_code_at_its_place(fault: Fault) -> None:
+    assert (fault.code, fault.at) in errors(fault.document)
+
+
+def test_the_faults_are_many_and_cover_the_codes_of_the_platform(shared: Path) -> None:
+    assert len({fault.name for fault in FAULTS}) == len(FAULTS) > 280
+    rules = json.loads((shared / "facts/flow_rules.json").read_text())["validation_errors"]
+    codes = {rule["code"] for rule in rules}
+    covered = {fault.code for fault in FAULTS}
+    assert covered <= codes
+    # Variants of catalogues; codes that the platform has, and gives another for what they say.
+    assert codes - covered == {
+        "EMPTY_SWITCH_CASES",
+        "INVALID_FLOW_JSON_VERSION_STATE",
+        "INVALID_NAVIGATE_ACTION_STATIC_DATA",
+        "INVALID_ONE_OF_SCHEMA",
+        "INVALID_SCHEMA",
+        "INVALID_TYPE_PROPERTY_VALUE",
+        "MISSING_CART_LAYOUT",
+        "NO_SCHEMA_FOUND",
+        "NO_SUPPORTED_DATA_API_VERSION",
+        "ONE_OF_SCHEMA_VALIDATION_FAILED",
+    }
+
+
+def test_every_code_is_the_platforms_or_one_of_ours(shared: Path) -> None:
+    rules = json.loads((shared / "facts/flow_rules.json").read_text())["validation_errors"]
+    codes = {rule["code"] for rule in rules} | KNOWN
+    for fault in FAULTS:
+        assert {found.code for found in lint(fault.document)} <= codes
+
+
+# --- mutations of documents of others, from the table ---------------------------------------
+
+
+def places(document: Any) -> list[tuple[str, dict[str, Any]]]:
+    """List the components of a document with their pointers."""
+    found, waiting = [], [("", document)]
+    while waiting:
+        pointer, value = waiting.pop()
+        if isinstance(value, dict):
+            if value.get("type") in COMPONENTS and pointer:
+                found.append((pointer, value))
+            items = list(value.items())
+        else:
+            items = list(enumerate(value)) if isinstance(value, list) else []
+        waiting += [(f"{pointer}/{key}", inner) for key, inner in items if key != "data"]
+    return found
+
+
+def test_what_is_taken_from_or_added_to_a_component_of_others_is_told(shared: Path) -> None:
+    count = 0
+    for path in samples(shared, "valid"):
+        document = json.loads(path.read_text())
+        for pointer, component in places(document):
+            shape = COMPONENTS[component["type"]]
+            strange = put(document, f"{pointer}/strange", 1)
+            assert ("INVALID_PROPERTY_KEY", f"{pointer}/strange") in errors(strange), path
+            unknown = put(document, f"{pointer}/type", "Strange")
+            assert ("INVALID_PROPERTY_VALUE", f"{pointer}/type") in errors(unknown), path
+            count += 2
+            for prop in shape.properties:
+                if prop.name not in component or prop.name == "type":
+                    continue
+                wrong = put(document, f"{pointer}/{prop.name}", None)
+                assert ("INVALID_PROPERTY_TYPE", f"{pointer}/{prop.name}") in errors(wrong), path
+                count += 1
+    assert count > 800
+
+
+def test_a_document_that_claims_to_be_older_is_told_what_it_cannot_have(shared: Path) -> None:
+    """Whatever a version brought is missed when a document says that it is older."""
+    for path in samples(shared, "valid"):
+        document = json.loads(path.read_text())
+        for pointer, component in places(document):
+            shape = COMPONENTS[component["type"]]
+            for version in RELEASED:
+                if shape.since > version:
+                    older = errors(put(document, "/version", str(version)))
+                    assert ("INVALID_PROPERTY_VALUE", f"{pointer}/type") in older
+                    break
+
+
+# --- anything ---------------------------------------------------------------------------
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
+    | st.sampled_from(["${data.x}", "${form.a.b}", "${screen.S.form.x}", "`1 + `", "`'a'`", "7.3"]),
+    lambda inner: st.lists(inner, max_size=4)
+    | st.dictionaries(
+        st.sampled_from(["type", "name", "children", "cases", "then", "screens", "layout", "data",
+                         "payload", "next", "on-click-action", "data-source", "list-items", "id",
+                         "routing_model", "version", "terminal", "sensitive", "mode", "a/b~"])
+        | st.text(max_size=4),
+        inner,
+        max_size=5,
+    ),
+    max_leaves=30,
+)  # fmt: skip
+
+
+@settings(max_examples=100)
+@given(JSON)
+def test_arbitrary_json_never_crashes(value: Any) -> None:
+    found = lint(json.dumps(value))
+    assert isinstance(found, Findings)
+    assert not found.ok
+    assert repr(found) and found._repr_html_() and repr(found.annotated())
+    if isinstance(value, dict | list):
+        assert not lint(value).ok
+
+
+@settings(max_examples=100)
+@given(st.data())
+def test_arbitrary_json_anywhere_in_a_good_document_never_crashes(data: st.DataObject) -> None:
+    fault = data.draw(st.sampled_from(FAULTS))
+    document: Any = copy.deepcopy(fault.document)
+    value = data.draw(JSON)
+    random_ = random.Random(data.draw(st.integers(0, 2**32)))
+    inner = document
+    while isinstance(inner, dict | list) and inner:
+        key = random_.choice(list(inner) if isinstance(inner, dict) else range(len(inner)))
+        if random_.random() < 0.2 or not isinstance(inner[key], dict | list) or not inner[key]:
+            inner[key] = value
+            break
+        inner = inner[key]
+    for each in lint(document):
+        assert each.message.endswith((".", "?")), each
+        assert each.line is None
+
+
+@settings(max_examples=100)
+@given(st.text() | st.binary())
+def test_arbitrary_text_never_crashes(source: str | bytes) -> None:
+    if not (isinstance(source, str) and source.strip().endswith(".json")):
+        assert not lint(source).ok
+
+
+def test_a_pit_of_brackets_is_told() -> None:
+    for source in ("[" * 100_000, '{"a":' * 100_000, "[" * 2_000 + "]" * 2_000):
+        assert [found.code for found in lint(source)] == ["INVALID_FLOW_JSON"]
+
+
+def test_components_nested_without_end_are_told() -> None:
+    inner: Any = []
+    for _ in range(400):
+        inner = [{"type": "If", "condition": "${form.a}", "then": inner}]
+    found = lint(put(flow(), CHILDREN, inner))
+    assert "NESTED_TOO_DEEPLY" in {each.code for each in found}
+
+
+# --- what may be given, and what comes back -------------------------------------------------
+
+
+def test_value_text_bytes_and_file_are_told_the_same(tmp_path: Path) -> None:
+    document = put(flow(), "/screens/0/title", " ")
+    path = tmp_path / "flow.json"
+    path.write_text(text(document), encoding="utf-8-sig")
+    ways = (document, text(document), text(document).encode(), path, str(path))
+    every = [told(lint(each)) for each in ways]
+    assert every == [[("error", "PATTERN_MISMATCH", "/screens/0/title")]] * 5
+
+
+def test_a_record_of_the_account_is_told_of_its_document() -> None:
+    record = {"id": 1, "name": "A flow", "flow_json": flow()}
+    assert lint(record).ok
+    record["flow_json"] = {"version": "7.3"}
+    assert told(lint(record)) == [("error", "MISSING_REQUIRED_PROPERTY", "/screens")]
+
+
+def test_lines_and_columns_are_those_of_the_users_own_text() -> None:
+    source = '{"version": "7.3",\n\t"screens": [\n  ],\r\n  "x": 1}'
+    assert [(each.line, each.column, each.pointer) for each in lint("\ufeff" + source)] == [
+        (2, 2, "/screens"),
+        (4, 3, "/x"),
+    ]
+
+
+def test_what_is_missing_is_told_where_it_should_stand() -> None:
+    [found] = lint('{\n "screens": [],\n "version":\n "7.3"}').errors
+    assert (found.pointer, found.line, found.column) == ("/screens", 2, 2)
+    [found] = lint('\n  {"version": "7.3"}')
+    assert (found.pointer, found.line, found.column) == ("/screens", 2, 3)
+
+
+@pytest.mark.parametrize(
+    ("source", "line", "column", "said"),
+    [
+        ('{"version": "7.3",\n}', 1, 18, "a comma too many"),
+        ('{\n"a": 1\n"b": 2}', 3, 1, "a comma is missing"),
+        ('{"a": [1, 2', 1, 12, "it ends too early"),
+        ("", 1, 1, "it is empty"),
+        ("{'a': 1}", 1, 2, "a key must stand in double quotes"),
+        ('{"a":\n  NaN}', 2, 3, "NaN is no JSON"),
+        ('{"a": undefined}', 1, 7, "a value is missing or not written as JSON"),
+    ],
+)
+def test_a_syntax_error_has_its_place(source: str, line: int, column: int, said: str) -> None:
+    [found] = lint(source)
+    assert (found.code, found.severity, found.pointer) == ("INVALID_FLOW_JSON", "error", "")
+    assert said in found.message
+    assert (found.line, found.column) == (line, column)
+
+
+def test_a_key_that_stands_twice_is_noted_at_the_second() -> None:
+    source = text(flow()).replace('"title": "A title"', '"title": "A",\n"title": "B"', 1)
+    [found] = lint(source)
+    assert (found.code, found.severity) == ("DUPLICATE_KEY", "warning")
+    assert found.pointer == "/screens/0/title"
+    assert source.splitlines()[(found.line or 0) - 1] == '"title": "B",'
+
+
+def test_a_document_may_be_checked_as_if_it_were_of_another_version() -> None:
+    document = flow({"type": "TextInput", "name": "a", "label": "A", "label-variant": "large"})
+    assert lint(document).ok
+    assert told(lint(document, "6.3")) == [
+        ("error", "INVALID_PROPERTY_KEY", f"{CHILDREN}/0/label-variant")
+    ]
+
+
+def test_a_version_that_can_no_longer_be_published_is_a_warning() -> None:
+    found = lint(flow(version="5.0"))
+    assert told(found) == [("warning", "INVALID_FLOW_JSON_VERSION_STATE", "/version")]
+    assert found.ok
+
+
+def test_a_document_larger_than_the_platform_takes_is_refused() -> None:
+    source = text(flow()) + " " * MOST_BYTES
+    assert told(lint(source)) == [("error", "FLOW_JSON_TOO_LARGE", "")]
+
+
+def test_one_code_is_told_once_at_one_place() -> None:
+    for fault in FAULTS:
+        found = [(each.code, each.pointer) for each in lint(fault.document)]
+        assert len(found) == len(set(found)), fault.name
+
+
+def test_what_is_no_document_at_all_is_refused() -> None:
+    with pytest.raises(InputError, match="dict, text or a file, not int"):
+        lint(5)

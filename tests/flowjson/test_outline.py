@@ -1,0 +1,169 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from screens import alone, body, entry, flow, foot, good, last, screen, to
+
+from chatkit.flowjson.outline import DEPTH, Outline, escape, outline
+from chatkit.flowjson.rules import action, expression, model, reference, routing
+from chatkit.flowjson.version import RECOMMENDED, Version
+
+RULES = (routing, model, reference, expression, action)
+ANY = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=6), inner),
+    max_leaves=12,
+)
+NAMES = st.sampled_from(
+    ["ASK", "DONE", "who", "${data.who}", "${form.first_name}", "`${data.a} +`"]
+)
+KEYS = st.sampled_from(
+    [
+        *("type", "name", "data", "id", "screens", "layout", "children", "then", "else", "cases"),
+        *("on-click-action", "on-select-action", "payload", "next", "routing_model", "condition"),
+        *("data-source", "version", "terminal", "data_api_version", "properties", "items"),
+        *("__example__", "required", "value", "url", "text", "enum"),
+    ]
+)
+BENT = st.recursive(
+    ANY | NAMES,
+    lambda inner: st.dictionaries(KEYS, inner, max_size=6) | st.lists(inner, max_size=4),
+    max_leaves=20,
+)
+
+
+def everything(document: object) -> int:
+    """Run all rules of this side, and count what they find."""
+    whole = outline(document)
+    return sum(1 for rule in RULES for _ in rule.check(whole))
+
+
+def test_screens_components_and_actions_come_with_their_pointers() -> None:
+    whole = outline(good())
+    assert [each.id for each in whole.screens] == ["ASK", "DONE"]
+    assert [each.pointer for each in whole.components] == [
+        "/screens/0/layout/children/0",
+        "/screens/0/layout/children/1",
+        "/screens/1/layout/children/0",
+        "/screens/1/layout/children/1",
+    ]
+    move = next(whole.actions)
+    assert (move.name, move.target) == ("navigate", "DONE")
+    assert move.pointer == "/screens/0/layout/children/1/on-click-action"
+    assert whole.screens[1].terminal
+    assert not whole.screens[0].terminal
+
+
+def test_what_stands_in_a_form_or_a_branch_knows_it() -> None:
+    inner = {"type": "If", "condition": "${data.a}", "then": [body()], "else": [entry("b")]}
+    switch = {"type": "Switch", "value": "${data.b}", "cases": {"a/b": [inner]}}
+    whole = outline(alone({"type": "Form", "name": "f", "children": [switch]}))
+    form, outer, nested, text, other, _ = whole.components
+    assert text.pointer == "/screens/0/layout/children/0/children/0/cases/a~1b/0/then/0"
+    assert (nested.slot, text.slot, other.slot) == ("a/b", "then", "else")
+    assert (text.form, text.branch, text.if_depth) == (form, nested, 1)
+    assert (nested.branch, nested.if_depth, nested.parent) == (outer, 0, outer)
+    assert whole.screens[0].fields == {"b": other}
+
+
+def test_an_action_of_an_option_tells_its_position() -> None:
+    act = {"name": "update_data", "payload": {"x": "${form.a}"}}
+    options = [{"id": "1", "title": "A"}, {"id": "2", "title": "B", "on-select-action": act}]
+    whole = outline(alone({"type": "Dropdown", "name": "a", "label": "A", "data-source": options}))
+    found = next(whole.actions)
+    assert found.item == 1
+    assert found.pointer == "/screens/0/layout/children/0/data-source/1/on-select-action"
+    assert [each.action for each in whole.bindings] == [found]
+
+
+def test_bindings_are_the_texts_with_a_reference_or_a_backtick() -> None:
+    document = alone(body(["plain", "with ${data.x}"]), body("`1 + 1`"), body("plain"))
+    found = [(each.text, each.direct) for each in outline(document).bindings]
+    assert found == [("with ${data.x}", False), ("`1 + 1`", True)]
+
+
+def test_the_version_is_the_documents_own_unless_another_is_asked_for() -> None:
+    assert outline(good("6.1")).version == Version(6, 1)
+    assert outline(good("6.1"), "5.0").version == Version(5, 0)
+    assert outline(good("soon")).version == RECOMMENDED
+    assert outline(None).version == RECOMMENDED
+
+
+def test_the_first_of_two_screens_of_one_id_wins() -> None:
+    whole = outline(flow(screen("A", to("B")), last(name="A")))
+    assert whole.by_id["A"] is whole.screens[0]
+
+
+def test_children_that_are_no_object_are_strays() -> None:
+    whole = outline(alone("text", 5, body()))
+    strays = ["/screens/0/layout/children/0", "/screens/0/layout/children/1"]
+    assert whole.screens[0].strays == strays
+    assert [each.type for each in whole.components] == ["TextBody", "Footer"]
+
+
+def test_a_thousand_levels_are_safe() -> None:
+    nested: dict[str, Any] = body("${data.x}")
+    value: Any = "${data.x}"
+    schema: Any = {"type": "string"}
+    for _ in range(1000):
+        nested = {"type": "If", "condition": "${data.x}", "then": [nested]}
+        value = [value]
+        schema = {"type": "array", "items": schema}
+    data = {"x": schema | {"__example__": value}}
+    act = foot("complete", payload={"x": value})
+    whole = outline(flow(screen("A", nested, body(value), act, data=data, terminal=True)))
+    assert all(each.pointer.count("/") <= DEPTH + 2 for each in whole.components)
+    assert whole.screens[0].too_deep
+    assert everything(whole.document) > 0
+
+
+def test_a_key_is_escaped_as_a_step_of_a_pointer() -> None:
+    assert escape("a/b~c") == "a~1b~0c"
+
+
+@given(ANY)
+def test_any_json_is_walked(document: object) -> None:
+    assert isinstance(outline(document), Outline)
+    assert everything(document) >= 0
+
+
+@settings(max_examples=100)
+@given(BENT, BENT, BENT)
+def test_flows_bent_anywhere_are_walked(first: Any, second: Any, third: Any) -> None:
+    shaped = {"screens": [first, screen("ASK", second, data={"who": third}), second]}
+    assert everything(shaped | {"routing_model": third}) >= 0
+    assert everything({"screens": first, "version": second, "routing_model": third}) >= 0
+
+
+def places(value: Any) -> list[tuple[Any, Any]]:
+    """List every object and list in a document with each of its keys."""
+    found: list[tuple[Any, Any]] = []
+    waiting = [value]
+    for each in waiting:
+        keys = each if isinstance(each, dict) else range(len(each))
+        found += [(each, key) for key in keys]
+        waiting += [each[key] for key in keys if isinstance(each[key], dict | list)]
+    return found
+
+
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_every_sample_bent_at_one_place_is_walked(shared: Path, data: st.DataObject) -> None:
+    paths = sorted((shared / "samples/flows").glob("*/*.json"))
+    document = json.loads(data.draw(st.sampled_from(paths)).read_text())
+    holder, key = data.draw(st.sampled_from(places(document)))
+    holder[key] = data.draw(ANY | NAMES)
+    assert everything(document) >= 0
+
+
+def test_every_good_sample_has_no_error(shared: Path) -> None:
+    paths = sorted((shared / "samples/flows/valid").glob("*.json"))
+    assert len(paths) > 30
+    for path in paths:
+        whole = outline(json.loads(path.read_text()))
+        found = [each for rule in RULES for each in rule.check(whole) if each.severity == "error"]
+        assert found == [], path.name

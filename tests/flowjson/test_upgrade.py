@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flowjson.strangers import EVIL, anything, booking, crooked, documents
+from hypothesis import given, settings
+
+from chatkit.errors import InputError
+from chatkit.flowjson.diff import diff
+from chatkit.flowjson.document import at
+from chatkit.flowjson.lint import lint
+from chatkit.flowjson.show import MISSING
+from chatkit.flowjson.upgrade import upgrade
+from chatkit.flowjson.version import RELEASED
+
+
+def old(**more: Any) -> dict[str, Any]:
+    made = booking(version="2.1", data_channel_uri="https://example.com/flows", **more)
+    del made["screens"][1:2], made["routing_model"]
+    made["screens"][0]["layout"]["children"][2]["children"][3]["on-click-action"] = {
+        "name": "navigate", "next": {"type": "screen", "name": "HELP"}, "payload": {}
+    }  # fmt: skip
+    return made
+
+
+def test_an_upgrade_tells_what_it_did_and_what_is_left() -> None:
+    document = old()
+    done = upgrade(document)
+    assert document == old()
+    assert done.document["version"] == "7.3" and "data_channel_uri" not in done.document
+    assert repr(done).splitlines()[:7] == [
+        "From version 2.1 to 7.3: 2 changes; 1 thing for a person to do.",
+        '  ~ /version: "2.1" → "7.3"',
+        "      2.1 cannot be published since 2025-04-08.",
+        '  ~ /data_channel_uri: "https://example.com/flows" → (absent)',
+        "      3.0 took it out.",
+        "For a person to do:",
+        '  ! /data_channel_uri: Set the endpoint of the flow to "https://example.com/flows": '
+        "it left the document.",
+    ]
+    frame = done.frame()
+    assert frame.pointer.tolist() == ["/version", "/data_channel_uri"]
+    assert frame.after.tolist() == ["7.3", None]
+
+
+def test_an_upgraded_sample_has_no_new_errors_and_nothing_else_changed(shared: Path) -> None:
+    for name, document in documents(shared, "valid").items():
+        done = upgrade(document)
+        errors = {(one.code, one.pointer) for one in lint(document).errors}
+        new = {(one.code, one.pointer) for one in lint(done.document).errors} - errors
+        assert not new, name
+        changed = {one.pointer for one in done.changes}
+        for one in diff(document, done.document):
+            assert (one.pointer_a or one.pointer_b) in changed, (name, one)
+        assert upgrade(done.document).changes == ()
+
+
+def test_each_change_says_what_stood_there(shared: Path) -> None:
+    for document in documents(shared, "valid").values():
+        for one in upgrade(document).changes:
+            assert one.reason
+            if one.before is MISSING:
+                with pytest.raises(LookupError):
+                    at(document, one.pointer)
+            else:
+                assert at(document, one.pointer) == one.before
+
+
+def test_step_by_step_comes_to_the_same_end(shared: Path) -> None:
+    for name, document in documents(shared, "valid").items():
+        step = copy.deepcopy(document)
+        later = [v for v in RELEASED if str(v) > document["version"]]
+        for version in later:
+            step = upgrade(step, to=str(version)).document
+        assert not diff(step, upgrade(document).document), name
+
+
+def test_the_same_version_is_left_alone() -> None:
+    done = upgrade(booking(version="7.3"), to="7.3")
+    assert done.document == booking(version="7.3")
+    assert (done.changes, done.todo) == ((), ())
+    assert repr(done) == "The flow document is of version 7.3 already: 0 changes."
+
+
+def test_a_frozen_target_is_marked() -> None:
+    assert "cannot be published" in upgrade(booking(version="4.0"), to="5.0").todo[-1].what
+
+
+@pytest.mark.parametrize(
+    ("version", "to", "reason"),
+    [
+        ("7.3", "6.0", "There is no way down"),
+        ("7.0", "9.9", '"9.9" is no version'),
+        ("5.2", "7.3", '"5.2" is no version'),
+        (None, "7.3", "null is no version"),
+        (7.3, "7.3", "7.3 is no version"),
+    ],
+)
+def test_what_cannot_be_upgraded_is_refused_clearly(version: Any, to: str, reason: str) -> None:
+    with pytest.raises(InputError, match=reason):
+        upgrade(booking(version=version), to=to)
+
+
+def test_what_the_new_rules_refuse_is_left_to_a_person() -> None:
+    document = booking(version="6.3")
+    foot = document["screens"][1]["layout"]["children"][2]
+    onward = {"name": "navigate", "next": {"type": "screen", "name": "HELP"}, "payload": {}}
+    foot["on-click-action"] = onward  # from a last screen
+    done = upgrade(document, to="7.3")
+    there = "/screens/1/layout/children/2/on-click-action/name"
+    assert [one.what for one in done.todo if one.pointer == there] != []
+    assert there not in [one.pointer for one in done.changes]
+
+
+def test_names_from_strangers_are_no_markup() -> None:
+    done = upgrade(old() | {"data_channel_uri": EVIL})
+    assert "<img" not in done._repr_html_()
+    assert "\u202e" not in done._repr_html_() + repr(done)
+
+
+@settings(max_examples=40)
+@given(crooked | anything)
+def test_any_json_is_upgraded_or_refused(document: Any) -> None:
+    try:
+        done = upgrade(document)
+    except InputError:
+        return
+    assert done.document["version"] == "7.3"
+    assert repr(done) and done._repr_html_() and len(done.frame()) == len(done.changes)
