@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anywidget
@@ -16,6 +14,7 @@ from chatkit.bulk.value import values as shown
 from chatkit.errors import InputError, Problem
 from chatkit.resource import Resource
 from chatkit.widgets import block, face
+from chatkit.widgets.packed import joined
 from chatkit.widgets.sheet import Sheet
 from chatkit.widgets.view import View
 
@@ -25,12 +24,6 @@ if TYPE_CHECKING:
     from chatkit.bulk.plan import Plan
 
 _PAGE = 100  #: rows that are sent at once
-
-
-def _squeezed(name: str) -> str:
-    """Read a file without indents and comment lines: each notebook keeps a copy a grid."""
-    text = (Path(__file__).parent / "static" / name).read_text("utf-8")
-    return re.sub("^[ ]+|^ *//.*\n", "", text, flags=re.MULTILINE)
 
 
 class Grid(anywidget.AnyWidget):
@@ -48,8 +41,8 @@ class Grid(anywidget.AnyWidget):
         InputError: The frame cannot be shown as a table.
     """
 
-    _esm = _squeezed("grid.js")
-    _css = _squeezed("grid.css")
+    _esm = joined(["grid.js"])
+    _css = joined(["grid.css"])
 
     columns: traitlets.List[Any] = traitlets.List().tag(sync=True)
     state: traitlets.Dict[str, Any] = traitlets.Dict().tag(sync=True)

@@ -736,7 +736,7 @@ def _value(text: str) -> Any:
         return "unread"
     if isinstance(value, float) and value != value:
         return "NaN"
-    return value.replace("nan", "NaN") if isinstance(value, str) else value
+    return value
 
 
 def _held(text: str) -> bool:

@@ -67,6 +67,8 @@ def written(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
+    if isinstance(value, float) and math.isnan(value):
+        return "NaN"  # as a phone writes it
     return "" if value is None else str(value)
 
 

@@ -1,0 +1,1 @@
+"""Localization: the contents of templates, in every language, held against the rules."""

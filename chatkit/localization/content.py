@@ -1,0 +1,218 @@
+"""Content: one content as the rules see it, whatever stands in its cells.
+
+A frame, a record, a mapping or several of them become entries. What a value of the wrong type
+holds is not looked at; that it is wrong is said once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from chatkit.errors import InputError
+from chatkit.localization.placeholders import Slot, slots
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from chatkit.record import Body, Record
+
+#: A text: its field, what it is in words, and itself.
+Piece: TypeAlias = tuple[str, str, str]
+#: What can be checked: a frame of contents, one content, or several.
+Contents: TypeAlias = "pd.DataFrame | Record | Body | Mapping[str, Any] | Iterable[Any]"
+
+_TYPES: dict[str, tuple[type, str]] = {
+    "text": (str, "text"),
+    "footer": (str, "text"),
+    "variables": (Mapping, "an object of placeholder numbers and sample texts"),
+    "headers": (list, "an array"),
+    "buttons": (list, "an array"),
+    "auth_apps": (list, "an array"),
+    "auth_delivery_method": (str, "text"),
+    "parameter_format": (str, "text"),
+    "is_draft": (bool, "true or false"),
+    "is_catalog": (bool, "true or false"),
+    "is_catalog_connected": (bool, "true or false"),
+    "is_custom_validity_period": (bool, "true or false"),
+    "auth_add_security_recommendation": (bool, "true or false"),
+    "auth_add_code_expiration": (bool, "true or false"),
+    "validity_period_seconds": (int, "a whole number"),
+    "auth_code_expiration_seconds": (int, "a whole number"),
+}
+_LARGE = 2**63  #: the service keeps smaller numbers
+_NESTED = ("variables", "headers", "buttons", "auth_apps")
+_BLANK: dict[type, Any] = {str: "", list: [], Mapping: {}}
+
+
+class Entry:
+    """One content: its fields, those of the wrong type taken out, and its placeholders."""
+
+    __slots__ = (
+        *("template_code", "lang_code", "given", "wrong", "text", "footer", "headers"),
+        *("buttons", "variables", "apps", "slots", "pieces"),
+    )
+
+    def __init__(self, given: Mapping[str, Any], template_code: str, lang_code: str) -> None:
+        self.template_code = template_code
+        self.lang_code = lang_code
+        self.given = given
+        #: Fields of another type than the API document says, and what it says.
+        self.wrong: dict[str, str] = {}
+        self.text: str = self._of("text")
+        self.footer: str = self._of("footer")
+        self.headers: list[Mapping[str, Any]] = self._objects("headers")
+        self.buttons: list[Mapping[str, Any]] = self._objects("buttons")
+        self.apps: list[Mapping[str, Any]] = self._objects("auth_apps")
+        self.variables: Mapping[str, Any] = self._of("variables")
+        self.slots: list[Slot] = slots(self.text)
+        #: Every text that a customer reads: its field, what it is in words, and itself.
+        self.pieces: list[Piece] = list(_pieces(self))
+        for name, (kind, said) in _TYPES.items():
+            value = given.get(name)
+            if value is not None and not _fits(value, kind):
+                self.wrong[name] = said
+
+    def __repr__(self) -> str:
+        return f"<content {self.template_code!r} {self.lang_code!r}>"
+
+    @property
+    def authenticates(self) -> bool:
+        """Whether it is an authentication content: it says how the code is delivered."""
+        return bool(self.flag("auth_delivery_method"))
+
+    def knows(self, name: str) -> bool:
+        """Whether the field was given at all; a list of contents shows only some."""
+        return name in self.given
+
+    def flag(self, name: str) -> Any:
+        """Return a simple field, None if it is absent or of another type."""
+        return None if name in self.wrong else self.given.get(name)
+
+    def _of(self, name: str) -> Any:
+        kind = _TYPES[name][0]
+        value = self.given.get(name)
+        return value if isinstance(value, kind) else _BLANK[kind]
+
+    def _objects(self, name: str) -> list[Mapping[str, Any]]:
+        items = self._of(name)
+        for number, item in enumerate(items):
+            if not isinstance(item, Mapping):
+                self.wrong[f"{name}.{number}"] = "an object"
+        return [item if isinstance(item, Mapping) else {} for item in items]
+
+
+def _fits(value: Any, kind: type) -> bool:
+    if isinstance(value, bool):
+        return kind is bool
+    if kind is int:
+        return isinstance(value, int) and abs(value) < _LARGE
+    return isinstance(value, kind)
+
+
+def part(item: Mapping[str, Any], name: str) -> str:
+    """Return a text of a header, button or app; empty if it is absent or no text."""
+    value = item.get(name)
+    return value if isinstance(value, str) else ""
+
+
+# --- from what is given -------------------------------------------------------------------
+
+
+def entries(given: Contents) -> list[Entry]:
+    """Read contents from a frame, a record, a mapping, or several of them.
+
+    Raises:
+        InputError: They are none of these, or a frame does not tell the language.
+    """
+    return list(_entries(given))
+
+
+def _entries(given: Any) -> Iterator[Entry]:
+    if isinstance(given, Entry):
+        yield given
+    elif hasattr(given, "columns") and hasattr(given, "index"):
+        yield from _rows(given)
+    elif isinstance(given, Mapping):
+        yield _entry({str(name): value for name, value in given.items()})
+    elif hasattr(given, "model_dump"):
+        yield _entry(given.model_dump(exclude_unset=True))
+    elif isinstance(given, Iterable) and not isinstance(given, str | bytes):
+        for one in given:
+            yield from _entries(one)
+    else:
+        raise InputError(
+            f"A {type(given).__name__} is no content: pass a frame of contents, a content, "
+            "a dict with its fields, or a list of these."
+        )
+
+
+def _rows(frame: pd.DataFrame) -> Iterator[Entry]:
+    columns: dict[str, list[Any]] = {}
+    for place, label in enumerate(frame.columns):
+        columns.setdefault(str(label), frame.iloc[:, place].tolist())
+    for level, named in enumerate(frame.index.names):
+        if named is not None:
+            columns.setdefault(str(named), frame.index.get_level_values(level).tolist())
+    if "lang_code" not in columns:
+        raise InputError(
+            "The frame does not tell the languages: it needs a column, or a level of the index, "
+            'called lang_code. templates.frame(["code"], full=True) has it.'
+        )
+    names = list(columns)
+    for row in zip(*columns.values(), strict=True):
+        yield _entry(dict(zip(names, row, strict=True)))
+
+
+def _entry(fields: dict[str, Any]) -> Entry:
+    given = {}
+    for name, value in fields.items():
+        plain = _plain(value)
+        # a hole where the service has a list is no null: this row was read without that field
+        if plain is None and value is not None and name in _NESTED:
+            continue
+        given[name] = plain
+    lang_code, code = given.get("lang_code"), given.get("template_code")
+    return Entry(
+        given,
+        code if isinstance(code, str) else "",
+        lang_code if isinstance(lang_code, str) else "",
+    )
+
+
+def _plain(value: Any) -> Any:
+    """Make None of what pandas has for nothing, and a plain number or flag of one of numpy's."""
+    if value is None or isinstance(value, str | bool | int | list | dict):
+        return value
+    if isinstance(value, float):
+        if value != value:
+            return None
+        return int(value) if value.is_integer() else value
+    if type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    if type(value).__module__ == "numpy" and getattr(value, "ndim", 1) == 0:
+        return _plain(value.item())
+    if type(value).__name__ == "ndarray":
+        return value.tolist()
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _pieces(entry: Entry) -> Iterator[Piece]:
+    for number, header in enumerate(entry.headers):
+        if text := part(header, "text"):
+            yield f"headers.{number}.text", "the header", text
+    if entry.text:
+        yield "text", "the text", entry.text
+    if entry.footer:
+        yield "footer", "the footer", entry.footer
+    for number, button in enumerate(entry.buttons):
+        if label := part(button, "label"):
+            yield f"buttons.{number}.label", f"the label of button {number + 1}", label
+
+
+def grouped(found: Sequence[Entry]) -> dict[str, list[Entry]]:
+    """Put the contents of each template together, in the order of their first."""
+    templates: dict[str, list[Entry]] = {}
+    for entry in found:
+        templates.setdefault(entry.template_code, []).append(entry)
+    return templates

@@ -1,0 +1,175 @@
+"""Language: what a `lang_code` means: its names, its script, its direction.
+
+The only import of Babel, which has these from CLDR. A code stays as the API writes it, `en_US`;
+upstream deliveries print `en-US`. So two codes are compared in one form, and never stored in it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Literal
+
+from babel import Locale, UnknownLocaleError
+from babel.core import get_global
+
+Direction = Literal["ltr", "rtl"]
+
+_LISTED = """
+af sq ar ar_EG ar_LB ar_MA ar_QA ar_SA ar_AE az be_BY bn bn_IN bg ca zh_CN zh_HK zh_TW hr cs da
+prs_AF nl nl_BE en en_AU en_CA en_GH en_IN en_IE en_JM en_MY en_NZ en_QA en_SG en_AE en_UG en_GB
+en_US en_ZA et fil fi fr fr_BE fr_CA fr_CH fr_CI fr_MA ka de de_AT de_CH el gu ha he hi hu id ga
+it ja kn kk rw_RW ko ky_KG lo lv lt mk ms ml mr nb ps_AF fa pl pt_BR pt_PT pa ro ru sr si_LK sk
+sl es es_AR es_CL es_CO es_CR es_DO es_EC es_HN es_MX es_PA es_PE es_ES es_UY es_VE sw sv ta te
+th tr uk ur uz vi zu
+"""
+#: The 113 codes of the platform: 111 of its page of 2025-11-04, and two that a client library
+#: has besides (ar_SA, es_VE). The lookup of an account has the last word.
+SUPPORTED = tuple(_LISTED.split())
+_SUPPORTED = frozenset(SUPPORTED)
+
+_CODE = re.compile("([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|[0-9]{3}))?")
+#: What CLDR has no English name for, or no script.
+_NAMES = {"prs": "Dari"}
+_SCRIPTS = {"prs": "Arab"}
+#: Languages that are written in another script too.
+_TWICE = {"az": "Cyrl", "bs": "Cyrl", "kk": "Latn", "sr": "Latn", "uz": "Cyrl"}
+_RIGHT_TO_LEFT = frozenset(("Adlm", "Arab", "Hebr", "Nkoo", "Rohg", "Syrc", "Thaa"))
+#: The names by which Unicode calls the letters of a script.
+_LETTERS = {
+    "Arab": ("ARABIC",),
+    "Armn": ("ARMENIAN",),
+    "Beng": ("BENGALI",),
+    "Cyrl": ("CYRILLIC",),
+    "Deva": ("DEVANAGARI",),
+    "Ethi": ("ETHIOPIC",),
+    "Geor": ("GEORGIAN",),
+    "Grek": ("GREEK",),
+    "Gujr": ("GUJARATI",),
+    "Guru": ("GURMUKHI",),
+    "Hans": ("CJK", "BOPOMOFO"),
+    "Hant": ("CJK", "BOPOMOFO"),
+    "Hebr": ("HEBREW",),
+    "Jpan": ("CJK", "HIRAGANA", "KATAKANA"),
+    "Khmr": ("KHMER",),
+    "Knda": ("KANNADA",),
+    "Kore": ("HANGUL", "CJK"),
+    "Laoo": ("LAO",),
+    "Latn": ("LATIN",),
+    "Mlym": ("MALAYALAM",),
+    "Mong": ("MONGOLIAN",),
+    "Mymr": ("MYANMAR",),
+    "Orya": ("ORIYA",),
+    "Sinh": ("SINHALA",),
+    "Taml": ("TAMIL",),
+    "Telu": ("TELUGU",),
+    "Thaa": ("THAANA",),
+    "Thai": ("THAI",),
+    "Tibt": ("TIBETAN",),
+}
+#: All scripts whose letters can be told.
+KNOWN_LETTERS = frozenset(name for names in _LETTERS.values() for name in names)
+
+
+@lru_cache(4096)
+def _parts(code: str) -> tuple[str, str, str] | None:
+    """Split a code into language, script and region; None if it is not built like one."""
+    found = _CODE.fullmatch(code)
+    if not found:
+        return None
+    language, script, region = (part or "" for part in found.groups())
+    return language.lower(), script.title(), region.upper()
+
+
+def normal(code: str) -> str:
+    """Write a code in the form in which two of them are compared: en-US and en_us are en_US."""
+    parts = _parts(code.strip())
+    return "_".join(filter(None, parts)) if parts else code
+
+
+def same(one: str, other: str) -> bool:
+    """Whether two codes mean the same language, however they are written."""
+    return normal(one) == normal(other)
+
+
+def base(code: str) -> str:
+    """Return the language of a code without its region: en of en_US."""
+    parts = _parts(code.strip())
+    return parts[0] if parts else code
+
+
+def find(code: str, among: Iterable[str]) -> str | None:
+    """Find a code among others: itself, else the only one of its language, else None."""
+    codes = list(dict.fromkeys(among))
+    alike = [other for other in codes if same(code, other)]
+    near = [other for other in codes if base(code) == base(other)]
+    if alike:
+        return code if code in alike else alike[0]
+    return near[0] if len(near) == 1 else None
+
+
+def supported(code: str) -> bool:
+    """Whether the platform has templates in this language, by its page of November 2025."""
+    return normal(code) in _SUPPORTED
+
+
+@lru_cache(4096)
+def name(code: str, inside: str = "en") -> str:
+    """Name a language: German (Switzerland). A code that CLDR does not know names itself.
+
+    Args:
+        code: The `lang_code`, in any form.
+        inside: The language of the name, one that CLDR has.
+    """
+    parts = _parts(code.strip())
+    if not parts:
+        return code
+    language, script, region = parts
+    names = Locale.parse(normal(inside))
+    first = names.languages.get(language) or _NAMES.get(language)
+    if not first:
+        return code
+    rest = [
+        names.scripts.get(script, script) if script else "",
+        names.territories.get(region, region) if region else "",
+    ]
+    said = ", ".join(filter(None, rest))
+    return f"{first} ({said})" if said else first
+
+
+@lru_cache(4096)
+def own_name(code: str) -> str:
+    """Name a language as those who speak it do: Deutsch (Schweiz); in English if CLDR cannot."""
+    if not _parts(code.strip()):
+        return code
+    try:
+        return Locale.parse(normal(code)).get_display_name() or name(code)
+    except UnknownLocaleError:
+        return name(code)
+
+
+@lru_cache(4096)
+def script(code: str) -> str:
+    """Name the script of a language by its code of ISO 15924: Latn. Empty if it is not known."""
+    parts = _parts(code.strip())
+    if not parts:
+        return ""
+    language, own, region = parts
+    if own:
+        return own
+    likely = get_global("likely_subtags")
+    found = likely.get(f"{language}_{region}") or likely.get(language) or ""
+    return found.split("_")[1] if found.count("_") else _SCRIPTS.get(language, "")
+
+
+@lru_cache(4096)
+def letters(code: str) -> frozenset[str]:
+    """Name the letters a language is written with, as Unicode calls them. Empty if unknown."""
+    scripts = (script(code), _TWICE.get(base(code), ""))
+    return frozenset(name for one in scripts for name in _LETTERS.get(one, ()))
+
+
+def direction(code: str) -> Direction:
+    """Tell in which direction a language is read."""
+    return "rtl" if script(code) in _RIGHT_TO_LEFT else "ltr"

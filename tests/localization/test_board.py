@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from localization.contents import CONTENT, content, demo, frame  # noqa: F401
+
+from chatkit.errors import InputError
+from chatkit.localization.audit import check
+from chatkit.localization.board import STATES, Cell, board
+
+GERMAN = "Hallo {{1}}, deine Bestellung {{2}} ist fertig, komm heute vorbei und hol sie ab."
+
+
+def german(**fields):
+    return content(**{"lang_code": "de", "text": GERMAN, **fields})
+
+
+def state(*contents, lang_code="de", **named):
+    return board(frame(*contents), **named)["order_ready", lang_code]
+
+
+def test_the_demo_account_is_seen_at_a_glance(demo):
+    found = board(demo, codes=["order_ready", "goodbye"])
+    assert found.languages == ("en", "ar", "de", "es", "fr", "hi", "ja", "pt_BR")
+    assert found.codes[-1] == "goodbye"
+    assert found.counts() == {
+        "live": 22,
+        "draft": 2,
+        "out of date": 2,
+        "broken": 4,
+        "missing": 26,
+    }
+    table = found.frame()
+    assert table.loc["rental_reminder", "ar"] == "draft"
+    assert table.loc["spring_offer", "fr"] == "out of date"
+    assert table.loc["login_code", "pt_BR"] == "broken"
+    assert set(table.loc["goodbye"]) == {"missing"}
+    assert len(found) == len(list(found)) == table.size == 56
+
+
+def test_live_is_what_is_no_draft():
+    assert state(content(), german()) == Cell("order_ready", "de", "live")
+    assert state(content(), german(is_draft=True)).state == "draft"
+    assert state({"lang_code": "de", "text": "Hallo"}).state == "live"
+
+
+def test_broken_goes_before_out_of_date_and_that_before_draft():
+    text = GERMAN.replace("{{2}}", "")
+    variables = {"1": "Ana"}
+    late = state(content(), german(text=text, variables=variables, is_draft=True))
+    assert late.state == "out of date"
+    assert late.reasons == ("{{2}} of en is missing", "it is a draft")
+    broken = state(content(), german(text=text, variables={}, is_draft=True))
+    assert broken.state == "broken"
+    assert broken.reason.startswith("sample missing: {{1}} has no sample; {{2}} of en is missing")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"headers": [{"type": "text", "text": "Hallo"}]},
+        {"buttons": [{"type": "custom", "label": "Ja"}]},
+    ],
+)
+def test_other_headers_or_buttons_make_a_translation_out_of_date(change):
+    assert state(content(), german(**change)).state == "out of date"
+
+
+def test_another_address_alone_does_not():
+    site = {"type": "visit_website", "label": "Go", "value": "https://a.example/en"}
+    own = {**site, "label": "Los", "value": "https://a.example/de"}
+    assert state(content(buttons=[site]), german(buttons=[own])).state == "live"
+
+
+EARLY, LATE = "2026-11-01T10:00:00Z", "2026-11-02T10:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("source", "translation", "expected"),
+    [
+        (LATE, EARLY, "out of date"),
+        (EARLY, LATE, "live"),
+        (EARLY, EARLY, "live"),
+        (LATE, "2026-11-02T09:30:00", "out of date"),
+        (LATE, "2026-11-02T12:00:00+02:00", "live"),
+        (LATE, "yesterday", "live"),
+        (LATE, None, "live"),
+        (None, EARLY, "live"),
+        (pd.Timestamp(LATE), pd.Timestamp(EARLY), "out of date"),
+        (5, EARLY, "live"),
+    ],
+)
+def test_a_source_that_was_written_later_makes_a_translation_out_of_date(
+    source, translation, expected
+):
+    cell = state(content(updated_at=source), german(updated_at=translation))
+    assert cell.state == expected
+    assert ("en was written later" in cell.reasons) == (expected == "out of date")
+
+
+def test_the_source_is_never_out_of_date():
+    cell = state(content(updated_at=EARLY), german(updated_at=LATE), lang_code="en")
+    assert cell.state == "live"
+
+
+def test_codes_are_joined_in_any_form_and_kept_as_they_are():
+    found = board(frame(content(lang_code="en-US"), german(lang_code="de_at")), source="en_us")
+    assert found.languages == ("en_US", "de_AT")
+    assert found["order_ready", "en-us"].lang_code == "en-US"
+    assert found["order_ready", "de_AT"].lang_code == "de_at"
+
+
+def test_the_source_and_its_relatives_stand_first():
+    given = frame(*(content(lang_code=code) for code in ("ar", "en_US", "de", "en")))
+    assert board(given).languages == ("en", "en_US", "ar", "de")
+
+
+def test_templates_and_languages_can_be_asked_for_that_nobody_has():
+    found = board(frame(content()), codes=["another"], languages=["ja", "en-US"])
+    assert found.frame().loc["another"].to_dict() == dict.fromkeys(("en", "en_US", "ja"), "missing")
+    assert found["another", "ja"] == Cell("another", "ja", "missing")
+    with pytest.raises(InputError, match="as lists"):
+        board(frame(content()), codes="another")
+
+
+def test_a_place_that_is_not_on_the_board_is_a_key_error():
+    with pytest.raises(KeyError):
+        board(frame(content()))["order_ready", "ja"]
+
+
+def test_an_audit_that_was_made_is_not_made_again():
+    given = frame(content(), german(footer="{{1}}"))
+    audit = check(given)
+    found = board(given, audit=audit)
+    assert found.audit is audit
+    assert found["order_ready", "de"].state == "broken"
+    assert board(given, audit=audit[:0])["order_ready", "de"].state == "live"
+
+
+def test_cells_can_be_chosen_by_state():
+    found = board(frame(content(), german(is_draft=True)), languages=["ja"])
+    assert list(found.cells().state) == ["live", "draft", "missing"]
+    assert list(found.cells("draft", "missing").lang_code) == ["de", "ja"]
+    assert list(found.cells("draft").reason) == ["it is a draft"]
+    assert found.cells("broken").empty
+
+
+def test_without_contents_there_is_an_empty_board():
+    found = board([])
+    assert found.frame().empty
+    assert len(found) == 0
+    assert set(found.counts().values()) == {0}
+
+
+@settings(max_examples=60)
+@given(st.lists(CONTENT, max_size=4))
+def test_any_contents_make_a_board(contents):
+    found = board(contents)
+    assert sum(found.counts().values()) == len(found) == found.frame().size
+    assert set(found.counts()) == set(STATES)
+    assert repr(found)
+    assert "<script" not in found._repr_html_()

@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from localization.contents import GOOD, content, frame
+
+from chatkit.errors import InputError
+from chatkit.localization.content import Entry, entries, grouped, part
+from chatkit.templates import Content, ContentBody
+
+
+def only(given) -> Entry:
+    (entry,) = entries(given)
+    return entry
+
+
+def test_a_dict_a_record_a_body_and_a_frame_are_read_alike():
+    record = Content.model_validate({**GOOD, "id": 7})
+    body = ContentBody.model_validate(GOOD)
+    for given in (content(), record, body, [record], frame(content())):
+        entry = only(given)
+        assert (entry.lang_code, entry.text, entry.footer) == ("en", GOOD["text"], "Larkspur")
+        assert [slot.name for slot in entry.slots] == ["1", "2"]
+        assert entry.variables == GOOD["variables"]
+        assert entry.wrong == {}
+
+
+def test_frames_tell_language_and_template_in_a_column_or_in_the_index():
+    rows = [{**content(lang_code="de"), "template_code": "a"}]
+    for given in (pd.DataFrame(rows), frame(content(lang_code="de"), template="a")):
+        assert (only(given).template_code, only(given).lang_code) == ("a", "de")
+    one = pd.DataFrame(rows).drop(columns="template_code").set_index("lang_code")
+    assert (only(one).template_code, only(one).lang_code) == ("", "de")
+
+
+def test_a_field_that_was_not_given_is_not_known():
+    entry = only({"lang_code": "en", "text": "Hi {{1}} there"})
+    assert entry.knows("text")
+    assert not entry.knows("variables")
+
+
+def test_a_hole_in_a_nested_column_is_no_null():
+    joined = pd.concat([frame(content()), frame({"lang_code": "de", "text": "Hallo"})])
+    first, second = entries(joined)
+    assert first.knows("buttons")
+    assert not second.knows("buttons")
+    assert second.footer == ""
+
+
+def test_numbers_and_flags_of_pandas_become_plain_ones():
+    given = frame(content(validity_period_seconds=600), content(lang_code="de"))
+    given["validity_period_seconds"] = given["validity_period_seconds"].astype("Float64")
+    given["is_draft"] = given["is_draft"].astype("boolean")
+    first, second = entries(given)
+    assert first.flag("validity_period_seconds") == 600
+    assert second.flag("validity_period_seconds") is None
+    assert first.flag("is_draft") is False
+    assert first.wrong == second.wrong == {}
+    assert only(content(validity_period_seconds=np.int64(5))).flag("validity_period_seconds") == 5
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("text", 5),
+        ("footer", ["x"]),
+        ("variables", "1"),
+        ("headers", {"type": "text"}),
+        ("buttons", "x"),
+        ("auth_apps", 1),
+        ("is_draft", 1),
+        ("validity_period_seconds", True),
+        ("validity_period_seconds", "60"),
+        ("validity_period_seconds", 1.5),
+        ("auth_code_expiration_seconds", 10**30),
+    ],
+)
+def test_what_is_of_another_type_is_named_and_not_looked_at(field, value):
+    entry = only(content(**{field: value}))
+    assert set(entry.wrong) == {field}
+    assert entry.flag(field) is None
+    assert isinstance(entry.text + entry.footer, str)
+    assert isinstance([*entry.headers, *entry.buttons, *entry.apps], list)
+
+
+def test_items_that_are_no_objects_keep_their_place():
+    entry = only(content(buttons=["x", {"type": "custom", "label": "Go"}]))
+    assert set(entry.wrong) == {"buttons.0"}
+    assert part(entry.buttons[1], "label") == "Go"
+
+
+def test_the_texts_a_customer_reads_are_pieces():
+    entry = only(
+        content(
+            headers=[{"type": "text", "text": "Top"}, {"type": "image"}],
+            buttons=[{"type": "custom", "label": "Go"}, {"type": "custom", "label": 5}],
+        )
+    )
+    assert [(field, text) for field, _, text in entry.pieces] == [
+        ("headers.0.text", "Top"),
+        ("text", GOOD["text"]),
+        ("footer", "Larkspur"),
+        ("buttons.0.label", "Go"),
+    ]
+
+
+@pytest.mark.parametrize("given", [5, None, "text", [None], [[5]]])
+def test_what_is_no_content_is_refused_with_what_would_be(given):
+    with pytest.raises(InputError, match="pass a frame of contents"):
+        entries(given)
+
+
+def test_a_frame_without_languages_is_refused():
+    with pytest.raises(InputError, match="called lang_code"):
+        entries(pd.DataFrame({"text": ["x"]}))
+
+
+def test_of_two_columns_of_one_name_the_first_counts():
+    given = pd.DataFrame([["en", "first", "second"]], columns=["lang_code", "text", "text"])
+    assert only(given).text == "first"
+
+
+def test_templates_are_grouped_in_the_order_of_their_first():
+    given = entries(pd.concat([frame(content(), template=t) for t in ("b", "a", "b")]))
+    assert [(code, len(members)) for code, members in grouped(given).items()] == [
+        ("b", 2),
+        ("a", 1),
+    ]

@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+from localization.contents import content
+
+from chatkit.localization.content import entries
+from chatkit.localization.finding import Finding, Ledger
+from chatkit.localization.rules import REV
+
+
+def test_a_ledger_takes_down_what_is_found_in_the_content_that_is_open():
+    tell = Ledger()
+    (entry,) = entries({**content(), "template_code": "hello"})
+    tell.open(entry)
+    tell("placeholder edge", "text", "it stands first", "Move it.", at=0)
+    tell("garbled", "footer", "it is garbled", severity="note")
+    first, second = tell.found
+    assert first == Finding(
+        "placeholder edge", "warning", "text", 0, "it stands first", "Move it.", "hello", "en"
+    )
+    assert first.refused
+    assert REV in first.source
+    assert (second.severity, second.refused, second.position) == ("note", False, None)
+
+
+def test_a_finding_reads_as_a_sentence_and_hides_nothing():
+    found = Finding("length", "warning", "text", 3, "it is\u202e long", "Cut it.", "a", "de")
+    assert str(found) == "warning length (a de, text at 3): it is⟨U+202E⟩ long. Cut it."
+    assert found.content == "a de"
+    assert found.place == "text at 3"
+    bare = Finding("length", "warning", "text", None, "long", "", "", "")
+    assert str(bare) == "warning length (text): long."

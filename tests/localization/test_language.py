@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chatkit.localization import language
+
+
+@pytest.mark.parametrize("code", ["en_US", "en-US", "en_us", "EN-us", " en_US "])
+def test_a_code_is_the_same_however_it_is_written(code):
+    assert language.normal(code) == "en_US"
+    assert language.same(code, "en-US")
+
+
+@pytest.mark.parametrize(
+    ("code", "form"),
+    [("zh-hant-tw", "zh_Hant_TW"), ("FIL", "fil"), ("es-419", "es_419"), ("sr_latn", "sr_Latn")],
+)
+def test_scripts_and_regions_have_their_usual_capitals(code, form):
+    assert language.normal(code) == form
+
+
+def test_en_is_not_en_us():
+    assert not language.same("en", "en_US")
+    assert language.base("en_US") == language.base("en") == "en"
+
+
+@pytest.mark.parametrize("odd", ["", "x", "english", "en_USA_x", "<b>", "en__US", "../en"])
+def test_what_is_no_code_stays_as_it_is_and_names_itself(odd):
+    assert language.normal(odd) == odd
+    assert language.name(odd) == odd
+    assert language.own_name(odd) == odd
+    assert language.letters(odd) == frozenset()
+    assert language.direction(odd) == "ltr"
+    assert not language.supported(odd)
+
+
+def test_the_supported_codes_and_directions_are_those_of_the_facts(shared: Path):
+    facts = json.loads((shared / "facts/languages.json").read_text())
+    assert list(language.SUPPORTED) == [each["code"] for each in facts["languages"]]
+    for each in facts["languages"]:
+        assert (language.direction(each["code"]) == "rtl") == each["rtl"], each["code"]
+        assert language.base(each["code"]) == each["language"]
+
+
+@pytest.mark.parametrize("code", language.SUPPORTED)
+def test_every_supported_code_has_a_name_letters_and_its_own_form(code):
+    assert language.normal(code) == code
+    assert language.supported(code.replace("_", "-").lower())
+    assert language.name(code) != code
+    assert language.own_name(code) != code
+    assert language.letters(code)
+
+
+@pytest.mark.parametrize(
+    ("code", "name", "own"),
+    [
+        ("de", "German", "Deutsch"),
+        ("pt_BR", "Portuguese (Brazil)", "português (Brasil)"),
+        ("ar_AE", "Arabic (United Arab Emirates)", "العربية (الإمارات العربية المتحدة)"),
+        ("prs_AF", "Dari (Afghanistan)", "Dari (Afghanistan)"),
+        ("en-us", "English (United States)", "English (United States)"),
+    ],
+)
+def test_names_are_those_of_cldr(code, name, own):
+    assert language.name(code) == name
+    assert language.own_name(code) == own
+
+
+def test_a_name_can_be_in_another_language():
+    assert language.name("ja", "de") == "Japanisch"
+
+
+@pytest.mark.parametrize(
+    ("code", "script", "letters"),
+    [
+        ("ja", "Jpan", {"CJK", "HIRAGANA", "KATAKANA"}),
+        ("zh_HK", "Hant", {"CJK", "BOPOMOFO"}),
+        ("sr", "Cyrl", {"CYRILLIC", "LATIN"}),
+        ("prs_AF", "Arab", {"ARABIC"}),
+        ("sr_Latn", "Latn", {"LATIN"}),
+    ],
+)
+def test_scripts_are_those_of_cldr(code, script, letters):
+    assert language.script(code) == script
+    assert language.letters(code) == letters
+
+
+def test_the_source_is_found_as_it_is_else_alone_among_its_relatives():
+    assert language.find("en", ["de", "en_US", "en"]) == "en"
+    assert language.find("en-us", ["en", "en_US"]) == "en_US"
+    assert language.find("en", ["de", "en_GB"]) == "en_GB"
+    assert language.find("en", ["en_US", "en_GB"]) is None
+    assert language.find("en", ["de"]) is None
+
+
+@given(st.text(max_size=12))
+def test_any_text_can_be_asked_for(code):
+    assert language.normal(language.normal(code)) == language.normal(code)
+    assert language.same(code, code)
+    assert isinstance(language.name(code) + language.own_name(code), str)

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chatkit.localization.placeholders import (
+    Slot,
+    adjacent,
+    gaps,
+    meant,
+    plain,
+    slots,
+    stray,
+    words,
+)
+
+
+def test_placeholders_are_found_with_their_places():
+    assert slots("Hi {{1}}, {{2}}.") == [Slot("1", 3, 8), Slot("2", 10, 15)]
+    assert slots("no { } here") == []
+
+
+@pytest.mark.parametrize(("name", "number"), [("1", 1), ("9999", 9999), ("10", 10)])
+def test_numbers_are_those_the_api_writes(name, number):
+    assert Slot(name, 0, 0).number == number
+
+
+@pytest.mark.parametrize(
+    "name", ["", "0", "01", " 1", "name", "\u0661", "１", "1.0", "-1", "99999"]
+)
+def test_anything_else_has_no_number(name):
+    assert Slot(name, 0, 0).number is None
+
+
+@pytest.mark.parametrize(
+    ("name", "tidy"),
+    [
+        (" 1 ", "{{1}}"),
+        ("\u0661", "{{1}}"),
+        ("２", "{{2}}"),
+        ("03", "{{3}}"),
+        ("name", None),
+        ("0", None),
+    ],
+)
+def test_what_was_meant_is_told(name, tidy):
+    assert meant(Slot(name, 0, 0)) == tidy
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("Hi {{1}}", None),
+        ("a { b } c", None),
+        ("Hi {{1}", 3),
+        ("Hi {1}", 3),
+        ("Hi { 1 }", 3),
+        ("Hi 1}}", 4),
+        ("Hi ｛｛1｝｝", 3),
+        ("Hi {{{1}}}", 3),
+        ("Hi {{{1}}", 3),
+        ("Hi {{1}}}", 8),
+        ("plain", None),
+    ],
+)
+def test_a_brace_that_stands_alone_is_found(text, at):
+    assert stray(text) == at
+
+
+def test_gaps_are_named():
+    assert gaps(slots("{{1}} {{4}}")) == [2, 3]
+    assert gaps(slots("{{2}} {{1}} {{2}}")) == []
+    assert gaps(slots("{{9999}}")) == [1, 2, 3, 4, 5]
+    assert gaps(slots("{{name}}")) == []
+
+
+def test_only_blanks_between_two_make_them_neighbours():
+    text = "{{1}} {{2}}, {{3}}\n{{4}}"
+    assert [(a.name, b.name) for a, b in adjacent(text, slots(text))] == [("1", "2"), ("3", "4")]
+
+
+def test_words_are_counted_without_placeholders():
+    assert plain("a {{1}} b") == "a   b"
+    assert words("Hello {{1}}, it is {{2}}.") == 3
+    assert words("नमस्ते {{1}}, ठीक - हो गई।") == 4
+
+
+@given(st.text(alphabet="{}1 a\u0661｛\0", max_size=40))
+def test_any_braces_can_be_read(text):
+    found = slots(text)
+    assert all(text[slot.start : slot.end] == str(slot) for slot in found)
+    at = stray(text)
+    assert at is None or text[at] in "{}｛｝"
+    assert stray(plain(text).replace("{", "").replace("}", "").replace("｛", "")) is None

@@ -1,0 +1,87 @@
+"""The numbers are those of the facts, and every code has a rule that names its source."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+
+import pytest
+
+from chatkit.localization import body, buttons, delivery, lengths
+from chatkit.localization.rules import API, RULES, STRUCTURE, rule_of
+
+PACKAGE = Path(body.__file__).parent
+
+
+@pytest.fixture
+def facts(shared: Path):
+    return json.loads((shared / "facts/template_rules.json").read_text())
+
+
+def test_lengths_are_those_of_the_facts(facts):
+    assert facts["body"]["max_chars"] == lengths.TEXT
+    assert facts["body"]["lto_max_chars"] == lengths.OFFER_TEXT
+    assert facts["header"]["text"]["max_chars"] == lengths.HEADER
+    assert facts["footer"]["max_chars"] == lengths.FOOTER
+    assert facts["buttons"]["label_max_chars"] == lengths.LABEL
+    assert {
+        "visit_website": facts["buttons"]["url"]["max_chars"],
+        "call_phone": facts["buttons"]["phone_max_chars"],
+        "copy_offer_code": facts["buttons"]["copy_code_sample_max_chars"],
+    } == lengths.VALUES
+
+
+def test_buttons_are_those_of_the_facts(facts):
+    assert facts["buttons"]["max_total"] == buttons.MOST
+    most = facts["buttons"]["per_type"]
+    assert buttons.TYPES["custom"] == most["quick_reply (our custom)"]
+    assert buttons.TYPES["visit_website"] == most["url (our visit_website)"]
+    assert buttons.TYPES["call_phone"] == most["phone (our call_phone)"]
+    assert buttons.TYPES["copy_offer_code"] == most["copy_code (our copy_offer_code)"]
+
+
+def test_times_and_apps_are_those_of_the_facts(facts):
+    minutes = facts["authentication"]["code_expiration_minutes"]
+    assert (delivery.EXPIRY.start, delivery.EXPIRY.stop - 1) == (
+        60 * minutes["min"],
+        60 * minutes["max"],
+    )
+    assert facts["authentication"]["supported_apps"]["max"] == delivery.APPS
+    ttl = facts["ttl"]
+    kinds = ("AUTHENTICATION", "UTILITY", "MARKETING")
+    assert min(ttl[kind]["min"] for kind in kinds) == delivery.VALIDITY.start
+    assert max(ttl[kind]["max"] for kind in kinds) == delivery.VALIDITY.stop - 1
+    assert ttl["MARKETING"]["min"] == ttl["UTILITY"]["max"] == delivery.MARKETING
+    own = delivery.AUTHENTICATION_VALIDITY
+    assert (own.start, own.stop - 1) == (30, ttl["AUTHENTICATION"]["max"])
+
+
+def told() -> set[str]:
+    """Every code that the package tells of, as its source says."""
+    return {
+        call.args[0].value
+        for path in PACKAGE.glob("*.py")
+        for call in ast.walk(ast.parse(path.read_text()))
+        if isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Name)
+        and call.func.id == "tell"
+        and isinstance(call.args[0], ast.Constant)
+    }
+
+
+def test_every_code_that_is_told_has_a_rule_and_every_rule_is_told():
+    assert told() == RULES.keys()
+
+
+def test_only_what_the_api_document_states_is_an_error():
+    errors = {code for code, rule in RULES.items() if rule.severity == "error"}
+    assert errors == {"wrong type", "header type", "button type", "placeholder name"}
+    assert all(RULES[code].source == API for code in errors)
+
+
+def test_every_rule_names_a_source():
+    assert all(len(rule.source) > 10 for rule in RULES.values())
+    assert rule_of("garbled", "warning").source
+    assert rule_of("half a character", "error").refused
+    assert RULES.keys() >= STRUCTURE

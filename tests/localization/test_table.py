@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+from chatkit.localization.lengths import Length
+from chatkit.localization.table import frame_of, states_of
+
+
+def test_numbers_are_numbers_and_all_else_is_text():
+    rows = [Length("01", "en", "text", 5, 6, 1024)]
+    table = frame_of(rows, ("template_code", "characters", "share"))
+    assert list(table.columns) == ["template_code", "characters", "share"]
+    assert table.template_code.dtype == "str"
+    assert table.characters.dtype == "int64"
+    assert table.share.iloc[0] == 5 / 1024
+    assert frame_of([], ("template_code", "limit")).limit.dtype == "int64"
+
+
+def test_states_have_a_row_for_each_template_and_a_column_for_each_language():
+    states = {("a", "en"): "live", ("a", "de"): "missing"}
+    table = states_of(states, ["a"], ["en", "de"])
+    assert table.loc["a"].to_dict() == {"en": "live", "de": "missing"}
+    assert (table.index.name, table.columns.name) == ("template_code", "lang_code")
+    assert states_of({}, [], []).empty
