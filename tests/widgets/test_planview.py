@@ -310,7 +310,7 @@ def test_flows_are_shown_by_what_differs_in_their_documents() -> None:
 def test_its_text_form_is_one_stable_line_and_its_page_needs_no_widget(client: Client) -> None:
     view = PlanView(small(client))
     count = len(view.plan)
-    assert repr(view) == f"<plan view: Plan for 250 contacts: {count} update.>"
+    assert repr(view) == f"<plan view: Plan for 250 contacts: {count} updates.>"
     bundle = view._repr_mimebundle_()
     assert bundle["text/plain"] == repr(view)
     assert "<table>" in bundle["text/html"]
