@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from chatkit.history import journal, prune, resume, runs, undo
     from chatkit.profile import ServiceProfile
     from chatkit.sandbox import Sandbox
-    from chatkit.widgets import Form, Grid, PlanView, Player
+    from chatkit.widgets import Editor, Form, Grid, PlanView, Player
 
 __all__ = [
     "AccountBusy",
@@ -48,6 +48,7 @@ __all__ = [
     "Client",
     "Conflict",
     "DeadlinePassed",
+    "Editor",
     "Form",
     "Grid",
     "InDoubt",
@@ -86,7 +87,7 @@ _HOME = {
     "doctor": "checkup",
     "flowjson": "flowjson",
     "read_contacts": "files",
-    **dict.fromkeys(("Form", "Grid", "PlanView", "Player"), "widgets"),
+    **dict.fromkeys(("Editor", "Form", "Grid", "PlanView", "Player"), "widgets"),
     **dict.fromkeys(("journal", "prune", "resume", "runs", "undo"), "history"),
 }
 

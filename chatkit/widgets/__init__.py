@@ -3,12 +3,13 @@
 # Names are loaded when they are first used: ipywidgets is not imported before it is needed.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from chatkit.widgets.editor import Editor
     from chatkit.widgets.form import Form
     from chatkit.widgets.grid import Grid
     from chatkit.widgets.planview import PlanView
     from chatkit.widgets.player import Player
 
-__all__ = ["Form", "Grid", "PlanView", "Player"]
+__all__ = ["Editor", "Form", "Grid", "PlanView", "Player"]
 
 
 def __getattr__(name: str) -> object:

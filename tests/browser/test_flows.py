@@ -27,4 +27,8 @@ def test_all_of_it_runs_and_the_form_can_be_walked_through(
     notebook.theme("Dark")
     notebook.shot("flows_player_dark")
     notebook.theme("Light")
+    editor = page.locator(".chatkit-editor").first
+    editor.scroll_into_view_if_needed()
+    expect(editor.get_by_role("treeitem").first).to_be_visible()
+    notebook.shot("flows_editor")
     notebook.shot("1_flows", whole=True)

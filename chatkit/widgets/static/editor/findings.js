@@ -1,0 +1,35 @@
+// The findings of an Editor: a list of buttons, each of which leads to its place.
+function render({ model, el }) {
+  const make = (parent, tag, name, text) => {
+    const one = parent.appendChild(document.createElement(tag));
+    one.className = name;
+    if (text !== undefined) one.textContent = text;
+    return one;
+  };
+  const root = make(el, "div", "cl-findings");
+  root.dataset.lmSuppressShortcuts = "true";
+  root.onkeydown = (event) => event.stopPropagation();
+  const head = make(root, "p", "cl-head");
+  head.setAttribute("role", "status");
+  const list = make(root, "ul", "cl-list");
+  const draw = () => {
+    const found = model.get("found");
+    head.textContent = found.length ? model.get("summary") : "No findings: the platform would take it.";
+    head.dataset.worst = ["error", "warning"].find((one) => found.some(({ severity }) => severity === one)) ?? "none";
+    list.replaceChildren();
+    list.hidden = !found.length;
+    found.forEach(({ severity, where, said, code }, n) => {
+      const one = make(make(list, "li", ""), "button", `cl-one cl-${severity}`);
+      one.type = "button";
+      make(one, "span", "cl-mark", severity);
+      make(one, "span", "cl-said", said).dir = "auto";
+      make(one, "span", "cl-where", [code, where].filter(Boolean).join(" · "));
+      one.onclick = () => model.send({ go: n });
+    });
+  };
+  model.on("change:found", draw);
+  model.on("change:summary", draw);
+  draw();
+  return () => { model.off("change:found", draw); model.off("change:summary", draw); };
+}
+export default { render };

@@ -1,0 +1,162 @@
+// The tree of an Editor: rows of a flow document, after the ARIA pattern of a tree.
+// What a row says comes from strangers: it is only ever the text of an element.
+const STEPS = { ArrowUp: -1, ArrowDown: 1 };
+
+function render({ model, el }) {
+  const make = (parent, tag, name, text) => {
+    const one = parent.appendChild(document.createElement(tag));
+    if (name) one.className = name;
+    if (text !== undefined) one.textContent = text;
+    return one;
+  };
+  const root = make(el, "div", "ct-tree");
+  root.dataset.lmSuppressShortcuts = "true";
+  root.onkeydown = (event) => event.stopPropagation();
+  const bar = make(root, "div", "ct-bar");
+  const offers = make(bar, "select", "ct-offers");
+  offers.setAttribute("aria-label", "What to add");
+  const tell = (what, more = {}) => model.send({ do: what, pointer: here, ...more });
+  const button = (parent, text, title, act) => {
+    const one = make(parent, "button", "ct-do", text);
+    one.type = "button";
+    one.title = title;
+    one.setAttribute("aria-label", title.replace(/ \(.*/, ""));
+    one.onclick = () => { if (one.getAttribute("aria-disabled") !== "true") act(); };
+    return one;
+  };
+  const add = button(bar, "Add", "Add it at the selected row", () => tell("add", { what: offers.value }));
+  const tools = make(root, "div", "ct-tools");
+  tools.setAttribute("role", "toolbar");
+  tools.setAttribute("aria-label", "The selected row");
+  const moving = [
+    button(tools, "↑", "Move up (Alt+↑)", () => tell("move", { by: -1 })),
+    button(tools, "↓", "Move down (Alt+↓)", () => tell("move", { by: 1 })),
+    button(tools, "Duplicate", "Duplicate (Ctrl+D)", () => tell("duplicate")),
+    button(tools, "Remove", "Remove (Delete)", () => tell("remove")),
+  ];
+  const list = make(root, "div", "ct-rows");
+  list.setAttribute("role", "tree");
+  list.setAttribute("aria-label", "Screens and components");
+  const open = new Map(); // by pointer: what a person has folded or unfolded
+  let shown = [], latest = null, here = model.get("selected"), asked = 0;
+
+  const parentOf = (rows, n) => {
+    for (let m = n - 1; m >= 0; m--) if (rows[m].level < rows[n].level) return m;
+    return -1;
+  };
+  const opens = (rows, n) => rows[n + 1]?.level > rows[n].level;
+  const isOpen = (rows, n) => open.get(rows[n].pointer) ?? rows[n + 1]?.kind !== "item";
+  const choose = (pointer) => {
+    if (pointer === here) return;
+    here = pointer; // at once: the next key does not wait for Python
+    asked = Math.max(asked, model.get("answered")) + 1;
+    model.send({ do: "select", pointer, n: asked });
+    draw();
+  };
+  const fold = (n, state) => { open.set(model.get("rows")[n].pointer, state); draw(); };
+
+  const draw = () => {
+    const rows = model.get("rows"), selected = here;
+    const focused = list.contains(document.activeElement);
+    const at = rows.findIndex((row) => row.pointer === selected);
+    if (selected !== latest) for (let n = at; (n = parentOf(rows, n)) >= 0;) open.set(rows[n].pointer, true);
+    latest = selected; // what is newly selected is seen
+    shown = [];
+    let closed = Infinity;
+    rows.forEach((row, n) => {
+      if (row.level > closed) return;
+      closed = opens(rows, n) && !isOpen(rows, n) ? row.level : Infinity;
+      shown.push(n);
+    });
+    list.replaceChildren(...shown.map((n) => {
+      const row = rows[n], one = document.createElement("div");
+      one.className = `ct-row ct-${row.kind}`;
+      one.setAttribute("role", "treeitem");
+      one.setAttribute("aria-level", row.level + 1);
+      one.setAttribute("aria-selected", String(n === at));
+      one.tabIndex = n === at ? 0 : -1;
+      one.dataset.n = n;
+      one.style.paddingInlineStart = `${4 + 14 * row.level}px`;
+      const turn = make(one, "span", "ct-turn", opens(rows, n) ? (isOpen(rows, n) ? "▾" : "▸") : "");
+      turn.setAttribute("aria-hidden", "true");
+      if (opens(rows, n)) {
+        one.setAttribute("aria-expanded", String(isOpen(rows, n)));
+        turn.onclick = (event) => { event.stopPropagation(); fold(n, !isOpen(rows, n)); };
+      }
+      make(one, "span", "ct-name", row.name).dir = "auto";
+      make(one, "span", "ct-text", row.text).dir = "auto";
+      const hidden = opens(rows, n) && !isOpen(rows, n) ? row.below : "";
+      const worst = row.wrong || hidden;
+      if (worst) {
+        const mark = make(one, "span", `ct-mark ct-${worst}`, worst === "error" ? "✕" : "!");
+        mark.setAttribute("role", "img");
+        mark.setAttribute("aria-label", row.wrong ? worst : `${worst} inside`);
+      }
+      one.onclick = () => { choose(row.pointer); one.focus(); };
+      one.ondblclick = () => { if (opens(rows, n)) fold(n, !isOpen(rows, n)); };
+      return one;
+    }));
+    const current = list.querySelector("[aria-selected=true]");
+    if (current && focused) current.focus({ preventScroll: true });
+    if (current) {
+      const top = current.offsetTop - list.offsetTop;
+      if (top < list.scrollTop) list.scrollTop = top;
+      else if (top + current.offsetHeight > list.scrollTop + list.clientHeight) list.scrollTop = top + current.offsetHeight - list.clientHeight;
+    }
+    const still = !model.get("movable") || model.get("locked");
+    for (const one of moving) one.setAttribute("aria-disabled", String(still));
+    add.setAttribute("aria-disabled", String(model.get("locked") || !model.get("offers").length));
+  };
+  const offer = () => {
+    const before = offers.value;
+    offers.replaceChildren(...model.get("offers").map(([group, some]) => {
+      const part = document.createElement("optgroup");
+      part.label = group;
+      for (const [name, about] of some) Object.assign(make(part, "option", "", name), { value: name, title: about });
+      return part;
+    }));
+    if ([...offers.options].some((one) => one.value === before)) offers.value = before;
+  };
+  // The preview stands in the same editor: it shows the screen of the selected row.
+  const follow = () => {
+    const screens = el.closest(".chatkit-editor")?.querySelector(".fp-tools select");
+    const id = model.get("screen");
+    if (!screens || screens.value === id || ![...screens.options].some((one) => one.value === id)) return;
+    screens.value = id;
+    screens.dispatchEvent(new Event("change"));
+  };
+  list.onkeydown = (event) => {
+    const n = Number(event.target.dataset?.n ?? -1), rows = model.get("rows");
+    if (n < 0) return;
+    const place = shown.indexOf(n), command = event.ctrlKey || event.metaKey;
+    const go = (m) => {
+      if (!rows[m]) return;
+      choose(rows[m].pointer);
+      list.querySelector(`[data-n="${m}"]`)?.focus();
+    };
+    if (event.altKey && event.key in STEPS) moving[event.key === "ArrowUp" ? 0 : 1].click();
+    else if (command && event.key.toLowerCase() === "d") moving[2].click();
+    else if (command && event.key.toLowerCase() === "z") model.send({ do: event.shiftKey ? "redo" : "undo" });
+    else if (event.key === "Delete") moving[3].click();
+    else if (command || event.altKey) return;
+    else if (event.key in STEPS) go(shown[place + STEPS[event.key]]);
+    else if (event.key === "Home") go(shown[0]);
+    else if (event.key === "End") go(shown.at(-1));
+    else if (event.key === "ArrowRight" && opens(rows, n)) isOpen(rows, n) ? go(n + 1) : fold(n, true);
+    else if (event.key === "ArrowLeft") opens(rows, n) && isOpen(rows, n) ? fold(n, false) : go(parentOf(rows, n));
+    else return;
+    event.preventDefault();
+  };
+  const take = () => { // what Python has selected, once it has heard all that was chosen here
+    if (model.get("answered") < asked || here === model.get("selected")) return follow();
+    here = model.get("selected");
+    draw();
+    follow();
+  };
+  const all = [["change:rows", draw], ["change:selected", take], ["change:answered", take], ["change:movable", draw], ["change:locked", draw], ["change:offers", () => { offer(); draw(); }], ["change:screen", follow]];
+  for (const [name, act] of all) model.on(name, act);
+  offer();
+  draw();
+  return () => { for (const [name, act] of all) model.off(name, act); };
+}
+export default { render };

@@ -1,0 +1,226 @@
+"""The editor as a person meets it: forms, tree, source, phone and saving, by mouse and keyboard."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from browser import story
+from browser.lab import Lab, OpenNotebook
+from browser.phone import Phone
+from playwright.sync_api import Locator, expect
+from widgets.showcase import DOCUMENT
+
+CELLS = [
+    """import chatkit, json
+from chatkit.widgets.editor import Editor
+
+client = chatkit.connect(chatkit.Sandbox(seed="demo"))
+editor = Editor("trip.json", room=client.flows)
+editor""",
+    """print(editor.draft.broken, client.flows.frame()["name"].iloc[-1])""",
+]
+SAMPLE = """from chatkit.widgets.editor import Editor
+editor = Editor("sample.json")
+editor"""
+
+
+class Hand:
+    """What a person does in one editor."""
+
+    def __init__(self, root: Locator) -> None:
+        self.root = root
+        self.tree = root.get_by_role("tree")
+        self.phone = Phone(root.locator(".fp-player"))
+        self.source = root.get_by_role("textbox", name="Source of the flow")
+        self.form = root.locator(".chatkit-inspector")
+        self.found = root.locator(".cl-findings")
+
+    def row(self, name: str, text: str = "") -> Locator:
+        return self.tree.get_by_role("treeitem").filter(has_text=name).filter(has_text=text).first
+
+    def field(self, name: str) -> Locator:
+        """The input of a property; what must be there says so after its name."""
+        named = re.compile(rf"^{name}( · required)?$")
+        return self.form.get_by_role("textbox", name=named)
+
+    def button(self, name: str) -> Locator:
+        return self.root.get_by_role("button", name=name, exact=True)
+
+    def tab(self, name: str) -> None:
+        self.root.get_by_role("tab", name=name).click()
+
+
+def opened(notebook: OpenNotebook, n: int = 0) -> Hand:
+    outputs = story.run(notebook, n)
+    hand = Hand(outputs.locator(".chatkit-editor"))
+    expect(hand.tree).to_be_visible()
+    expect(hand.phone.title).not_to_be_empty()
+    return hand
+
+
+def test_a_flow_is_edited_checked_played_and_saved(
+    lab: Lab, open_notebook: Callable[[str], OpenNotebook]
+) -> None:
+    (lab.root / "trip.json").write_text(json.dumps(DOCUMENT, indent=2))
+    notebook = open_notebook(story.write(lab, "editor.ipynb", CELLS))
+    page, hand = notebook.page, opened(notebook)
+
+    # a label is edited in the form and seen on the phone; what cannot be counts as no edit
+    hand.row("TextInput", "Full name").click()
+    label = hand.field("label")
+    label.fill("Your whole name")
+    expect(hand.phone.body.get_by_text("Your whole name")).to_be_visible()
+    expect(hand.row("TextInput", "Your whole name")).to_be_visible()
+    expect(hand.root.locator(".ce-ran pre")).to_contain_text("editor.set(")
+    least = hand.field("min-chars")
+    least.fill("some")
+    expect(hand.form.get_by_role("alert").first).to_contain_text("must be a number")
+    least.fill("3")
+    expect(hand.form.get_by_role("alert")).to_have_count(0)
+    notebook.shot("editor", whole=True)
+
+    # another screen is selected: the phone goes there
+    hand.row("PHOTO").click()
+    expect(hand.phone.title).to_have_text("Your photo")
+
+    # the tree is walked, and the flow rebuilt, with the keyboard alone
+    page.keyboard.press("ArrowRight")
+    expect(hand.row("PhotoPicker")).to_be_focused()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    expect(hand.row("PHOTO")).to_have_attribute("aria-expanded", "false")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Alt+ArrowDown")
+    expect(hand.tree.locator(".ct-screen .ct-name").nth(4)).to_have_text("PHOTO")
+    expect(hand.row("PHOTO")).to_be_focused()
+    page.keyboard.press("Control+d")
+    expect(hand.row("PHOTO_B")).to_have_attribute("aria-selected", "true")
+    page.keyboard.press("Delete")
+    expect(hand.tree.get_by_text("PHOTO_B")).to_have_count(0)
+    hand.button("Undo").click()
+    expect(hand.tree.get_by_text("PHOTO_B")).to_have_count(1)
+    for _ in range(2):
+        hand.button("Undo").click()
+    expect(hand.tree.locator(".ct-screen .ct-name").nth(3)).to_have_text("PHOTO")
+
+    # a component is added where the list of what may stand there says
+    hand.row("PHOTO").click()
+    hand.root.get_by_label("What to add").select_option("TextSubheading")
+    hand.button("Add it at the selected row").click()
+    hand.field("text").fill("Smile!")
+    expect(hand.phone.body.get_by_text("Smile!")).to_be_visible()
+
+    # the source is broken: told at its line; the phone keeps the last good document
+    hand.tab("Source")
+    hand.source.click()
+    page.keyboard.press("Control+Home")
+    page.keyboard.press("End")
+    page.keyboard.type(",,")
+    said = hand.root.locator(".cs-line").first.locator(".cs-said")
+    expect(said).to_contain_text("no JSON")
+    expect(hand.found).to_contain_text("line 1")
+    expect(hand.phone.body.get_by_text("Smile!")).to_be_visible()
+    notebook.shot("editor_broken")
+    page.keyboard.press("Backspace")
+    page.keyboard.press("Backspace")
+    expect(said).to_have_count(0)
+    expect(hand.button("Save as a new flow …")).to_have_attribute("aria-disabled", "false")
+
+    # a finding leads to its line, and from the form to its field
+    hand.found.get_by_role("button").filter(has_text="title").first.click()
+    marked = hand.root.locator(".cs-line[data-worst=error]").filter(has_text="no title")
+    expect(marked).to_be_in_viewport()
+    page.wait_for_timeout(1700)  # the line has flashed
+    assert faint(hand) == []
+    notebook.theme("Dark")
+    page.wait_for_timeout(300)
+    notebook.shot("editor_dark")
+    assert faint(hand) == []
+    hand.tab("Form")
+    hand.found.get_by_role("button").filter(has_text="title").first.click()
+    expect(hand.form.get_by_role("alert").first).to_contain_text("data.rooms")
+    page.wait_for_timeout(300)
+    notebook.shot("editor_finding_dark")
+    assert faint(hand) == []
+    notebook.theme("Light")
+    page.wait_for_timeout(300)
+    assert faint(hand) == []
+
+    # it is saved as a plan, which is read and applied
+    hand.button("Save as a new flow …").click()
+    expect(hand.root.locator(".chatkit-message.wrong")).to_contain_text("needs a name")
+    hand.root.get_by_label("Name of the new flow").fill("A trip")
+    hand.root.get_by_label("Save it although it has errors").check()
+    hand.button("Save as a new flow …").click()
+    plan = hand.root.locator(".chatkit-planview")
+    expect(plan).to_contain_text("1 create")
+    notebook.shot("editor_plan", whole=True)
+    plan.get_by_role("button", name="Apply").click()
+    expect(plan.get_by_role("status")).to_contain_text("1 applied")
+    expect(hand.root.locator(".ce-bar h3")).to_contain_text("A trip")
+    expect(hand.button("Save …")).to_be_visible()
+    assert "False A trip" in story.run(notebook, 1).inner_text()
+
+
+def faint(hand: Hand) -> list[str]:
+    """Texts of the editor with less contrast than 4.5 to 1 to what is behind them."""
+    found: list[str] = hand.root.evaluate(
+        """root => {
+            const part = (n) => n <= 0.03928 ? n / 12.92 : ((n + 0.055) / 1.055) ** 2.4;
+            const read = (text) => (text.match(/[\\d.]+/g) ?? []).map(Number);
+            const light = ([r, g, b]) =>
+                0.2126 * part(r / 255) + 0.7152 * part(g / 255) + 0.0722 * part(b / 255);
+            const behind = (one) => {
+                for (; one; one = one.parentElement) {
+                    const [r, g, b, a = 1] = read(getComputedStyle(one).backgroundColor);
+                    if (a > 0.5) return [r, g, b];
+                }
+                return [255, 255, 255];
+            };
+            const own = "button:disabled, [aria-disabled=true], .fp-player *, textarea, option";
+            const all = [...root.querySelectorAll("*")].filter((one) =>
+                one.checkVisibility() && !one.matches(own)
+                && [...one.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim()));
+            return all.filter((one) => {
+                const [a, b] = [light(read(getComputedStyle(one).color)), light(behind(one))];
+                return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05) < 4.5;
+            }).map((one) => `${one.className}: ${one.textContent.slice(0, 40)}`);
+        }"""
+    )
+    return found
+
+
+def test_a_sample_is_edited_in_its_source(
+    lab: Lab, open_notebook: Callable[[str], OpenNotebook], shared: Path
+) -> None:
+    sample = sorted((shared / "samples/flows/valid").glob("*.json"))[0]
+    shutil.copy(sample, lab.root / "sample.json")
+    notebook = open_notebook(story.write(lab, "sample.ipynb", [SAMPLE]))
+    page, hand = notebook.page, opened(notebook)
+    title = hand.phone.title.inner_text()
+    hand.tab("Source")
+    text = hand.source.input_value()
+    assert json.loads(text) == json.loads(sample.read_text())
+    hand.source.fill(text.replace(f'"{title}"', '"Another title"', 1))
+    expect(hand.phone.title).to_have_text("Another title")
+    # a new line begins where the one before it began
+    hand.source.click()
+    page.keyboard.press("Control+Home")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("End")
+    page.keyboard.press("Enter")
+    page.keyboard.type('"x": 1,')
+    lines = hand.source.input_value().split("\n")
+    assert lines[2] == lines[1][: len(lines[1]) - len(lines[1].lstrip())] + '"x": 1,'
+    expect(hand.found).to_contain_text("document has no x")
+    for _ in range(12):  # each pause while somebody types ends a step
+        if hand.button("Undo").is_enabled():
+            hand.button("Undo").click()
+            page.wait_for_timeout(150)
+    expect(hand.phone.title).to_have_text(title)
+    hand.tab("Python")
+    expect(hand.root.locator(".widget-tab pre")).to_contain_text("from chatkit.flowjson import")
