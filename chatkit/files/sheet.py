@@ -25,7 +25,7 @@ from chatkit.files.shield import bare, marked
 from chatkit.files.table import Odd, Row, Table, letter, shown
 
 #: What a spreadsheet program can hold.
-_MOST_ROWS, _MOST_COLUMNS, _LONGEST = 2**20, 2**14, 32767
+MOST_ROWS, _MOST_COLUMNS, LONGEST = 2**20, 2**14, 32767
 #: What is read at most: a file can be small, and unpacked larger than any memory.
 _MOST_BYTES, _MOST_CELLS = 2**30, 2**25
 # XML cannot hold these; the format writes them as _x0001_, and a text that looks so as well.
@@ -162,19 +162,19 @@ def written(columns: Sequence[str], rows: Sequence[Sequence[str | None]]) -> byt
     Raises:
         InputError: It is more than a spreadsheet can hold.
     """
-    if len(rows) >= _MOST_ROWS or len(columns) > _MOST_COLUMNS:
+    if len(rows) >= MOST_ROWS or len(columns) > _MOST_COLUMNS:
         raise InputError(
-            f"A sheet has at most {_MOST_ROWS - 1:,} rows below the names and {_MOST_COLUMNS:,} "
+            f"A sheet has at most {MOST_ROWS - 1:,} rows below the names and {_MOST_COLUMNS:,} "
             f"columns; these are {len(rows):,} and {len(columns):,}. to_csv() has no limit."
         )
-    texts = [[None if text is None else _escaped(text) for text in row] for row in rows]
+    texts = [[None if text is None else escaped(text) for text in row] for row in rows]
     if too_long := [
         Problem(f"row {number}, {column}", f"{text[:40]!r}…", f"has {len(text):,} characters")
         for number, row in enumerate(texts, 2)
         for column, text in zip(columns, row, strict=True)
-        if text is not None and len(text) > _LONGEST // 2 and _units(text) > _LONGEST
+        if text is not None and len(text) > LONGEST // 2 and units(text) > LONGEST
     ]:
-        raise InputError(f"A cell holds at most {_LONGEST:,} characters:", too_long)
+        raise InputError(f"A cell holds at most {LONGEST:,} characters:", too_long)
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet("Contacts")
     sheet.freeze_panes = "A2"
@@ -184,26 +184,28 @@ def written(columns: Sequence[str], rows: Sequence[Sequence[str | None]]) -> byt
         dimension = sheet.column_dimensions[letter(place)]
         dimension.number_format = "@"
         dimension.width = min(max(len(column) + 2, 16), 40)
-    head = [_cell(sheet, _escaped(column)) for column in columns]
+    head = [text_cell(sheet, escaped(column)) for column in columns]
     for cell in head:
         cell.font = Font(bold=True)
-    for cells in (head, *([_cell(sheet, text) for text in row] for row in texts)):
+    for cells in (head, *([text_cell(sheet, text) for text in row] for row in texts)):
         sheet.append(cells)
     target = BytesIO()
     book.save(target)
     return target.getvalue()
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
+    """Write what XML cannot hold as a workbook does."""
     return _ESCAPE.sub(lambda found: f"_x{ord(found[0]):04X}_", marked(text))
 
 
-def _units(text: str) -> int:
+def units(text: str) -> int:
     """Count characters as a spreadsheet program does: some of ours are two of its."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def _cell(sheet: Any, text: str | None) -> Any:
+def text_cell(sheet: Any, text: str | None) -> Any:
+    """Make a cell that holds this text and stays text, whatever is typed into it."""
     if text is None:
         return None
     cell = WriteOnlyCell(sheet, text)

@@ -273,7 +273,7 @@ def test_cells_that_are_too_long_are_refused_before_a_program_cuts_them() -> Non
 def test_more_rows_or_columns_than_a_sheet_has_are_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(sheet, "_MOST_ROWS", 3)
+    monkeypatch.setattr(sheet, "MOST_ROWS", 3)
     assert len(rows(written(["a"], [("1",), ("2",)]))) == 3
     with pytest.raises(InputError, match="at most 2 rows below the names"):
         written(["a"], [("1",), ("2",), ("3",)])

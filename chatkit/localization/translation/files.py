@@ -1,0 +1,128 @@
+"""Files: units into files of any format, and back; what a file is, its content tells."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, get_args
+
+from chatkit.errors import InputError
+from chatkit.files.source import opened
+from chatkit.localization.translation import grid, po, xliff
+from chatkit.localization.translation.unit import Unit
+
+Form = Literal["xlsx", "csv", "po", "xliff-1.2", "xliff-2.0"]
+FORMS: tuple[Form, ...] = get_args(Form)
+#: A file, or several; a folder stands for the files in it.
+Paths: TypeAlias = "str | os.PathLike[str] | bytes | Iterable[str | os.PathLike[str] | bytes]"
+
+#: What a name ends in says what a file is to be; of XLIFF every program reads 1.2.
+_ENDINGS: Mapping[str, Form] = {
+    ".xlsx": "xlsx",
+    ".csv": "csv",
+    ".po": "po",
+    ".xlf": "xliff-1.2",
+    ".xliff": "xliff-1.2",
+}
+#: These tell only of one language each.
+_EACH: tuple[Form, ...] = ("po", "xliff-1.2", "xliff-2.0")
+
+
+def form_of(path: Path, asked: Form | None) -> Form:
+    """Tell what a file is to be.
+
+    Raises:
+        InputError: Neither its name says it, nor does `asked`.
+    """
+    if asked is not None and asked not in FORMS:
+        raise InputError(f"form= takes one of {', '.join(FORMS)}, not {asked!r}.")
+    form = asked or _ENDINGS.get(path.suffix.lower())
+    if form is None:
+        raise InputError(
+            f"What {path.name!r} is to be cannot be told: its name must end in "
+            f"{', '.join(_ENDINGS)}, or say form=."
+        )
+    return form
+
+
+def written(
+    units: Sequence[Unit], path: Path, form: Form, source: str, *, one_sheet: bool
+) -> dict[Path, tuple[list[Unit], bytes]]:
+    """Make the files of these units: by their paths, which units they hold, and their content.
+
+    PO and XLIFF have a file for each language, whose code stands in the name: `texts.de.po`.
+
+    Raises:
+        InputError: A file cannot hold it.
+    """
+    if form in _EACH:
+        parts: dict[str, list[Unit]] = {}
+        for unit in units:
+            parts.setdefault(unit.lang_code, []).append(unit)
+        return {
+            path.with_name(f"{path.stem}.{code}{path.suffix}"): (part, _one(part, form, source))
+            for code, part in parts.items()
+        }
+    whole = list(units)
+    if form == "xlsx":
+        return {path: (whole, grid.workbook_of(whole, one_sheet=one_sheet))}
+    return {path: (whole, grid.csv_of(whole))}
+
+
+def _one(units: Sequence[Unit], form: Form, source: str) -> bytes:
+    if form == "po":
+        return po.written(units, source)
+    return xliff.written(units, source, "1.2" if form == "xliff-1.2" else "2.0")
+
+
+def read(paths: Paths) -> list[Unit]:
+    """Read the units of files, each with the place where it stands.
+
+    Raises:
+        InputError: One of them is no file of translations.
+        OSError: There is none, or it cannot be opened.
+    """
+    return [unit for path in _each(paths) for unit in _read(path)]
+
+
+def _each(paths: Paths) -> Iterator[Any]:
+    if isinstance(paths, str | os.PathLike):
+        path = Path(paths).expanduser()
+        if not path.is_dir():
+            yield path
+            return
+        found = sorted(each for each in path.iterdir() if each.suffix.lower() in _ENDINGS)
+        if not found:
+            raise InputError(f"{path.name} has no file that ends in {', '.join(_ENDINGS)}.")
+        yield from found
+    elif isinstance(paths, bytes):
+        yield paths
+    elif isinstance(paths, Iterable):
+        for each in paths:
+            yield from _each(each)
+    else:
+        raise InputError(f"Pass a path, or several, not a {type(paths).__name__}.")
+
+
+def _read(path: Path | bytes) -> list[Unit]:
+    name, content = opened(path)
+    data = content.encode() if isinstance(content, str) else content
+    try:
+        units = _reader(data, name)(data)
+    except InputError as error:
+        error.args = (f"{name}: {error}",)
+        raise
+    return [unit._replace(place=", ".join(filter(None, (name, unit.place)))) for unit in units]
+
+
+def _reader(data: bytes, name: str) -> Callable[[bytes], list[Unit]]:
+    """Tell by its beginning what a file is; by its name only where that says nothing."""
+    if data.startswith(b"PK"):
+        return grid.read_workbook
+    begin = data[:4000].replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n")
+    if begin.startswith(b"<"):
+        return xliff.read
+    lines = begin.splitlines()
+    message = any(line.startswith((b"msgid", b"msgctxt")) for line in lines)
+    return po.read if message or name.lower().endswith(".po") else grid.read_csv

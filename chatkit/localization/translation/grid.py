@@ -1,0 +1,137 @@
+"""Grid: units as the rows of a spreadsheet, in a CSV file or a workbook."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from chatkit.bulk.value import visible
+from chatkit.errors import InputError
+from chatkit.files import sheets, text
+from chatkit.files.cells import as_text, word
+from chatkit.files.table import Odd, Table
+from chatkit.files.writing import to_csv
+from chatkit.localization.table import frame_of
+from chatkit.localization.translation.spelling import spelled, unspelled
+from chatkit.localization.translation.unit import Unit
+
+#: The columns; a translator fills in `translation`.
+COLUMNS = (
+    *("template_code", "lang_code", "field", "source", "translation", "note", "at_most", "stamp"),
+)
+_NEEDED = ("template_code", "lang_code", "field", "source", "translation", "stamp")
+_WIDE = ("source", "translation", "note")
+
+
+class _Row:
+    """One unit as cells."""
+
+    def __init__(self, unit: Unit) -> None:
+        self.template_code, self.lang_code, self.field = unit.spot
+        self.source = spelled(unit.source)
+        self.translation = spelled(unit.target) or None
+        self.note = visible(unit.note)
+        self.at_most = str(unit.limit or "") or None
+        self.stamp = unit.stamp
+
+
+def csv_of(units: Sequence[Unit]) -> bytes:
+    """Write units of any languages as CSV."""
+    target = io.BytesIO()
+    to_csv(frame_of(map(_Row, units), COLUMNS), target)
+    return target.getvalue()
+
+
+def workbook_of(units: Sequence[Unit], *, one_sheet: bool) -> bytes:
+    """Write units as a workbook: one sheet a language, or one for all.
+
+    Raises:
+        InputError: It is more than a spreadsheet can hold.
+    """
+    books: dict[str, list[Unit]] = {}
+    for unit in units:
+        books.setdefault("translations" if one_sheet else unit.lang_code, []).append(unit)
+    rows = {title: [_cells(unit) for unit in group] for title, group in books.items()}
+    return sheets.written(COLUMNS, rows, wide=_WIDE)
+
+
+def _cells(unit: Unit) -> list[str | None]:
+    row = _Row(unit)
+    return [getattr(row, name) for name in COLUMNS]
+
+
+# --- reading ----------------------------------------------------------------------------
+
+
+def read_csv(data: bytes) -> list[Unit]:
+    """Read units from CSV.
+
+    Raises:
+        InputError: It is none, or lacks a column.
+    """
+    content, said, notes = text.decoded(data)
+    table = text.read(content, said, None, _known, notes)
+    return list(_units(table, ""))
+
+
+def read_workbook(data: bytes) -> list[Unit]:
+    """Read units from all sheets of a workbook that have them.
+
+    Raises:
+        InputError: It is none, or no sheet has them.
+    """
+    tables = sheets.read(data)
+    ours = {name: table for name, table in tables.items() if _titles(table) is not None}
+    if not ours:
+        return list(_units(next(iter(tables.values())), ""))  # says what is missing
+    return [unit for name, table in ours.items() for unit in _units(table, f"sheet {name}, ")]
+
+
+def _known(row: Sequence[str]) -> int:
+    return sum(name in COLUMNS for name in row)
+
+
+def _titles(table: Table) -> dict[str, int] | None:
+    """Find the places of the columns; None if they are not there."""
+    for row in table.rows[:1]:
+        names = {as_text(cell): place for place, cell in enumerate(row.cells) if cell is not None}
+        if all(name in names for name in _NEEDED):
+            return {name: names[name] for name in _NEEDED}
+    return None
+
+
+def _units(table: Table, sheet: str) -> Iterator[Unit]:
+    places = _titles(table)
+    if places is None:
+        raise InputError(
+            f"The first row must have the names of the columns: {', '.join(_NEEDED)}. "
+            "Put back those that are missing."
+        )
+    for row in table.rows[1:]:
+        if any(cell is not None for cell in row.cells):
+            yield _unit(row.cells, places, f"{sheet}row {row.number}")
+    for number, _, reason in table.broken:
+        yield Unit("", "", "", "", "", place=f"{sheet}row {number}", trouble=reason)
+
+
+def _unit(cells: Sequence[Any], places: dict[str, int], place: str) -> Unit:
+    trouble = ""
+    said: dict[str, str] = {}
+    for name, number in places.items():
+        value = cells[number] if number < len(cells) else None
+        found, reason = word(value)
+        if reason:
+            trouble = f"the {name} {reason}"
+            found = value.text if isinstance(value, Odd) else as_text(value)
+        said[name] = unspelled(found or "")
+    return Unit(
+        said["template_code"],
+        said["lang_code"],
+        said["field"],
+        said["source"],
+        said["translation"],
+        said["stamp"],
+        place=place,
+        trouble=trouble,
+    )

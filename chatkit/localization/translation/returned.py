@@ -1,0 +1,285 @@
+"""Returned: what translators sent back, held against what is there now.
+
+Three sides are compared: what went out (the stamp has its digests), what came back, and what the
+frame has now. Only a text that was changed in the file, and nowhere else, gets into the frame.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from chatkit.bulk.value import cut, many, visible
+from chatkit.localization.content import Entry, grouped
+from chatkit.localization.placeholders import slots
+from chatkit.localization.table import frame_of
+from chatkit.localization.translation import files, places
+from chatkit.localization.translation.files import Paths
+from chatkit.localization.translation.gather import contents
+from chatkit.localization.translation.spelling import half
+from chatkit.localization.translation.unit import Stamp, Unit, digest, key_of, stamp_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_SHOWN = 5  #: so many rejected texts are shown with the counts
+
+
+class Rejected(NamedTuple):
+    """One text that was not taken, and why."""
+
+    template_code: str
+    lang_code: str
+    field: str
+    reason: str  #: a word or two, to choose by: "conflict"
+    message: str
+    live: str  #: what is there now
+    returned: str
+    place: str
+
+
+class Changed(NamedTuple):
+    """One text that was taken."""
+
+    template_code: str
+    lang_code: str
+    field: str
+    before: str
+    after: str
+
+
+class Returned:
+    """The contents with the translations in them, and what could not be taken.
+
+    `frame` is for `client.templates.plan`. A content that is new is a draft.
+    """
+
+    def __init__(
+        self,
+        frame: pd.DataFrame,
+        changed: Sequence[Changed],
+        rejected: Sequence[Rejected],
+        unchanged: int,
+        new: int,
+    ) -> None:
+        self.frame = frame
+        self.unchanged = unchanged  #: how many texts came back as they went out
+        self.new = new  #: how many contents were not there before
+        self._changed, self._rejected = changed, rejected
+
+    @property
+    def changed(self) -> pd.DataFrame:
+        """Every text that was taken, with what was there before."""
+        return frame_of(self._changed, Changed._fields)
+
+    @property
+    def rejected(self) -> pd.DataFrame:
+        """Every text that was not taken, with the reason."""
+        return frame_of(self._rejected, Rejected._fields)
+
+    def __repr__(self) -> str:
+        count = len({each[:2] for each in self._changed})
+        lines = [
+            f"{many(len(self._changed), 'text')} changed in {many(count, 'content')} "
+            f"({self.new:,} new), {self.unchanged:,} as they were, "
+            f"{len(self._rejected):,} rejected"
+        ]
+        for each in self._rejected[:_SHOWN]:
+            where = f"{each.template_code} {each.lang_code} {each.field}".strip()
+            lines.append(f"  {cut(where, 60)}: {each.reason}: {cut(each.message, 200)}")
+        if (rest := len(self._rejected) - _SHOWN) > 0:
+            lines.append(f"  and {rest:,} more in .rejected")
+        return "\n".join(lines)
+
+
+def read(paths: Paths, frame: pd.DataFrame, *, any_order: bool = False) -> Returned:
+    """Take back the files that `export` wrote, after translators worked in them.
+
+    Args:
+        paths: A path, several, or a folder.
+        frame: The contents as they are now: `client.templates.frame(codes, full=True)`.
+        any_order: Take placeholders in another order than in the source, too; many languages
+            need it.
+
+    Raises:
+        InputError: A file is none of translations, or the frame is not of contents in full.
+        OSError: A file cannot be opened.
+    """
+    from chatkit.localization.translation.frames import assembled
+
+    desk = _Desk(contents(frame), any_order=any_order)
+    desk.take(files.read(paths))
+    desk.part()
+    edits, new = desk.result()
+    result = assembled(frame, edits, new)
+    return Returned(result, desk.changed, desk.rejected, desk.unchanged, len(new))
+
+
+class _Desk:
+    """Judges one unit after the other, then all that must come together."""
+
+    def __init__(self, found: Sequence[Entry], *, any_order: bool) -> None:
+        self.rejected: list[Rejected] = []
+        self.changed: list[Changed] = []
+        self.unchanged = 0
+        self._any_order = any_order
+        self._members = grouped(found)
+        self._rows: dict[tuple[str, str], int] = {}
+        for row, entry in enumerate(found):
+            self._rows.setdefault((entry.template_code, entry.lang_code), row)
+        self._found = found
+        self._texts = {id(entry): places.texts(entry) for entry in found}
+        #: By content and field what is taken, and from which source.
+        self._taken: dict[tuple[str, str], dict[str, tuple[Unit, Entry]]] = {}
+
+    def take(self, units: Sequence[Unit]) -> None:
+        """Judge all units."""
+        spots: dict[tuple[str, ...], dict[str, Unit]] = {}
+        for unit in units:
+            stamp = stamp_of(unit.stamp)
+            spot = (*unit.spot, stamp.key) if stamp else (unit.place,)
+            spots.setdefault(spot, {}).setdefault(unit.target, unit)
+        for returned in spots.values():
+            several = list(returned.values())
+            touched = [unit for unit in several if _touched(unit)]
+            if not touched:
+                self.unchanged += 1  # whatever else happened to it
+            for unit in touched:
+                self._judge(unit, twice=len(touched) > 1)
+
+    def _judge(self, unit: Unit, *, twice: bool) -> None:
+        stamp = stamp_of(unit.stamp)
+        if stamp is None:
+            lost = "its stamp was lost or changed on the way"
+            self._reject(unit, "unreadable" if unit.trouble else "no stamp", unit.trouble or lost)
+            return
+        source = self._source(unit, stamp)
+        if source is None:
+            said = "neither it nor its source is in the frame, or where it belongs was changed"
+            self._reject(unit, "not in the frame", said)
+            return
+        live = self._live(unit)
+        if unit.target == live and not unit.trouble:
+            self.unchanged += 1
+        elif why := self._why_not(unit, stamp, source, live, twice=twice):
+            self._reject(unit, *why)
+        else:
+            self._taken.setdefault(unit.spot[:2], {})[unit.field] = (unit, source)
+
+    def _why_not(
+        self, unit: Unit, stamp: Stamp, source: Entry, live: str, *, twice: bool
+    ) -> tuple[str, str] | None:
+        now = self._texts[id(source)].get(unit.field, "")
+        if not now:  # nor can a file write what is no text, whatever its stamp says
+            return "source changed", f"{source.lang_code} has no such text (any more)"
+        if twice:
+            return "twice", "the files have it with several texts: keep one"
+        if unit.trouble:
+            return "unreadable", unit.trouble
+        if unit.unfinished:
+            return "unfinished", f"it is marked {unit.unfinished}"
+        if half(unit.target):
+            return "unreadable", "it holds half a character"
+        if not unit.target.strip():
+            return "emptied", "the translation was taken out; delete it in the template if meant"
+        if digest(unit.source) != stamp.source:
+            said = "the source text in the file is not the one that went out: a program changed it"
+            return "source edited", f"{said}, or a person did"
+        if digest(now) != stamp.source:
+            said = f"{source.lang_code} was changed since the export; it is now {cut(now, 60)!r}"
+            return "source changed", f"{said}. Export it again"
+        if digest(live) != stamp.target:
+            said = "somebody else translated it since the export: nothing was overwritten"
+            return "conflict", said
+        if places.together(self._entry(unit), source, unit.field) is None:
+            return "no place", "the content has another kind of header or button there"
+        return self._placeholders(now, unit.target)
+
+    def _placeholders(self, source: str, target: str) -> tuple[str, str] | None:
+        wanted, got = (list(map(str, slots(text))) for text in (source, target))
+        lost, added = Counter(wanted) - Counter(got), Counter(got) - Counter(wanted)
+        if lost:
+            more = f", and {', '.join(added)} was added" if added else ""
+            return "placeholder lost", f"{', '.join(lost)} is missing{more}"
+        if added:
+            return "placeholder added", f"{', '.join(added)} is not in the source"
+        if wanted != got and not self._any_order:
+            said = f"they are {', '.join(got)}, in the source {', '.join(wanted)}"
+            return "placeholder order", f"{said}. If that is right, read with any_order=True"
+        return None
+
+    # --- what must come together ------------------------------------------------------
+
+    def part(self) -> None:
+        """Take out what would leave a content half in the language of its source."""
+        for spot, taken in self._taken.items():
+            entry = self._at(spot)
+            for name in ("", "headers", "buttons"):
+                for source in {id(source): source for _, source in taken.values()}.values():
+                    needed = set(places.listed(source, entry, name))
+                    here = [f for f in taken if places.together(entry, source, f) == name]
+                    if here and (missing := sorted(needed - taken.keys())):
+                        said = f"without {', '.join(missing)} the content would be half translated"
+                        for field in here:
+                            self._reject(taken.pop(field)[0], "incomplete", said)
+
+    def result(self) -> tuple[dict[int, dict[str, Any]], list[dict[str, Any]]]:
+        """Return the fields that change by row, and the contents that are new."""
+        edits: dict[int, dict[str, Any]] = {}
+        new: list[dict[str, Any]] = []
+        for spot, taken in self._taken.items():
+            if not taken:
+                continue
+            source = next(iter(taken.values()))[1]
+            fields = {field: unit.target for field, (unit, _) in sorted(taken.items(), key=_order)}
+            self.changed += self._changes(taken)
+            entry = self._at(spot)
+            if entry is None:
+                begun = places.started(source, spot[1])
+                new.append({**begun, **places.edited(begun, source, fields)})
+            else:
+                edits[self._rows[spot]] = places.edited(entry.given, source, fields)
+        return edits, new
+
+    def _changes(self, taken: Mapping[str, tuple[Unit, Entry]]) -> Iterator[Changed]:
+        for unit, _ in taken.values():
+            yield Changed(*unit.spot, self._live(unit), unit.target)
+
+    # --- looking up -------------------------------------------------------------------
+
+    def _at(self, spot: tuple[str, str]) -> Entry | None:
+        row = self._rows.get(spot)
+        return None if row is None else self._found[row]
+
+    def _entry(self, unit: Unit) -> Entry | None:
+        return self._at(unit.spot[:2])
+
+    def _live(self, unit: Unit) -> str:
+        entry = self._entry(unit)
+        return "" if entry is None else self._texts[id(entry)].get(unit.field, "")
+
+    def _source(self, unit: Unit, stamp: Stamp) -> Entry | None:
+        """Find the content that a unit was translated from: the stamp tells its language."""
+        for entry in self._members.get(unit.template_code, ()):
+            if key_of(*unit.spot, entry.lang_code) == stamp.key:
+                return entry
+        return None
+
+    def _reject(self, unit: Unit, reason: str, message: str) -> None:
+        live, place = self._live(unit), visible(unit.place)
+        said = Rejected(*unit.spot, reason, message, live, unit.target, place)
+        self.rejected.append(said)
+
+
+def _touched(unit: Unit) -> bool:
+    """Whether a text is another one than that which went out."""
+    stamp = stamp_of(unit.stamp)
+    return stamp is None or digest(unit.target) != stamp.target
+
+
+def _order(item: tuple[str, object]) -> tuple[str, int]:
+    """Put the buttons in their order: the tenth after the second."""
+    name, _, inner = item[0].partition(".")
+    number = inner.partition(".")[0]
+    return name, int(number) if number.isdecimal() else 0

@@ -1,0 +1,70 @@
+"""What a file is to be its name says; what it is its content tells."""
+
+from pathlib import Path
+
+import pytest
+from localization.translation.translator import FORMATS, unit
+
+from chatkit.errors import InputError
+from chatkit.localization.translation.files import FORMS, form_of, read, written
+
+UNITS = [unit("a", "b"), unit("a", "c", lang_code="pt_BR"), unit("d", field="footer")]
+
+
+def saved(folder, form, name=None):
+    path = folder / (name or f"texts.{FORMATS[form]}")
+    made = written(UNITS, path, form, "en", one_sheet=False)
+    for each, (_, data) in made.items():
+        each.write_bytes(data)
+    return list(made)
+
+
+def test_the_tests_know_every_format():
+    assert tuple(FORMATS) == FORMS
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_format_is_told_by_its_content(tmp_path, form):
+    paths = saved(tmp_path, form)
+    wanted = sorted((u.spot, u.target) for u in UNITS)
+    assert sorted((u.spot, u.target) for u in read(paths)) == wanted
+    assert sorted((u.spot, u.target) for u in read(tmp_path)) == wanted
+    assert sorted((u.spot, u.target) for u in read([p.read_bytes() for p in paths])) == wanted
+    if form != "po":
+        odd = paths[0].rename(tmp_path / "no ending")
+        assert read(odd)[0].place.startswith("no ending")
+
+
+@pytest.mark.parametrize("form", ["po", "xliff-1.2", "xliff-2.0"])
+def test_files_of_one_language_have_it_in_their_name(tmp_path, form):
+    names = {path.name for path in saved(tmp_path, form)}
+    assert names == {f"texts.de.{FORMATS[form]}", f"texts.pt_BR.{FORMATS[form]}"}
+
+
+def test_the_name_says_the_format():
+    forms = {name: form_of(Path(name), None) for name in ("a.XLSX", "a.csv", "a.po", "a.xliff")}
+    assert forms == {"a.XLSX": "xlsx", "a.csv": "csv", "a.po": "po", "a.xliff": "xliff-1.2"}
+    assert form_of(Path("a.xlf"), "xliff-2.0") == "xliff-2.0"
+    with pytest.raises(InputError, match="its name must end in"):
+        form_of(Path("a.doc"), None)
+    with pytest.raises(InputError, match="takes one of"):
+        form_of(Path("a.po"), "doc")
+
+
+def test_a_file_that_is_none_of_translations_is_named(tmp_path):
+    for name, data in (
+        ("a.xlf", b"<x"),
+        ("b.csv", b"a,b\n1,2\n"),
+        ("c.po", b"zzz"),
+        ("d.csv", b""),
+    ):
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(InputError, match=f"^{name}: "):
+            read(tmp_path / name)
+    with pytest.raises(InputError, match="not a int"):
+        read(7)
+    with pytest.raises(OSError, match="nothing"):
+        read(tmp_path / "nothing.po")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match="has no file"):
+        read(tmp_path / "empty")

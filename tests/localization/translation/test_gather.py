@@ -1,0 +1,108 @@
+"""All texts of a frame are collected, beside what they are in the other language."""
+
+import pandas as pd
+import pytest
+from localization.contents import button, content, frame
+from localization.translation.translator import ENGLISH, GERMAN, both, english, full
+
+from chatkit.errors import InputError
+from chatkit.localization.translation.gather import chosen, contents, gather
+
+
+def spots(units):
+    return {(each.lang_code, each.field) for each in units}
+
+
+def test_every_text_stands_beside_its_translation():
+    units, homeless = gather(both(), "en", None, ())
+    assert {each.field: (each.source, each.target) for each in units} == {
+        "headers.0.text": ("Your bike is ready", "Dein Rad ist fertig"),
+        "text": (ENGLISH["text"], GERMAN["text"]),
+        "footer": ("Larkspur", "Larkspur"),
+        "buttons.0.label": ("On my way", "Unterwegs"),
+        "buttons.1.label": ("Track", "Verfolgen"),
+    }
+    assert homeless == []
+    assert len({each.stamp for each in units}) == len(units)
+
+
+def test_languages_are_written_as_the_contents_write_them():
+    rows = full(ENGLISH, {**GERMAN, "lang_code": "pt_BR"})
+    units, _ = gather(rows, "en_US", ["pt-BR", "pt_BR", "fr-CA", "en"], ())
+    assert {each.lang_code for each in units} == {"pt_BR", "fr-CA"}
+    other = pd.concat([rows, full(ENGLISH, template="other")])
+    units, _ = gather(other, "en", ["pt-BR"], ())
+    assert {(u.template_code, u.lang_code) for u in units} == {
+        ("order_ready", "pt_BR"),
+        ("other", "pt_BR"),
+    }
+
+
+def test_what_has_another_button_in_the_place_is_left_out_and_told():
+    rows = full(ENGLISH, {**GERMAN, "buttons": [button("call_phone", "Anrufen")]})
+    units, homeless = gather(rows, "en", None, ())
+    assert homeless == ["order_ready de buttons.0.label"]
+    assert ("de", "buttons.1.label") in spots(units)
+
+
+def test_only_what_is_missing():
+    rows = full(ENGLISH, {**GERMAN, "footer": "", "buttons": []})
+    units, _ = gather(rows, "en", ["de", "fr"], ())
+    missing = chosen(units, "missing", None)
+    assert {s for s in spots(missing) if s[0] == "de"} == {
+        ("de", "footer"),
+        ("de", "buttons.0.label"),
+        ("de", "buttons.1.label"),
+    }
+    assert len([s for s in spots(missing) if s[0] == "fr"]) == 5
+    assert chosen(units, "all", None) == units
+
+
+def test_only_what_changed_since_it_went_out():
+    before, _ = gather(both(), "en", None, ())
+    now = full({**ENGLISH, "footer": "New", "text": ENGLISH["text"]}, {**GERMAN, "text": "Neu"})
+    units, _ = gather(now, "en", None, ())
+    assert spots(chosen(units, "changed", before)) == {("de", "footer")}
+    assert chosen(units, "changed", units) == []
+
+
+def test_to_tell_what_changed_takes_what_went_out():
+    with pytest.raises(InputError, match="since="):
+        chosen([], "changed", None)
+    with pytest.raises(InputError, match='"missing", "all" or "changed"'):
+        chosen([], "some", None)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("en", "de", ()), "as lists"),
+        (("en", None, "samples"), "as lists"),
+        (("en", None, ("buttons",)), "samples and addresses"),
+        (("fr", None, ()), "No template has a content in 'fr'"),
+        (("en", ["german"], ()), "no code like en or en_US"),
+    ],
+)
+def test_what_cannot_be_collected_is_said(arguments, said):
+    with pytest.raises(InputError, match=said):
+        gather(both(), *arguments)
+
+
+def test_what_no_file_can_hold_is_refused_by_name():
+    rows = full({**ENGLISH, "headers": [{"type": "text", "text": "a\ud83d"}]}, template="x\u202ey")
+    with pytest.raises(InputError) as caught:
+        gather(rows, "en", ["de"], ())
+    assert {(p.field, p.reason) for p in caught.value.problems} == {
+        ("template_code", "is no code that a file can hold"),
+        ("x⟨U+202E⟩y de, headers.0.text", "holds half a character"),
+    }
+    assert "\u202e" not in str(caught.value)
+
+
+def test_a_list_of_contents_without_their_fields_is_refused():
+    short = frame({"lang_code": "en", "text": "a"})
+    with pytest.raises(InputError, match="full=True"):
+        contents(short)
+    with pytest.raises(InputError, match="template_code"):
+        contents(english().droplevel("template_code"))
+    assert len(contents(full(content()).reset_index())) == 1

@@ -1,0 +1,127 @@
+"""Spreadsheets: any text comes back, no cell is a formula, lost columns are told."""
+
+import csv
+import datetime
+import io
+
+import openpyxl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from localization.translation.translator import ANY, unit
+
+from chatkit.errors import InputError
+from chatkit.localization.translation.grid import (
+    COLUMNS,
+    csv_of,
+    read_csv,
+    read_workbook,
+    workbook_of,
+)
+
+TEXTS = ANY.filter(str.strip)
+PAIRS = st.lists(st.tuples(TEXTS, ANY), min_size=1, max_size=6)
+RISKY = ["=1+1", "+49", "-1", "@SUM(A1)", "'=1", "\t=1", '=HYPERLINK("x")', "00491", "1E5", "TRUE"]
+
+
+def units(pairs):
+    return [unit(s, t, field=f"buttons.{n}.label") for n, (s, t) in enumerate(pairs)]
+
+
+def told(found):
+    return [(each.spot, each.source, each.target, each.stamp, each.trouble) for each in found]
+
+
+@settings(max_examples=25)
+@given(pairs=PAIRS)
+def test_any_text_comes_back_from_csv(pairs):
+    sent = units(pairs)
+    assert told(read_csv(csv_of(sent))) == told(sent)
+
+
+@settings(max_examples=25)
+@given(pairs=PAIRS)
+def test_any_text_comes_back_from_a_workbook(pairs):
+    sent = units(pairs)
+    assert told(read_workbook(workbook_of(sent, one_sheet=False))) == told(sent)
+
+
+def test_no_cell_of_a_csv_file_can_be_taken_for_a_formula():
+    sent = units([(text, text) for text in RISKY])
+    rows = list(csv.reader(io.StringIO(csv_of(sent).decode("utf-8-sig"), newline="")))
+    cells = [cell for row in rows for cell in row]
+    assert not [cell for cell in cells if cell.strip()[:1] in ("=", "+", "-", "@")]
+    assert told(read_csv(csv_of(sent))) == told(sent)
+
+
+def test_all_cells_of_a_workbook_are_text():
+    sent = units([(text, text) for text in RISKY])
+    data = workbook_of(sent, one_sheet=True)
+    book = openpyxl.load_workbook(io.BytesIO(data))
+    cells = [cell for row in book.active.iter_rows() for cell in row if cell.value is not None]
+    assert {(cell.data_type, cell.number_format) for cell in cells} == {("s", "@")}
+    assert told(read_workbook(data)) == told(sent)
+
+
+def test_each_language_has_its_sheet_or_all_have_one():
+    sent = [unit(lang_code="de"), unit(lang_code="pt_BR"), unit(lang_code="de", field="footer")]
+    for one_sheet, titles in ((False, ["de", "pt_BR"]), (True, ["translations"])):
+        data = workbook_of(sent, one_sheet=one_sheet)
+        assert openpyxl.load_workbook(io.BytesIO(data)).sheetnames == titles
+        assert sorted(told(read_workbook(data))) == sorted(told(sent))
+
+
+def test_the_note_and_the_limit_stand_beside_the_text():
+    row = next(csv.DictReader(io.StringIO(csv_of([unit()]).decode("utf-8-sig"))))
+    assert (row["note"], row["at_most"]) == ("A note.", "60")
+    assert tuple(row) == COLUMNS
+
+
+def edited(data, **cells):
+    book = openpyxl.load_workbook(io.BytesIO(data))
+    for place, value in cells.items():
+        book.active[place] = value
+    target = io.BytesIO()
+    book.save(target)
+    return target.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("value", "trouble"),
+    [
+        ("=1+1", "is a formula"),
+        (2.5, "is a decimal"),
+        (datetime.date(2026, 1, 2), "is a date"),
+        (True, "is true or false"),
+    ],
+)
+def test_what_a_spreadsheet_made_of_a_text_is_told(value, trouble):
+    found = read_workbook(edited(workbook_of([unit()], one_sheet=True), E2=value))
+    assert trouble in found[0].trouble
+    assert found[0].place == "sheet translations, row 2"
+
+
+def test_other_sheets_and_columns_do_not_matter():
+    book = openpyxl.load_workbook(io.BytesIO(workbook_of([unit(target="Hallo")], one_sheet=False)))
+    book.create_sheet("my notes", 0).append(["call me"])
+    book["de"].insert_cols(1)
+    book["de"]["A1"] = "my remarks"
+    target = io.BytesIO()
+    book.save(target)
+    assert [each.target for each in read_workbook(target.getvalue())] == ["Hallo"]
+
+
+def test_a_column_that_was_taken_out_is_named():
+    data = csv_of([unit()]).replace(b'"stamp"', b'"stump"')
+    with pytest.raises(InputError, match="The first row must have the names"):
+        read_csv(data)
+    with pytest.raises(InputError, match="The first row must have the names"):
+        read_workbook(edited(workbook_of([unit()], one_sheet=True), H1="stump"))
+
+
+def test_a_row_that_is_broken_is_told_and_the_others_are_read():
+    first, second = csv_of([unit(target="Hallo"), unit(field="footer")]).splitlines()[1:]
+    head = csv_of([unit()]).splitlines()[0]
+    found = read_csv(b"\n".join([head, first, b'"a"b,c', second]))
+    assert [each.field for each in found if not each.trouble] == ["text", "footer"]
+    assert [each.place for each in found if each.trouble] == ["row 3"]

@@ -1,0 +1,136 @@
+"""Texts are found where they stand, and put where they belong."""
+
+import copy
+
+import pytest
+from hypothesis import given, settings
+from localization.contents import CONTENT, button, content, website
+from localization.translation.translator import ENGLISH, GERMAN
+
+from chatkit.localization.content import entries
+from chatkit.localization.translation.places import (
+    edited,
+    limit,
+    listed,
+    note,
+    started,
+    texts,
+    together,
+)
+
+
+def entry(**fields):
+    return entries(content(**fields))[0]
+
+
+SOURCE = entries(ENGLISH)[0]
+
+
+def test_every_text_that_a_customer_reads_is_found():
+    assert texts(SOURCE, ()) == {
+        "headers.0.text": "Your bike is ready",
+        "text": ENGLISH["text"],
+        "footer": "Larkspur",
+        "buttons.0.label": "On my way",
+        "buttons.1.label": "Track",
+    }
+
+
+def test_samples_and_addresses_are_found_when_asked_for():
+    more = texts(SOURCE, ("samples", "addresses")).items() - texts(SOURCE, ()).items()
+    assert dict(more) == {
+        "variables.1": "Ana",
+        "variables.2": "A-17",
+        "buttons.1.value": "https://shop.example/en",
+    }
+
+
+def test_what_is_blank_or_no_text_is_left_out():
+    assert texts(entry(text=" \n", footer=None, headers=[{"type": "image"}], buttons=["x"])) == {
+        "variables.1": "Ana",
+        "variables.2": "A-17",
+    }
+
+
+def test_a_note_says_what_it_is_how_long_and_what_must_stay():
+    assert note("text", SOURCE) == (
+        "The text of the message. At most 1,024 characters. "
+        "Keep {{1}} (like Ana), {{2}} (like A-17), in this order."
+    )
+    assert note("buttons.1.label", SOURCE) == (
+        "The label of button 2 (visit website). At most 25 characters."
+    )
+    assert note("buttons.1.value", SOURCE).startswith("The address of button 2")
+    assert note("variables.2", SOURCE) == "A sample of what stands in place of {{2}}."
+    assert note("footer", SOURCE) == "The footer. At most 60 characters."
+    assert note("headers.0.text", SOURCE) == "The header. At most 60 characters."
+    assert limit("variables.1") is None
+
+
+def test_each_text_is_put_into_its_place_and_nothing_else_changes():
+    new = {
+        "headers.0.text": "H",
+        "text": "T",
+        "footer": "F",
+        "buttons.0.label": "A",
+        "buttons.1.label": "B",
+        "buttons.1.value": "https://shop.example/de",
+        "variables.2": "A-18",
+    }
+    before = copy.deepcopy(GERMAN)
+    fields = edited(GERMAN, SOURCE, new)
+    assert before == GERMAN
+    after = {**GERMAN, **fields}
+    assert {k: texts(entries(after)[0])[k] for k in new} == new
+    assert [b["type"] for b in after["buttons"]] == ["custom", "visit_website"]
+    assert after["variables"] == {"1": "Ana", "2": "A-18"}
+    assert {k: v for k, v in after.items() if k not in fields} == {
+        k: v for k, v in GERMAN.items() if k not in fields
+    }
+
+
+@settings(max_examples=60)
+@given(given_=CONTENT)
+def test_whatever_stands_in_a_content_its_own_texts_put_back_change_nothing(given_):
+    found = entries(given_)[0]
+    new = {f: t for f, t in texts(found).items() if together(found, found, f) == f}
+    for name, value in edited(found.given, found, new).items():
+        assert value == found.given[name]
+
+
+def test_a_new_content_is_a_draft_like_its_source():
+    begun = started(entries({**ENGLISH, "id": 7, "updated_at": "x"})[0], "de_AT")
+    assert begun == {**ENGLISH, "lang_code": "de_AT", "is_draft": True}
+    begun["buttons"][0]["label"] = "changed"
+    assert ENGLISH["buttons"][0]["label"] == "On my way"
+
+
+def test_texts_come_together_where_half_of_them_would_be_worse_than_none():
+    bare = entry(headers=[], buttons=[button("custom", "Da")])
+    assert together(None, SOURCE, "footer") == ""
+    assert together(bare, SOURCE, "footer") == "footer"
+    assert together(bare, SOURCE, "buttons.0.label") == "buttons.0.label"
+    assert together(bare, SOURCE, "buttons.1.label") == "buttons"
+    assert together(bare, SOURCE, "headers.0.text") == "headers"
+    assert list(listed(SOURCE, bare, "buttons")) == ["buttons.1.label"]
+    assert set(listed(SOURCE, None, "")) == set(texts(SOURCE, ()))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        entry(buttons=[website("https://a.example"), button("custom")]),
+        entry(buttons="none"),
+        entry(buttons=["no", "objects"]),
+    ],
+)
+def test_what_has_something_else_in_a_place_takes_no_text_there(other):
+    assert together(other, SOURCE, "buttons.1.label") is None
+
+
+def test_a_button_that_is_missing_is_a_copy_of_the_source():
+    fields = edited({"buttons": []}, SOURCE, {"buttons.0.label": "A", "buttons.1.label": "B"})
+    assert fields["buttons"] == [
+        button("custom", "A"),
+        website("https://shop.example/en", label="B"),
+    ]

@@ -1,0 +1,370 @@
+"""What comes back gets into the frame exactly, or is rejected with its reason; nothing is lost."""
+
+import copy
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from localization.contents import DEMO, button, content, demo, naughty, website  # noqa: F401
+from localization.translation.translator import (
+    ANY,
+    ENGLISH,
+    FORMATS,
+    GERMAN,
+    WORDS,
+    both,
+    english,
+    full,
+    translate,
+    unit,
+)
+
+import chatkit
+from chatkit.localization.content import entries
+from chatkit.localization.translation import export, read
+from chatkit.localization.translation.grid import csv_of
+from chatkit.localization.translation.places import texts
+from chatkit.localization.translation.spelling import half
+
+FORMS = tuple(FORMATS)
+TEXT = ANY.filter(str.strip)
+WORD = WORDS.filter(str.strip)
+
+
+def sent(frame, folder, form="csv", **options):
+    """Write a frame into files, over those of the example before."""
+    path = folder / f"texts.{FORMATS[form]}"
+    return export(frame, path, form=form, replace=True, **options).path.tolist()
+
+
+def same(one, other):
+    """Whether two frames have the same cells, whatever is nothing in them."""
+    assert one.index.equals(other.index)
+    assert one.columns.equals(other.columns)
+    assert one.dtypes.equals(other.dtypes)
+    return [e.given for e in entries(one)] == [e.given for e in entries(other)]
+
+
+def reasons(result):
+    return dict(zip(result.rejected.field, result.rejected.reason, strict=True))
+
+
+# --- the property -----------------------------------------------------------------------------
+
+CONTENT = st.builds(
+    lambda text, header, footer, labels, url, sample: content(
+        text=text,
+        variables={"1": sample},
+        footer=footer,
+        headers=[{"type": "text", "text": header}],
+        buttons=[button("custom", labels[0]), website(url, label=labels[1])],
+    ),
+    *(TEXT, TEXT, TEXT, st.tuples(TEXT, TEXT), TEXT, TEXT),
+)
+QUIET = settings(
+    max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@QUIET
+@given(source=CONTENT, target=CONTENT)
+def test_any_content_comes_back_unchanged(tmp_path, form, source, target):
+    frame = full(source, {**target, "lang_code": "de"})
+    paths = sent(frame, tmp_path, form, only="all", also=["samples", "addresses"])
+    result = read(paths, frame)
+    assert same(result.frame, frame)
+    assert (len(result.changed), len(result.rejected), result.unchanged) == (0, 0, 7)
+
+
+@st.composite
+def translations(draw):
+    """A content in two languages: other words, the same placeholders."""
+    fields = ("text", "headers.0.text", "footer", "buttons.0.label", "buttons.1.label")
+    sides = ({}, {})
+    for field in fields:
+        slots = [f"{{{{{n + 1}}}}}" for n in range(draw(st.integers(0, 2)))]
+        for side in sides:
+            words = [draw(WORD) for _ in range(len(slots) + 1)]
+            pairs = zip(words, [*slots, ""], strict=True)
+            side[field] = "".join(part for pair in pairs for part in pair)
+    return sides
+
+
+@pytest.mark.parametrize("form", FORMS)
+@QUIET
+@given(sides=translations())
+@example(sides=({"text": "=1"}, {"text": "⟨U+000D⟩\r\n'=2 "}))
+def test_what_a_translator_writes_comes_back_exactly(tmp_path, form, sides):
+    words = {**texts(entries(ENGLISH)[0], ()), "text": "Hello"}
+    source, target = ({**words, **side} for side in sides)
+    frame = full(
+        content(
+            text=source["text"],
+            footer=source["footer"],
+            headers=[{"type": "text", "text": source["headers.0.text"]}],
+            buttons=[
+                button("custom", source["buttons.0.label"]),
+                website("https://shop.example/en", label=source["buttons.1.label"]),
+            ],
+        )
+    )
+    paths = sent(frame, tmp_path, form, languages=["pt-BR"])
+    translate(paths, lambda field, _: target[field])
+    result = read(paths, frame, any_order=True)
+    assert result.rejected.empty, result
+    made = next(e for e in entries(result.frame) if e.lang_code == "pt-BR")
+    assert texts(made, ()) == target
+    assert made.given["is_draft"] is True
+    assert made.buttons[1]["value"] == "https://shop.example/en"
+    assert same(result.frame.iloc[:1], frame.astype(result.frame.dtypes))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_naughty_strings_come_back(tmp_path, shared, form):
+    strings = [s for s in naughty(shared) if s.strip() and not half(s)]
+    frame = full(*(content(text=s, footer=s) for s in strings)).reset_index()
+    frame["template_code"] = [f"t{n}" for n in range(len(frame))]
+    paths = sent(frame, tmp_path, form, languages=["ar"])
+    said = dict(zip(frame.template_code, strings, strict=True))
+    translate(paths, lambda _, source: f"» {source} «")
+    result = read(paths, frame)
+    assert result.rejected.empty, result
+    made = result.frame[result.frame.lang_code == "ar"].set_index("template_code").text
+    assert {code: made[code] for code in said} == {c: f"» {s} «" for c, s in said.items()}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_demo_account_makes_the_trip(tmp_path, demo, form):
+    result = read(sent(demo, tmp_path, form, only="all"), demo)
+    assert same(result.frame, demo)
+    assert result.changed.empty and result.rejected.empty
+
+
+# --- three sides ------------------------------------------------------------------------------
+
+
+def test_only_what_was_changed_in_the_file_changes(tmp_path):
+    frame = both()
+    before = copy.deepcopy(frame.to_dict())
+    paths = sent(frame, tmp_path, only="all")
+    translate(paths, lambda field, _: "Losfahren" if field == "buttons.0.label" else None)
+    result = read(paths, frame)
+    assert result.frame.loc[("order_ready", "de"), "buttons"] == [
+        button("custom", "Losfahren"),
+        website("https://shop.example/de", label="Verfolgen"),
+    ]
+    assert frame.to_dict() == before
+    assert same(result.frame.drop(columns="buttons"), frame.drop(columns="buttons"))
+    row = result.changed.iloc[0]
+    assert (row.lang_code, row.before, row.after) == ("de", "Unterwegs", "Losfahren")
+    assert repr(result) == "1 text changed in 1 content (0 new), 4 as they were, 0 rejected"
+
+
+def test_what_somebody_else_changed_is_a_conflict_and_not_overwritten(tmp_path):
+    paths = sent(both(), tmp_path, only="all")
+    translate(paths, lambda field, _: "Von mir" if field == "footer" else None)
+    now = full(ENGLISH, {**GERMAN, "footer": "Von jemand anderem", "text": "Hallo {{1}} {{2}}!"})
+    result = read(paths, now)
+    assert reasons(result) == {"footer": "conflict"}
+    assert result.rejected.live.tolist() == ["Von jemand anderem"]
+    assert result.rejected.returned.tolist() == ["Von mir"]
+    assert result.rejected.place.tolist() == ["texts.csv, row 4"]
+    assert same(result.frame, now)
+
+
+def test_what_is_there_already_is_nothing_to_do(tmp_path):
+    paths = sent(both(), tmp_path, only="all")
+    translate(paths, lambda field, _: "Neu" if field == "footer" else None)
+    result = read(paths, full(ENGLISH, {**GERMAN, "footer": "Neu"}))
+    assert (len(result.changed), len(result.rejected), result.unchanged) == (0, 0, 5)
+
+
+def test_a_source_that_changed_meanwhile_is_told(tmp_path):
+    paths = sent(both(), tmp_path, only="all")
+    translate(paths, lambda field, _: "Neu" if field in ("footer", "buttons.0.label") else None)
+    result = read(paths, full({**ENGLISH, "footer": "Larkspur Cycles"}, GERMAN))
+    assert reasons(result) == {"footer": "source changed"}
+    assert "Larkspur Cycles" in result.rejected.message[0]
+    assert result.changed.field.tolist() == ["buttons.0.label"]
+
+
+def test_a_content_that_was_deleted_or_made_meanwhile(tmp_path):
+    paths = sent(both(), tmp_path, only="all")
+    translate(paths, lambda field, _: "Neu" if field == "footer" else None)
+    assert reasons(read(paths, english())) == {"footer": "conflict"}
+    paths = sent(english(), tmp_path, languages=["de"])
+    translate(paths, lambda _, source: f"de: {source}")
+    result = read(paths, both())
+    assert set(reasons(result).values()) == {"conflict"}
+    assert same(result.frame, both())
+
+
+def test_a_file_of_other_templates_is_rejected_whole(tmp_path):
+    paths = sent(english(), tmp_path, languages=["de"])
+    translate(paths, lambda _, source: source)
+    result = read(paths, full(ENGLISH, template="other"))
+    assert set(reasons(result).values()) == {"not in the frame"}
+    assert len(result.rejected) == 5
+
+
+def test_an_old_file_beside_the_finished_one_does_no_harm(tmp_path):
+    old = sent(both(), tmp_path, "xlsx", only="all")
+    new = sent(both(), tmp_path, "csv", only="all")
+    translate(new, lambda field, _: "Neu" if field == "footer" else None)
+    for paths in ([*old, *new], [*new, *old], tmp_path):
+        result = read(paths, both())
+        assert result.changed.field.tolist() == ["footer"]
+        assert result.rejected.empty
+    translate(old, lambda field, _: "Anders" if field == "footer" else None)
+    result = read(tmp_path, both())
+    assert result.rejected.reason.tolist() == ["twice", "twice"]
+    assert same(result.frame, both())
+
+
+# --- what a translator may do wrong -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["csv", "po", "xliff-1.2"])
+@pytest.mark.parametrize(
+    ("done", "reason"),
+    [
+        ("Hallo {{1}}, fertig.", "placeholder lost"),
+        ("Hallo {{1}} {{1}}, fertig.", "placeholder lost"),
+        ("Hallo {{1}} {{2}} {{3}}.", "placeholder added"),
+        ("Hallo {{1}} {{2}} {{2}}.", "placeholder added"),
+        ("Hallo { {1}}, {{2}}.", "placeholder lost"),
+        ("Hallo {{١}}, {{2}}.", "placeholder lost"),
+        ("Hallo {{2}}, {{1}}.", "placeholder order"),
+        (" ", "emptied"),
+        ("", "emptied"),
+    ],
+)
+def test_what_would_break_a_message_is_rejected(tmp_path, form, done, reason):
+    paths = sent(both(), tmp_path, form, only="all")
+    translate(paths, lambda field, _: done if field == "text" else None)
+    result = read(paths, both())
+    assert reasons(result) == {"text": reason}
+    assert same(result.frame, both())
+    if reason == "placeholder order":
+        taken = read(paths, both(), any_order=True)
+        assert taken.frame.loc[("order_ready", "de"), "text"] == done
+
+
+def test_a_source_text_that_was_edited_in_the_file_is_told(tmp_path):
+    paths = sent(both(), tmp_path, "xliff-1.2", only="all")
+    path = tmp_path / "texts.de.xlf"
+    text = path.read_text().replace("<source>Larkspur", "<source>Lark").replace(">Larkspur<", ">L<")
+    path.write_text(text)
+    assert reasons(read(paths, both())) == {"footer": "source edited"}
+
+
+def test_what_is_not_finished_waits(tmp_path):
+    paths = sent(both(), tmp_path, "po", only="all")
+    path = tmp_path / "texts.de.po"
+    old = '#. The footer. At most 60 characters.\nmsgctxt "order_ready/footer'
+    text = path.read_text().replace('msgstr "Larkspur"', 'msgstr "Lerche"')
+    assert old in text
+    path.write_text(text.replace(old, "#, fuzzy\n" + old))
+    assert reasons(read(paths, both())) == {"footer": "unfinished"}
+
+
+def test_a_stamp_or_a_place_that_was_changed_is_told(tmp_path):
+    paths = sent(both(), tmp_path, only="all")
+    translate(paths, lambda _, source: f"neu {source}")
+    path = tmp_path / "texts.csv"
+    rows = path.read_text(encoding="utf-8-sig").splitlines()
+    rows[3] = rows[3][:-3]
+    rows[4] = rows[4].replace("buttons.0", "buttons.1")
+    path.write_text("\n".join(rows), encoding="utf-8-sig")
+    result = read(paths, both())
+    assert reasons(result) == {"footer": "no stamp", "buttons.1.label": "not in the frame"}
+    assert len(result.rejected) == 2
+    assert result.changed.field.tolist() == ["headers.0.text", "text", "buttons.1.label"]
+
+
+@pytest.mark.parametrize(
+    "field", ["is_draft", "buttons.1.type", "id", "variables.7", "buttons.9.label"]
+)
+def test_a_file_cannot_write_what_is_no_text_of_the_source(tmp_path, field):
+    path = tmp_path / "made up.csv"
+    path.write_bytes(csv_of([unit("", "", field=field)._replace(target="yes")]))
+    result = read(path, both())
+    assert reasons(result) == {field: "source changed"}
+    assert same(result.frame, both())
+
+
+def test_a_new_content_is_made_whole_or_not_at_all(tmp_path):
+    paths = sent(english(), tmp_path, languages=["de"])
+    translate(paths, lambda field, source: None if field == "footer" else f"de {source}")
+    result = read(paths, english())
+    assert set(reasons(result).values()) == {"incomplete"}
+    assert "without footer" in result.rejected.message[0]
+    assert same(result.frame, english())
+
+
+def test_buttons_that_are_missing_come_together_or_not_at_all(tmp_path):
+    now = full(ENGLISH, {**GERMAN, "buttons": []})
+    paths = sent(now, tmp_path)
+    translate(paths, lambda field, _: "Los" if field == "buttons.0.label" else None)
+    assert reasons(read(paths, now)) == {"buttons.0.label": "incomplete"}
+    translate(paths, lambda field, _: "Los" if field == "buttons.0.label" else "Spur")
+    result = read(paths, now)
+    assert result.frame.loc[("order_ready", "de"), "buttons"] == [
+        button("custom", "Los"),
+        website("https://shop.example/en", label="Spur"),
+    ]
+
+
+def test_a_button_of_another_kind_takes_no_label(tmp_path):
+    paths = sent(both(), tmp_path, only="all")
+    translate(paths, lambda field, _: "Neu" if field == "buttons.0.label" else None)
+    other = full(
+        ENGLISH, {**GERMAN, "buttons": [button("call_phone", "Unterwegs"), *GERMAN["buttons"][1:]]}
+    )
+    assert reasons(read(paths, other)) == {"buttons.0.label": "no place"}
+
+
+def test_what_a_spreadsheet_made_of_a_text_is_told(tmp_path):
+    import openpyxl
+
+    paths = sent(both(), tmp_path, "xlsx", only="all")
+    book = openpyxl.load_workbook(paths[0])
+    book.active["E4"] = "=A1"
+    book.save(paths[0])
+    result = read(paths, both())
+    assert reasons(result) == {"footer": "unreadable"}
+    assert result.rejected.place.tolist() == ["texts.xlsx, sheet de, row 4"]
+
+
+def test_what_was_rejected_is_shown_with_the_counts_and_spelled_out(tmp_path):
+    paths = sent(both(), tmp_path, only="all")
+    translate(paths, lambda field, _: "a{{9\u202e}}" if field == "text" else None)
+    said = repr(read(paths, both()))
+    assert said.startswith("0 texts changed in 0 contents (0 new), 4 as they were, 1 rejected\n")
+    assert "\u202e" not in said
+    assert "order_ready de text: placeholder lost" in said
+
+
+# --- into the account -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_translations_become_a_plan_and_are_there_afterwards(tmp_path, form):
+    with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
+        frame = client.templates.frame(DEMO, full=True)
+        paths = sent(frame, tmp_path, form, languages=["it", "de"])
+        translate(paths, lambda _, source: None if "{{" in source else f"{source} !")
+        mixed = read(paths, frame)
+        assert mixed.new == 0  # no text was translated that has placeholders
+        paths = sent(frame, tmp_path, form, languages=["it"])
+        translate(paths, lambda _, source: f"{source} !")
+        result = read(paths, frame)
+        plan = client.templates.plan(result.frame)
+        assert len(plan) == result.new == 6
+        plan.apply()
+        after = client.templates.frame(DEMO, full=True)
+        made = [e for e in entries(after) if e.lang_code == "it"]
+        wanted = [e for e in entries(result.frame) if e.lang_code == "it"]
+        assert [texts(e) for e in made] == [texts(e) for e in wanted]
+        assert len(client.templates.plan(read(paths, after).frame)) == 0
