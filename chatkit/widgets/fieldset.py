@@ -149,7 +149,9 @@ class Fieldset:
                 value = shortly(field.read())
             except ValueError as error:
                 value = visible(str(error))
-            cells = "".join(f'<td dir="auto" {START}>{escape(part)}</td>' for part in (value, field.help))
+            cells = "".join(
+                f'<td dir="auto" {START}>{escape(part)}</td>' for part in (value, field.help)
+            )
             rows.append(f'<tr><th scope="row" {START}>{name}</th>{cells}</tr>')
         return f"<table>{''.join(rows)}</table>"
 
