@@ -11,7 +11,7 @@
 PYTHON  ?= python3
 PORT    ?= 8888
 BROWSER ?= 1
-BENCHES ?= imports client apply frames plan flatness sandbox telephone spreadsheets lint
+BENCHES ?= imports client apply frames plan flatness sandbox telephone spreadsheets lint templates
 ROWS    ?= 10000
 KILLS   ?= 1000
 SEED    ?= 0

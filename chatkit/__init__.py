@@ -38,15 +38,26 @@ if TYPE_CHECKING:
     from chatkit.history import journal, prune, resume, runs, undo
     from chatkit.profile import ServiceProfile
     from chatkit.sandbox import Sandbox
-    from chatkit.widgets import Editor, Form, Grid, PlanView, Player
+    from chatkit.widgets import (
+        BoardGrid,
+        ContentForm,
+        Editor,
+        Form,
+        Grid,
+        PlanView,
+        Player,
+        Preview,
+    )
 
 __all__ = [
     "AccountBusy",
     "BadAnswer",
+    "BoardGrid",
     "CallError",
     "ChatkitError",
     "Client",
     "Conflict",
+    "ContentForm",
     "DeadlinePassed",
     "Editor",
     "Form",
@@ -61,6 +72,7 @@ __all__ = [
     "PlanRefused",
     "PlanView",
     "Player",
+    "Preview",
     "RateLimited",
     "Refused",
     "Sandbox",
@@ -87,7 +99,13 @@ _HOME = {
     "doctor": "checkup",
     "flowjson": "flowjson",
     "read_contacts": "files",
-    **dict.fromkeys(("Editor", "Form", "Grid", "PlanView", "Player"), "widgets"),
+    **dict.fromkeys(
+        (
+            *("BoardGrid", "ContentForm", "Editor", "Form", "Grid"),
+            *("PlanView", "Player", "Preview"),
+        ),
+        "widgets",
+    ),
     **dict.fromkeys(("journal", "prune", "resume", "runs", "undo"), "history"),
 }
 

@@ -113,6 +113,8 @@ class Place(BaseModel):
     base_url: BaseAddress
     account_id: AccountId
     profile: ServiceProfile = Field(default_factory=ServiceProfile, repr=False)
+    templates: tuple[Annotated[str, Field(min_length=1)], ...] = Field(default=(), repr=False)
+    """Template codes that a person has had remembered: the API has no list of them."""
 
 
 class Connection(Place):

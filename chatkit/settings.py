@@ -11,6 +11,8 @@ A configuration file looks like this, and never holds a token:
 base_url = "https://staging.example.com"
 account_id = "1001"
 
+templates = ["welcome"]  # what client.templates.remember(codes) keeps
+
 [staging.profile]        # only what differs from the defaults of ServiceProfile
 search_param = "q"
 ```
@@ -23,7 +25,7 @@ import os
 import re
 import tempfile
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -193,6 +195,9 @@ def save(name: str, connection: Connection) -> None:
 
     def change(document: tomlkit.TOMLDocument) -> None:
         table = document.setdefault(name, tomlkit.table())
+        there = table.get("base_url"), str(table.get("account_id"))
+        if there != (connection.base_url, connection.account_id):
+            table.pop("templates", None)  # of another account
         table["base_url"] = connection.base_url
         table["account_id"] = connection.account_id
         changed = connection.profile.model_dump(mode="json", exclude_defaults=True)
@@ -202,6 +207,27 @@ def save(name: str, connection: Connection) -> None:
         profile.update({key: "" if value is None else value for key, value in changed.items()})
         if not profile:
             del table["profile"]
+
+    _edit(change)
+
+
+def keep_templates(name: str, codes: Sequence[str]) -> None:
+    """Keep template codes with a connection, in place of those before; none to forget them.
+
+    Raises:
+        SettingsError: The name is unknown, or the file cannot be read or written.
+    """
+    import tomlkit
+
+    _table(name)
+
+    def change(document: tomlkit.TOMLDocument) -> None:
+        table: Any = document[name]
+        table.pop("templates", None)
+        if codes:
+            kept = tomlkit.array()
+            kept.extend(codes)
+            table["templates"] = kept.multiline(len(codes) > 3)
 
     _edit(change)
 

@@ -1,15 +1,38 @@
-"""Widgets: forms, a grid, plans and flows, for people who would rather not write code."""
+"""Widgets: forms, a grid, plans, flows and messages, for people who would rather not write code."""
 
 # Names are loaded when they are first used: ipywidgets is not imported before it is needed.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from chatkit.widgets.editor import Editor
-    from chatkit.widgets.form import Form
-    from chatkit.widgets.grid import Grid
-    from chatkit.widgets.planview import PlanView
-    from chatkit.widgets.player import Player
+    from chatkit.widgets.content.boardgrid import BoardGrid
+    from chatkit.widgets.content.contentform import ContentForm
+    from chatkit.widgets.content.preview import Preview
+    from chatkit.widgets.editor.editor import Editor
+    from chatkit.widgets.form.form import Form
+    from chatkit.widgets.grid.grid import Grid
+    from chatkit.widgets.plan.planview import PlanView
+    from chatkit.widgets.player.player import Player
 
-__all__ = ["Editor", "Form", "Grid", "PlanView", "Player"]
+__all__ = [
+    "BoardGrid",
+    "ContentForm",
+    "Editor",
+    "Form",
+    "Grid",
+    "PlanView",
+    "Player",
+    "Preview",
+]
+
+_HOME = {
+    "BoardGrid": "content.boardgrid",
+    "ContentForm": "content.contentform",
+    "Editor": "editor.editor",
+    "Form": "form.form",
+    "Grid": "grid.grid",
+    "PlanView": "plan.planview",
+    "Player": "player.player",
+    "Preview": "content.preview",
+}
 
 
 def __getattr__(name: str) -> object:
@@ -17,7 +40,7 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module 'chatkit.widgets' has no attribute {name!r}")
     from importlib import import_module
 
-    value = getattr(import_module(f"chatkit.widgets.{name.lower()}"), name)
+    value = getattr(import_module(f"chatkit.widgets.{_HOME[name]}"), name)
     globals()[name] = value
     return value
 

@@ -9,7 +9,7 @@ from typing import Any
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from chatkit.widgets import packed
-from chatkit.widgets.player import SCRIPTS, Player
+from chatkit.widgets.player.player import SCRIPTS, Player
 
 STATE = ("source", "problem", "given", "served", "dark")
 #: What a text is filled with, by a word of its label, else by the keyboard it brings up.

@@ -10,7 +10,7 @@ import pytest
 
 import chatkit
 from chatkit.client import Client
-from chatkit.widgets.grid import Grid
+from chatkit.widgets.grid.grid import Grid
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import gzip
 import re
 
 from chatkit.widgets import packed
-from chatkit.widgets.player import SCRIPTS
+from chatkit.widgets.player.player import SCRIPTS
 
 
 def test_a_module_holds_the_scripts_as_they_are_read():

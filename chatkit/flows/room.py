@@ -1,0 +1,350 @@
+"""Flows: interactive form documents of the upstream platform (API document, Flow)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from chatkit.bulk.findings import vet
+from chatkit.endpoints import Key, Undo
+from chatkit.errors import InputError, Problem
+from chatkit.record import Body, Id, Record
+from chatkit.resource import Resource
+from chatkit.snapshot import memory, remember
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from chatkit.bulk.plan import Plan
+    from chatkit.flowjson.finding import Finding
+    from chatkit.flows.files import Kept
+    from chatkit.flows.frames import Account
+
+
+class Flow(Record):
+    """A form definition: its state, and its document in `flow_json` where `get` shows it."""
+
+    listed: ClassVar[tuple[str, ...]] = (
+        "id", "name", "wa_flow_id", "wa_status", "template_name", "updated_at",
+    )  # fmt: skip
+
+    id: Id
+    name: str | None = None
+    wa_flow_id: str | None = None
+    wa_status: str | None = None
+    template_name: str | None = None
+    updated_at: datetime | None = None
+    profile_id: int | None = None
+    flow_json: dict[str, Any] | None = None
+
+
+def _built(value: Any) -> Any:
+    """Take a document that was built with `chatkit.flowjson` as the dict that it is."""
+    write = getattr(value, "to_json", None)
+    return write() if callable(write) else value
+
+
+def _document(value: dict[str, Any]) -> dict[str, Any]:
+    if not isinstance(value.get("version"), str):
+        raise ValueError("needs a version, as text: {'version': '7.3', …}")
+    if not isinstance(value.get("screens"), list):
+        raise ValueError("needs screens, a list")
+    return value
+
+
+class FlowBody(Body):
+    """What may be sent of a flow. Its name and template are fixed once it exists."""
+
+    create_only = frozenset({"name", "template_name", "categories"})
+
+    name: str = Field(description="The name of the flow.")
+    template_name: str = Field(description="The template, usually 'default'.")
+    flow_json: Annotated[dict[str, Any], BeforeValidator(_built), AfterValidator(_document)] = (
+        Field(description="The flow document: an object with version (text) and screens (list).")
+    )
+    categories: list[str] = Field([], description="Categories of the upstream platform.")
+    flow_json_raw: str = Field("", description="Not described by the API document; optional.")
+
+
+class Flows(Resource[Flow]):
+    """The flows of the account. A new flow is a DRAFT, also on the upstream platform.
+
+    Each document is checked before it is sent, as the platform will when it is published:
+    errors stop it, unless you say `broken=True`; warnings are told.
+    """
+
+    path = ("flows",)
+    noun = "flow"
+    record = Flow
+    body = FlowBody
+    natural_key = ("name",)
+    documents = frozenset({"flow_json"})
+    weighed = ("wa_status",)
+    instead: ClassVar[Mapping[str, str]] = {
+        "wa_status": "publish or deprecate it in the business application"
+    }
+
+    def frame(self, *, status: str | None = None, full: bool = False) -> pd.DataFrame:
+        """Read the flows into a DataFrame, one row each, indexed by id.
+
+        Args:
+            status: Only those in this state, like 'DRAFT'.
+            full: Read each flow on its own as well, for `flow_json`.
+
+        Raises:
+            BadAnswer: The list is not as documented.
+        """
+        if status is None:
+            return self._frame(full=full)
+        if self.profile.status_param is None:
+            raise InputError(
+                "This list cannot be filtered:",
+                [Problem("status", repr(status), "the profile has no status_param")],
+            )
+        return self._frame({self.profile.status_param: status}, full=full)
+
+    # --- one flow -------------------------------------------------------------------
+
+    def create(self, *, broken: bool = False, **fields: Any) -> Flow:
+        """Create a flow, a DRAFT, and return it as the service now has it (read back).
+
+        With `broken=True` its document may have errors.
+
+        Raises:
+            InputError: A field is missing, unknown or wrong, or the document has errors;
+                nothing was sent.
+            Conflict: One with that name exists.
+            InDoubt: The answer was lost; the flow may exist.
+        """
+        vet(self, fields, broken=broken, creates=True)
+        return super().create(**fields)
+
+    def update(self, key: Key, *, broken: bool = False, **fields: Any) -> Flow:
+        """Change the fields that you pass, and return the flow read back.
+
+        With `broken=True` its document may have errors.
+
+        Raises:
+            InputError: A field is unknown, wrong or cannot be changed, or the document has
+                errors; nothing was sent.
+            NotFound: There is none with that id.
+            InDoubt: The answer was lost; the change may have landed.
+        """
+        vet(self, fields, broken=broken)
+        return super().update(key, **fields)
+
+    def copy(self, key: Key, name: str, *, duplicates: bool = False, broken: bool = False) -> Flow:
+        """Create a flow with the document of another one; what is copied stays as it is.
+
+        Args:
+            key: The id of the flow to copy.
+            name: The name of the copy.
+            duplicates: Copy although there is a flow of that name.
+            broken: Copy the document although it has errors.
+
+        Raises:
+            InputError: The name is taken, or the document is not shown or has errors.
+            NotFound: There is no flow with that id.
+        """
+        problems = []
+        if not isinstance(name, str) or not name.strip():
+            problems.append(Problem("name", repr(name), "must be text, and not empty"))
+        elif not duplicates and self.base(None).frame["name"].eq(name).any():
+            reason = "a flow has it: take another, or say duplicates=True"
+            problems.append(Problem("name", repr(name), reason))
+        flow = self.get(key)
+        if flow.flow_json is None:
+            problems.append(Problem("flow_json", "", "the service does not show it"))
+        if problems:
+            raise InputError(f"Flow {key} cannot be copied:", problems)
+        shown = {field: getattr(flow, field, None) for field in self.body.model_fields}
+        fields = {field: value for field, value in shown.items() if value is not None}
+        return self.create(**fields | {"name": name}, broken=broken)
+
+    # --- many flows -----------------------------------------------------------------
+
+    def plan(
+        self,
+        frame: pd.DataFrame | None = None,
+        delete: Iterable[Any] | None = None,
+        *,
+        skip_invalid: bool = False,
+        other_account: bool = False,
+        duplicates: bool = False,
+        broken: bool = False,
+    ) -> Plan:
+        """Show what an edited frame would change. Nothing is sent before `plan.apply()`.
+
+        Rows are found by their id, or by their name if they have none; a row that is not
+        found becomes a create. Only edited cells count; an empty cell (NA) and an absent
+        column are left alone. A row that is missing is not deleted: name it in `delete`, or
+        set a column `delete`. Each document that would be sent is checked.
+
+        Args:
+            frame: What `frame()` gave, edited; or a frame of your own.
+            delete: Ids of flows to delete, or a frame that holds them.
+            skip_invalid: Plan the good rows although others cannot be planned.
+            other_account: Take a frame of another account: its ids are not looked at.
+            duplicates: Make new flows although there are some of the same name.
+            broken: Plan documents although the platform would refuse to publish them.
+
+        Raises:
+            InputError: The frame as a whole cannot be planned. Single cells that cannot, and
+                the errors in documents, are in `plan.refused`.
+        """
+        from chatkit.bulk.draft import draft
+
+        return draft(
+            self,
+            self,
+            frame,
+            delete,
+            skip_invalid=skip_invalid,
+            other_account=other_account,
+            duplicates=duplicates,
+            broken=broken,
+        )
+
+    # --- all flows of the account ---------------------------------------------------
+
+    def check_all(self) -> pd.DataFrame:
+        """Check the document of each flow, as the platform does when it is published.
+
+        Returns:
+            A row for each flow, indexed by id: `name`, `wa_status`, `readable` (whether the
+            service shows its document), how many `errors` and `warnings` it has, and the
+            `finding` that comes first. `chatkit.flowjson.lint(document)` tells them all.
+        """
+        from chatkit.flowjson.lint import lint
+        from chatkit.flows.frames import checked
+
+        return checked(self._kept(), lint)
+
+    def compare(self, other: Account | Flows | str | Path) -> pd.DataFrame:
+        """Compare the flows by name with those of another client, or the folder of a backup.
+
+        Returns:
+            A row for each name: `state` (same, differs, only here, only there, unreadable, or
+            several when more than one has the name), the number of `changes` that lead from
+            here to there, their `summary`, and the ids and states of both.
+
+        Raises:
+            InputError: The other is none of these, or the folder cannot be read.
+        """
+        from chatkit.flows.files import Folder
+        from chatkit.flows.frames import compared
+
+        if isinstance(other, str | Path):
+            return compared(self._kept(), Folder(other).read())
+        room = other if isinstance(other, Flows) else getattr(other, "flows", None)
+        if not isinstance(room, Flows):
+            raise InputError(
+                "compare takes another client, its flows or the folder of a backup, not "
+                f"{type(other).__name__}."
+            )
+        return compared(self._kept(), room._kept())
+
+    def backup(self, folder: str | Path, *, other_account: bool = False) -> pd.DataFrame:
+        """Write each document to a file of its own in a folder, and an index of them.
+
+        The folder is made if it is not there. A file that says the same is not written
+        again, so that git shows what has changed; what is no flow is never touched. With
+        `other_account=True` it may be a folder that holds the flows of another account.
+
+        Returns:
+            A row for each flow, indexed by id: `name`, `file` and `change`: new, changed,
+            same, unreadable (the service does not show the document) or gone (the flow is
+            not there any more; its file is kept until you delete it).
+
+        Raises:
+            InputError: No document is shown, or the folder cannot be used.
+        """
+        from chatkit.flows.files import Folder
+        from chatkit.flows.frames import owner, written
+
+        if not self.profile.flow_json_in_get:
+            raise InputError(
+                "There is nothing to back up: this service does not show the documents of flows "
+                "(flow_json_in_get of the profile)."
+            )
+        place, mine = Folder(folder), owner(self.transport.connection)
+        if not other_account:
+            place.refuse_other(mine)
+        return written(place.write(mine, self._kept()))
+
+    def restore(
+        self,
+        folder: str | Path,
+        *,
+        skip_invalid: bool = False,
+        other_account: bool = False,
+        duplicates: bool = False,
+        broken: bool = False,
+    ) -> Plan:
+        """Plan to bring the flows back to what a backup holds. Nothing is sent before `apply()`.
+
+        Flows that are missing are created, as drafts with new ids; documents that differ are
+        updated. Flows that the folder does not have are left alone.
+
+        Args:
+            folder: What `backup` wrote. Its files may have been edited since.
+            skip_invalid: As for `plan`, like `duplicates` and `broken`.
+            other_account: Take the backup of another account: flows are found by name.
+            duplicates: As for `plan`.
+            broken: As for `plan`.
+
+        Raises:
+            InputError: The folder is of another account, or cannot be read.
+        """
+        from chatkit.flows.files import Folder
+        from chatkit.flows.frames import owner, restored
+
+        place, mine = Folder(folder), owner(self.transport.connection)
+        if not other_account:
+            place.refuse_other(mine)
+        flows, live = place.read(), self.frame()
+        same = place.account() == mine
+        frame, notes = restored(flows, live, place.strangers(), by_id=same)
+        remember(frame, **memory(live))  # it is an edit of what was just read
+        plan = self.plan(frame, skip_invalid=skip_invalid, duplicates=duplicates, broken=broken)
+        plan.notes += notes
+        return plan
+
+    # --- helpers --------------------------------------------------------------------
+
+    def findings(self, name: str, value: Any) -> Sequence[Finding]:
+        """Check a flow document, as the platform does when it is published."""
+        from chatkit.flowjson.lint import lint
+
+        return lint(value)
+
+    def _kept(self) -> list[Kept]:
+        """Read all flows with their documents, as far as the service shows them."""
+        from chatkit.flows.frames import kept
+
+        return kept(self.frame(full=self.profile.flow_json_in_get))
+
+    def _shown(self) -> list[str]:
+        """Leave the document out where this service does not show it."""
+        hidden = set() if self.profile.flow_json_in_get else {"flow_json"}
+        return [name for name in super()._shown() if name not in hidden]
+
+    def undo(self, kind: str, known: Mapping[str, Any], after: Mapping[str, Any]) -> Undo:
+        """Tell that a deleted flow never comes back, and what publishing has to do with it."""
+        if kind == "delete":
+            return "never", "a flow made again is another flow: new id, new wa_flow_id, DRAFT"
+        if kind == "create":
+            return "exactly", ""
+        unread = [name for name in after if name not in known]
+        if unread and (unread != ["flow_json_raw"] or len(after) == 1):
+            return super().undo(kind, known, after)
+        status = known.get("wa_status") or "DRAFT"
+        if status != "DRAFT" and self.profile.published_flow_update == "draft":
+            return "with loss", f"it is {status}, and an update makes it a DRAFT"
+        if unread:
+            return "with loss", "the service does not show flow_json_raw"
+        return "exactly", ""

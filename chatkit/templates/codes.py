@@ -1,0 +1,186 @@
+"""Templatecodes: which templates are meant; the API has no list of them, so a person says it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from chatkit import settings
+from chatkit.bulk.value import values, visible
+from chatkit.call import Call
+from chatkit.connection import Connection
+from chatkit.errors import InputError, Problem
+
+if TYPE_CHECKING:
+    from chatkit.files.table import Table
+    from chatkit.localization.translation.files import Paths
+
+#: Codes as they are passed: some of them, one of them, or a file that has them.
+Codes: TypeAlias = "str | os.PathLike[str] | Iterable[str]"
+
+NONE = (
+    "Which templates? The API has no list of them, so say their codes in one of three ways:\n"
+    '  pass them: client.templates.frame(["order_ready", "welcome"]);\n'
+    "  pass a file of them: a .txt with one a line, or a .csv or .xlsx with a column "
+    "template_code;\n"
+    "  keep them once: client.templates.remember(codes), which every method then takes."
+)
+_FILES = (".txt", ".csv", ".tsv", ".xlsx")
+#: What a column of codes may be called, the surest first.
+_NAMES = ("templatecode", "templatecodes", "template", "templates", "code", "codes")
+_SEARCHED = 10  #: rows in which the names of the columns may stand
+
+
+def given(codes: Codes) -> list[str]:
+    """Return the codes that are meant, each once, in their order.
+
+    Raises:
+        InputError: There are none, or some are no codes: `problems` has all of them.
+        OSError: There is no such file, or it cannot be opened.
+    """
+    if isinstance(codes, os.PathLike) or _is_file(codes):
+        found = _of_file(Path(codes).expanduser())  # type: ignore[arg-type]
+    elif isinstance(codes, str):
+        found = [codes]
+    elif isinstance(codes, Iterable) and not isinstance(codes, bytes):
+        found = list(codes)
+    else:
+        raise InputError(f"Template codes are texts, not {type(codes).__name__}.\n{NONE}")
+    if not found:
+        raise InputError(NONE)
+    if problems := list(_wrong(found)):
+        raise InputError("These are no template codes:", problems)
+    return list(dict.fromkeys(found))
+
+
+def codes_of(paths: Paths) -> list[str]:
+    """Name the templates of files that came back from translators, as far as codes can be so.
+
+    Raises:
+        InputError: A file is none of translations.
+        OSError: A file cannot be opened.
+    """
+    from chatkit.localization.translation import files
+
+    named = dict.fromkeys(unit.template_code for unit in files.read(paths))
+    return [code for code in named if not any(_wrong([code]))]
+
+
+def _is_file(codes: object) -> bool:
+    return isinstance(codes, str) and codes.lower().endswith(_FILES)
+
+
+def _wrong(codes: Sequence[object]) -> Iterator[Problem]:
+    """Name all that cannot be a template code: it becomes a part of an address."""
+    for code in codes:
+        if not isinstance(code, str):
+            yield Problem("template_code", values(code), "must be text")
+            continue
+        try:
+            Call("GET", ("templates", code))
+        except InputError as error:
+            reasons = [problem.reason for problem in error.problems]
+            yield Problem("template_code", values(code), "; ".join(reasons))
+
+
+# --- files ------------------------------------------------------------------------------
+
+
+def _of_file(path: Path) -> list[str]:
+    """Read codes from a file."""
+    from chatkit.files import source, text  # slow to load, as pandas is
+
+    content = path.read_bytes()
+    try:
+        if source.kind(content) == "xlsx":
+            from chatkit.files import sheet
+
+            return _of_table(sheet.read(content, None))
+        decoded, said, notes = text.decoded(content)
+        if path.suffix.lower() in (".csv", ".tsv"):
+            return _of_table(text.read(decoded, said, None, _named, notes))
+        lines = (line.strip() for line in decoded.splitlines())
+        return [line for line in lines if line and not line.startswith("#")]
+    except InputError as error:
+        raise InputError(f"{visible(path.name)}: {error}") from None
+
+
+def _of_table(table: Table) -> list[str]:
+    """Take the column of codes; a table of one column needs no name for it."""
+    from chatkit.files.table import listed
+
+    if table.broken:
+        lines = listed([row.number for row in table.broken])
+        raise InputError(f"{lines}: {table.broken[0].reason}.")
+    rows = [row for row in table.rows if any(cell is not None for cell in row.cells)]
+    for place, row in enumerate(rows[:_SEARCHED]):
+        squashed = [_squashed(cell) for cell in row.cells]
+        if found := [name for name in _NAMES if name in squashed]:
+            column = squashed.index(found[0])
+            cells = [other.cells[column : column + 1] for other in rows[place + 1 :]]
+            return [_text(cell[0]) for cell in cells if cell and cell[0] is not None]
+    filled = [[cell for cell in row.cells if cell is not None] for row in rows]
+    if all(len(cells) == 1 for cells in filled):
+        return [_text(cells[0]) for cells in filled]
+    names = ", ".join(str(cell) for cell in filled[0]) if filled else "none"
+    raise InputError(f"no column is called template_code. Columns: {visible(names):.200}.")
+
+
+def _named(row: Sequence[str]) -> int:
+    return sum(_squashed(cell) in _NAMES for cell in row)
+
+
+def _squashed(cell: object) -> str:
+    return re.sub("[^a-z]", "", cell.casefold()) if isinstance(cell, str) else ""
+
+
+def _text(cell: object) -> str:
+    odd = getattr(cell, "text", None)  # a cell that holds nothing usable, as it is seen
+    return str(cell if odd is None else odd).strip()
+
+
+# --- remembered -------------------------------------------------------------------------
+
+
+class Remembered:
+    """The codes of an account, kept in the connection if it has a name, else in the client.
+
+    Args:
+        connection: Which account.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self.codes: tuple[str, ...] = connection.templates
+        self._connection = connection
+
+    def keep(self, codes: Sequence[str]) -> str:
+        """Keep these codes in place of those before; say where they are.
+
+        Raises:
+            SettingsError: The configuration file cannot be written.
+        """
+        name = self._name()
+        if name is not None:
+            settings.keep_templates(name, codes)
+        self.codes = tuple(codes)
+        count = f"{len(codes)} template code{'s' * (len(codes) != 1)}"
+        if name is not None:
+            return f"The connection {name} remembers {count}, for every client of it."
+        why = (
+            "the sandbox keeps no settings"
+            if self._connection.sandbox is not None
+            else "its connection has no name (`chatkit login NAME` gives it one)"
+        )
+        return f"This client remembers {count} until the kernel ends: {why}."
+
+    def _name(self) -> str | None:
+        """Name the connection that is kept in the configuration file, if it is this one."""
+        connection, name = self._connection, self._connection.name
+        if connection.sandbox is not None or name is None or name not in settings.names():
+            return None
+        kept = settings.stored(name)
+        same = kept.base_url == connection.base_url and kept.account_id == connection.account_id
+        return name if same else None

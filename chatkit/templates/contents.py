@@ -1,0 +1,288 @@
+"""Contents: the texts of one message template in its languages (API document, Template content)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from chatkit.bulk.findings import vet
+from chatkit.call import Call
+from chatkit.endpoints import Key, Undo
+from chatkit.errors import BadAnswer, NotFound
+from chatkit.record import Body, Id, Record
+from chatkit.resource import Resource
+from chatkit.snapshot import Snapshot
+from chatkit.transport import Transport
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from chatkit.bulk.plan import Plan
+    from chatkit.flowjson.finding import Finding
+    from chatkit.localization.audit import Audit
+
+
+class Content(Record):
+    """The text of a template in one language, with everything that belongs to it."""
+
+    listed: ClassVar[tuple[str, ...]] = ("id", "lang_code", "text", "is_draft")
+
+    id: Id | None = None
+    lang_code: str
+    parameter_format: str | None = None
+    text: str | None = None
+    variables: dict[str, Any] | None = None
+    footer: str | None = None
+    is_draft: bool | None = None
+    is_catalog: bool | None = None
+    catalog_format: str | None = None
+    connected_catalog_id: Any = None
+    is_catalog_connected: bool | None = None
+    is_custom_validity_period: bool | None = None
+    validity_period_seconds: int | None = None
+    auth_delivery_method: str | None = None
+    auth_add_security_recommendation: bool | None = None
+    auth_add_code_expiration: bool | None = None
+    auth_code_expiration_seconds: int | None = None
+    auth_apps: list[Any] | None = None
+    headers: list[Any] | None = None
+    buttons: list[Any] | None = None
+
+
+class Header(Body):
+    """The header of a content: a line of text, or a picture, film or document."""
+
+    type: Literal["text", "image", "video", "document"]
+    text: str | None = None
+    text_variable: Any = None
+    parameter: Any = None
+    link: str | None = None
+    file_name: str | None = None
+
+
+class Button(Body):
+    """A button under a content."""
+
+    type: Literal["custom", "visit_website", "call_phone", "copy_offer_code", "view_catalog"]
+    label: str | None = None
+    value: str | None = None
+    country_code: str | None = None
+    url_type: str | None = None
+    dynamic_url: Any = None
+
+
+class App(Body):
+    """An app that may read an authentication code by itself."""
+
+    package_name: str | None = None
+    signature_hash: str | None = None
+
+
+class ContentBody(Body):
+    """What may be sent of a content. Which fields an update requires is not documented."""
+
+    lang_code: Annotated[
+        str, Field(min_length=1, description="The language, like 'en' or 'en_US'.")
+    ]
+    text: str = Field("", description="The body, with placeholders {{1}}, {{2}}, …")
+    parameter_format: str = Field("TEXT", description="How placeholders are written; 'TEXT'.")
+    variables: dict[str, str] = Field(
+        {}, description="Sample text for each placeholder: {'1': 'Ana'}."
+    )
+    footer: str | None = Field("", description="A small line under the text.")
+    is_draft: bool = Field(False, description="Whether the content is a draft.")
+    is_catalog: bool = Field(False, description="Whether it shows a catalog.")
+    catalog_format: str | None = Field(None, description="How the catalog is shown.")
+    connected_catalog_id: str | int | None = Field(None, description="Which catalog.")
+    is_catalog_connected: bool = Field(False, description="Whether that catalog is connected.")
+    is_custom_validity_period: bool = Field(
+        False, description="Whether validity_period_seconds counts."
+    )
+    validity_period_seconds: int | None = Field(
+        None, description="Seconds after which it is no longer delivered."
+    )
+    auth_delivery_method: str | None = Field(
+        None, description="How an authentication code gets into the app, like 'copy_code'."
+    )
+    auth_add_security_recommendation: bool = Field(
+        False, description="Whether a line asks not to share the code."
+    )
+    auth_add_code_expiration: bool = Field(
+        False, description="Whether a line tells when the code expires."
+    )
+    auth_code_expiration_seconds: int | None = Field(
+        None, description="Seconds until the code expires."
+    )
+    auth_apps: list[App] | None = Field(None, description="Apps that may read the code.")
+    headers: list[Header] = Field([], description="The header: at most one.")
+    buttons: list[Button] = Field([], description="The buttons under the text.")
+
+
+class Contents(Resource[Content]):
+    """The contents of one template, one for each language, by language code.
+
+    A code that has no contents yet is an empty list: the API has no list of templates. What
+    breaks the API document is not sent, unless you say `broken=True`; all else is told.
+    """
+
+    noun = "content"
+    record = Content
+    body = ContentBody
+    key = "lang_code"
+    paged = False
+    unique = chosen = True
+    natural_key = ("lang_code",)
+    documents = frozenset({"text", "headers", "buttons"})
+
+    def __init__(self, transport: Transport, code: str) -> None:
+        super().__init__(transport)
+        self.code: str = code
+        self.path = ("templates", code, "contents")
+
+    def frame(self, *, search: str | None = None, full: bool = False) -> pd.DataFrame:
+        """Read the contents into a DataFrame, one row a language, indexed by `lang_code`.
+
+        Args:
+            search: Only those that hold this text.
+            full: Read each content on its own as well, for all its fields.
+
+        Raises:
+            BadAnswer: The list is not as documented.
+        """
+        return self._frame(self.search(search), full=full)
+
+    # --- one content ----------------------------------------------------------------
+
+    def create(self, *, broken: bool = False, **fields: Any) -> Content:
+        """Create a content and return it as the service now has it (read back).
+
+        With `broken=True` it may hold what the API document does not know.
+
+        Raises:
+            InputError: A field is missing, unknown or wrong; nothing was sent.
+            Conflict: The template has a content in this language.
+            InDoubt: The answer was lost; the content may exist.
+        """
+        vet(self, fields, broken=broken, creates=True)
+        return super().create(**fields)
+
+    def update(self, key: Key, *, broken: bool = False, **fields: Any) -> Content:
+        """Change the fields that you pass, and return the content read back.
+
+        With `broken=True` it may hold what the API document does not know.
+
+        Raises:
+            InputError: A field is unknown, wrong or cannot be changed; nothing was sent.
+            NotFound: There is none in this language.
+            InDoubt: The answer was lost; the change may have landed.
+        """
+        vet(self, fields, broken=broken)
+        return super().update(key, **fields)
+
+    # --- all contents of the template -----------------------------------------------
+
+    def check(self, source: str = "en") -> Audit:
+        """Hold the contents against the rules, and each language against the source language.
+
+        Args:
+            source: The language that the others are translated from.
+
+        Raises:
+            NotFound: The service does not know the template.
+        """
+        from chatkit.localization.audit import check
+
+        return check(self.frame(full=True).assign(template_code=self.code), source)
+
+    def plan(
+        self,
+        frame: pd.DataFrame | None = None,
+        delete: Iterable[Any] | None = None,
+        *,
+        skip_invalid: bool = False,
+        other_account: bool = False,
+        duplicates: bool = False,
+        broken: bool = False,
+    ) -> Plan:
+        """Show what an edited frame would change. Nothing is sent before `plan.apply()`.
+
+        Rows are found by their language; one that the template does not have becomes a
+        create. Only edited cells count; an empty cell (NA) and an absent column are left
+        alone, `""` clears a field. A row that is missing is not deleted: name it in `delete`,
+        or set a column `delete`. What breaks the API document is in `plan.refused`, what else
+        was found in the contents in `plan.notes`.
+
+        Args:
+            frame: What `frame()` gave, edited; or a frame of your own.
+            delete: Languages to delete, or a frame that holds them.
+            skip_invalid: Plan the good rows although others cannot be planned.
+            other_account: Take a frame of another account.
+            duplicates: As for the other rooms; a language is there once at most.
+            broken: Plan contents although they break the API document.
+
+        Raises:
+            InputError: The frame as a whole cannot be planned.
+        """
+        from chatkit.bulk.draft import draft
+        from chatkit.templates.notes import notes
+
+        plan = draft(
+            self,
+            self,
+            frame,
+            delete,
+            skip_invalid=skip_invalid,
+            other_account=other_account,
+            duplicates=duplicates,
+            broken=broken,
+        )
+        kept = None if frame is None else self.snapshots.of(frame)
+        plan.notes += notes(plan.changes, None if kept is None else kept.frame)
+        return plan
+
+    def findings(self, name: str, value: Any) -> Sequence[Finding]:
+        """Find what in a field the API document does not know; `check` tells all the rest."""
+        from chatkit.templates.notes import wrong
+
+        return wrong(name, value)
+
+    # --- helpers --------------------------------------------------------------------
+
+    def base(self, frame: pd.DataFrame | None, *, now: bool = False) -> Snapshot:
+        """Return what a frame was when it was read; a code that nobody knows has no contents."""
+        try:
+            return super().base(frame, now=now)
+        except NotFound:
+            from chatkit.frame import Columns, kinds
+
+            empty = Columns(kinds(self.record, self.record.listed)).frame(self.key)
+            return Snapshot(empty, whole=True, now=True)
+
+    def languages(self) -> pd.DataFrame:
+        """Read the languages a content may have: `label`, indexed by `code`.
+
+        Raises:
+            BadAnswer: The lookup is not as documented.
+        """
+        from chatkit.frame import Columns, WrongRows
+
+        call = Call("GET", (*self.path, "lookups", "languages"))
+        columns = Columns({"code": "text", "label": "text"})
+        data = self.transport.send(call).data
+        try:
+            columns.add(data)
+            return columns.frame("code")
+        except WrongRows as error:
+            raise BadAnswer(call, f"the lookup is not as documented: {error}") from None
+
+    def required(self) -> list[str]:
+        """Name the fields that a create requires, as the profile says."""
+        return list(dict.fromkeys(("lang_code", *self.profile.content_requires)))
+
+    def undo(self, kind: str, known: Mapping[str, Any], after: Mapping[str, Any]) -> Undo:
+        """Tell that a deleted content comes back under its language, with another id."""
+        if kind == "delete":
+            return "with loss", "made again it has another id"
+        return super().undo(kind, known, after)

@@ -1,0 +1,281 @@
+"""Templateedits: frames of contents edited as one: found and replaced, drafted where missing."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+
+from chatkit.bulk.table import records
+from chatkit.bulk.value import many, values, visible
+from chatkit.errors import InputError, Problem
+from chatkit.localization.placeholders import Slot, slots
+from chatkit.templates.contents import ContentBody
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Where can be replaced: `url` and `number` are what buttons lead to.
+Field: TypeAlias = Literal["text", "footer", "header", "label", "url", "number"]
+FIELDS: tuple[Field, ...] = get_args(Field)
+
+#: What a button of each type leads to.
+_VALUES: dict[str, Field] = {"visit_website": "url", "call_phone": "number"}
+_FEW = 5
+
+
+class Replacement:
+    r"""What is to be found, and what is put in its place; placeholders stay as they are.
+
+    A match that has a part of a placeholder is left alone. One that has whole placeholders is
+    replaced only by what has the same ones.
+
+    Args:
+        old: What is found: this text as it is written, or a regular expression.
+        new: What is put there; `\1` is the first group of a regular expression.
+        fields: Where; None for everywhere.
+        regex: Whether `old` is a regular expression.
+
+    Raises:
+        InputError: There is nothing to find, or no such field.
+    """
+
+    def __init__(
+        self, old: str, new: str, fields: Iterable[Field] | None = None, *, regex: bool = False
+    ) -> None:
+        self._fields = _fields(fields)
+        if not isinstance(old, str) or not isinstance(new, str):
+            raise InputError("replace takes two texts: what is found, and what is put there.")
+        if not old:
+            raise InputError("Say what is to be found: an empty text is everywhere.")
+        if not (old + new).isprintable() and any("\ud800" <= c <= "\udfff" for c in old + new):
+            raise InputError("Half a character can be neither found nor put anywhere.")
+        self._old, self._new, self._regex = old, new, regex
+        try:
+            self._pattern = re.compile(old if regex else re.escape(old))
+        except (re.error, RecursionError, OverflowError) as error:
+            raise InputError(
+                "This is no regular expression:", [Problem("old", values(old), str(error))]
+            ) from None
+        self.times = 0
+        self.left: list[str] = []
+        self._touched: set[tuple[str, str]] = set()
+        self._key = ("", "")
+
+    def frame(self, contents: pd.DataFrame) -> pd.DataFrame:
+        """Return an edited copy of a frame of contents."""
+        edited = contents.copy(deep=False)
+        ways: dict[str, Callable[[Any], Any]] = {
+            "text": lambda cell: self._text("text", cell),
+            "footer": lambda cell: self._text("footer", cell),
+            "headers": lambda cell: self._each(cell, self._header),
+            "buttons": lambda cell: self._each(cell, self._button),
+        }
+        keys = contents.index.tolist()
+        for name, way in ways.items():
+            if name not in contents:
+                continue
+            before, after = contents[name].tolist(), []
+            for self._key, cell in zip(keys, before, strict=True):
+                after.append(way(cell))
+            if any(new is not old for new, old in zip(after, before, strict=True)):
+                edited[name] = after
+                edited[name] = edited[name].astype(contents[name].dtype)
+        return edited
+
+    def notes(self) -> list[str]:
+        """Say how often something was replaced, and what was left alone."""
+        old = values(self._old)
+        where = ", ".join(self._fields)
+        if not self.times:
+            said = [f"{old} is nowhere in {where}."]
+        else:
+            codes = {key[0] for key in self._touched}
+            said = [
+                f"{old} becomes {values(self._new)}: {many(self.times, 'time')} in "
+                f"{many(len(self._touched), 'content')} of {many(len(codes), 'template')}."
+            ]
+        if self.left:
+            shown = ", ".join(self.left[:_FEW])
+            more = len(self.left) - _FEW
+            said.append(
+                f"Left as they are, for a placeholder would change: {visible(shown)}"
+                f"{f' and {more} more' if more > 0 else ''}."
+            )
+        return said
+
+    # --- cells ----------------------------------------------------------------------
+
+    def _each(self, cell: Any, way: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
+        """Change the items of a list; the list itself is returned when none of them changes."""
+        if not isinstance(cell, list):
+            return cell
+        after = [way(item) if isinstance(item, dict) else item for item in cell]
+        changed = any(new is not old for new, old in zip(after, cell, strict=True))
+        return after if changed else cell
+
+    def _header(self, header: dict[str, Any]) -> dict[str, Any]:
+        return self._item(header, text="header", link="url")
+
+    def _button(self, button: dict[str, Any]) -> dict[str, Any]:
+        to = _VALUES.get(str(button.get("type")))
+        leads: dict[str, Field] = {"value": to} if to else {}
+        if to == "url":
+            leads["dynamic_url"] = "url"  # its sample is a whole address
+        return self._item(button, label="label", **leads)
+
+    def _item(self, item: dict[str, Any], **named: Field) -> dict[str, Any]:
+        after = {name: self._text(field, item.get(name)) for name, field in named.items()}
+        changed = {name: new for name, new in after.items() if new is not item.get(name)}
+        return item | changed if changed else item
+
+    def _text(self, field: Field, value: Any) -> Any:
+        """Replace in one text; it is returned itself when nothing changes."""
+        if field not in self._fields or not isinstance(value, str) or not value:
+            return value
+        before = slots(value)
+        parts, end, times = [], 0, 0
+        for match in self._pattern.finditer(value):
+            new = self._in_place_of(match, before)
+            if new is None:
+                self._leave(field)
+            elif new != match[0]:
+                parts += [value[end : match.start()], new]
+                end, times = match.end(), times + 1
+        if not times:
+            return value
+        after = "".join([*parts, value[end:]])
+        if _names(slots(after)) != _names(before):  # made of what stood beside each other
+            self._leave(field)
+            return value
+        self.times += times
+        self._touched.add(self._key)
+        return after
+
+    def _in_place_of(self, match: re.Match[str], found: Sequence[Slot]) -> str | None:
+        """Return what takes the place of a match; None if a placeholder would change."""
+        new = self._expanded(match)
+        start, end = match.span()
+        inside = []
+        for slot in found:
+            if start <= slot.start and slot.end <= end:
+                inside.append(slot)
+            elif (
+                max(start, slot.start) < min(end, slot.end) or slot.start < start == end < slot.end
+            ):
+                return None
+        return new if _names(slots(new)) == _names(inside) else None
+
+    def _expanded(self, match: re.Match[str]) -> str:
+        if not self._regex:
+            return self._new
+        try:
+            return match.expand(self._new)
+        except (re.error, IndexError) as error:
+            raise InputError(
+                "This cannot be put in place of the expression:",
+                [Problem("new", values(self._new), str(error))],
+            ) from None
+
+    def _leave(self, field: Field) -> None:
+        place = f"{'/'.join(map(str, self._key))} {field}"
+        if place not in self.left:
+            self.left.append(place)
+
+
+def _names(found: Iterable[Slot]) -> Counter[str]:
+    return Counter(slot.name for slot in found)
+
+
+def _fields(fields: Iterable[Field] | None) -> tuple[Field, ...]:
+    if fields is None:
+        return FIELDS
+    chosen = (fields,) if isinstance(fields, str) else tuple(fields)
+    if strange := [name for name in chosen if name not in FIELDS] or not chosen:
+        problems = [Problem("fields", values(strange), f"choose from {', '.join(FIELDS)}")]
+        raise InputError("replace cannot look there:", problems)
+    return chosen  # type: ignore[return-value]
+
+
+# --- drafts -----------------------------------------------------------------------------
+
+
+class Drafts:
+    """Drafts of contents that are missing, made from those of the source language.
+
+    Args:
+        languages: Which languages each template is to have.
+        source: The language that the others are translated from.
+        pseudo: Whether the texts are made long and strange, to see what has room for them.
+
+    Raises:
+        InputError: No language is named, or one is not written as the API writes it.
+    """
+
+    def __init__(self, languages: Iterable[str], source: str, *, pseudo: bool = False) -> None:
+        from chatkit.localization import language
+
+        if isinstance(languages, str):
+            raise InputError(f"Pass languages as a list: languages=[{languages!r}].")
+        self._languages, self._source, self._pseudo = list(languages), source, pseudo
+        problems = []
+        for code in self._languages:
+            form = language.normal(code) if isinstance(code, str) else ""
+            if not isinstance(code, str) or not code.strip():
+                problems.append(Problem("languages", values(code), "is no language code"))
+            elif form != code:
+                problems.append(Problem("languages", values(code), f"the API writes {form}"))
+        if problems or not self._languages:
+            raise InputError("Name the languages to draft, like ['de', 'pt_BR']:", problems)
+        self.sourceless: list[str] = []  #: codes that have nothing to draft from
+        self.rows: list[dict[str, Any]] = []
+
+    def add(self, contents: pd.DataFrame, codes: Iterable[str]) -> None:
+        """Draft what is missing beside these contents, read in full."""
+        from chatkit.localization import language
+
+        there: dict[str, dict[str, int]] = {code: {} for code in codes}
+        for row, (code, lang) in enumerate(contents.index.tolist()):
+            there[code][lang] = row
+        missing: dict[str, list[int]] = {lang: [] for lang in self._languages}
+        for code, known in there.items():
+            original = language.find(self._source, known)
+            if original is None:
+                self.sourceless.append(code)
+                continue
+            for lang, rows in missing.items():
+                if not any(language.same(lang, other) for other in known):
+                    rows.append(known[original])
+        for lang, rows in missing.items():
+            if rows:
+                self._draft(lang, contents.iloc[rows])
+
+    def _draft(self, lang: str, originals: pd.DataFrame) -> None:
+        """Draft one language of the templates of which these are the contents to start from."""
+        made, rows = originals, range(len(originals))
+        if self._pseudo:
+            from chatkit.localization.translation import pseudo
+
+            made = pseudo(originals, self._source, lang)
+            rows = range(len(originals), len(made))
+        codes = originals.index.get_level_values("template_code").tolist()
+        for code, known in zip(codes, records(made, rows), strict=True):
+            fields = {n: known.get(n) for n in ContentBody.updatable()}
+            own = {"template_code": code, "lang_code": lang, "is_draft": True}
+            self.rows.append({n: v for n, v in fields.items() if v is not None} | own)
+
+    def notes(self) -> list[str]:
+        """Say what was drafted, and what could not be."""
+        said = []
+        if self.rows:
+            held = "strange texts in place of" if self._pseudo else "the words of"
+            said.append(
+                f"{many(len(self.rows), 'draft')} with {held} {self._source}: to be translated."
+            )
+        else:
+            said.append(f"Nothing is missing in {', '.join(self._languages)}.")
+        if self.sourceless:
+            none_of = visible(", ".join(self.sourceless))
+            said.append(f"Without a content in {self._source}, left alone: {none_of}.")
+        return said

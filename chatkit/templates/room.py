@@ -1,0 +1,346 @@
+"""Templates: the message templates of the account (API document, Template content)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING, cast
+
+from chatkit.errors import InputError
+from chatkit.progress import say
+from chatkit.snapshot import memory, remember
+from chatkit.templates.codes import NONE, Codes, Remembered, given
+from chatkit.templates.desk import TemplateDesk
+from chatkit.transport import Transport
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from chatkit.bulk.plan import Plan
+    from chatkit.localization.audit import Audit
+    from chatkit.localization.board import Board
+    from chatkit.localization.translation.files import Form, Paths
+    from chatkit.localization.translation.gather import Only
+    from chatkit.localization.translation.places import Extra
+    from chatkit.templates.edits import Field
+    from chatkit.templates.translations import Translations
+
+
+class Templates(TemplateDesk):
+    """The message templates of the account: `templates("order_ready")` opens one by its code.
+
+    The API has no list of templates, so codes are yours to know. Every method takes some, or
+    a file of them (.txt, .csv, .xlsx), or without any those that `remember` was told.
+
+    An edited frame becomes a plan, for all templates and languages at once. So all buttons
+    that call get another number:
+
+    >>> with chatkit.connect(chatkit.Sandbox(seed="demo")) as client:
+    ...     frame = client.templates.frame(["order_ready", "rental_reminder"], full=True)
+    ...     for buttons in frame.buttons:
+    ...         for button in buttons:
+    ...             if button["type"] == "call_phone":
+    ...                 button["value"] = "2025550199"
+    ...     client.templates.plan(frame).counts
+    Connected to the sandbox: the whole service, in this process. Nothing leaves it.
+    {'create': 0, 'update': 8, 'delete': 0}
+    """
+
+    def __init__(self, transport: Transport) -> None:
+        super().__init__(transport)
+        self._remembered = Remembered(transport.connection)
+
+    def __repr__(self) -> str:
+        return '<templates of the account: templates("code").frame() shows one>'
+
+    # --- codes ----------------------------------------------------------------------
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """The template codes that are remembered."""
+        return self._remembered.codes
+
+    def remember(self, codes: Codes) -> None:
+        """Remember these codes, in place of those before: every method then takes them.
+
+        They are kept in the connection, if it has a name (`chatkit login NAME`), else while
+        this client lasts; it is said which. An empty list forgets them.
+
+        Args:
+            codes: Template codes, or a file of them: .txt with one a line, or .csv or .xlsx
+                with a column template_code.
+
+        Raises:
+            InputError: Some are no codes.
+            SettingsError: The configuration file cannot be written.
+            OSError: The file cannot be opened.
+        """
+        empty = not isinstance(codes, str | os.PathLike) and not (codes := list(codes))
+        say(self._remembered.keep([] if empty else given(codes)))
+
+    def _codes(self, codes: Codes | None) -> list[str]:
+        if codes is None and not self.codes:
+            raise InputError(NONE)
+        return given(self.codes if codes is None else codes)
+
+    # --- read -----------------------------------------------------------------------
+
+    def frame(self, codes: Codes | None = None, *, full: bool = False) -> pd.DataFrame:
+        """Read the contents of several templates, indexed by `template_code` and `lang_code`.
+
+        They are read several at once, and are in the order of the codes.
+
+        Args:
+            codes: The template codes, or a file of them; without them those remembered.
+            full: Read each content on its own as well, for all its fields.
+
+        Raises:
+            InputError: No code is named.
+            NotFound: The service does not know some; all of them are named.
+            BadAnswer: A list is not as documented.
+        """
+        reading = self.reading(self._codes(codes))
+        frame = reading.frame(full=full)
+        reading.refuse_absent()
+        reading.warn_of_empty()
+        return self.kept(frame)
+
+    def board(
+        self, codes: Codes | None = None, source: str = "en", *, languages: Iterable[str] = ()
+    ) -> Board:
+        """Show every template in every language: missing, draft, live, out of date or broken.
+
+        Args:
+            codes: The template codes, or a file of them; without them those remembered. One
+                that the service does not know is missing in every language.
+            source: The language that the others are translated from.
+            languages: Languages to show although no template has them.
+
+        Raises:
+            InputError: No code is named.
+        """
+        from chatkit.localization.board import board
+
+        named = self._codes(codes)
+        frame = self.reading(named).frame(full=True)
+        return board(frame, source, codes=named, languages=languages)
+
+    def check(self, codes: Codes | pd.DataFrame | None = None, source: str = "en") -> Audit:
+        """Hold contents against the rules, and each language against the source language.
+
+        What the API document does not state warns and never blocks.
+
+        Args:
+            codes: A frame of contents, edited or not, which is checked as it is; or template
+                codes, or a file of them, to be read; without them those remembered.
+            source: The language that the others are translated from.
+
+        Raises:
+            InputError: No code is named, or the frame does not tell its languages.
+            NotFound: The service does not know some; all of them are named.
+        """
+        from chatkit.localization.audit import check
+
+        if hasattr(codes, "columns"):
+            return check(cast("pd.DataFrame", codes), source)
+        return check(self.frame(codes, full=True), source)
+
+    # --- plans ----------------------------------------------------------------------
+
+    def plan(
+        self,
+        frame: pd.DataFrame,
+        *,
+        skip_invalid: bool = False,
+        other_account: bool = False,
+        broken: bool = False,
+    ) -> Plan:
+        """Show what an edited frame of several templates would change.
+
+        It is as `frame(codes)` gave it, or has columns `template_code` and `lang_code`. All
+        else is as for one template: `templates("code").plan`.
+
+        Raises:
+            InputError: The frame as a whole cannot be planned.
+        """
+        return self.planned(
+            frame, skip_invalid=skip_invalid, other_account=other_account, broken=broken
+        )
+
+    def replace(
+        self,
+        old: str,
+        new: str,
+        codes: Codes | None = None,
+        fields: Iterable[Field] | None = None,
+        *,
+        regex: bool = False,
+        skip_invalid: bool = False,
+        broken: bool = False,
+    ) -> Plan:
+        r"""Plan to replace a text everywhere. Nothing is sent before `plan.apply()`.
+
+        Placeholders stay as they are: what would change one is left alone, and told.
+
+        Args:
+            old: What is found, as it is written; capitals count.
+            new: What is put there.
+            codes: The template codes, or a file of them; without them those remembered.
+            fields: Where: some of text, footer, header, label (of a button), url (behind a
+                button or a header) and number (that a button calls). Without it everywhere.
+            regex: Whether `old` is a regular expression; `\1` in `new` is its first group.
+            skip_invalid: As for `plan`, like `broken`.
+            broken: As for `plan`.
+
+        Raises:
+            InputError: There is nothing to find, or no code is named.
+            NotFound: The service does not know some; all of them are named.
+        """
+        from chatkit.templates.edits import Replacement
+
+        replacement = Replacement(old, new, fields, regex=regex)
+        edited = replacement.frame(self.frame(codes, full=True))
+        return self.planned(
+            edited, notes=replacement.notes, skip_invalid=skip_invalid, broken=broken
+        )
+
+    def draft_missing(
+        self,
+        languages: Iterable[str],
+        codes: Codes | None = None,
+        source: str = "en",
+        *,
+        pseudo: bool = False,
+        skip_invalid: bool = False,
+        broken: bool = False,
+    ) -> Plan:
+        """Plan a draft for each language that a template lacks, made from the source language.
+
+        What is there already is not touched.
+
+        Args:
+            languages: The languages that each template is to have, like ["de", "pt_BR"].
+            codes: The template codes, or a file of them; without them those remembered.
+            source: The language whose contents are copied.
+            pseudo: Make the texts longer and strange, to see which places bear it.
+            skip_invalid: As for `plan`, like `broken`.
+            broken: As for `plan`.
+
+        Raises:
+            InputError: No language or code is named, or one is not written as the API does.
+        """
+        from chatkit.templates.edits import Drafts
+        from chatkit.templates.frames import of_rows
+        from chatkit.templates.notes import COPIED
+
+        drafts = Drafts(languages, source, pseudo=pseudo)
+        named = self._codes(codes)
+        there = self.kept(self.reading(named).frame(full=True))
+        drafts.add(there, named)
+        frame = of_rows(drafts.rows)
+        remember(frame, **memory(there))  # they come beside what was just read
+        return self.planned(
+            frame,
+            notes=drafts.notes,
+            source=source,
+            wanted=COPIED,
+            skip_invalid=skip_invalid,
+            broken=broken,
+        )
+
+    # --- translators ----------------------------------------------------------------
+
+    def export(
+        self,
+        target: str | os.PathLike[str],
+        codes: Codes | None = None,
+        source: str = "en",
+        *,
+        languages: Iterable[str] | None = None,
+        only: Only = "missing",
+        since: Paths | None = None,
+        also: Collection[Extra] = (),
+        form: Form | None = None,
+        one_sheet: bool = False,
+        replace: bool = False,
+    ) -> pd.DataFrame:
+        """Write texts into files for translators; `read_translations` takes them back.
+
+        What the name ends in says the format: .xlsx, .csv, .po, .xlf or .xliff. PO and XLIFF
+        have a file for each language: `texts.po` becomes `texts.de.po` and so on.
+
+        Args:
+            target: The path of the file.
+            codes: The template codes, or a file of them; without them those remembered.
+            source: The language to translate from.
+            languages: The languages to translate into; without it all that are there.
+            only: "missing" for texts without a translation, "all", or "changed" for those
+                whose source is not as it was when the files in `since` went out.
+            since: Files that went out before.
+            also: What else is translated: "samples" of placeholders, "addresses" of buttons.
+            form: The format, where the name does not say it: "xliff-2.0".
+            one_sheet: Put all languages on one sheet of a workbook.
+            replace: Write over files that are there.
+
+        Returns:
+            What was written: a row for each language in each file.
+
+        Raises:
+            InputError: There is nothing to translate from, or a file is there already.
+            NotFound: The service does not know some codes; all of them are named.
+            OSError: A file cannot be written.
+        """
+        from chatkit.localization.translation import export
+
+        return export(
+            self.frame(codes, full=True),
+            target,
+            source=source,
+            languages=languages,
+            only=only,
+            since=since,
+            also=also,
+            form=form,
+            one_sheet=one_sheet,
+            replace=replace,
+        )
+
+    def read_translations(
+        self,
+        paths: Paths,
+        codes: Codes | None = None,
+        *,
+        any_order: bool = False,
+        skip_invalid: bool = False,
+        broken: bool = False,
+    ) -> Translations:
+        """Take back what translators made of the files that `export` wrote, as a plan.
+
+        Nothing is overwritten that changed since the export: that is in `rejected`, with all
+        else that was not taken, and why.
+
+        Args:
+            paths: A path, several, or a folder.
+            codes: The template codes, or a file of them; without them those in the files.
+            any_order: Take placeholders in another order than in the source, too.
+            skip_invalid: As for `plan`, like `broken`.
+            broken: As for `plan`.
+
+        Raises:
+            InputError: A file is none of translations.
+            NotFound: The service does not know some codes; all of them are named.
+            OSError: A file cannot be opened.
+        """
+        from chatkit.localization.translation import read
+        from chatkit.templates.codes import codes_of
+        from chatkit.templates.translations import Translations
+
+        if not isinstance(paths, str | os.PathLike | bytes):
+            paths = list(paths)
+        if codes is None:  # what a translator has spoilt is rejected, not looked for
+            there = self.kept(self.reading(codes_of(paths)).frame(full=True))
+        else:
+            there = self.frame(codes, full=True)
+        returned = read(paths, there, any_order=any_order)
+        plan = self.planned(returned.frame, broken=broken, skip_invalid=skip_invalid)
+        return Translations(plan, returned)

@@ -1,0 +1,202 @@
+"""BoardGrid: all templates in all languages at a glance; each cell opens its form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import anywidget
+import ipywidgets as w
+import traitlets
+
+from chatkit.bulk.value import cut, visible
+from chatkit.errors import ChatkitError, InputError
+from chatkit.localization import language
+from chatkit.localization.board import STATES, Board, State
+from chatkit.localization.boardshow import SIGNS, heading
+from chatkit.templates.codes import Codes, given
+from chatkit.widgets import packed
+from chatkit.widgets.content.contentform import ContentForm
+from chatkit.widgets.message import Message
+
+if TYPE_CHECKING:
+    from chatkit.templates import Templates
+
+_NAME, _WHY = 80, 160  #: characters of a template code, and of a reason
+
+
+class BoardTable(anywidget.AnyWidget):
+    """A board as a table that is walked with the arrow keys.
+
+    Args:
+        opens: What is called with the row and the column of a cell that is opened.
+    """
+
+    _esm = packed.joined(["board/board.js"])
+    _css = packed.joined(["board/board.css"])
+
+    states: traitlets.List[Any] = traitlets.List().tag(sync=True)
+    #: The templates, and the languages by code, name and direction.
+    codes: traitlets.List[str] = traitlets.List().tag(sync=True)
+    languages: traitlets.List[Any] = traitlets.List().tag(sync=True)
+    #: One letter a cell: which of the states it is in.
+    cells: traitlets.List[str] = traitlets.List().tag(sync=True)
+    #: Why contents are no better, each reason once; and the number of its reason by cell.
+    reasons: traitlets.List[str] = traitlets.List().tag(sync=True)
+    why: traitlets.Dict[str, int] = traitlets.Dict().tag(sync=True)
+    #: The states that are looked for; all if it is empty.
+    only: traitlets.List[int] = traitlets.List().tag(sync=True)
+    #: Row and column of the cell whose form is open.
+    opened: traitlets.List[int] = traitlets.List().tag(sync=True)
+    height = traitlets.Int(480).tag(sync=True)
+
+    def __init__(self, opens: Callable[[int, int], object], height: int) -> None:
+        super().__init__(states=[[state, SIGNS[state]] for state in STATES], height=height)
+        self._opens = opens
+        self.on_msg(self._heard)
+
+    def fill(self, shown: Board) -> None:
+        """Show a board."""
+        reasons: dict[str, int] = {}
+        rows, why = [], {}
+        for r, code in enumerate(shown.codes):
+            row = ""
+            for c, lang in enumerate(shown.languages):
+                cell = shown[code, lang]
+                row += str(STATES.index(cell.state))
+                if cell.reasons:
+                    said = cut(cell.reason, _WHY)
+                    why[f"{r},{c}"] = reasons.setdefault(said, len(reasons))
+            rows.append(row)
+        with self.hold_sync(), self.hold_trait_notifications():
+            self.codes = [cut(code, _NAME) for code in shown.codes]
+            self.languages = [
+                [cut(lang, 20), cut(language.name(lang), 40)] for lang in shown.languages
+            ]
+            self.cells, self.reasons, self.why = rows, list(reasons), why
+
+    def _heard(self, _: Any, message: Any, __: Any) -> None:
+        match message:
+            case {"open": [int(r), int(c)]} if 0 <= r < len(self.codes) and 0 <= c < len(
+                self.languages
+            ):
+                self._opens(r, c)
+
+
+class BoardGrid(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
+    """Templates × languages with the state of each content; Enter or a click opens its form.
+
+    The API has no list of templates, so their codes are given, or remembered.
+
+    In a program: `edit(code, lang_code)` returns the form, `refresh()` reads all anew.
+
+    Args:
+        templates: The templates of a client: `client.templates`.
+        codes: The codes of the templates to show, or a file of them; without them those
+            remembered.
+        source: The language that the others are translated from.
+        languages: Languages to show although no template has them yet.
+        height: How high the table may become, in pixels.
+
+    Raises:
+        InputError: No code is named.
+    """
+
+    def __init__(
+        self,
+        templates: Templates,
+        codes: Codes | None = None,
+        source: str = "en",
+        *,
+        languages: Iterable[str] = (),
+        height: int = 480,
+    ) -> None:
+        self._templates, self._source = templates, source
+        self._codes = None if codes is None else given(codes)
+        self._languages = list(languages)
+        self.board = self._read()  #: the states that are shown
+        self.form: ContentForm | None = None  #: the form of the cell that was opened last
+        self._kept: dict[tuple[str, str], ContentForm] = {}
+        self._message = Message()
+        self._table = BoardTable(self._opened, height)
+        self._table.fill(self.board)
+        self._below = w.VBox()
+        super().__init__([self._table, self._message, self._below])
+        self.add_class("ck-boardgrid")
+
+    def _read(self) -> Board:
+        return self._templates.board(self._codes, self._source, languages=self._languages)
+
+    def refresh(self) -> Board:
+        """Read all contents anew and show their states."""
+        self.board = self._read()
+        self._table.fill(self.board)
+        return self.board
+
+    def only(self, *states: State) -> None:
+        """Show templates that have a content in one of these states; none named: all of them.
+
+        Raises:
+            InputError: There is no such state.
+        """
+        if unknown := [str(state) for state in states if state not in STATES]:
+            raise InputError(f"{', '.join(unknown)} is none of {', '.join(STATES)}.")
+        self._table.only = [STATES.index(state) for state in dict.fromkeys(states)]
+
+    def edit(self, template_code: str, lang_code: str) -> ContentForm:
+        """Open the form of a content below the table; one that is missing is begun there.
+
+        Raises:
+            InputError: The board has no such template or language.
+        """
+        try:
+            cell = self.board[template_code, lang_code]
+        except KeyError:
+            raise InputError(f"The board has no {template_code} in {lang_code}.") from None
+        lang = language.normal(cell.lang_code)
+        self._kept = {place: form for place, form in self._kept.items() if form.touched}
+        form = self._kept.get((template_code, lang))
+        if form is None:
+            room = self._templates(template_code)
+            form = ContentForm(room, cell.lang_code, self._source, saved=self._again)
+            self._kept[template_code, lang] = form
+        self.form = form
+        columns = list(map(language.normal, self.board.languages))
+        self._table.opened = [self.board.codes.index(template_code), columns.index(lang)]
+        others = [
+            f"{cut(code, 40)} in {lang}"
+            for code, lang in self.unsaved
+            if form is not self._kept[code, lang]
+        ]
+        self._message.say(f"Not saved yet: {', '.join(others)}." if others else "")
+        self._below.children = [self.form]
+        return self.form
+
+    @property
+    def unsaved(self) -> list[tuple[str, str]]:
+        """The contents with edits that are not saved; their forms keep them."""
+        return [place for place, form in self._kept.items() if form.touched]
+
+    def _opened(self, row: int, column: int) -> None:
+        try:
+            self.edit(self.board.codes[row], self.board.languages[column])
+        except ChatkitError as error:
+            self._message.say(str(error), wrong=True)
+
+    def _again(self) -> None:
+        """Show what has become of the states after something was saved."""
+        try:
+            self.refresh()
+        except ChatkitError as error:
+            self._message.say(f"The board cannot be read again: {error}", wrong=True)
+
+    def __repr__(self) -> str:
+        return f"<board: {heading(self.board)}>"
+
+    def _repr_mimebundle_(self, **options: Any) -> Mapping[str, Any]:
+        """Show the board itself, a line of text, and a page that is no widget."""
+        bundle: dict[str, Any] = super()._repr_mimebundle_(**options)
+        message = f"<p>{escape(visible(self._message.text))}</p>" if self._message.text else ""
+        html = f"{self.board._repr_html_()}{message}"
+        return {**bundle, "text/plain": repr(self), "text/html": html}

@@ -1,0 +1,205 @@
+"""Bubble: what a customer sees of a content, as a value; and as HTML where nothing is live."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from html import escape
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from chatkit.bulk.value import cut, many
+from chatkit.localization import language
+from chatkit.localization.content import Entry, part
+from chatkit.localization.header import MEDIA
+from chatkit.localization.placeholders import slots
+from chatkit.widgets.content.markup import Run, runs
+
+#: What the platform writes on buttons that have no label, by their type.
+_WRITTEN = {"copy_offer_code": "Copy offer code", "view_catalog": "View catalog"}
+_SIGNS = {
+    "custom": "↩",
+    "visit_website": "↗",
+    "call_phone": "☎",
+    "copy_offer_code": "⧉",
+    "view_catalog": "▤",
+}
+_BUTTONS = 12  #: buttons that are drawn; ten are allowed
+_LONG = 200  #: characters of a label, a file name or an address
+_CODE = "*{{1}}* is your verification code."
+_KEEP = " For your security, do not share this code."
+
+
+class Tap(NamedTuple):
+    """A button as it is seen: its type, what stands on it, and what it does."""
+
+    kind: str
+    label: list[Run]
+    about: str
+
+
+class Bubble(NamedTuple):
+    """A message as it is seen."""
+
+    lang_code: str
+    direction: str
+    header: list[Run]
+    medium: str  #: image, video, document, or none
+    file: str  #: its file name or the end of its address
+    body: list[Run]
+    footer: list[Run]
+    buttons: list[Tap]
+    missing: list[str]  #: placeholders without a sample
+    written: bool  #: whether the platform writes the body itself
+
+    def sent(self) -> dict[str, Any]:
+        """Return it as JSON for a page, without halves of characters, which none can read."""
+        value: dict[str, Any] = _whole(self._asdict())
+        value["name"] = language.name(self.lang_code)
+        value["buttons"] = [tap._asdict() | {"label": _whole(tap.label)} for tap in self.buttons]
+        return value
+
+
+def bubble(entry: Entry, samples: Mapping[str, str]) -> Bubble:
+    """Work out what a customer sees of a content.
+
+    Args:
+        entry: The content.
+        samples: Values for placeholders; where one is missing, that of the content counts.
+    """
+    values = {**entry.variables, **samples}
+    text, footer = entry.text, entry.footer
+    written = entry.authenticates and not text.strip()
+    if written:
+        text, footer = _authentication(entry, footer)
+    first = entry.headers[0] if entry.headers else {}
+    kind = first.get("type")
+    line = part(first, "text") if kind == "text" else ""
+    above = {slot.name: _sample(first) for slot in slots(line)} | dict(samples)
+    header = runs(line, above, marked=False)
+    lacking = [run.text[2:-2] for run in (*header, *runs(text, values)) if run.mark == "missing"]
+    return Bubble(
+        lang_code=cut(entry.lang_code, 20),
+        direction=language.direction(entry.lang_code),
+        header=header,
+        medium=kind if isinstance(kind, str) and kind in MEDIA else "",
+        file=_file(first),
+        body=runs(text, values),
+        footer=runs(footer, {}, marked=False),
+        buttons=_taps(entry),
+        missing=list(dict.fromkeys(lacking)),
+        written=written,
+    )
+
+
+def _authentication(entry: Entry, footer: str) -> tuple[str, str]:
+    """Write what the platform writes itself, which the API does not show."""
+    text = _CODE + (_KEEP if entry.flag("auth_add_security_recommendation") else "")
+    seconds = entry.flag("auth_code_expiration_seconds")
+    if entry.flag("auth_add_code_expiration") and isinstance(seconds, int) and seconds > 0:
+        footer = f"This code expires in {many(max(seconds // 60, 1), 'minute')}."
+    return text, footer
+
+
+def _sample(header: Mapping[str, Any]) -> str:
+    """Return the sample of a header; in which of two fields it stands is not documented."""
+    return part(header, "text_variable") or part(header, "parameter")
+
+
+def _file(header: Mapping[str, Any]) -> str:
+    name = part(header, "file_name")
+    if name:
+        return cut(name, _LONG)
+    try:
+        return cut(urlsplit(part(header, "link")).path.rpartition("/")[2], _LONG)
+    except ValueError:  # no address at all
+        return ""
+
+
+def _taps(entry: Entry) -> list[Tap]:
+    if not entry.buttons and entry.flag("auth_delivery_method") == "copy_code":
+        return [Tap("copy_offer_code", [Run("Copy code")], "")]
+    return [tap for button in entry.buttons[:_BUTTONS] if (tap := _tap(button))]
+
+
+def _tap(button: Mapping[str, Any]) -> Tap | None:
+    kind = button.get("type")
+    if not isinstance(kind, str) or kind not in _SIGNS:
+        return None
+    label = part(button, "label") or _WRITTEN.get(kind, "")
+    value = cut(part(button, "value"), _LONG)
+    about = {
+        "visit_website": cut(part(button, "dynamic_url"), _LONG) or value,
+        "call_phone": f"{cut(part(button, 'country_code'), 10)} {value}".strip(),
+        "copy_offer_code": value,
+    }
+    return Tap(kind, runs(label[:_LONG], {}, marked=False), about.get(kind, ""))
+
+
+def _whole(value: Any) -> Any:
+    """Make values of runs and texts that can be sent to a page."""
+    if isinstance(value, Run):
+        return [_whole(value.text), list(value.tags), value.mark]
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, list):
+        return [_whole(one) for one in value]
+    return {name: _whole(one) for name, one in value.items()} if isinstance(value, dict) else value
+
+
+# --- where nothing is live ------------------------------------------------------------------
+
+_BOX = (
+    "background: #fff; border: 1px solid #ccd3d7; border-radius: 0.6em; color: #111b21;"
+    " max-width: 22em; overflow-wrap: anywhere; padding: 0.2em 0.9em; text-align: start"
+)
+_LOOKS = {
+    "sample": "color: #0a7c5a; text-decoration: underline dotted",
+    "missing": "background: #ffe3b8; color: #8a4b00",
+    "odd": "color: #b3261e",
+}
+
+
+def plain(runs: Iterable[Run]) -> str:
+    """Return what the runs say."""
+    return "".join(run.text for run in runs)
+
+
+def html(seen: Bubble) -> str:
+    """Draw a message in an exported notebook: no script, nothing fetched, everything escaped."""
+    parts = []
+    if seen.medium:
+        file = f": {escape(seen.file)}" if seen.file else ""
+        parts.append(f"<p>[{seen.medium}{file}]</p>")
+    if seen.header:
+        parts.append(f'<p dir="auto"><strong>{_html(seen.header)}</strong></p>')
+    parts.append(f'<p dir="auto" style="white-space: pre-wrap">{_html(seen.body)}</p>')
+    if seen.footer:
+        parts.append(f'<p dir="auto"><small>{_html(seen.footer)}</small></p>')
+    for tap in seen.buttons:
+        about = f" <small>({escape(tap.about)})</small>" if tap.about else ""
+        parts.append(f'<p dir="auto">{_SIGNS[tap.kind]} <b>{_html(tap.label)}</b>{about}</p>')
+    lang = escape(seen.lang_code.replace("_", "-"))
+    said = "".join(f"<p><em>{escape(note)}</em></p>" for note in notes(seen))
+    box = f'<div dir="{seen.direction}" lang="{lang}" style="{_BOX}">{"".join(parts)}</div>'
+    return f'<div class="tex2jax_ignore mathjax_ignore">{box}{said}</div>'
+
+
+def notes(seen: Bubble) -> list[str]:
+    """Say what a customer would not see so."""
+    said = []
+    if seen.missing:
+        names = ", ".join("{{" + cut(name, 20) + "}}" for name in seen.missing[:9])
+        said.append(f"No sample for {names}.")
+    if seen.written:
+        said.append("The platform writes this text itself, in the language of the content.")
+    return said
+
+
+def _html(found: Iterable[Run]) -> str:
+    parts = []
+    for run in found:
+        text = escape(run.text.encode("utf-8", "replace").decode())
+        for tag in reversed(run.tags):
+            text = f"<{tag}>{text}</{tag}>"
+        parts.append(f'<span style="{_LOOKS[run.mark]}">{text}</span>' if run.mark else text)
+    return "".join(parts)

@@ -1,0 +1,350 @@
+"""ContentForm: a template in one language, beside the language it is translated from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from html import escape
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets as w
+
+from chatkit.bulk.value import cut, visible
+from chatkit.errors import ChatkitError, InputError, PlanRefused, Problem
+from chatkit.localization import language
+from chatkit.localization.audit import Audit, check
+from chatkit.localization.content import Entry
+from chatkit.templates import Button, Contents, Header
+from chatkit.widgets import packed
+from chatkit.widgets.button import Button as Act
+from chatkit.widgets.code import Code, called
+from chatkit.widgets.content import contentsource as sources
+from chatkit.widgets.content.contentinputs import Parts, Samples
+from chatkit.widgets.content.contentrow import ContentRow, found_html
+from chatkit.widgets.content.preview import Preview
+from chatkit.widgets.content.saving import Moved, Saving
+from chatkit.widgets.form.fieldset import Fieldset
+from chatkit.widgets.message import Message
+from chatkit.widgets.plan.planrows import LANDED
+from chatkit.widgets.plan.planview import PlanView
+
+if TYPE_CHECKING:
+    from chatkit.bulk.plan import Plan
+
+_STYLE = packed.joined(["form.css", "content/content.css"])
+#: The fields that stand beside the source, in the order in which a customer sees them.
+_BESIDE = ("headers", "text", "variables", "footer", "buttons")
+_MOST_BUTTONS = 10
+
+
+class ContentForm(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
+    """A form for one language of a template, side by side with the source language.
+
+    What is typed is seen at once as the customer will see it, and what the rules find stands at
+    its field. Nothing is sent before a plan is applied: the button shows it below. A language
+    that has no content yet begins as a draft with the header and buttons of the source.
+
+    In a program: `set` fields, then `plan().apply()`.
+
+    Args:
+        room: The contents of a template, like `client.templates("order_ready")`.
+        lang_code: The language to edit or to add.
+        source: The language that it is translated from.
+        saved: What is called after something was saved.
+    """
+
+    def __init__(
+        self,
+        room: Contents,
+        lang_code: str,
+        source: str = "en",
+        *,
+        saved: Callable[[], object] | None = None,
+    ) -> None:
+        if not lang_code.strip():
+            raise InputError("Name the language to edit, like 'de' or 'pt_BR'.")
+        self.room, self.lang_code = room, lang_code
+        self.audit = Audit((), (), ())  #: what the rules find in what is typed now
+        self.view: PlanView | None = None  #: the plan that was last shown
+        self._saved = saved or (lambda: None)
+        self._filling = True
+        self._load(source)
+        self._fields = Fieldset(room, self._known)
+        self._build()
+        super().__init__([w.HTML(f"<style>{_STYLE}</style>"), *self._parts()])
+        for name in ("chatkit-form", "ck-content"):
+            self.add_class(name)
+        self._begin()
+        self._fields.watch(self._changed)
+
+    # --- what is there --------------------------------------------------------------
+
+    def _load(self, source: str) -> None:
+        """Read the content if there is one, and the source if there is one."""
+        codes = list(self.room.base(None, now=True).frame.index)
+        mine = [code for code in codes if language.same(code, self.lang_code)]
+        self.lang_code = self.lang_code if self.lang_code in mine else (mine or [self.lang_code])[0]
+        origin = language.find(source, codes)
+        self.new = not mine  #: whether the language has no content yet
+        self.source = origin if origin != self.lang_code else None  #: the source language
+        self._opened = self.room.full([self.lang_code] if mine else [])
+        self._known = None if self.new else self._record(self.lang_code)
+        self._origin = None if self.source is None else self._record(self.source)
+
+    def _record(self, lang_code: str) -> dict[str, Any]:
+        return self.room.shown(self.room.get(lang_code))
+
+    def _begin(self, mine: Mapping[str, Any] = MappingProxyType({})) -> None:
+        """Show what is there, and what was typed over it.
+
+        A new language begins with what the source has that needs no translation.
+        """
+        self._filling = True
+        self._fields.fill(self._known)
+        origin = self._origin or {}
+        if self.new:
+            self._fields.fields["lang_code"].set(self.lang_code)
+            for name, value in sources.begun(origin).items():
+                if value is not None:
+                    self._fields.fields[name].set(value)
+        self._input("headers").hint(sources.items(origin, "headers"))
+        self._input("buttons").hint(sources.items(origin, "buttons"))
+        self._input("variables").hint(origin.get("variables") or {})
+        self._first = self.content
+        for name, value in mine.items():
+            if not self._fields.fields[name].fixed:
+                self._fields.fields[name].set(value)
+        self._filling = False
+        self._look()
+
+    # --- what is typed --------------------------------------------------------------
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The fields that would be sent: those that hold something else than at first.
+
+        Raises:
+            InputError: What is typed in a field is no value.
+        """
+        values, problems = self._fields.read()
+        if problems:
+            raise InputError("Some fields cannot be read:", problems)
+        return values
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """The whole content as it is typed now."""
+        typed = dict(self._known or {})
+        for name, field in self._fields.fields.items():
+            with suppress(ValueError):  # said at the field
+                typed[name] = field.read()
+        return {**typed, "lang_code": self.lang_code}
+
+    @property
+    def touched(self) -> bool:
+        """Whether anything was typed that is not saved."""
+        return self.content != self._first
+
+    def set(self, name: str, value: Any) -> None:
+        """Fill in a field as if it had been typed.
+
+        Raises:
+            InputError: There is no such field, it is fixed, or it cannot hold such a value.
+        """
+        fields = self._fields.fields
+        if name not in fields or name == "lang_code":
+            others = ", ".join(each for each in fields if each != "lang_code")
+            problem = Problem(name, "", f"is none of {others}")
+            raise InputError("There is no such field:", [problem])
+        fields[name].set(value)
+
+    @property
+    def message(self) -> str:
+        """What the form says below its button."""
+        return self._message.text
+
+    @property
+    def line(self) -> str:
+        """The Python that does the same without a plan; empty if nothing is edited."""
+        values, _ = self._fields.read()
+        place = called("client.templates", self.room.code)
+        if self.new:
+            return called(f"{place}.create", **values)
+        return called(f"{place}.update", self.lang_code, **values) if values else ""
+
+    # --- what is saved --------------------------------------------------------------
+
+    def plan(self) -> Plan:
+        """Plan to save what is typed. Nothing is sent before `apply()`.
+
+        Raises:
+            InputError: A field is missing or wrong.
+        """
+        values, _ = self._fields.checked()
+        if self.new:
+            frame = type(self._opened)({name: [value] for name, value in values.items()})
+        else:
+            nested = self.room.body.updatable()
+            frame = self.room.snapshots.keep(self._opened.copy(), whole=False, nested=nested)
+            for name, value in values.items():
+                frame[name] = ["" if value is None else value]  # in a plan "" clears
+        plan = self.room.plan(frame)
+        if self.new and plan.counts["update"]:
+            raise Moved
+        return plan
+
+    def review(self) -> PlanView:
+        """Show the plan below the form; it is applied there.
+
+        Raises:
+            InputError: A field is missing or wrong; the form shows which.
+            PlanRefused: The last plan is being applied.
+        """
+        if self.view is not None and self.view.running:
+            raise PlanRefused("The last change is being saved.")
+        try:
+            plan = self.plan()
+        except Moved:
+            self._moved()
+            raise
+        except InputError as error:
+            left = self._fields.mark(error.problems)
+            said = "Nothing was planned: see above." if error.problems else str(error)
+            self._message.say("\n".join([said, *left]), wrong=True)
+            if set(self._fields.wrong) & set(self._others):
+                self._more.selected_index = 0
+            raise
+        self._message.say("")
+        self.view = Saving(plan, self._fields.lock, self._landed)
+        self._below.children = [self.view]
+        return self.view
+
+    def _clicked(self) -> None:
+        try:
+            self.review()
+        except ChatkitError as error:
+            if not self.message:
+                self._message.say(str(error), wrong=True)
+            self._fields.focus()
+
+    def _landed(self, view: PlanView) -> None:
+        """Go on with what the service has now: saved, or changed by somebody else."""
+        states = set() if view.result is None else set(view.result["state"])
+        if "conflict" in states:
+            self._moved()
+        elif states and states.issubset(LANDED) and self._reload({}, "It is saved"):
+            self._message.say(
+                f"Saved {visible(self.room.code)} in {language.name(self.lang_code)}."
+            )
+            self._saved()
+
+    def _moved(self) -> None:
+        """Lay what was typed over what somebody else has made of the content."""
+        if self._reload(self._fields.read()[0], "Somebody has changed it meanwhile"):
+            self._message.say(str(Moved()), wrong=True)
+
+    def _reload(self, mine: Mapping[str, Any], why: str) -> bool:
+        try:
+            self._load(self.source or self.lang_code)
+        except ChatkitError as error:
+            self._message.say(f"{why}, but it cannot be read again: {error}", wrong=True)
+            return False
+        self._begin(mine)
+        return True
+
+    # --- what is shown --------------------------------------------------------------
+
+    def _build(self) -> None:
+        for name, made in (
+            ("headers", Parts("headers", Header, 1)),
+            ("buttons", Parts("buttons", Button, _MOST_BUTTONS)),
+            ("variables", Samples("variables")),
+        ):
+            field = self._fields.fields[name]
+            field.input = made
+            field.widget.children = (made.widget, *field.widget.children[1:])
+        fields = self._fields.fields
+        self._rows = {name: ContentRow(fields[name], self.lang_code) for name in _BESIDE}
+        apart = {*_BESIDE, "lang_code", "is_draft"}
+        self._others = [name for name in fields if name not in apart]
+        self._title, self._message, self._code = w.HTML(), Message(), Code()
+        self._rest = w.HTML()
+        folded = w.VBox([fields[name].widget for name in self._others])
+        self._more = w.Accordion([folded], titles=[f"{len(self._others)} more fields"])
+        self._button = Act("Review the change", self._clicked, "primary")
+        self._preview = Preview({"lang_code": self.lang_code})
+        self._below = w.VBox()
+
+    def _input(self, name: str) -> Any:
+        return self._fields.fields[name].input
+
+    def _parts(self) -> list[w.Widget]:
+        heads, previews = [self.lang_code], [self._preview]
+        if self.source is not None and self._origin is not None:
+            heads.insert(0, self.source)
+            previews.append(Preview(self._origin))
+        head = w.HBox([w.HTML(sources.head(code)) for code in heads])
+        for name in ("ck-pair", "ck-heads"):
+            head.add_class(name)
+        rows = []
+        for name, row in self._rows.items():
+            source = [] if self._origin is None else [w.HTML(sources.beside(name, self._origin))]
+            pair = w.HBox([*source, row.widget])
+            pair.add_class("ck-pair")
+            rows.append(pair)
+        actions = w.HBox([self._button, self._code])
+        actions.add_class("chatkit-actions")
+        draft = self._fields.fields["is_draft"].widget
+        left = w.VBox([head, *rows, draft, self._more, self._rest])
+        left.add_class("ck-fields")
+        seen = zip(reversed(heads), previews, strict=True)
+        right = w.VBox([one for code, it in seen for one in (w.HTML(sources.head(code)), it)])
+        right.add_class("ck-seen")
+        desk = w.HBox([left, right])
+        desk.add_class("ck-desk")
+        return [self._title, desk, actions, self._message, self._below]
+
+    def _changed(self) -> None:
+        """Look again at what is typed; a plan that was shown is no longer what would be saved."""
+        if self._filling:
+            return
+        if self.view is None or not self.view.running:
+            self._below.children = []
+        self._message.say("")
+        self._look()
+
+    def _look(self) -> None:
+        """Show what is typed: as a customer sees it, its lengths, and what the rules find."""
+        content = {**self.content, "template_code": self.room.code}
+        entry = Entry(content, self.room.code, self.lang_code)
+        self._filling = True
+        self._input("variables").ask([slot.name for slot in entry.slots])
+        self._filling = False
+        origin = [] if self._origin is None else [{**self._origin, "template_code": self.room.code}]
+        source = self.source or self.lang_code
+        self.audit = check([*origin, content], source).of(lang_code=self.lang_code)
+        for name, row in self._rows.items():
+            row.show(entry, [f for f in self.audit if f.field.split(".")[0] == name])
+        others = [f for f in self.audit if f.field.split(".")[0] not in self._rows]
+        self._rest.value = found_html(others, places=True)
+        self._preview.show(content)
+        made = "New language" if self.new else "Content"
+        title = f"{made} · {visible(self.room.code)} · {language.name(self.lang_code)}"
+        self._title.value = f'<h3 dir="auto">{escape(title)}</h3>'
+        self._button.disabled = not self.touched
+        self._code.text = self.line if self.touched else ""
+
+    def __repr__(self) -> str:
+        names = [name for name, value in self.content.items() if value != self._first.get(name)]
+        said = f"edited: {', '.join(names)}" if names else "nothing edited"
+        about = "new, " if self.new else ""
+        return f"<content form: {cut(self.room.code, 40)} {self.lang_code}, {about}{said}>"
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        """Show the form itself, a line of text, and a page that is no widget."""
+        bundle: dict[str, Any] = super()._repr_mimebundle_(**options)
+        contents = [one for one in (self._origin, self.content) if one is not None]
+        parts = [self._title.value, *map(sources.page, contents)]
+        parts += [self.audit._repr_html_(), f"<pre>{escape(self._code.text)}</pre>"]
+        return {**bundle, "text/plain": repr(self), "text/html": "".join(parts)}

@@ -1,0 +1,1 @@
+"""Editor: a flow document to be edited."""

@@ -1,0 +1,146 @@
+"""Additions: what can be added at a row of the tree, where it goes, and what it is at first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chatkit.errors import InputError
+from chatkit.flowjson.components import COMPONENTS, Component, Shape
+from chatkit.flowjson.document import at
+from chatkit.flowjson.version import RECOMMENDED, Version
+from chatkit.widgets.editor import starter
+from chatkit.widgets.editor.branches import Branch
+from chatkit.widgets.editor.place import child
+from chatkit.widgets.editor.renaming import names_in, unused
+
+SCREEN = "Screen"
+ELSE, CASE = "Else", "Case"
+_GROUPS = {
+    "text": "Text",
+    "input": "Inputs",
+    "media input": "Inputs",
+    "action": "Links and buttons",
+    "media": "Pictures",
+    "container": "Containers",
+}
+#: A group of offers: its name, and the names in it, each with a help.
+Offer = tuple[str, list[tuple[str, str]]]
+
+
+def offers(document: Any, row: Branch) -> list[Offer]:
+    """List what can be added at a row."""
+    if row.kind == "odd":
+        return []
+    found: list[Offer] = []
+    value = at(document, row.pointer)
+    if row.kind == "item" and row.shape:
+        return [("Here", [(row.shape.name.capitalize(), row.shape.about)])]
+    if shape := _items(row):
+        found.append(("Inside", [(shape.name.capitalize(), shape.about)]))
+    if row.name == "If" and row.kind == "component" and "else" not in value:
+        found.append(("Inside", [(ELSE, "What stands here when the condition does not hold.")]))
+    if row.name == "Switch" and row.kind == "component":
+        found.append(("Inside", [(CASE, "What stands here for one more value.")]))
+    if row.kind != "flow":
+        version, around = _version(document), _around(document, row)
+        known = [one for one in COMPONENTS.values() if one.known(version)]
+        for label in dict.fromkeys(_GROUPS.values()):
+            some = [
+                (one.name, one.about)
+                for one in known
+                if _GROUPS[one.group] == label and (around is None or one.name in around.children)
+            ]
+            found += [(label, some)] if some else []
+    return [*found, ("Flow", [(SCREEN, "A new screen.")])]
+
+
+def added(
+    document: Any, row: Branch, rows: list[Branch], what: str
+) -> tuple[str, int | None, dict[str, Any] | list[Any]]:
+    """Tell where something goes, at which index of a list, and what it is at first.
+
+    Raises:
+        InputError: It cannot stand there.
+    """
+    offered = {name for _, some in offers(document, row) for name, _ in some}
+    if what not in offered:
+        raise InputError(f"{what} cannot be added here.")
+    taken, version = names_in(document), _version(document)
+    if what == SCREEN:
+        screens = document.get("screens")
+        place = row.pointer.split("/")
+        count = len(screens) if isinstance(screens, list) else 0
+        return "/screens", int(place[2]) + 1 if len(place) > 2 else count, starter.screen(taken)
+    if what == ELSE:
+        return child(row.pointer, "else"), None, [starter.component("TextBody")]
+    if what == CASE:
+        cases = at(document, row.pointer).get("cases")
+        name = unused("value", set(cases if isinstance(cases, dict) else ()))
+        return child(child(row.pointer, "cases"), name), None, [starter.component("TextBody")]
+    if what not in COMPONENTS:
+        shape = row.shape if row.kind == "item" else _items(row)
+        around, _, index = row.pointer.rpartition("/")
+        if row.kind == "item" and shape:
+            return around, int(index) + 1, starter.item(shape, taken, version)
+        items = _list(document, row.into)
+        return row.into, len(items), starter.item(shape or Shape("", "", ()), taken, version)
+    fields = _fields(document, row)
+    others = (one for one in rows if one.kind == "screen" and one.pointer != row.pointer)
+    target = next((one.name for one in others), "")
+    made = starter.component(what, taken, version, field=fields, target=target)
+    if row.kind in ("screen", "slot") or row.name == "Form":
+        items = _list(document, row.into)
+        foot = bool(items) and isinstance(items[-1], dict) and items[-1].get("type") == "Footer"
+        return row.into, len(items) - (foot and what != "Footer"), made
+    around, _, index = row.pointer.rpartition("/")
+    return around, int(index) + 1, made
+
+
+def _version(document: Any) -> Version:
+    stated = document.get("version") if isinstance(document, dict) else None
+    return Version.parse(stated) or RECOMMENDED
+
+
+def _items(row: Branch) -> Shape | None:
+    """Return the shape of what a component lists."""
+    prop = row.shape.property(row.into.rpartition("/")[2]) if row.shape and row.into else None
+    return prop.item if prop and prop.kind == "items" and row.kind == "component" else None
+
+
+def _list(document: Any, pointer: str) -> list[Any]:
+    try:
+        found = at(document, pointer)
+    except LookupError:
+        return []
+    return found if isinstance(found, list) else []
+
+
+def _around(document: Any, row: Branch) -> Component | None:
+    """Return the container into which something would be added at a row, if there is one."""
+    if row.kind == "screen":
+        return None
+    inside = row.kind == "slot" or row.name == "Form"
+    place = row.pointer if inside else row.pointer.rpartition("/")[0]
+    while place.count("/") > 4:
+        value = at(document, place)
+        kind = value.get("type") if isinstance(value, dict) else None
+        if isinstance(kind, str) and (found := COMPONENTS.get(kind)) and found.children:
+            return found
+        place = place.rpartition("/")[0]
+    return None
+
+
+def _fields(document: Any, row: Branch) -> str:
+    """Return a reference to an input of the screen, for an If or a Switch to ask."""
+    waiting: list[Any] = [at(document, "/".join(row.pointer.split("/")[:3]))]
+    while waiting:
+        one = waiting.pop(0)
+        if isinstance(one, dict):
+            kind, name = one.get("type"), one.get("name")
+            shape = COMPONENTS.get(kind) if isinstance(kind, str) else None
+            if shape and shape.value == "string" and isinstance(name, str):
+                return f"${{form.{name}}}"
+            waiting += one.values()
+        elif isinstance(one, list):
+            waiting += one
+    return ""

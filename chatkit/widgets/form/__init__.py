@@ -1,0 +1,1 @@
+"""Form: one record, field by field."""

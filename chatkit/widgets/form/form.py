@@ -1,0 +1,294 @@
+"""Form: create or edit one record of any room, and see the Python that does the same."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from html import escape
+from threading import RLock
+from typing import Any
+
+import ipywidgets as w
+
+from chatkit.bulk.reconcile import agrees
+from chatkit.bulk.value import values as shortly
+from chatkit.bulk.value import visible
+from chatkit.endpoints import Key
+from chatkit.errors import (
+    CallError,
+    ChatkitError,
+    Conflict,
+    InDoubt,
+    InputError,
+    Problem,
+    Refused,
+)
+from chatkit.record import Record
+from chatkit.resource import Resource
+from chatkit.secret import Secret
+from chatkit.widgets import packed
+from chatkit.widgets.button import Button
+from chatkit.widgets.code import Code, called
+from chatkit.widgets.form.doubt import Doubt
+from chatkit.widgets.form.fieldset import Fieldset
+from chatkit.widgets.message import Message
+
+_STYLE = packed.joined(["form.css"])
+
+
+class Form(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
+    """A form for one record, made of what its room declares.
+
+    What is typed is checked at once, at its field. Beside the button stands the Python that
+    does the same. A click sends once, even when it arrives twice; when an answer is lost,
+    the next click looks what came of it and sends nothing.
+
+    In a program, `set` fields, then `submit()`: it raises what the form would show.
+
+    Args:
+        room: A room of a client, like `client.contacts`.
+        key: The record to edit; without it the form creates one.
+    """
+
+    def __init__(self, room: Resource[Any], key: Key | None = None) -> None:
+        self.room = room
+        self.key = key
+        self.record: Record | None = None if key is None else room.get(key)
+        self._lock = RLock()
+        self._doubt: Doubt | None = None
+        self._ran = ""  #: the line that was last sent, until something else is edited
+        self._fields = Fieldset(room, self._known())
+        self._fields.watch(self._changed)
+        self._title, self._message, self._code = w.HTML(), Message(), Code()
+        self._button = Button("", self._clicked, "primary")
+        self._new = Button(f"New {room.noun}", self.new)
+        actions = w.HBox([self._button, self._new, self._code])
+        actions.add_class("chatkit-actions")
+        style = w.HTML(f"<style>{_STYLE}</style>")
+        super().__init__([style, self._title, *self._fields.widgets, actions, self._message])
+        self.add_class("chatkit-form")
+        self._paint()
+
+    def __repr__(self) -> str:
+        if self.key is None:
+            return f"<form: new {self.room.noun}>"
+        edited = ", ".join(self._fields.edited)
+        return f"<form: {self.room.noun} {self.key}{', edited: ' if edited else ''}{edited}>"
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        """Show the form itself, a line of text, and a page that is no widget."""
+        bundle: dict[str, Any] = super()._repr_mimebundle_(**options)
+        code = f"<pre>{escape(self._code.text)}</pre>" if self._code.text else ""
+        html = f"{self._title.value}{self._fields.html()}{code}{self._message.value}"
+        return {**bundle, "text/plain": repr(self), "text/html": html}
+
+    # --- what is typed --------------------------------------------------------------
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The fields that would be sent: those filled in, or those edited.
+
+        Raises:
+            InputError: What is typed in a field is no value, like JSON that is none.
+        """
+        values, problems = self._fields.read()
+        if problems:
+            raise InputError("Some fields cannot be read:", problems)
+        return values
+
+    def set(self, name: str, value: Any) -> None:
+        """Fill in a field as if it had been typed.
+
+        Raises:
+            InputError: There is no such field, it is fixed, or it cannot hold such a value.
+        """
+        fields = self._fields.fields
+        if name not in fields:
+            problem = Problem(name, "", f"is none of {', '.join(fields)}")
+            raise InputError("There is no such field:", [problem])
+        fields[name].set(value)
+
+    @property
+    def problems(self) -> dict[str, str]:
+        """What the form says is wrong, by field."""
+        return self._fields.wrong
+
+    @property
+    def message(self) -> str:
+        """What the form says below its button."""
+        return self._message.text
+
+    @property
+    def line(self) -> str:
+        """The Python that does what the button does; empty if nothing is edited."""
+        values, _ = self._fields.read()
+        code, noun = self.room.code, self.room.noun
+        place = f"client.{called('templates', code) if code else f'{noun}s'}"
+        if self.key is None:
+            return called(f"{place}.create", **values)
+        return called(f"{place}.update", self.key, **values) if values else ""
+
+    def new(self) -> None:
+        """Empty the form, to create another record. A lost answer is looked for first."""
+        with self._lock:
+            if self._doubt is None:
+                self.key = self.record = None
+                self._ran = ""
+                self._message.say("")
+                self._fields.fill(None)
+                self._paint()
+
+    # --- what is sent ---------------------------------------------------------------
+
+    def submit(self) -> Record:
+        """Create or update the record, and return it as the service now has it.
+
+        After a lost answer it looks first: what has landed is returned, not sent again.
+
+        Raises:
+            InputError: A field is missing or wrong, or somebody has changed it meanwhile.
+            Refused: The service said no.
+            InDoubt: The answer was lost; submit again to look what came of it.
+        """
+        with self._lock:
+            try:
+                return (self._doubt and self._looked(self._doubt)) or self._sent()
+            except Exception as error:
+                self._show(error)
+                raise
+
+    def _clicked(self) -> None:
+        """Do what the button says; in doubt it only looks. The form says what came of it."""
+        with self._lock, warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            if self._doubt is None:
+                with suppress(ChatkitError):
+                    self.submit()
+            else:
+                try:
+                    self._looked(self._doubt)
+                except ChatkitError as error:
+                    self._show(error)
+        if heard:
+            self._message.say(" ".join([self.message, *(str(one.message) for one in heard)]))
+        self._fields.focus()
+
+    def _sent(self) -> Record:
+        values, body = self._fields.checked()
+        line, key, taken = self.line, self.key, set[object]()
+        try:
+            if key is not None:
+                self._unmoved(key, values)
+                record: Record = self.room.update(key, **values)
+            else:
+                if not self.room.unique:  # the only mark of a new one is that it was not there
+                    taken = set(self.room.base(None).frame.index)
+                record = self.room.create(**values)
+        except InDoubt as error:
+            if error.call.writes:
+                self._doubt = Doubt(self.room, key, body, taken, error)
+                self._fields.lock(True)
+            raise
+        return self._done(record, body, line)
+
+    def _unmoved(self, key: Key, values: Mapping[str, Any]) -> None:
+        """Refuse to write over what somebody has changed since the form was opened."""
+        live, old = self.room.get(key), self._known() or {}
+        now = self.room.shown(live)
+        moved = [n for n in values if n in now and now[n] not in (old.get(n), values[n])]
+        self.record = self._with_secrets(live)
+        if moved:
+            reason = "somebody has changed this meanwhile, to {}; save again to write over it"
+            said = [Problem(n, "", reason.format(shortly(now[n]))) for n in moved]
+            raise InputError(f"This {self.room.noun} has moved:", said)
+
+    def _looked(self, doubt: Doubt) -> Record | None:
+        """Look what came of a lost answer; if nothing did, it may be sent again."""
+        settled = True
+        try:
+            record = doubt.look()
+        except ChatkitError as error:
+            settled = isinstance(error, Conflict)
+            raise
+        finally:
+            if settled:
+                self._doubt = None
+                self._fields.lock(False)
+                self._paint()
+        if record is None:
+            self._message.say("It has not landed, and will not any more: you can send it again.")
+            return None
+        lost = f" But {self.room.lost}." if self.key is None and self.room.lost else ""
+        record = self._done(record, doubt.sent, self.line)
+        self._message.say(f"It has landed. {self.message}{lost}")
+        return record
+
+    # --- what is shown --------------------------------------------------------------
+
+    def _known(self) -> dict[str, Any] | None:
+        """Return what the record holds, as it could be sent."""
+        return None if self.record is None else self.room.shown(self.record)
+
+    def _changed(self) -> None:
+        """Show the line that what is typed now would run."""
+        self._ran = ""
+        self._message.say("")
+        self._paint()
+
+    def _paint(self) -> None:
+        """Show what the button would do."""
+        noun, editing = self.room.noun, self.key is not None
+        about = self.room.code or self.room.label(self._known() or {}) or ""
+        title = f"{noun.capitalize()} {self.key}" if editing else f"New {noun}"
+        title += f" · {about}" if about else ""
+        self._title.value = f'<h3 dir="auto">{escape(visible(title))}</h3>'
+        label = f"Save {noun}" if editing else f"Create {noun}"
+        self._button.label = label if self._doubt is None else "Look what came of it"
+        self._button.disabled = editing and not self._fields.edited and self._doubt is None
+        self._new.layout.display = None if editing and self._doubt is None else "none"
+        self._code.text = self._ran or self.line
+
+    def _done(self, record: Record, sent: Mapping[str, Any], line: str) -> Record:
+        """Say that it is done; the form goes on with the record that is there now."""
+        made = self.key is None
+        record = self._with_secrets(record)
+        self.key, self.record, self._ran = getattr(record, self.room.key), record, line
+        there = self._known() or {}
+        self._fields.fill(there)
+        said = [f"{'Created' if made else 'Saved'} {self.room.noun} {self.key}."]
+        for name, value in sent.items():
+            if name in there and not agrees(there[name], value):
+                said.append(f"But {name} reads back as {shortly(there[name])}.")
+        if made:
+            secrets = [name for name, value in record if isinstance(value, Secret)]
+            said += [f"Keep this now: form.record.{n}.reveal() shows it." for n in secrets]
+        self._message.say(" ".join(said))
+        self._paint()
+        return record
+
+    def _with_secrets(self, record: Record) -> Record:
+        """Keep the secrets that only the answer to a create has held."""
+        if self.key is None or self.record is None:
+            return record
+        secrets = {name: value for name, value in self.record if isinstance(value, Secret)}
+        return record.model_copy(update=secrets) if secrets else record
+
+    def _show(self, error: Exception) -> None:
+        """Show an error at the fields that it concerns, and in words at the bottom."""
+        problems: Sequence[Problem] = ()
+        rest = str(error)
+        if isinstance(error, InputError):
+            problems, rest = error.problems, "Nothing was sent"
+        elif isinstance(error, Refused):
+            problems = [Problem(field, "", reason) for field, reason in error.fields]
+            if isinstance(error, Conflict) and not problems:
+                problems = [Problem(self.room.natural_key[-1], "", error.reason)]
+            rest = "The service refused it, and nothing has changed"
+        if isinstance(error, CallError) and not problems:
+            rest = f"{error.reason}\n{error.advice}".strip()
+        left = self._fields.mark(problems)
+        if problems:
+            rest += ": see above." if len(left) < len(problems) else "."
+        self._message.say("\n".join([rest, *left]), wrong=True)
+        self._paint()

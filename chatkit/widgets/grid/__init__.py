@@ -1,0 +1,1 @@
+"""Grid: a frame as an editable table."""

@@ -1,0 +1,338 @@
+"""Sheet: a frame while it is edited: what was entered in which cell, and each step back.
+
+Rows are numbers: those of the frame first, those that were added after them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from chatkit.bulk import given
+from chatkit.bulk.given import DELETE
+from chatkit.bulk.same import listed, plain, same
+from chatkit.endpoints import Endpoints
+from chatkit.errors import InputError, Problem
+from chatkit.widgets.grid.column import declared, read, replaced
+
+#: Stands in a cell for: what the frame has.
+AS_IT_WAS: Any = object()
+
+
+class Cell(NamedTuple):
+    """What was entered in a cell; `typed` is what was refused, and `reason` why."""
+
+    value: Any = AS_IT_WAS
+    typed: Any = None
+    reason: str = ""
+
+
+class _Step(NamedTuple):
+    """What was there before a step: cells, delete marks, and how many rows were added."""
+
+    cells: dict[tuple[int, str], Cell | None]
+    marks: dict[int, bool]
+    added: int
+
+
+class Sheet:
+    """A frame of a room while it is edited. The frame itself stays as it is.
+
+    Args:
+        room: Says what can be written, and checks it.
+        frame: What `room.frame()` gave, or a frame of your own.
+
+    Raises:
+        InputError: The frame cannot be shown as a table.
+    """
+
+    def __init__(self, room: Endpoints[Any], frame: pd.DataFrame) -> None:
+        if not isinstance(frame, pd.DataFrame):
+            raise InputError(f"A grid shows a DataFrame, not {type(frame).__name__}.")
+        if frame.index.nlevels > 1:
+            raise InputError("A grid shows one level of index: pass frame.reset_index().")
+        self._attrs = dict(frame.attrs)
+        self.deleted: set[int] = set()
+        if DELETE in given.checked(frame) and DELETE not in room.record.model_fields:
+            marked, odd = given.flags(frame[DELETE])
+            if odd:
+                problems = [Problem(DELETE, repr(o.value), o.reason) for o in odd]
+                raise InputError("The column delete of this frame cannot be read:", problems)
+            self.deleted = set(marked.nonzero()[0].tolist())
+            frame = frame.drop(columns=DELETE)
+        self.base = frame.copy(deep=False)
+        self.size = len(frame)
+        self.added = 0
+        self.cells: dict[tuple[int, str], Cell] = {}
+        self._room = room
+        self.head = "" if frame.index.name is None else str(frame.index.name)
+        if self.head in frame.columns:
+            raise InputError(f"The index and a column are both called {self.head!r}: drop one.")
+        cells = {self.head: frame.index} | {name: frame[name] for name in frame.columns}
+        self.columns = {
+            name: declared(room, name, values.dtype.kind, head=name == self.head)
+            for name, values in cells.items()
+        }
+        texts = frame.index.dtype.kind not in "iuf"  # a frame of a grid may have new rows already
+        self._first = 1 + max(map(_new, frame.index), default=0) if texts else 1
+        self._past: list[_Step] = []
+        self._undone: list[_Step] = []
+        self._step: _Step | None = None
+
+    # --- rows -----------------------------------------------------------------------
+
+    def rows(self) -> list[int]:
+        """Return the added rows that are still there."""
+        return [n for n in range(self.size, self.size + self.added) if n not in self.deleted]
+
+    def label(self, row: int) -> Any:
+        """Return what a row is called: as in the frame's index, or 'new 1'."""
+        if row < self.size:
+            return plain(self.base.index[row])
+        return row if self._counted else f"new {row - self.size + self._first}"
+
+    @property
+    def _counted(self) -> bool:
+        """Whether the index only counts the rows."""
+        index = self.base.index
+        return (
+            not self.head
+            and isinstance(index, pd.RangeIndex)
+            and index.equals(pd.RangeIndex(len(index)))
+        )
+
+    def row(self, label: Any) -> int:
+        """Find a row by its label. Raises `InputError` if there is none, or more than one."""
+        if (added := self._added(label)) is not None:
+            return added
+        try:
+            found = self.base.index.get_loc(label)
+        except (KeyError, TypeError, pd.errors.InvalidIndexError):
+            raise InputError(f"There is no row {label!r}.") from None
+        if not isinstance(found, int):
+            raise InputError(f"There are several rows {label!r}.")
+        return found
+
+    def _added(self, label: Any) -> int | None:
+        """Find an added row by its label."""
+        if self._counted:
+            row = label if type(label) is int else -1
+        else:
+            row = self.size + _new(label) - self._first if _new(label) else -1
+        return row if row >= self.size and not self.gone(row) else None
+
+    # --- values ---------------------------------------------------------------------
+
+    def original(self, name: str, rows: Sequence[int]) -> list[Any]:
+        """Return what the frame has in a column for some rows; nothing for added ones."""
+        known = [row for row in rows if row < self.size]
+        column = self.base.index.to_series() if name == self.head else self.base[name]
+        values = iter(listed(column.iloc[known]))
+        return [next(values) if row < self.size else None for row in rows]
+
+    def cell(self, row: int, name: str) -> Cell:
+        """Return what was entered in a cell."""
+        return self.cells.get((row, name), Cell())
+
+    def values(self, name: str, rows: Sequence[int]) -> list[Any]:
+        """Return what a column now has for some rows; None where nothing is."""
+        cells = (self.cell(row, name) for row in rows)
+        return [
+            was if cell.value is AS_IT_WAS else cell.value
+            for cell, was in zip(cells, self.original(name, rows), strict=True)
+        ]
+
+    def changed(self) -> Iterator[tuple[int, str]]:
+        """Yield the cells that hold something else than the frame does, those of new rows too."""
+        for (row, name), cell in self.cells.items():
+            if cell.value is not AS_IT_WAS and not self.gone(row):
+                yield row, name
+
+    def refused(self) -> Iterator[tuple[int, str, Cell]]:
+        """Yield the cells whose last entry was refused."""
+        for (row, name), cell in self.cells.items():
+            if cell.reason and not self.gone(row):
+                yield row, name, cell
+
+    def gone(self, row: int) -> bool:
+        """Tell whether an added row was taken away again."""
+        return row >= self.size + self.added or (row >= self.size and row in self.deleted)
+
+    # --- edits ----------------------------------------------------------------------
+
+    @contextmanager
+    def step(self) -> Iterator[None]:
+        """Take all edits inside as one step, to be undone as one."""
+        if self._step is not None:
+            yield
+            return
+        self._step = _Step({}, {}, self.added)
+        try:
+            yield
+        finally:
+            step, self._step = self._step, None
+            if step.cells or step.marks or step.added != self.added:
+                self._past.append(step)
+                self._undone.clear()
+
+    def check(self, name: str, entered: dict[int, Any]) -> dict[int, Cell | None]:
+        """Tell what would become of the cells of a column; nothing is changed.
+
+        Args:
+            name: The column.
+            entered: What is entered in which row: a value, or what a person types for it.
+        """
+        column, found = self.columns[name], dict[int, Cell | None]()
+        asked: dict[int, Any] = {}
+        for (row, typed), was in zip(
+            entered.items(), self.original(name, list(entered)), strict=True
+        ):
+            value = read(typed, column.kind)
+            new = row >= self.size
+            if value is None or same(was, value):
+                found[row] = None
+            elif why := column.closed if new else column.fixed:
+                found[row] = self._refusal(row, name, typed, why)
+            else:
+                asked[row] = value
+        clears = [None if v == "" and column.kind != "text" else v for v in asked.values()]
+        good, wrong = self._room.body.column(name, clears) if asked else ({}, {})
+        for place, row in enumerate(asked):
+            if place in good:
+                found[row] = Cell("" if good[place] is None else good[place])
+            else:
+                whys = (
+                    p.reason if p.field == name else f"{p.field} {p.reason}" for p in wrong[place]
+                )
+                found[row] = self._refusal(row, name, entered[row], "; ".join(whys))
+        return found
+
+    def _refusal(self, row: int, name: str, typed: Any, why: str) -> Cell:
+        return Cell(self.cell(row, name).value, typed, why)
+
+    def write(self, entered: Iterable[tuple[int, str, Any]]) -> set[int]:
+        """Enter values in cells: each is taken, or refused with a reason. Returns the rows."""
+        columns: dict[str, dict[int, Any]] = {}
+        for row, name, value in entered:
+            columns.setdefault(name, {})[row] = value
+        with self.step():
+            for name, values in columns.items():
+                for row, cell in self.check(name, values).items():
+                    self._put(row, name, cell)
+        return {row for values in columns.values() for row in values}
+
+    def clear(self, rows: Iterable[int], names: Sequence[str]) -> set[int]:
+        """Empty cells; those that cannot be written are left alone. Returns the rows."""
+        columns = [self.columns[name] for name in names]
+        return self.write(
+            (row, column.name, "")
+            for row in rows
+            for column in columns
+            if not (column.fixed if row < self.size else column.closed)
+        )
+
+    def dismiss(self, row: int, name: str) -> None:
+        """Forget a refused entry: the cell shows again what it holds."""
+        held = self.cell(row, name).value
+        with self.step():
+            self._put(row, name, None if held is AS_IT_WAS else Cell(held))
+
+    def _put(self, row: int, name: str, cell: Cell | None) -> None:
+        before = self.cells.get((row, name))
+        if self._step is not None and before != cell:
+            self._step.cells.setdefault((row, name), before)
+            self._place((row, name), cell)
+
+    def _place(self, where: tuple[int, str], cell: Cell | None) -> None:
+        if cell is None:
+            self.cells.pop(where, None)
+        else:
+            self.cells[where] = cell
+
+    def add(self, count: int = 1) -> list[int]:
+        """Add empty rows, and return them."""
+        with self.step():
+            first = self.size + self.added
+            self.added += count
+        return list(range(first, first + count))
+
+    def mark(self, rows: Iterable[int], delete: bool) -> None:
+        """Mark rows to be deleted, or take the mark back. An added row is taken away."""
+        with self.step():
+            for row in rows:
+                if self._step is not None and (row in self.deleted) != delete:
+                    self._step.marks.setdefault(row, not delete)
+                    self._mark(row, delete)
+
+    def _mark(self, row: int, delete: bool) -> None:
+        (self.deleted.add if delete else self.deleted.discard)(row)
+
+    def undo(self) -> set[int] | None:
+        """Take the last step back. Returns its rows; None if there is nothing to take back."""
+        return self._back(self._past, self._undone)
+
+    def redo(self) -> set[int] | None:
+        """Do again what was undone last."""
+        return self._back(self._undone, self._past)
+
+    def _back(self, steps: list[_Step], other: list[_Step]) -> set[int] | None:
+        if not steps:
+            return None
+        step = steps.pop()
+        marks = {row: row in self.deleted for row in step.marks}
+        other.append(_Step({at: self.cells.get(at) for at in step.cells}, marks, self.added))
+        for where, cell in step.cells.items():
+            self._place(where, cell)
+        for row, marked in step.marks.items():
+            self._mark(row, marked)
+        self.added = step.added
+        return {row for row, _ in step.cells} | set(step.marks)
+
+    @property
+    def steps(self) -> tuple[int, int]:
+        """How many steps can be undone, and how many done again."""
+        return len(self._past), len(self._undone)
+
+    # --- the frame ------------------------------------------------------------------
+
+    def frame(self) -> pd.DataFrame:
+        """Return the frame with all that was entered, as `plan` takes it."""
+        frame, new = self.base.copy(deep=False), self.rows()
+        marked = [row for row in self.deleted if row < self.size]
+        if new:
+            frame = self._longer(frame, new)
+        place = {row: self.size + n for n, row in enumerate(new)}
+        columns: dict[str, dict[int, Any]] = {}
+        for row, name in self.changed():
+            columns.setdefault(name, {})[place.get(row, row)] = self.cells[row, name].value
+        for name, values in columns.items():
+            frame[name] = replaced(frame[name], values)
+        if marked:
+            flags = pd.Series(False, index=range(len(frame)))
+            flags.iloc[marked] = True
+            frame[DELETE] = flags.to_numpy()
+        frame.attrs = dict(self._attrs)
+        return frame
+
+    def _longer(self, frame: pd.DataFrame, new: list[int]) -> pd.DataFrame:
+        """Add empty rows. Their keys are not known, so keys become a column, beside labels."""
+        labels = [*frame.index.tolist(), *map(self.label, new)]
+        if self.head:
+            keys = frame.index.to_series()
+            frame = frame.assign(**{self.head: keys})[[self.head, *frame.columns]]
+        frame = frame.reset_index(drop=True).astype(
+            {name: "Int64" for name in frame if frame[name].dtype.kind in "iu"}
+            | {name: "boolean" for name in frame if frame[name].dtype.kind == "b"}
+        )
+        frame = frame.reindex(range(len(labels)))
+        return frame if self._counted else frame.set_axis(pd.Index(labels, dtype=object))
+
+
+def _new(label: Any) -> int:
+    """Return the number in a label like 'new 1'; 0 for any other."""
+    named = re.fullmatch("new ([1-9][0-9]*)", label) if isinstance(label, str) else None
+    return int(named[1]) if named else 0

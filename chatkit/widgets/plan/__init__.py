@@ -1,0 +1,1 @@
+"""Plan view: a plan to read, apply, stop and take back."""

@@ -1,0 +1,1 @@
+"""Player: a flow as a customer walks through it."""

@@ -1,0 +1,199 @@
+"""Bench of templates: a board of 200 codes × 30 languages, read beside the bare calls.
+
+`python templates.py ROAD BASE_URL ACCOUNT TOKEN CODES` walks one road and prints its seconds, its
+CPU and the memory it took at its highest, as JSON. The service is the sandbox, over HTTP, in a
+process of its own.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import resource
+import sys
+import time
+from collections.abc import Callable, Iterable
+from contextlib import redirect_stdout
+from functools import partial
+from typing import Any
+
+from measure import QUICK, at_most, child, cpu, medians, memory, rounds, server, show
+
+CODES, LANGUAGES = 50 if QUICK else 200, 30
+COUNT = 3
+GOAL = 1.3
+TEXT = "Hello {{1}}, your order {{2}} is ready since this morning. Come and collect it. "
+BUTTONS = [
+    {"type": "visit_website", "label": "Track", "value": "https://shop.example/t"},
+    {"type": "call_phone", "label": "Call", "value": "2025550143", "country_code": "+1"},
+]
+
+
+def codes(count: int) -> list[str]:
+    """The codes of the board."""
+    return [f"template_{n:03}" for n in range(count)]
+
+
+def languages() -> list[str]:
+    """Languages that the platform has."""
+    from chatkit.localization.language import SUPPORTED
+
+    return list(SUPPORTED[:LANGUAGES])
+
+
+# --- roads ------------------------------------------------------------------------------
+
+
+def frame(client: Any, named: list[str]) -> int:
+    """One call a template, into one frame."""
+    return len(client.templates.frame(named))
+
+
+def bare(client: Any, named: list[str]) -> int:
+    """The same calls, and what came back is let go."""
+    return _sent(client, [client.templates(code).list_call() for code in named])
+
+
+def full_frame(client: Any, named: list[str]) -> int:
+    """A call more for each content, for all its fields."""
+    return len(client.templates.frame(named, full=True))
+
+
+def full_bare(client: Any, named: list[str]) -> int:
+    """The same calls, and what came back is let go."""
+    rooms = [client.templates(code) for code in named]
+    _sent(client, [room.list_call() for room in rooms])
+    return _sent(client, [room.get_call(lang) for room in rooms for lang in languages()])
+
+
+def board(client: Any, named: list[str]) -> int:
+    """All of it, checked against the rules, as states."""
+    return len(client.templates.board(named))
+
+
+def one_by_one(client: Any, named: list[str]) -> int:
+    """What a loop does: one template after the other."""
+    return sum(len(client.templates(code).frame()) for code in named)
+
+
+def _sent(client: Any, calls: Iterable[Any]) -> int:
+    from chatkit.errors import Fault
+
+    done = 0
+    for outcome in client.transport.send_all(calls):
+        assert not isinstance(outcome, Fault), outcome
+        done += 1
+    return done
+
+
+ROADS: dict[str, Callable[[Any, list[str]], int]] = {
+    each.__name__: each for each in (frame, bare, full_frame, full_bare, board, one_by_one)
+}
+#: Beside which calls a road is walked.
+BESIDE = {"frame": "bare", "one_by_one": "bare", "full_frame": "full_bare", "board": "full_bare"}
+
+
+def walk(road: str, base_url: str, account: str, token: str, count: int) -> None:
+    """Walk one road: once for its memory, then, warm, in turn with the bare calls, for its time."""
+    from chatkit import Client
+
+    client, named = Client(base_url, account, token), codes(count)
+    ROADS[road](client, named[:4])
+    held = memory()
+    ROADS[road](client, named)
+    highest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    found = []
+    for _ in range(15 if road == "frame" else 3):
+        mine, theirs = timed(road, client, named), timed(BESIDE[road], client, named)
+        found.append(mine | {"bare": theirs["s"], "ratio": mine["s"] / theirs["s"]})
+    print(json.dumps(medians(found) | {"mb": highest - held}))
+    client.close()
+
+
+def timed(road: str, client: Any, named: list[str]) -> dict[str, float]:
+    """Seconds and CPU of one walk."""
+    began, used = time.perf_counter(), cpu()
+    ROADS[road](client, named)
+    return {"s": time.perf_counter() - began, "cpu": cpu() - used}
+
+
+# --- the tables -------------------------------------------------------------------------
+
+
+def main() -> None:
+    """Print two tables."""
+    with server(sys.executable, "-m", "chatkit", "sandbox", "--json") as up:
+        told = json.loads(up.line)
+        where = told["base_url"], told["account_id"], told["token"]
+        fill(*where)
+        found = measured(where, list(BESIDE), CODES)
+        beside(found)
+        few = measured(where, ["full_frame"], CODES // 4)
+        growth(found["full_frame"], few["full_frame"])
+
+
+def fill(base_url: str, account: str, token: str) -> None:
+    """Make all contents, which is none of the bench."""
+    from chatkit import Client
+    from chatkit.errors import Fault
+
+    content = {"text": TEXT * 3, "variables": {"1": "Ana", "2": "A-17"}, "footer": "Larkspur"}
+    content |= {"headers": [{"type": "text", "text": "Ready"}], "buttons": BUTTONS}
+    with redirect_stdout(io.StringIO()), Client(base_url, account, token) as client:
+        calls = (
+            client.templates(code).create_call({"lang_code": lang, **content})
+            for code in codes(CODES)
+            for lang in languages()
+        )
+        for outcome in client.transport.send_all(calls):
+            assert not isinstance(outcome, Fault), outcome
+
+
+def measured(
+    where: tuple[str, str, str], roads: list[str], count: int
+) -> dict[str, dict[str, float]]:
+    """Medians for each road, each walk in a process of its own."""
+    runs: dict[str, Any] = {
+        road: partial(child, "templates.py", road, *where, count) for road in roads
+    }
+    return {road: medians(results) for road, results in rounds(runs, COUNT).items()}
+
+
+def beside(found: dict[str, dict[str, float]]) -> None:
+    """How long each road takes beside the bare calls."""
+    names = {
+        "frame": "`frame(codes)`",
+        "one_by_one": "a loop over the templates",
+        "full_frame": "`frame(codes, full=True)`",
+        "board": "`board(codes)`: read in full, checked, on the board",
+    }
+    rows = []
+    for road, said in names.items():
+        one = found[road]
+        goal = at_most(one["ratio"], GOAL) if "frame" in road else one["ratio"]
+        rows.append([said, one["s"], one["cpu"], one["bare"], goal])
+    show(
+        f"{CODES} templates × {LANGUAGES} languages, read from the sandbox over HTTP",
+        ["what", "seconds", "CPU of the client, s", "its calls bare, seconds", "bare = 1"],
+        rows,
+    )
+
+
+def growth(whole: dict[str, float], part: dict[str, float]) -> None:
+    """How much memory a board takes: as much for each content, however many there are."""
+    rows = [
+        [f"{count * LANGUAGES:,}", found["mb"], found["mb"] * 1024 / (count * LANGUAGES)]
+        for count, found in ((CODES // 4, part), (CODES, whole))
+    ]
+    show(
+        "Memory of `frame(codes, full=True)`",
+        ["contents", "MB more at its highest", "KB a content"],
+        rows,
+    )
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        walk(*sys.argv[1:5], int(sys.argv[5]))
+    else:
+        main()

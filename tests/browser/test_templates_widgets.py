@@ -1,0 +1,305 @@
+"""Templates as a person meets them: seen on a phone, translated in a form, found on the board."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from browser import story
+from browser.lab import SHOTS, Lab, OpenNotebook
+from browser.phone import MODEL
+from localization.contents import content
+from playwright.sync_api import Browser, expect
+
+from chatkit.localization.board import board as made
+from chatkit.localization.language import SUPPORTED
+from chatkit.widgets.content.boardgrid import BoardTable
+
+PREVIEWS = """import chatkit, ipywidgets
+from chatkit.widgets.content.preview import Preview
+
+client = chatkit.connect(chatkit.Sandbox(seed="demo"))
+ready = client.templates("order_ready")
+evil = {"lang_code": "en", "headers": [{"type": "text", "text": "<b>{{1}}</b>"}],
+        "text": "*Bold {{1}}*, _italic_, ~struck~, ```mono``` <img src=x onerror=alert(1)> "
+                "$x^2$\\n{{2}} is missing\\u202e", "variables": {"1": "Ana"},
+        "buttons": [{"type": "custom", "label": "<i>One</i>"}, {"type": "custom", "label": "Two"},
+                    {"type": "visit_website", "label": "See", "value": "javascript:alert(1)"},
+                    {"type": "copy_offer_code", "value": "SPRING26"}]}
+pdf = {"lang_code": "de", "text": "Unsere Preise für {{1}}.", "variables": {"1": "Mai"},
+       "headers": [{"type": "document", "file_name": "Preisliste.pdf"}]}
+shown = [Preview(ready.get(lang)) for lang in ("ar", "hi", "ja", "de")]
+media = [Preview(client.templates(code).get("en")) for code in ("rental_reminder", "spring_offer")]
+row = lambda parts: ipywidgets.HBox(parts, layout={"flex_flow": "row wrap"})
+ipywidgets.VBox([row(shown), row([*media, Preview(evil), Preview(pdf)])])"""
+
+FORM = """import chatkit
+from chatkit.widgets.content.contentform import ContentForm
+
+client = chatkit.connect(chatkit.Sandbox(seed="demo"))
+ready = client.templates("order_ready")
+ready.update("en", footer="<img src=x onerror=alert(1)> $x^2$")
+form = ContentForm(ready, "ar")
+form"""
+SAVED = """form.view.wait()
+saved = ready.get("ar")
+print(saved.text[-3:], [button["type"] for button in saved.buttons])
+form"""
+
+BOARD = """import chatkit
+from chatkit.widgets.content.boardgrid import BoardGrid
+
+client = chatkit.connect(chatkit.Sandbox(seed="demo"))
+board = BoardGrid(client.templates, ["order_ready", "rental_reminder", "appointment_confirmed",
+                                     "spring_offer", "login_code", "review_request"])
+board"""
+MADE = """board.form.view.wait()
+print(client.templates("rental_reminder").get("ja").text, board.board.counts()["draft"])"""
+
+#: Draws the board, walks it and filters it: what each of these takes, in milliseconds.
+SMOOTH = """async ([script, state]) => {
+    const drawn = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+    const began = performance.now();
+    await (MODEL)([script, state]);
+    document.body.offsetWidth;
+    const draw = performance.now() - began, root = document.querySelector(".ck-board");
+    root.querySelector(".ck-cell").focus();
+    let keys = 0;
+    for (let n = 0; n < 60; n++) {
+        const before = performance.now(), key = n % 3 ? "ArrowDown" : "ArrowRight";
+        document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+        document.body.offsetWidth;
+        keys += performance.now() - before;
+        await drawn();
+    }
+    const before = performance.now();
+    player.change({ only: [1] });
+    document.body.offsetWidth;
+    return [draw, keys / 60, performance.now() - before];
+}""".replace("MODEL", MODEL)
+STATE = ("states", "codes", "languages", "cells", "reasons", "why", "only", "opened", "height")
+
+
+def shoot(notebook: OpenNotebook, name: str) -> None:
+    """Leave a screenshot in the light, and one in the dark."""
+    for shade, ending in (("Dark", "_dark"), ("Light", "")):
+        notebook.theme(shade)  # type: ignore[arg-type]
+        notebook.page.wait_for_timeout(250)
+        notebook.shot(f"{name}{ending}", whole=True)
+
+
+def test_a_message_is_seen_as_a_customer_will_see_it(
+    lab: Lab, open_notebook: Callable[[str], OpenNotebook]
+) -> None:
+    notebook = open_notebook(story.write(lab, "preview.ipynb", [PREVIEWS]))
+    out = story.run(notebook, 0)
+    phones = out.locator(".ck-phone")
+    expect(phones).to_have_count(8)
+    expect(out.locator("img, i, .MathJax")).to_have_count(0)
+    expect(phones.nth(0)).to_have_attribute("dir", "rtl")
+    expect(phones.nth(0)).to_have_attribute("lang", "ar")
+    header = phones.nth(0).locator(".ck-header").bounding_box()
+    stamp = (
+        phones.nth(0)
+        .locator(".ck-time")
+        .evaluate(
+            """e => {
+                const range = document.createRange();
+                range.selectNodeContents(e);
+                return range.getBoundingClientRect().x;
+            }"""
+        )
+    )
+    assert header is not None
+    assert stamp < header["x"] + header["width"] / 3  # the time stands at the end: on the left
+    expect(phones.nth(1)).to_have_attribute("lang", "hi")
+    expect(phones.nth(2)).to_contain_text("アマラ様")
+
+    odd = phones.nth(6)
+    expect(odd.locator(".ck-header")).to_have_text("<b>{{1}}</b>")
+    expect(odd.locator("strong")).to_have_text("Bold Ana")
+    expect(odd.locator("strong .ck-sample")).to_have_text("Ana")
+    for tag, text in (("em", "italic"), ("s", "struck"), ("code", "mono")):
+        expect(odd.locator(tag)).to_have_text(text)
+    expect(odd.locator(".ck-odd")).to_have_text("U+202E")
+    expect(out.get_by_text("No sample for {{1}}, {{2}}.")).to_be_visible()
+    expect(out.locator("a")).to_have_count(0)
+    expect(phones.nth(7)).to_contain_text("Preisliste.pdf")
+
+    # more than three buttons are behind one, as on the phone
+    expect(odd.locator(".ck-taps li")).to_have_count(3)
+    odd.get_by_role("button", name="See all options").press("Enter")
+    expect(odd.locator(".ck-taps li")).to_have_count(5)
+    expect(odd.get_by_text("Copy offer code")).to_be_visible()
+    fewer = odd.get_by_role("button", name="See fewer options")
+    expect(fewer).to_be_focused()
+    fewer.press("Enter")
+    shoot(notebook, "preview")
+
+
+def test_a_content_is_translated_beside_its_source_and_saved_by_keyboard(
+    lab: Lab, open_notebook: Callable[[str], OpenNotebook]
+) -> None:
+    notebook = open_notebook(story.write(lab, "contentform.ipynb", [FORM, SAVED]))
+    page = notebook.page
+    form = story.run(notebook, 0).locator(".ck-content")
+    phone = form.locator(".ck-phone").first
+    text = form.get_by_label("text", exact=True).nth(1)
+    assert text.evaluate("e => getComputedStyle(e).direction") == "rtl"
+    expect(form.locator("img, .MathJax")).to_have_count(0)
+    expect(form.locator(".ck-source").filter(has_text="onerror")).to_be_visible()
+
+    # what is typed is seen at once, and a placeholder asks for its sample
+    text.fill("مرحبًا *{{1}}*، {{2}} جاهزة {{3}} مع {{4}} لك.")
+    expect(phone.locator(".ck-body strong")).to_have_text("أمارا")
+    expect(phone.locator(".ck-missing")).to_have_text("{{4}}")
+    expect(form.locator(".ck-found")).to_contain_text(["{{4}} has no sample"] * 1)
+    form.get_by_label("{{4}}").fill("الخوذة")
+    expect(phone.locator(".ck-missing")).to_have_count(0)
+    expect(phone.locator(".ck-body")).to_contain_text("الخوذة")
+
+    # what is too long is said at its field
+    footer = form.get_by_label("footer")
+    footer.fill("س" * 61)
+    expect(form.get_by_text("61 of 60 characters, 102%")).to_be_visible()
+    expect(form.locator(".ck-found").filter(has_text="Take away 1.")).to_be_visible()
+    shoot(notebook, "contentform")
+    footer.fill("لاركسبر")
+    expect(form.get_by_text("7 of 60 characters")).to_be_visible()
+
+    # the third button becomes the second, by keyboard, and the cursor stays where it was
+    up = form.get_by_role("button", name="Move up").nth(2)
+    up.press("Enter")
+    expect(phone.locator(".ck-taps li").nth(1)).to_have_text("اتصل بالورشة")
+    expect(up).to_be_focused()
+    expect(form.locator(".ck-found").filter(has_text="other buttons stand between")).to_be_visible()
+    up.press("Enter")
+    form.get_by_role("button", name="Move up").nth(1).press("Enter")
+    expect(form.locator(".chatkit-code pre")).to_contain_text('.update(\n    "ar",')
+
+    review = form.get_by_role("button", name="Review the change")
+    review.press("Enter")
+    plan = form.locator(".chatkit-planview")
+    expect(plan).to_contain_text("1 update")
+    shoot(notebook, "contentform_plan")
+    plan.get_by_role("button", name="Apply 1 change").press("Enter")
+    expect(
+        form.get_by_role("status").filter(has_text="Saved order_ready in Arabic.")
+    ).to_be_visible()
+    expect(review).to_have_attribute("aria-disabled", "true")
+    assert "لك." in story.run(notebook, 1).inner_text()
+
+    # where there is little room, everything stands one below the other
+    page.set_viewport_size({"width": 620, "height": 1000})
+    page.wait_for_timeout(300)
+    wide = form.first.evaluate("e => e.scrollWidth - e.clientWidth")
+    assert wide <= 1
+    notebook.shot("contentform_narrow")
+
+
+def test_the_board_is_walked_filtered_and_filled_by_keyboard(
+    lab: Lab, open_notebook: Callable[[str], OpenNotebook]
+) -> None:
+    notebook = open_notebook(story.write(lab, "boardgrid.ipynb", [BOARD, MADE]))
+    page = notebook.page
+    board = story.run(notebook, 0)
+    grid = board.get_by_role("grid", name="Templates and languages")
+    cells = grid.get_by_role("gridcell")
+    expect(cells).to_have_count(48)
+    expect(grid.locator(".ck-cell[tabindex='0']")).to_have_count(1)
+    told = board.locator(".ck-told")
+
+    # one stop of the tab key, then arrows
+    board.get_by_role("button", name="missing").focus()
+    page.keyboard.press("Tab")
+    expect(cells.nth(0)).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    expect(told).to_have_text(
+        re.compile("draft.*rental_reminder, Arabic.*it is a draft.*Enter opens it")
+    )
+    page.keyboard.press("End")
+    expect(told).to_contain_text("rental_reminder, Portuguese (Brazil)")
+    page.keyboard.press("Control+Home")
+    expect(cells.nth(0)).to_be_focused()
+    page.keyboard.press("Control+End")
+    expect(cells.nth(47)).to_be_focused()
+
+    # rows without what is looked for are hidden, and the arrows pass over them
+    board.get_by_role("button", name="out of date").press("Enter")
+    expect(grid.get_by_role("row")).to_have_count(3)
+    expect(board.get_by_role("button", name="out of date")).to_be_focused()
+    shoot(notebook, "boardgrid_filtered")
+    board.get_by_role("button", name="All 48").press("Enter")
+    expect(grid.get_by_role("row")).to_have_count(7)
+
+    # a missing content is begun, written and saved; its state follows
+    missing = cells.nth(8 + 6)
+    expect(missing).to_have_text("·missing")
+    missing.focus()
+    page.keyboard.press("Enter")
+    form = board.locator(".ck-content")
+    expect(form.get_by_role("heading")).to_have_text("New language · rental_reminder · Japanese")
+    expect(missing).to_have_attribute("aria-selected", "true")
+    form.locator("textarea").first.fill("{{1}}様、{{2}}のレンタルは{{3}}までです。")
+    for name, sample in (("{{1}}", "ノア"), ("{{2}}", "電動自転車"), ("{{3}}", "5月12日")):
+        form.get_by_label(name).fill(sample)
+    labels = form.get_by_label("label", exact=True)
+    assert labels.nth(0).get_attribute("placeholder") == "Keep it longer"
+    labels.nth(0).fill("延長する")
+    labels.nth(1).fill("今日返します")
+    expect(form.locator(".ck-phone").first).to_contain_text(
+        "ノア様、電動自転車のレンタルは5月12日までです。"
+    )
+    shoot(notebook, "boardgrid")
+    form.get_by_role("button", name="Review the change").press("Enter")
+    form.get_by_role("button", name="Apply 1 change").press("Enter")
+    expect(cells.nth(8 + 6)).to_have_text(re.compile("draft|broken"))
+    assert "電動自転車" not in story.run(notebook, 1).inner_text()
+    assert "のレンタルは" in board.page.locator(".jp-OutputArea").nth(1).inner_text()
+
+
+def test_a_board_of_200_templates_in_30_languages_stays_smooth(browser: Browser) -> None:
+    table = BoardTable(print, 420)
+    rows = [
+        content(
+            template_code=f"template_{n:03}",
+            lang_code=lang,
+            is_draft=n % 7 == 3,
+            text=f"Hello {{{{1}}}}, order {n} of {{{{2}}}} is ready, come and collect it.",
+        )
+        for n in range(200)
+        for k, lang in enumerate(SUPPORTED[:30])
+        if (n + k) % 5
+    ]
+    table.fill(made(rows, "en"))
+    page = browser.new_page(viewport={"width": 1200, "height": 560})
+    page.set_content("<!doctype html><body></body>")
+    page.add_style_tag(content=BoardTable._css)
+    state = {name: getattr(table, name) for name in STATE}
+    draw, key, filtered = page.evaluate(SMOOTH, [BoardTable._esm, state])
+    assert draw < 1500, draw
+    assert key < 50, key
+    assert filtered < 1000, filtered
+    cells = page.locator(".ck-cell")
+    expect(cells).to_have_count(6000)
+    shown = page.locator(".ck-row:visible")
+    expect(shown).to_have_count(29)
+    page.evaluate("() => player.change({ only: [] })")
+    expect(shown).to_have_count(200)
+
+    # the cell with the cursor is never under the head or the first column
+    cells.nth(0).focus()
+    for keys in ("Control+End", "Control+ArrowLeft", "Control+ArrowUp"):
+        page.keyboard.press(keys)
+        seen = page.evaluate("""() => {
+            const { x, y, width, height } = document.activeElement.getBoundingClientRect();
+            return document.activeElement.contains(
+                document.elementFromPoint(x + width / 2, y + height / 2));
+        }""")
+        assert seen, keys
+    cells.nth(61).click()
+    assert page.evaluate("() => player.sent.at(-1)") == {"open": [2, 1]}
+    SHOTS.mkdir(exist_ok=True)
+    page.screenshot(path=SHOTS / "boardgrid_large.png")
+    page.close()

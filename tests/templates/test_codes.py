@@ -1,0 +1,262 @@
+"""Which templates are meant: given, out of a file, or remembered."""
+
+import os
+import stat
+from io import BytesIO
+
+import openpyxl
+import pytest
+from hypothesis import given as drawn
+from hypothesis import settings as trials
+from hypothesis import strategies as st
+from localization.contents import naughty
+
+import chatkit
+from chatkit import settings
+from chatkit.connection import Connection
+from chatkit.errors import InputError, SettingsError
+from chatkit.templates.codes import Remembered, codes_of, given
+
+STAGING = "https://staging.example.com"
+FILE = """# mine
+[staging]
+base_url = "https://staging.example.com"
+account_id = "1001"
+
+[staging.profile]
+search_param = "q"
+
+[other]  # another account
+base_url = "https://other.example.com"
+account_id = "7"
+"""
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    """A configuration file with two connections."""
+    path = tmp_path / "connections.toml"
+    monkeypatch.setenv("CHATKIT_CONFIG", str(path))
+    path.write_text(FILE)
+    return path
+
+
+def connection(**values):
+    return Connection(
+        **{"base_url": STAGING, "account_id": "1001", "token": "tok_0", "name": "staging"} | values
+    )
+
+
+def workbook(*rows):
+    book, data = openpyxl.Workbook(), BytesIO()
+    for row in rows:
+        book.active.append(row)
+    book.save(data)
+    return data.getvalue()
+
+
+# --- given ------------------------------------------------------------------------------
+
+
+def test_each_code_counts_once_in_the_order_given():
+    assert given(["b", "a", "b"]) == ["b", "a"]
+    assert given(code for code in ("b", "a")) == ["b", "a"]
+
+
+def test_one_text_is_one_code():
+    assert given("order_ready") == ["order_ready"]
+
+
+@pytest.mark.parametrize("codes", [[], (), {}, iter(())])
+def test_without_codes_the_three_ways_are_said(codes):
+    with pytest.raises(InputError) as caught:
+        given(codes)
+    said = str(caught.value)
+    assert "no list of them" in said
+    assert 'templates.frame(["order_ready", "welcome"])' in said
+    assert ".csv" in said
+    assert "templates.remember(codes)" in said
+
+
+@pytest.mark.parametrize("codes", [7, None, b"order_ready"])
+def test_what_are_no_codes_at_all_is_refused(codes):
+    with pytest.raises(InputError, match="Template codes are texts"):
+        given(codes)
+
+
+def test_all_that_can_be_no_code_is_named_at_once():
+    with pytest.raises(InputError) as caught:
+        given(["fine", 7, "..", "", "a\u202eb", None])
+    assert len(caught.value.problems) == 5
+    assert "\u202e" not in str(caught.value)
+
+
+def test_naughty_codes_are_refused_or_go_into_an_address_whole(shared):
+    for text in naughty(shared):
+        try:
+            assert given([text]) == [text]
+        except InputError as error:
+            assert error.problems
+            assert len(str(error)) < 500
+
+
+# --- files ------------------------------------------------------------------------------
+
+
+def test_a_text_file_has_one_a_line(tmp_path):
+    path = tmp_path / "codes.txt"
+    path.write_bytes(b"\xef\xbb\xbforder_ready\r\n\r\n# later: spring\r\n  welcome \r\n")
+    assert given(path) == given(str(path)) == ["order_ready", "welcome"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "template_code\norder_ready\nwelcome\n",
+        "Owner;Template code;Notes\nAna;order_ready;\nZoë;welcome;new\n",
+        "code\ttemplate\n1\torder_ready\n2\twelcome\n2\torder_ready\n",
+        "My templates,\nName,Template\nOrder,order_ready\n,\nHi,welcome\n",
+        "order_ready\nwelcome\n",
+    ],
+)
+def test_a_csv_has_a_column_of_them(tmp_path, text):
+    path = tmp_path / "codes.CSV"
+    path.write_text(text, encoding="utf-8")
+    assert given(path) == ["order_ready", "welcome"]
+
+
+def test_a_workbook_has_a_column_of_them(tmp_path):
+    path = tmp_path / "codes.xlsx"
+    path.write_bytes(
+        workbook(["lang_code", "template_code"], ["en", "order_ready"], ["de", 2024], [None, None])
+    )
+    assert given(path) == ["order_ready", "2024"]
+
+
+def test_a_frame_that_was_written_names_its_templates(tmp_path):
+    with chatkit.connect(chatkit.Sandbox(seed="demo")) as client:
+        client.templates.frame(["order_ready", "login_code"]).chatkit.to_csv(tmp_path / "a.csv")
+        assert given(tmp_path / "a.csv") == ["order_ready", "login_code"]
+
+
+def test_a_table_without_such_a_column_says_which_it_has(tmp_path):
+    path = tmp_path / "codes.csv"
+    path.write_text("Owner,Notes\nAna,order_ready\n")
+    with pytest.raises(InputError, match=r"codes\.csv: no column is called template_code.*Owner"):
+        given(path)
+
+
+def test_a_broken_table_says_where(tmp_path):
+    path = tmp_path / "codes.csv"
+    path.write_text('template_code,note\nwelcome,"\nx\n')
+    with pytest.raises(InputError, match=r'codes\.csv: row 2: a " opens a cell'):
+        given(path)
+
+
+def test_an_empty_file_names_no_templates(tmp_path):
+    for name in ("codes.txt", "codes.csv"):
+        (tmp_path / name).write_text("\n")
+        with pytest.raises(InputError, match="Which templates"):
+            given(tmp_path / name)
+
+
+def test_a_file_that_is_not_there_is_an_error_of_the_system():
+    with pytest.raises(FileNotFoundError):
+        given("no such file.txt")
+
+
+@trials(max_examples=30)
+@drawn(
+    st.lists(
+        st.from_regex(r"[a-z][a-z0-9_]{0,12}", fullmatch=True), min_size=1, unique=True
+    ).filter(lambda codes: not {"code", "codes", "template", "templates"} & {*codes})
+)
+def test_codes_come_out_of_a_file_as_they_were_written(tmp_path_factory, codes):
+    folder = tmp_path_factory.getbasetemp()
+    (folder / "any.txt").write_text("\n".join(codes))
+    (folder / "any.csv").write_text("\n".join(["template_code", *codes]))
+    assert given(folder / "any.txt") == given(folder / "any.csv") == codes
+
+
+# --- remembered -------------------------------------------------------------------------
+
+
+def test_a_named_connection_keeps_them_in_its_table_and_nothing_else_moves(file):
+    said = Remembered(connection()).keep(["order_ready", "welcome"])
+    assert said == "The connection staging remembers 2 template codes, for every client of it."
+    kept = 'account_id = "1001"\ntemplates = ["order_ready", "welcome"]\n'
+    assert file.read_text() == FILE.replace('account_id = "1001"\n', kept)
+    assert settings.stored("staging").templates == ("order_ready", "welcome")
+    assert settings.stored("other").templates == ()
+    if os.name == "posix":
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_a_client_of_the_name_finds_them_again(file, monkeypatch):
+    Remembered(connection()).keep(["order_ready"])
+    monkeypatch.setenv("CHATKIT_TOKEN", "tok_0")
+    with chatkit.connect("staging") as client:
+        assert client.templates.codes == ("order_ready",)
+
+
+def test_those_before_are_replaced_and_none_forgets_them(file):
+    Remembered(connection()).keep([f"template_{n}" for n in range(30)])
+    assert len(file.read_text().splitlines()) > 40  # one a line: a person edits it
+    Remembered(connection()).keep(["welcome"])
+    assert settings.stored("staging").templates == ("welcome",)
+    Remembered(connection()).keep([])
+    assert file.read_text() == FILE
+
+
+@pytest.mark.parametrize(
+    ("other", "why"),
+    [
+        ({"name": None}, "has no name"),
+        ({"name": "environment"}, "has no name"),
+        ({"name": "the sandbox", "sandbox": "1", "base_url": "http://localhost"}, "sandbox"),
+        ({"name": "staging", "account_id": "2"}, "has no name"),
+    ],
+)
+def test_others_are_remembered_while_the_client_lasts_and_it_says_so(file, other, why):
+    remembered = Remembered(connection(**other))
+    said = remembered.keep(["welcome"])
+    assert said.startswith("This client remembers 1 template code until the kernel ends: ")
+    assert why in said
+    assert remembered.codes == ("welcome",)
+    assert file.read_text() == FILE
+
+
+def test_a_connection_kept_again_for_another_account_forgets_them(file, monkeypatch):
+    class Keyring(dict):
+        def set_password(self, service, name, token):
+            self[name] = token
+
+        def get_password(self, service, name):
+            return self.get(name)
+
+    keyring = Keyring()
+    monkeypatch.setattr(settings, "_ask_keyring", lambda question: question(keyring))
+    Remembered(connection()).keep(["welcome"])
+    settings.save("staging", connection())
+    assert settings.stored("staging").templates == ("welcome",)
+    settings.save("staging", connection(account_id="2"))
+    assert settings.stored("staging").templates == ()
+
+
+def test_codes_in_the_file_that_are_none_are_told(file):
+    for wrong in ('templates = "welcome"', "templates = [7]", 'templates = [""]'):
+        file.write_text(FILE.replace('account_id = "1001"', f'account_id = "1001"\n{wrong}'))
+        with pytest.raises(SettingsError, match="templates"):
+            settings.stored("staging")
+
+
+# --- of translations --------------------------------------------------------------------
+
+
+def test_files_of_translations_name_their_templates(tmp_path):
+    path, codes = tmp_path / "texts.csv", ["order_ready", "spring_offer"]
+    with chatkit.connect(chatkit.Sandbox(seed="demo")) as client:
+        client.templates.export(path, codes, only="all")
+    assert codes_of(path) == codes
+    path.write_text(path.read_text("utf-8").replace("spring_offer", ".."), "utf-8")
+    assert codes_of(path) == ["order_ready"]

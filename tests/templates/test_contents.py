@@ -1,0 +1,185 @@
+"""The contents of one template, under every profile."""
+
+import pytest
+from rooms import client, sandbox  # noqa: F401
+
+import chatkit
+
+ENGLISH = {
+    "lang_code": "en",
+    "text": "Hello {{1}}, your order {{2}} is ready.",
+    "variables": {"1": "Ana", "2": "A-17"},
+    "footer": "Thank you",
+    "is_draft": True,
+    "headers": [{"type": "text", "text": "Ready"}],
+    "buttons": [
+        {"type": "visit_website", "label": "Track", "value": "https://shop.example/t"},
+        {"type": "call_phone", "label": "Call", "value": "2025550143", "country_code": "+1"},
+    ],
+}
+
+
+@pytest.fixture
+def contents(client):
+    return client.templates("order_ready")
+
+
+def test_a_created_content_comes_back_as_it_was_sent(contents):
+    content = contents.create(**ENGLISH)
+    assert content == contents.get("en")
+    for field in ("lang_code", "text", "variables", "footer", "is_draft"):
+        assert getattr(content, field) == ENGLISH[field]
+    assert [h["text"] for h in content.headers] == ["Ready"]
+    assert [b["label"] for b in content.buttons] == ["Track", "Call"]
+
+
+def test_the_frame_is_indexed_by_language(contents):
+    contents.create(**ENGLISH)
+    contents.create(lang_code="ar", text="مرحبا", is_draft=False)
+    frame = contents.frame()
+    assert set(frame.index) == {"en", "ar"}
+    assert str(frame.text.dtype) == "str"
+    assert str(frame.is_draft.dtype) == "boolean"
+    assert frame.loc["ar", "text"] == "مرحبا"
+    full = contents.frame(full=True)
+    assert full.loc["en", "variables"] == ENGLISH["variables"]
+
+
+def test_a_template_without_contents_is_as_the_profile_says(contents):
+    if contents.profile.unknown_template == "empty":
+        assert contents.frame().empty
+    else:
+        with pytest.raises(chatkit.NotFound):
+            contents.frame()
+
+
+def test_an_update_keeps_what_is_not_passed(contents):
+    before = contents.create(**ENGLISH)
+    after = contents.update("en", text="Hello {{1}}: {{2}}!")
+    assert after.text == "Hello {{1}}: {{2}}!"
+    changed = {"text", "updated_at"}
+    assert after.model_dump(exclude=changed) == before.model_dump(exclude=changed)
+
+
+def test_a_deleted_content_is_gone_and_the_others_stay(contents):
+    contents.create(**ENGLISH)
+    contents.create(lang_code="de", text="Hallo", is_draft=True)
+    contents.delete("en")
+    assert list(contents.frame().index) == ["de"]
+    with pytest.raises(chatkit.NotFound):
+        contents.get("en")
+
+
+def test_a_second_content_of_one_language_is_as_the_profile_says(contents):
+    contents.create(**ENGLISH)
+    again = {**ENGLISH, "text": "Hi"}
+    rule = contents.profile.duplicate_content
+    if rule == "replace":
+        assert contents.create(**again).text == "Hi"
+    else:
+        with pytest.raises(chatkit.Conflict if rule == "conflict" else chatkit.Refused):
+            contents.create(**again)
+
+
+def test_languages_are_offered_by_their_code(contents):
+    contents.create(**ENGLISH)
+    languages = contents.languages()
+    assert languages.loc["en", "label"] == "English"
+
+
+@pytest.mark.parametrize("code", ["", ".", "..", "a\u202eb"])
+def test_a_code_that_would_leave_the_address_is_refused(client, code):
+    with pytest.raises(chatkit.InputError, match="cannot be part of an address"):
+        client.templates(code).frame()
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"headers": [{"type": "sound"}]}, "headers.0.type"),
+        ({"buttons": [{"type": "custom", "label": 7}]}, "buttons.0.label"),
+        ({"variables": {"1": 7}}, "variables.1"),
+        ({"is_draft": "yes"}, "is_draft"),
+    ],
+)
+def test_what_cannot_be_sent_is_refused_with_its_field(contents, change, field):
+    with pytest.raises(chatkit.InputError) as caught:
+        contents.create(**{**ENGLISH, **change})
+    assert field in {p.field for p in caught.value.problems}
+
+
+# --- held against the rules ----------------------------------------------------------------
+
+# What the rules say is the same under every profile; that it is asked is seen in the first.
+BROKEN = "Hello {{name}}, your order is ready for you today."
+
+
+def test_what_the_document_does_not_know_is_not_sent_unless_one_says_so(contents):
+    with pytest.raises(chatkit.InputError, match="broken=True") as caught:
+        contents.create(**{**ENGLISH, "text": BROKEN})
+    [problem] = caught.value.problems
+    assert problem.field == "text"
+    assert problem.reason.startswith("placeholder name: ")
+    contents.create(**ENGLISH)
+    with pytest.raises(chatkit.InputError, match="broken=True"):
+        contents.update("en", text=BROKEN)
+    assert contents.get("en").text == ENGLISH["text"]
+    with pytest.warns(UserWarning, match="has 1 error"):
+        contents.update("en", text=BROKEN, broken=True)
+    assert contents.get("en").text == BROKEN
+
+
+@pytest.fixture
+def order_ready():
+    with chatkit.Sandbox(seed="empty") as sandbox, chatkit.connect(sandbox) as client:
+        client.templates("order_ready").create(**ENGLISH)
+        yield client.templates("order_ready")
+
+
+def test_a_plan_refuses_it_too_and_says_which_argument_lets_it_pass(order_ready):
+    frame = order_ready.frame().assign(text=BROKEN)
+    plan = order_ready.plan(frame)
+    assert not plan.changes
+    [cell] = plan.cells
+    assert (cell.row, cell.column) == ("en", "text")
+    assert "placeholder name" in cell.reason
+    assert any("broken=True" in note for note in plan.notes)
+    assert [change.after for change in order_ready.plan(frame, broken=True).changes] == [
+        {"text": BROKEN}
+    ]
+
+
+def test_what_was_broken_before_does_not_stop_other_edits(order_ready):
+    with pytest.warns(UserWarning, match="has 1 error"):
+        order_ready.update("en", text=BROKEN, broken=True)
+    plan = order_ready.plan(order_ready.frame(full=True).assign(footer="Bye"))
+    assert [change.after for change in plan.changes] == [{"footer": "Bye"}]
+    assert not plan.cells
+
+
+def test_what_only_the_platform_refuses_is_a_note_and_goes_out(order_ready):
+    plan = order_ready.plan(
+        order_ready.frame(full=True).assign(text="Hello {{1}}{{2}}, it is ready.")
+    )
+    assert len(plan.changes) == 1
+    assert not plan.cells
+    [note] = [note for note in plan.notes if note.startswith("order_ready/en")]
+    assert "placeholder adjacent" in note
+    assert "at /text" in note
+
+
+def test_languages_are_held_against_each_other_in_the_notes_of_a_plan(order_ready):
+    order_ready.create(**{**ENGLISH, "lang_code": "de", "text": "Hallo {{1}}: {{2}} ist da!"})
+    frame = order_ready.frame(full=True)
+    frame.loc["de", "text"] = "Hallo {{1}}, deine Bestellung ist da!"
+    frame.at["de", "variables"] = {"1": "Ana"}
+    [note] = [n for n in order_ready.plan(frame).notes if n.startswith("order_ready/de")]
+    assert "placeholders differ" in note
+
+
+def test_a_check_reads_all_contents_in_full(order_ready):
+    order_ready.create(lang_code="de", text="Hallo {{1}}, schön!", variables={}, is_draft=True)
+    audit = order_ready.check()
+    assert set(audit.checked) == {("order_ready", "en"), ("order_ready", "de")}
+    assert not audit.unseen
+    assert {"sample missing", "placeholders differ"} <= set(audit.of(lang_code="de").counts())

@@ -1,0 +1,68 @@
+"""Where plans for many templates read and write."""
+
+import pytest
+from bulk.planning import ENGLISH, account, call
+
+import chatkit
+from chatkit.templates.desk import TemplateDesk
+
+
+@pytest.fixture
+def desk():
+    with account() as (sandbox, client):
+        for code in ("a", "b"):
+            call(sandbox, "POST", f"templates/{code}/contents", **ENGLISH)
+        yield TemplateDesk(client.transport)
+
+
+def test_each_template_has_one_room(desk):
+    assert desk("a") is desk("a") is desk.of("a")
+    assert desk("a") is not desk("b")
+    with pytest.raises(ValueError, match="belongs to a template code"):
+        desk.of(None)
+
+
+def test_a_frame_that_was_read_is_its_own_base(desk):
+    frame = desk.kept(desk.reading(["a", "b"]).frame())
+    snapshot = desk.base(frame)
+    assert snapshot.whole
+    assert not snapshot.now
+    assert snapshot.frame.equals(frame)
+
+
+def test_a_frame_of_ones_own_is_held_against_what_is_there_now(desk):
+    own = chatkit.connect(chatkit.Sandbox(seed="empty")).templates
+    frame = desk.reading(["b"]).frame().reset_index()
+    assert list(desk.base(frame).frame.index) == [("b", "en")]
+    assert desk.base(frame).now
+    with pytest.warns(UserWarning, match="No content is there for a"):
+        assert own.frame("a").empty
+
+
+def test_a_frame_without_codes_is_no_frame_of_many(desk):
+    frame = desk("a").frame()
+    with pytest.raises(chatkit.InputError, match="a level of the index called template_code"):
+        desk.base(frame)
+
+
+@pytest.mark.parametrize("unknown", ["empty", "not_found"])
+def test_a_template_that_is_not_there_yet_has_no_contents(desk, unknown):
+    frame = desk.reading(["a"]).frame().rename({"a": "x"}, level="template_code")
+    with account(unknown_template=unknown) as (_, client):
+        assert TemplateDesk(client.transport).base(frame).frame.empty
+
+
+def test_contents_are_read_in_full_and_those_that_are_gone_are_not(desk):
+    full = desk.full([("b", "en"), ("a", "xx"), ("a", "en")])
+    assert list(full.index) == [("b", "en"), ("a", "en")]
+    assert full.footer.tolist() == ["Thank you"] * 2
+    assert "parameter_format" in full
+
+
+def test_what_else_is_to_be_said_comes_before_what_the_rules_say(desk):
+    frame = desk.kept(desk.reading(["a"]).frame(full=True)).assign(text="{{1}}")
+    plan = desk.planned(frame, notes=lambda: ["First."])
+    assert plan.notes[0] == "First."
+    assert plan.notes[1].startswith("a/en has ")
+    quiet = desk.planned(frame, wanted={"placeholder edge", "placeholder ratio"})
+    assert quiet.notes == []

@@ -1,0 +1,269 @@
+"""Frames of contents edited as one: found and replaced, drafted where missing."""
+
+import copy
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from localization.contents import (
+    DEMO,
+    button,
+    content,
+    demo,
+    frame,
+    naughty,
+    website,
+)
+
+from chatkit.errors import InputError
+from chatkit.localization.placeholders import slots
+from chatkit.templates.edits import FIELDS, Drafts, Replacement
+
+__all__ = ["demo"]
+
+CALL = button("call_phone", "Call us", value="2025550143", country_code="+1")
+SHOP = website(
+    "https://old.example/t/{{1}}", label="Old shop", dynamic_url="https://old.example/t/7"
+)
+IMAGE = {"type": "image", "link": "https://old.example/a.png", "text": None}
+FULL = content(
+    text="old: {{1}} is old",
+    footer="so old",
+    headers=[{"type": "text", "text": "An old header"}],
+    buttons=[SHOP, CALL, button("copy_offer_code", None, value="old")],
+)
+
+
+def replaced(old, new, *contents, fields=None, regex=False):
+    replacement = Replacement(old, new, fields, regex=regex)
+    return replacement, replacement.frame(frame(*contents))
+
+
+def text(old, new, before, *, regex=False):
+    """What one text becomes."""
+    return replaced(old, new, {"lang_code": "en", "text": before}, regex=regex)[1].text.iloc[0]
+
+
+# --- replace --------------------------------------------------------------------------------
+
+
+def test_a_text_is_replaced_everywhere_it_stands():
+    replacement, edited = replaced("old", "new", FULL, content(lang_code="de", headers=[IMAGE]))
+    en, de = edited.loc["order_ready", "en"], edited.loc["order_ready", "de"]
+    assert en.text == "new: {{1}} is new"
+    assert en.footer == "so new"
+    assert en.headers == [{"type": "text", "text": "An new header"}]
+    assert en.buttons[0] == SHOP | {
+        "value": "https://new.example/t/{{1}}",
+        "dynamic_url": "https://new.example/t/7",
+    }
+    assert en.buttons[1:] == FULL["buttons"][1:]  # a code to copy is no text
+    assert de.headers == [IMAGE | {"link": "https://new.example/a.png"}]
+    assert replacement.times == 7
+    [note] = replacement.notes()
+    assert note == '"old" becomes "new": 7 times in 2 contents of 1 template.'
+
+
+@pytest.mark.parametrize(
+    ("field", "old", "changed"),
+    [
+        ("text", "old", {"text"}),
+        ("footer", "old", {"footer"}),
+        ("header", "old", {"headers"}),
+        ("label", "shop", {"buttons"}),
+        ("url", "old", {"buttons"}),
+        ("number", "2025550143", {"buttons"}),
+    ],
+)
+def test_only_the_fields_that_are_named_are_looked_at(field, old, changed):
+    before = frame(FULL)
+    edited = Replacement(old, "X", [field]).frame(before)
+    found = {name for name in before if before[name].iloc[0] != edited[name].iloc[0]}
+    assert found == changed
+
+
+def test_the_frame_that_was_given_stays_as_it_is():
+    before = frame(FULL)
+    kept = copy.deepcopy(before.to_dict())
+    Replacement("old", "new").frame(before)
+    assert before.to_dict() == kept
+
+
+def test_what_does_not_change_is_the_same_object():
+    before = frame(FULL)
+    edited = Replacement("An old", "A new").frame(before)
+    assert edited.buttons.iloc[0] is before.buttons.iloc[0]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "before", "after"),
+    [
+        ("1", "2", "1: {{1}} of 1", "2: {{1}} of 2"),
+        ("{", "(", "a { b {{1}}", "a ( b {{1}}"),
+        ("{{1}}", "{{2}}", "Hi {{1}}", "Hi {{1}}"),
+        ("{{1}}", "Ana", "Hi {{1}}", "Hi {{1}}"),
+        ("Hi {{1}}", "Dear {{1}}", "Hi {{1}}, Hi {{2}}", "Dear {{1}}, Hi {{2}}"),
+        ("Hi {{1}}", "Dear {{2}}", "Hi {{1}}", "Hi {{1}}"),
+        ("Hi", "{{3}}", "Hi {{1}}", "Hi {{1}}"),
+        ("x", "{", "x{1}} x {{1}}", "x{1}} x {{1}}"),  # a placeholder would come to be
+        ("i {", "o {", "Hi {{1}}", "Hi {{1}}"),
+    ],
+)
+def test_placeholders_are_never_touched(old, new, before, after):
+    assert text(old, new, before) == after
+
+
+def test_what_is_left_alone_is_told():
+    replacement, _ = replaced("1", "2", content(text="1: {{1}}"), FULL | {"lang_code": "de"})
+    said = replacement.notes()
+    assert said[0].startswith('"1" becomes "2": 2 times in 2 contents')  # the text, the number
+    assert said[1] == (
+        "Left as they are, for a placeholder would change: order_ready/en text, "
+        "order_ready/de text, order_ready/de url."
+    )
+
+
+def test_an_expression_is_searched_and_its_groups_are_put_in():
+    assert text(r"\b(\w+)day\b", r"\1nacht", "See you Friday {{1}}", regex=True) == (
+        "See you Frinacht {{1}}"
+    )
+    assert text("a.c", "X", "abc a.c") == "abc X"
+    assert text("^", "> ", "Hi {{1}}", regex=True) == "> Hi {{1}}"
+    assert text(".+", "X", "Hi {{1}}", regex=True) == "Hi {{1}}"
+    assert text("$", "!", "Hi {{1}}", regex=True) == "Hi {{1}}!"
+    assert text("(?<={{)", "1", "Hi {{1}}", regex=True) == "Hi {{1}}"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "options"),
+    [
+        ("", "x", {}),
+        ("(", "x", {"regex": True}),
+        ("a", r"\2", {"regex": True}),
+        (7, "x", {}),
+        ("a", None, {}),
+        ("a", "\ud800", {}),
+        ("a", "b", {"fields": ["texts"]}),
+        ("a", "b", {"fields": []}),
+    ],
+)
+def test_what_cannot_be_done_is_refused(old, new, options):
+    with pytest.raises(InputError):
+        Replacement(old, new, **options).frame(frame(content(text="a")))
+
+
+def test_nothing_found_is_said():
+    replacement, edited = replaced("nowhere", "x", FULL)
+    assert replacement.notes() == [f'"nowhere" is nowhere in {", ".join(FIELDS)}.']
+    assert edited.to_dict() == frame(FULL).to_dict()
+
+
+def test_naughty_texts_are_found_and_put_in_as_they_are(shared):
+    braces, halves = {*"{}"}, {chr(n) for n in range(0xD800, 0xE000)}
+    texts = [text for text in naughty(shared) if text and not (braces | halves) & {*text}]
+    assert len(texts) > 400  # no frame holds half a character
+    before = frame({"lang_code": "en", "text": "an old {{1}}"})
+    for new in texts:
+        assert Replacement("old", new).frame(before).text.iloc[0] == f"an {new} {{{{1}}}}"
+    for old in texts[::9]:
+        assert text(old, "\n", f"⟪{old}⟫") == f"⟪{old}⟫".replace(old, "\n")
+
+
+WORDS = st.text("{}12 a\u0661.", max_size=12) | st.sampled_from(["Hi {{1}}", "{{1}}{{2}}", ""])
+
+
+@settings(max_examples=80)
+@given(WORDS, WORDS, st.sampled_from(["1", "{", "}", "{{1}}", "a", " ", "2}", "a{"]), WORDS)
+def test_whatever_is_replaced_every_text_keeps_its_placeholders(one, two, old, new):
+    fields = {"text": one, "headers": [{"text": two}], "buttons": [website(one, label=two)]}
+    after = replaced(old, new, content(**fields))[1].iloc[0]
+    texts = [after.text, after.headers[0]["text"], after.buttons[0]["value"]]
+    for was, now in zip((one, two, one), texts, strict=True):
+        assert Counter(s.name for s in slots(was)) == Counter(s.name for s in slots(now))
+
+
+@settings(max_examples=60)
+@given(st.text("abc ", max_size=20), st.text("abc", min_size=1, max_size=2), st.text("xyz"))
+def test_a_text_without_placeholders_is_replaced_as_python_does(before, old, new):
+    assert text(old, new, f"_{before}") == f"_{before}".replace(old, new)
+
+
+# --- drafts ---------------------------------------------------------------------------------
+
+
+def drafted(contents, languages, source="en", codes=DEMO, **options):
+    drafts = Drafts(languages, source, **options)
+    drafts.add(contents, codes)
+    return drafts
+
+
+def places(drafts):
+    return {(row["template_code"], row["lang_code"]) for row in drafts.rows}
+
+
+def test_only_what_is_missing_is_drafted(demo):
+    drafts = drafted(demo, ["de", "nl", "nl"])
+    there = set(demo.index)
+    assert places(drafts) == {(code, lang) for code in DEMO for lang in ("de", "nl")} - there
+    assert len(drafts.rows) == len(places(drafts))
+
+
+def test_a_draft_is_a_copy_of_its_source_and_says_so(demo):
+    for row in drafted(demo, ["nl"]).rows:
+        source = demo.loc[row["template_code"], "en"]
+        assert row["is_draft"] is True
+        for name in ("text", "variables", "footer", "headers", "buttons", "parameter_format"):
+            assert row[name] == source[name]
+        assert not {"id", "created_at", "updated_at"} & row.keys()
+
+
+def test_a_language_in_another_form_is_there_already(demo):
+    renamed = demo.rename({"pt_BR": "pt-br", "de": "DE"}, level="lang_code")
+    assert {lang for _, lang in places(drafted(renamed, ["pt_BR", "de", "nl"]))} >= {"nl"}
+    both = places(drafted(renamed, ["pt_BR", "de"]))
+    there = {(code, lang) for code, lang in renamed.index}
+    assert not {(code, "de") for code, lang in there if lang == "DE"} & both
+
+
+def test_a_template_without_the_source_is_left_alone_and_told(demo):
+    drafts = drafted(demo, ["nl"], source="ja", codes=[*DEMO, "nothing"])
+    assert "nothing" in drafts.sourceless
+    assert not {code for code, _ in places(drafts)} & set(drafts.sourceless)
+    assert drafts.notes()[-1].startswith("Without a content in ja, left alone: ")
+    assert drafts.notes()[-1].endswith("nothing.")
+
+
+def test_a_near_source_is_taken_when_it_is_the_only_one():
+    contents = frame(content(lang_code="en_GB"))
+    assert places(drafted(contents, ["de"], codes=["order_ready"])) == {("order_ready", "de")}
+
+
+def test_pseudo_texts_keep_placeholders_and_are_longer(demo):
+    for row in drafted(demo, ["nl", "he"], pseudo=True).rows:
+        source = demo.loc[row["template_code"], "en"]
+        assert row["text"].startswith("⟦")
+        assert len(row["text"]) > len(source.text)
+        assert [s.name for s in slots(row["text"])] == [s.name for s in slots(source.text)]
+        assert row["is_draft"] is True
+
+
+def test_nothing_missing_is_said():
+    contents = frame(content(), content(lang_code="de"))
+    assert drafted(contents, ["de"], codes=["order_ready"]).notes() == ["Nothing is missing in de."]
+
+
+@pytest.mark.parametrize(
+    ("languages", "said"),
+    [
+        ("de", "as a list"),
+        ([], "Name the languages"),
+        (["de", "pt-BR"], "the API writes pt_BR"),
+        (["EN_us"], "the API writes en_US"),
+        ([7], "no language code"),
+        ([" "], "no language code"),
+    ],
+)
+def test_languages_are_written_as_the_api_does(languages, said):
+    with pytest.raises(InputError, match=said):
+        Drafts(languages, "en")

@@ -1,0 +1,262 @@
+"""The contents of many templates, read at once into one frame."""
+
+import json
+import warnings
+from collections import Counter
+
+import pytest
+from bulk.planning import account, call
+from rooms import client, sandbox
+
+import chatkit
+from chatkit.call import Call
+from chatkit.connection import Connection
+from chatkit.secret import Secret
+from chatkit.templates.frames import CODE, LANG, of_rows
+from chatkit.transport import Transport
+
+__all__ = ["client", "sandbox"]
+
+TEXTS = {
+    "welcome": {"en": "Hello {{1}}", "ar": "مرحبا {{1}}"},
+    "order_ready": {"de": "Fertig", "en": "Ready", "ja": "できました"},
+    "login_code": {"en": "{{1}} is your code."},
+}
+CODES = [*TEXTS]
+
+
+def fill(client):
+    for code, texts in TEXTS.items():
+        for lang, text in texts.items():
+            client.templates(code).create(
+                lang_code=lang, text=text, variables={"1": "Ana"}, is_draft=lang == "ar"
+            )
+
+
+class Service:
+    """A service that answers as it is told to, and counts what it was asked."""
+
+    def __init__(self, answer):
+        self.answer = answer
+        self.asked = Counter()
+
+    def __call__(self, method, target, headers, body):
+        path = target.partition("/templates/")[2]
+        self.asked[path] += 1
+        status, data = self.answer(path)
+        shell = {"success": status < 400, "message": "ok", "data": data}
+        return status, {"content-type": "application/json"}, json.dumps(shell).encode()
+
+
+def templates(answer):
+    from chatkit.templates import Templates
+
+    service = Service(answer)
+    connection = Connection(base_url="http://localhost", account_id="1", token=Secret("tok_0"))
+    return Templates(Transport(connection, door=service)), service
+
+
+def row(lang="en", **fields):
+    return {"id": 1, "lang_code": lang, "text": "Hi", "is_draft": False, **fields}
+
+
+# --- as it should be --------------------------------------------------------------------
+
+
+def test_all_are_in_one_frame_in_the_order_of_the_codes(client):
+    fill(client)
+    codes = CODES[::-1]
+    frame = client.templates.frame(codes)
+    assert frame.index.names == ["template_code", "lang_code"]
+    assert list(dict.fromkeys(frame.index.get_level_values(0))) == codes
+    assert dict(frame.text.items()) == {
+        (code, lang): text for code in codes for lang, text in TEXTS[code].items()
+    }
+    for code in codes:
+        one = client.templates(code).frame()
+        assert frame.loc[code].to_dict() == one.to_dict()
+        assert list(frame.loc[code].index) == list(one.index)
+    assert (str(frame.text.dtype), str(frame.is_draft.dtype)) == ("str", "boolean")
+    full = client.templates.frame(codes, full=True)
+    assert full.text.equals(frame.text)
+    assert full.variables.tolist() == [{"1": "Ana"}] * 6
+    live = client.templates("order_ready").get("ja")
+    assert full.loc[("order_ready", "ja"), "parameter_format"] == live.parameter_format
+
+
+def test_codes_that_are_not_there_are_named_all_at_once(client):
+    for code in ("welcome", "order_ready"):
+        client.templates(code).create(lang_code="en", text="Hi", is_draft=False)
+    wanted = ["welcome", "wellcome", "order_ready", "order_redy"]
+    if client.profile.unknown_template == "not_found":
+        with pytest.raises(chatkit.NotFound) as caught:
+            client.templates.frame(wanted)
+        assert "2 of these 4 templates: wellcome, order_redy." in str(caught.value)
+    else:
+        with pytest.warns(UserWarning, match="No content is there for wellcome, order_redy:"):
+            frame = client.templates.frame(wanted)
+        assert set(frame.index.get_level_values(0)) == {"welcome", "order_ready"}
+
+
+def test_a_template_alone_that_is_not_there_is_named():
+    with (
+        account(unknown_template="not_found") as (_, client),
+        pytest.raises(chatkit.NotFound, match="does not know this template: nothing"),
+    ):
+        client.templates.frame("nothing")
+
+
+def test_templates_without_contents_make_an_empty_frame_that_can_be_planned():
+    with account() as (_, client):
+        with pytest.warns(UserWarning, match="No content is there for a, b:"):
+            frame = client.templates.frame(["a", "b"], full=True)
+        assert frame.index.names == ["template_code", "lang_code"]
+        assert not len(client.templates.plan(frame))
+
+
+# --- concurrent, and bounded ------------------------------------------------------------
+
+
+def test_one_call_reads_each_list_and_one_more_each_content():
+    read, service = templates(
+        lambda path: (200, [row("en"), row("de")] if path.endswith("contents") else row(path[-2:]))
+    )
+    codes = [f"t{n}" for n in range(50)]
+    read.frame(codes)
+    assert service.asked == {f"{code}/contents": 1 for code in codes}
+    service.asked.clear()
+    with pytest.warns(UserWarning, match="sent no parameter_format, variables"):
+        assert len(read.frame(codes, full=True)) == 100
+    assert set(service.asked.values()) == {1}
+    assert len(service.asked) == 150
+
+
+def test_answers_that_come_back_in_any_order_stay_with_their_template():
+    import random
+    import time
+
+    rng = random.Random(7)
+
+    def answer(path):
+        time.sleep(rng.random() / 200)
+        return 200, [row("en", text=path.partition("/")[0])]
+
+    read, _ = templates(answer)
+    codes = [f"t{n}" for n in range(60)]
+    rng.shuffle(codes)
+    frame = read.frame(codes)
+    assert frame.text.tolist() == frame.index.get_level_values(0).tolist() == codes
+
+
+def test_an_error_that_is_no_404_ends_the_reading():
+    read, service = templates(lambda path: (403, None) if path == "t1/contents" else (200, [row()]))
+    with pytest.raises(chatkit.NotPermitted):
+        read.frame([f"t{n}" for n in range(500)])
+    assert sum(service.asked.values()) < 100
+
+
+# --- what is not as documented ----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "wrong", [[row(text=7)], [{"id": 1}], {"not": "a list"}, [7], [row(is_draft="yes")]]
+)
+def test_a_list_that_is_not_as_documented_is_named(wrong):
+    read, _ = templates(
+        lambda path: (200, wrong if path == "t2/contents" else [row("en"), row("de")])
+    )
+    with pytest.raises(chatkit.BadAnswer, match="GET templates/t2/contents: the list is not as"):
+        read.frame([f"t{n}" for n in range(5)])
+
+
+def test_a_content_that_is_not_as_documented_is_named():
+    def answer(path):
+        whole = path.endswith("contents")
+        return 200, [row("en"), row("de")] if whole else row(path[-2:], footer=[7])
+
+    read, _ = templates(answer)
+    with pytest.raises(chatkit.BadAnswer, match="GET templates/t0/contents/en: the content"):
+        read.frame(["t0", "t1"], full=True)
+
+
+def test_a_language_that_comes_twice_is_told_and_kept_once():
+    read, _ = templates(lambda path: (200, [row("en", text="old"), row("en", text="new")]))
+    with pytest.warns(chatkit.ListMoved, match="2 rows came twice"):
+        frame = read.frame(["a", "b"])
+    assert frame.text.tolist() == ["new", "new"]
+
+
+def test_a_content_that_goes_while_all_are_read_is_told():
+    def answer(path):
+        if path.endswith("contents"):
+            return 200, [row("en"), row("de")]
+        return (404, None) if path == "b/contents/de" else (200, row(path[-2:]))
+
+    read, _ = templates(answer)
+    with pytest.warns() as caught:
+        frame = read.frame(["a", "b"], full=True)
+    said = [str(each.message) for each in caught if each.category is chatkit.ListMoved]
+    assert said == ["1 of 4 contents were gone when each was read. Read them again."]
+    assert list(frame.index) == [("a", "en"), ("a", "de"), ("b", "en")]
+
+
+def test_fields_that_no_content_has_are_told():
+    read, _ = templates(lambda path: (200, [{"id": 1, "lang_code": "en", "text": "Hi"}]))
+    with pytest.warns(UserWarning, match="sent no is_draft for its contents"):
+        frame = read.frame(["a"])
+    assert frame.is_draft.isna().all()
+
+
+def test_a_field_that_the_document_does_not_know_is_kept():
+    read, _ = templates(lambda path: (200, [row(mood="good")] if path == "b/contents" else [row()]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        frame = read.frame(["a", "b"])
+    assert frame.mood.tolist() == [None, "good"]
+
+
+# --- rows ---------------------------------------------------------------------------------
+
+
+def test_rows_become_a_frame_of_the_kinds_that_a_plan_reads():
+    frame = of_rows([
+        {CODE: "a", LANG: "en", "text": "Hi {{1}}", "buttons": [{"type": "custom"}]},
+        {CODE: "b", LANG: "de", "is_draft": True, "variables": {"1": "Ana"}},
+    ])  # fmt: skip
+    assert list(frame.index) == [("a", "en"), ("b", "de")]
+    assert frame.index.names == [CODE, LANG]
+    assert frame.buttons.tolist() == [[{"type": "custom"}], None]
+    assert frame.is_draft.isna().tolist() == [True, False]
+
+
+def test_no_rows_become_an_empty_frame():
+    assert of_rows([]).empty
+
+
+def test_what_others_made_is_read_too():
+    with account() as (sandbox, client):
+        call(sandbox, "POST", "templates/a%20b/contents", lang_code="en", text="Hi")
+        frame = client.templates.frame(["a b"])
+    assert list(frame.index) == [("a b", "en")]
+    assert Call("GET", ("templates", "a b", "contents")).target == "templates/a%20b/contents"
+
+
+def test_a_board_takes_a_few_times_the_memory_of_its_json():
+    import tracemalloc
+
+    langs = [f"l{n:02}" for n in range(30)]
+
+    def answer(path):
+        if path.endswith("contents"):
+            return 200, [row(lang, text="x" * 500) for lang in langs]
+        return 200, row(path[-3:], text="x" * 500, footer="y" * 500)
+
+    read, _ = templates(answer)
+    peaks = []
+    for count in (5, 40):  # the first time, much is loaded
+        tracemalloc.start()
+        with pytest.warns(UserWarning, match="sent no parameter_format"):
+            assert len(read.frame([f"t{n}" for n in range(count)], full=True)) == 30 * count
+        peaks.append(tracemalloc.get_traced_memory()[1] / (30 * count))
+        tracemalloc.stop()
+    assert peaks[-1] < 7000  # bytes a content, of which 1,100 are its JSON

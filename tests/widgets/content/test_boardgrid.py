@@ -1,0 +1,161 @@
+"""The board shows all templates in all languages, and each cell opens its form."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+from bulk.wayward import says, wayward
+from localization.contents import DEMO, content
+
+import chatkit
+from chatkit.errors import InputError
+from chatkit.localization.board import STATES, board
+from chatkit.localization.language import SUPPORTED
+from chatkit.widgets.content.boardgrid import BoardGrid, BoardTable
+
+
+@pytest.fixture
+def client():
+    with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
+        yield client
+
+
+@pytest.fixture
+def grid(client):
+    return BoardGrid(client.templates, DEMO)
+
+
+def state(grid, code, lang):
+    """What the page is told of a cell."""
+    row = grid._table.cells[grid.board.codes.index(code)]
+    return STATES[int(row[grid.board.languages.index(lang)])]
+
+
+def test_it_tells_the_page_the_state_of_every_cell_and_why(grid):
+    table = grid._table
+    assert [cell.state for cell in grid.board] == [
+        STATES[int(one)] for row in table.cells for one in row
+    ]
+    assert table.codes == list(DEMO)
+    assert ["ar", "Arabic"] in table.languages
+    row, column = grid.board.codes.index("rental_reminder"), grid.board.languages.index("fr")
+    assert table.reasons[table.why[f"{row},{column}"]] == "{{3}} of en is missing"
+    assert [name for name, _ in table.states] == list(STATES)
+
+
+def test_a_cell_opens_the_form_of_its_content(grid):
+    form = grid.edit("order_ready", "ar")
+    assert grid._below.children == (form,)
+    assert grid.form is form
+    assert (form.lang_code, form.source) == ("ar", "en")
+    assert grid._table.opened == [0, grid.board.languages.index("ar")]
+
+
+def test_a_missing_content_is_begun_and_its_state_follows(grid, client):
+    assert state(grid, "spring_offer", "de") == "missing"
+    form = grid.edit("spring_offer", "de")
+    assert form.new
+    form.set("text", "Frühling ist da, {{1}}! Es gibt {{2}} Rabatt auf alles.")
+    form.set("variables", {"1": "Lin", "2": "15 %"})
+    form.set("footer", "Antworte STOP")
+    buttons = form.content["buttons"]
+    labels = ("Code kopieren", "Ansehen")
+    form.set("buttons", [{**b, "label": n} for b, n in zip(buttons, labels, strict=True)])
+    form.review().apply()
+    assert state(grid, "spring_offer", "de") == "draft"
+    assert client.templates("spring_offer").get("de").footer == "Antworte STOP"
+
+
+def test_languages_that_no_template_has_can_be_begun(client):
+    grid = BoardGrid(client.templates, ["order_ready"], languages=["it"])
+    assert state(grid, "order_ready", "it") == "missing"
+    assert grid.edit("order_ready", "it").new
+
+
+def test_a_template_that_nobody_knows_is_a_row_of_missing_contents(client):
+    grid = BoardGrid(client.templates, ["order_ready", "nobody_knows"])
+    assert set(grid._table.cells[1]) == {str(STATES.index("missing"))}
+
+
+def test_edits_that_are_not_saved_are_kept_with_their_form(grid):
+    form = grid.edit("order_ready", "ar")
+    form.set("footer", "x")
+    other = grid.edit("order_ready", "de")
+    assert grid.unsaved == [("order_ready", "ar")]
+    assert grid._message.text == "Not saved yet: order_ready in ar."
+    assert grid.edit("order_ready", "ar") is form
+    assert form.content["footer"] == "x"
+    assert grid._message.text == ""
+    assert grid.edit("order_ready", "de") is not other
+
+
+def test_a_click_opens_a_cell_and_nothing_else_does(grid):
+    for message in ({"open": [0, 1]}, {"open": [99, 0]}, {"open": [-1, 0]}, {"open": "x"}, 7):
+        grid._table._handle_custom_msg(message, [])
+    assert grid.form is not None
+    assert grid.form.lang_code == grid.board.languages[1]
+
+
+def test_an_error_is_said_below_the_table():
+    with wayward() as service, service.client() as client:
+        client.templates("order_ready").create(**content())
+        grid = BoardGrid(client.templates, ["order_ready"])
+        service.on("GET", "", forever=says(403, b'{"message": "not <b>yours</b>"}'))
+        grid._table._handle_custom_msg({"open": [0, 0]}, [])
+        assert "403 not yours" in grid._message.text
+        assert "<b>yours" not in grid._message.value + grid._repr_mimebundle_()["text/html"]
+        assert grid.form is None
+        grid._again()
+        assert "cannot be read again" in grid._message.text
+
+
+@pytest.mark.parametrize("place", [("nobody_knows", "en"), ("order_ready", "zz")])
+def test_what_is_not_on_the_board_cannot_be_opened(grid, place):
+    with pytest.raises(InputError, match="The board has no"):
+        grid.edit(*place)
+
+
+def test_templates_can_be_chosen_by_state(grid):
+    grid.only("broken", "draft", "broken")
+    assert grid._table.only == [STATES.index("broken"), STATES.index("draft")]
+    grid.only()
+    assert grid._table.only == []
+    with pytest.raises(InputError, match="is none of live"):
+        grid.only("alive")
+
+
+@pytest.mark.parametrize("codes", [None, [], ["order_ready", 7]])
+def test_codes_must_be_named(client, codes):
+    with pytest.raises(InputError):
+        BoardGrid(client.templates, codes)
+
+
+def test_it_has_a_line_of_text_and_a_page_that_is_no_widget(grid):
+    data = grid._repr_mimebundle_()
+    assert data["text/plain"].startswith("<board: 6 templates × 8 languages: 2")
+    assert "rental_reminder" in data["text/html"]
+    assert "<script" not in data["text/html"]
+
+
+def large():
+    """A board of 200 templates in 30 languages."""
+    rows = [
+        content(template_code=f"template_{n}", lang_code=lang, is_draft=n % 7 == 3)
+        for n in range(200)
+        for k, lang in enumerate(SUPPORTED[:30])
+        if (n + k) % 5
+    ]
+    return board(rows, "en")
+
+
+def test_a_large_board_is_little_to_send_and_quickly_filled():
+    shown = large()
+    table = BoardTable(print, 480)
+    began = time.perf_counter()
+    table.fill(shown)
+    assert time.perf_counter() - began < 1
+    sent = json.dumps([table.codes, table.languages, table.cells, table.reasons, table.why])
+    assert len(sent) < 150_000
+    assert len(BoardTable._esm) + len(BoardTable._css) < 16_000

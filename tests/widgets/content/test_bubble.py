@@ -1,0 +1,126 @@
+"""A bubble says what a customer sees of a content, whatever stands in its fields."""
+
+from __future__ import annotations
+
+import json
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given, settings
+from localization.contents import CONTENT, button, content, website
+
+from chatkit.localization.content import Entry
+from chatkit.widgets.content.bubble import bubble, html, notes, plain
+
+EVIL = "<img src=x onerror=alert(1)>"
+
+
+def seen(samples=None, **fields):
+    given_ = content(**fields)
+    return bubble(Entry(given_, "order_ready", given_["lang_code"]), samples or {})
+
+
+class Tags(HTMLParser):
+    """The elements and attributes of a page."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.found = set()
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        self.found |= {tag, *(f"@{name}" for name, _ in attributes)}
+
+
+def test_it_has_the_parts_of_a_message():
+    shown = seen(
+        headers=[{"type": "text", "text": "Hi {{1}}", "text_variable": "Ana"}],
+        buttons=[button("custom", "Yes"), website("https://a.example/x", label="See")],
+    )
+    assert plain(shown.header) == "Hi Ana"
+    assert plain(shown.body).startswith("Hello Ana, your order A-17")
+    assert plain(shown.footer) == "Larkspur"
+    assert [(tap.kind, plain(tap.label), tap.about) for tap in shown.buttons] == [
+        ("custom", "Yes", ""),
+        ("visit_website", "See", "https://a.example/x"),
+    ]
+    assert (shown.direction, shown.missing, notes(shown)) == ("ltr", [], [])
+
+
+@pytest.mark.parametrize("kind", ["image", "video", "document"])
+def test_a_medium_is_named_and_not_fetched(kind):
+    link = "https://a.example/media/list.pdf?x=1"
+    assert seen(headers=[{"type": kind, "link": link}]).file == "list.pdf"
+    shown = seen(headers=[{"type": kind, "file_name": "prices.pdf", "link": link}])
+    assert (shown.medium, shown.file) == (kind, "prices.pdf")
+    assert f"[{kind}: prices.pdf]" in html(shown)
+    assert link not in html(shown)
+
+
+def test_an_address_that_is_none_is_no_error():
+    assert seen(headers=[{"type": "image", "link": "http://[x"}]).file == ""
+
+
+def test_samples_that_are_given_go_before_those_of_the_content():
+    assert plain(seen({"1": "Bo"}).body).startswith("Hello Bo, your order A-17")
+
+
+def test_what_has_no_sample_is_named():
+    shown = seen(text="Hi {{1}} {{2}} {{1}}", variables={"2": "x"})
+    assert shown.missing == ["1"]
+    assert notes(shown) == ["No sample for {{1}}."]
+
+
+def test_a_sample_of_the_text_is_none_of_the_header():
+    assert seen(headers=[{"type": "text", "text": "Hi {{1}}"}]).missing == ["1"]
+
+
+@pytest.mark.parametrize(("lang", "direction"), [("ar", "rtl"), ("he", "rtl"), ("hi", "ltr")])
+def test_its_direction_is_that_of_the_language(lang, direction):
+    shown = seen(lang_code=lang)
+    assert shown.direction == direction
+    assert f'dir="{direction}"' in html(shown)
+
+
+def test_the_platform_writes_an_authentication_text():
+    shown = seen(
+        text="",
+        footer="",
+        variables={"1": "481302"},
+        auth_delivery_method="copy_code",
+        auth_add_security_recommendation=True,
+        auth_add_code_expiration=True,
+        auth_code_expiration_seconds=600,
+    )
+    assert plain(shown.body).startswith("481302 is your verification code. For your security")
+    assert plain(shown.footer) == "This code expires in 10 minutes."
+    assert [plain(tap.label) for tap in shown.buttons] == ["Copy code"]
+    assert "The platform writes this text itself" in html(shown)
+
+
+def test_labels_that_the_platform_writes_stand_on_buttons_without_one():
+    shown = seen(buttons=[button("copy_offer_code", None, value="X1"), button("view_catalog", "")])
+    assert [plain(tap.label) for tap in shown.buttons] == ["Copy offer code", "View catalog"]
+
+
+def test_everything_of_a_stranger_is_escaped():
+    shown = seen(
+        text=f"{EVIL} {{{{1}}}} *{EVIL}*",
+        variables={"1": EVIL},
+        footer=EVIL,
+        headers=[{"type": "document", "file_name": EVIL}],
+        buttons=[button("custom", EVIL), website(EVIL, label=EVIL)],
+        lang_code='"><script>',
+    )
+    assert Tags(html(shown)).found <= {
+        *("div", "p", "span", "strong", "b", "small", "em", "@class", "@dir", "@lang", "@style")
+    }
+
+
+@given(CONTENT)
+@settings(max_examples=100, deadline=None)
+def test_any_content_can_be_seen_and_sent_to_a_page(fields):
+    lang = fields["lang_code"] if isinstance(fields["lang_code"], str) else ""
+    shown = bubble(Entry(fields, "", lang), {})
+    json.dumps(shown.sent(), allow_nan=False).encode()
+    html(shown).encode()

@@ -1,0 +1,356 @@
+"""A content is written beside its source, seen at once, and saved as a plan."""
+
+from __future__ import annotations
+
+import pytest
+from bulk.wayward import says, wayward
+from profiles import PROFILES
+
+import chatkit
+from chatkit.errors import InputError, PlanRefused
+from chatkit.widgets.content.contentform import ContentForm
+
+EVIL = "<img src=x onerror=alert(1)>"
+ENGLISH = {
+    "lang_code": "en",
+    "parameter_format": "TEXT",
+    "is_draft": False,
+    "text": "Hello {{1}}, your order {{2}} is ready.",
+    "variables": {"1": "Ana", "2": "A-17"},
+    "footer": "Larkspur",
+    "headers": [{"type": "text", "text": "Ready"}],
+    "buttons": [
+        {"type": "custom", "label": "Thanks"},
+        {"type": "call_phone", "label": "Call", "value": "2025550142", "country_code": "+1"},
+    ],
+}
+GERMAN = {
+    **ENGLISH,
+    "lang_code": "de",
+    "text": "Hallo {{1}}, Ihre Bestellung {{2}} ist fertig.",
+    "headers": [{"type": "text", "text": "Fertig"}],
+    "buttons": [
+        {"type": "custom", "label": "Danke"},
+        {"type": "call_phone", "label": "Anrufen", "value": "2025550142", "country_code": "+1"},
+    ],
+}
+
+
+@pytest.fixture
+def client():
+    with chatkit.Sandbox(seed="empty") as sandbox, chatkit.connect(sandbox) as client:
+        yield client
+
+
+@pytest.fixture
+def room(client):
+    room = client.templates("order_ready")
+    for content in (ENGLISH, GERMAN):
+        room.create(**content)
+    return room
+
+
+def body(form):
+    """What the preview shows of the text."""
+    return "".join(text for text, _, _ in form._preview.message["body"])
+
+
+# --- what is there --------------------------------------------------------------------------
+
+
+def test_it_opens_a_language_beside_its_source(room):
+    form = ContentForm(room, "de")
+    assert (form.lang_code, form.source, form.new, form.touched) == ("de", "en", False, False)
+    assert form.values == {}
+    assert form.line == ""
+    assert form._button.disabled
+    assert body(form) == "Hallo Ana, Ihre Bestellung A-17 ist fertig."
+    assert repr(form) == "<content form: order_ready de, nothing edited>"
+
+
+def test_the_source_itself_stands_alone(room):
+    form = ContentForm(room, "en")
+    assert form.source is None
+    assert [one for one in form.audit if one.code.endswith("differs")] == []
+
+
+def test_a_code_is_found_in_any_form_and_kept_as_the_service_has_it(room):
+    room.create(**{**ENGLISH, "lang_code": "pt_BR"})
+    assert ContentForm(room, "pt-br").lang_code == "pt_BR"
+    assert not ContentForm(room, "pt-br").new
+
+
+def test_a_new_language_begins_as_a_draft_with_all_but_the_words(room):
+    form = ContentForm(room, "ar")
+    assert form.new
+    assert not form.touched
+    begun = form.content
+    assert (begun["text"], begun["footer"], begun["variables"]) == ("", "", {})
+    assert begun["is_draft"] is True
+    assert begun["headers"] == [{"type": "text"}]
+    assert begun["buttons"] == [
+        {"type": "custom"},
+        {"type": "call_phone", "value": "2025550142", "country_code": "+1"},
+    ]
+    assert repr(form) == "<content form: order_ready ar, new, nothing edited>"
+
+
+def test_a_language_without_a_source_begins_empty(client):
+    form = ContentForm(client.templates("greeting"), "fr")
+    assert (form.new, form.source, form.content["buttons"]) == (True, None, [])
+
+
+@pytest.mark.parametrize("lang", ["", "  "])
+def test_a_language_must_be_named(room, lang):
+    with pytest.raises(InputError, match="Name the language"):
+        ContentForm(room, lang)
+
+
+# --- what is typed --------------------------------------------------------------------------
+
+
+def test_what_is_typed_is_seen_at_once(room):
+    form = ContentForm(room, "de")
+    form.set("text", "*Hallo* {{1}}, fertig: {{2}} und {{3}}.")
+    assert body(form) == "Hallo Ana, fertig: A-17 und {{3}}."
+    assert ["Hallo", ["strong"], ""] in form._preview.message["body"]
+    assert list(form._input("variables")._lines) == ["1", "2", "3"]
+    assert form.touched
+    assert (
+        form.line
+        == (
+            'client.templates("order_ready").update(\n    "de",\n'
+            '    text="*Hallo* {{1}}, fertig: {{2}} und {{3}}.",\n)'
+        )
+        or form.line.count("\n") == 0
+    )
+    form._input("variables")._lines["3"].widget.value = "mehr"
+    assert body(form).endswith("und mehr.")
+    assert form.values["variables"] == {"1": "Ana", "2": "A-17", "3": "mehr"}
+
+
+def test_what_the_rules_find_stands_at_its_field(room):
+    form = ContentForm(room, "de")
+    form.set("footer", "x" * 61)
+    form.set("buttons", GERMAN["buttons"][:1])
+    assert "61 of 60 characters" in form._rows["footer"]._lengths.value
+    assert "Take away 1" in form._rows["footer"]._found.value
+    assert "en" in form._rows["buttons"]._found.value
+    assert {"length", "buttons differ"} <= set(form.audit.counts())
+    assert all(one.lang_code == "de" for one in form.audit)
+
+
+def test_what_is_found_elsewhere_is_told_below(room):
+    form = ContentForm(room, "de")
+    form.set("is_custom_validity_period", True)
+    form.set("validity_period_seconds", 1)
+    assert "validity_period_seconds" in form._rest.value
+
+
+@pytest.mark.parametrize("name", ["none", "lang_code", "id"])
+def test_there_are_fields_that_cannot_be_set(room, name):
+    with pytest.raises(InputError, match="no such field"):
+        ContentForm(room, "de").set(name, "x")
+
+
+def test_everything_of_a_stranger_is_escaped(room):
+    room.update("en", text=EVIL, footer=EVIL, buttons=[{"type": "custom", "label": EVIL}])
+    form = ContentForm(room, "de")
+    form.set("text", EVIL)
+    data = form._repr_mimebundle_()
+    shown = [widget.value for widget in _all(form) if type(widget).__name__ == "HTML"]
+    assert EVIL in form._preview.message["body"][0][0]
+    assert "<img" not in "".join(shown) + data["text/html"]
+    assert "&lt;img" in data["text/html"]
+
+
+def _all(widget):
+    yield widget
+    for child in getattr(widget, "children", ()):
+        yield from _all(child)
+
+
+# --- what is saved --------------------------------------------------------------------------
+
+
+def test_nothing_is_sent_before_the_plan_is_applied(room):
+    form = ContentForm(room, "de")
+    form.set("text", "Hallo {{1}}, {{2}} ist nun fertig.")
+    view = form.review()
+    assert form._below.children == (view,)
+    assert room.get("de").text == GERMAN["text"]
+    view.apply()
+    assert room.get("de").text == "Hallo {{1}}, {{2}} ist nun fertig."
+    assert form.message == "Saved order_ready in German."
+    assert (form.touched, form.values) == (False, {})
+    view.undo().apply()
+    assert room.get("de").text == GERMAN["text"]
+
+
+@pytest.mark.parametrize("number", range(0, len(PROFILES), 17))
+def test_every_service_takes_an_edit_and_a_new_language(number):
+    with (
+        chatkit.Sandbox(seed="empty", profile=PROFILES[number]) as sandbox,
+        chatkit.connect(sandbox) as client,
+    ):
+        room = client.templates("order_ready")
+        room.create(**ENGLISH)
+        for lang, text in (
+            ("en", "Hi {{1}}, {{2}} is here."),
+            ("de", "Hallo {{1}}, {{2}} ist da."),
+        ):
+            form = ContentForm(room, lang)
+            form.set("text", text)
+            form.review().apply()
+            assert form.message.startswith("Saved order_ready in ")
+            assert room.get(lang).text == text
+
+
+def test_only_what_was_edited_is_planned(room):
+    form = ContentForm(room, "de")
+    form.set("buttons", [GERMAN["buttons"][1], GERMAN["buttons"][0]])
+    (change,) = form.plan().changes
+    assert change.kind == "update"
+    assert list(change.after) == ["buttons"]
+
+
+def test_a_field_can_be_cleared(room):
+    room.update("de", is_custom_validity_period=True, validity_period_seconds=3600)
+    form = ContentForm(room, "de")
+    form.set("validity_period_seconds", None)
+    form.set("footer", "")
+    form.review().apply()
+    saved = room.get("de")
+    assert saved.validity_period_seconds is None
+    assert saved.footer == ""
+
+
+def test_a_new_language_is_made(room):
+    form = ContentForm(room, "hi")
+    form.set("text", "नमस्ते {{1}}, आपका ऑर्डर {{2}} तैयार है।")
+    form.set("variables", {"1": "अमारा", "2": "A-17"})
+    form.set("footer", "लार्कस्पर")
+    assert form.line.startswith('client.templates("order_ready").create(')
+    form.review().apply()
+    made = room.get("hi")
+    assert (made.text, made.is_draft) == ("नमस्ते {{1}}, आपका ऑर्डर {{2}} तैयार है।", True)
+    assert (form.new, form.touched, form.message) == (False, False, "Saved order_ready in Hindi.")
+    form.set("is_draft", False)
+    form.review().apply()
+    assert room.get("hi").is_draft is False
+
+
+def test_what_somebody_has_changed_is_not_written_over_unseen(room):
+    form = ContentForm(room, "de")
+    form.set("text", "Meins {{1}} {{2}}.")
+    room.update("de", text="Ihres {{1}} {{2}}.", footer="Neu")
+    form.review().apply()
+    assert room.get("de").text == "Ihres {{1}} {{2}}."
+    assert "Somebody has changed it meanwhile" in form.message
+    assert form.values == {"text": "Meins {{1}} {{2}}."}
+    assert form.content["footer"] == "Neu"
+    form.review().apply()
+    saved = room.get("de")
+    assert (saved.text, saved.footer) == ("Meins {{1}} {{2}}.", "Neu")
+
+
+def test_a_language_that_somebody_made_meanwhile_is_not_written_over_unseen(room):
+    form = ContentForm(room, "ja")
+    form.set("text", "こんにちは {{1}} 様 {{2}} です。")
+    room.create(**{**ENGLISH, "lang_code": "ja"})
+    with pytest.raises(InputError, match="Somebody has changed it"):
+        form.review()
+    assert room.get("ja").text == ENGLISH["text"]
+    assert "Somebody has changed it meanwhile" in form.message
+    assert not form.new
+    assert form.content["text"] == "こんにちは {{1}} 様 {{2}} です。"
+    form.review().apply()
+    assert room.get("ja").text == "こんにちは {{1}} 様 {{2}} です。"
+
+
+def test_what_is_wrong_is_said_at_its_field_and_nothing_is_planned(room):
+    form = ContentForm(room, "de")
+    form._fields.fields["validity_period_seconds"].input.widget.value = "soon"
+    form._clicked()
+    assert form.message == "Nothing was planned: see above."
+    assert form._fields.wrong == {"validity_period_seconds": "must be a whole number"}
+    assert form._more.selected_index == 0
+    assert form.view is None
+    with pytest.raises(InputError, match="cannot be sent"):
+        form.plan()
+    with pytest.raises(InputError, match="cannot be read"):
+        assert form.values
+
+
+def test_an_edit_takes_away_a_plan_that_is_no_longer_what_would_be_saved(room):
+    form = ContentForm(room, "de")
+    form.set("footer", "a")
+    form.review()
+    form.set("footer", "b")
+    assert form._below.children == ()
+    form.review().apply()
+    assert room.get("de").footer == "b"
+
+
+def test_nobody_types_while_it_is_saved(room):
+    form = ContentForm(room, "de")
+    form.set("footer", "a")
+    view = form.review()
+    seen = []
+    apply = view.plan.apply
+
+    def slow(**options):
+        seen.append(form._fields.fields["text"].input.widget.disabled)
+        with pytest.raises(PlanRefused):
+            form.review()
+        return apply(**options)
+
+    view.plan.apply = slow
+    view.apply()
+    assert seen == [True]
+    assert not form._fields.fields["text"].input.widget.disabled
+    assert form._fields.fields["lang_code"].input.widget.disabled
+
+
+def test_a_plan_that_cannot_begin_leaves_the_form_open(room, monkeypatch):
+    form = ContentForm(room, "de")
+    form.set("footer", "a")
+    view = form.review()
+    monkeypatch.setattr(type(view), "_blocked", lambda _: ["another kernel is at work"])
+    with pytest.raises(PlanRefused, match="another kernel"):
+        view.apply()
+    assert not form._fields.fields["text"].input.widget.disabled
+
+
+def test_what_is_saved_but_cannot_be_read_again_is_said():
+    with wayward() as service, service.client() as client:
+        room = client.templates("order_ready")
+        room.create(**GERMAN)
+        form = ContentForm(room, "de")
+        form.set("footer", "a")
+        view = form.review()
+        landed = form._landed
+        view._then = lambda shown: (service.on("GET", "", forever=says(403)), landed(shown))
+        view.apply()
+    assert form.message.startswith("It is saved, but it cannot be read again")
+
+
+def test_what_is_saved_is_told_once():
+    told = []
+    with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
+        form = ContentForm(client.templates("order_ready"), "ar", saved=lambda: told.append(1))
+        form.set("footer", "لاركسبر")
+        form.review().apply()
+    assert told == [1]
+
+
+def test_it_has_a_page_that_is_no_widget(room):
+    form = ContentForm(room, "de")
+    form.set("footer", "x" * 61)
+    data = form._repr_mimebundle_()
+    assert data["text/plain"] == "<content form: order_ready de, edited: footer>"
+    page = data["text/html"]
+    assert "Hallo" in page
+    assert "at most 60 are allowed" in page
+    assert "client.templates" in page
+    assert "<script" not in page

@@ -1,0 +1,182 @@
+"""Headers, buttons and samples are filled in by their type, in an order that counts."""
+
+from __future__ import annotations
+
+import pytest
+
+from chatkit.templates import Button, Header
+from chatkit.widgets.content.contentinputs import Loose, Parts, Samples
+
+QUICK = {"type": "custom", "label": "Yes"}
+SITE = {"type": "visit_website", "label": "See", "value": "https://a.example/{{1}}"}
+CALL = {"type": "call_phone", "label": "Call", "value": "2025550142", "country_code": "+1"}
+
+
+def buttons(*items):
+    made = Parts("buttons", Button, 10)
+    made.show(list(items))
+    return made
+
+
+def seen(parts, row):
+    """The names of the inputs that are shown in a row."""
+    inputs = parts._rows[row].inputs
+    return [one.widget.description for one in inputs if one.widget.layout.display != "none"]
+
+
+def tools(parts, row):
+    return list(parts._rows[row].widget.children[-1].children)
+
+
+def test_what_was_shown_is_read_again():
+    odd = {**SITE, "dynamic_url": {"x": 1}, "url_type": "dynamic"}
+    none = {**QUICK, "value": None}
+    assert buttons(QUICK, CALL, odd, none).read() == [QUICK, CALL, odd, none]
+    header = Parts("headers", Header, 1)
+    header.show([{"type": "text", "text": "Hi {{1}}", "text_variable": 7}])
+    assert header.read() == [{"type": "text", "text": "Hi {{1}}", "text_variable": 7}]
+
+
+def test_a_row_shows_what_its_type_uses():
+    shown = buttons(QUICK, CALL, SITE)
+    assert seen(shown, 0) == ["type", "label"]
+    assert seen(shown, 1) == ["type", "label", "value", "country_code"]
+    assert seen(shown, 2) == ["type", "label", "value", "url_type", "dynamic_url"]
+    shown._rows[2].inputs[2].widget.value = "https://a.example/"
+    assert seen(shown, 2) == ["type", "label", "value", "url_type"]
+
+
+def test_nothing_that_is_filled_in_is_hidden():
+    shown = buttons({**QUICK, "value": "x"})
+    assert seen(shown, 0) == ["type", "label", "value"]
+
+
+def test_buttons_change_places_and_tell_once():
+    shown, heard = buttons(QUICK, CALL, SITE), []
+    shown.watch(lambda: heard.append(shown.read()))
+    tools(shown, 0)[1].click()
+    assert shown.read() == [CALL, QUICK, SITE]
+    tools(shown, 2)[0].click()
+    assert shown.read() == [CALL, SITE, QUICK]
+    assert heard == [[CALL, QUICK, SITE], [CALL, SITE, QUICK]]
+
+
+def test_the_first_cannot_go_up_nor_the_last_down():
+    shown = buttons(QUICK, CALL)
+    assert [tool.label for tool in tools(shown, 1)] == ["Move up", "Move down", "Remove button 2"]
+    tools(shown, 0)[0].click()
+    tools(shown, 1)[1].click()
+    assert shown.read() == [QUICK, CALL]
+    tools(shown, 0)[2].click()
+    assert shown.read() == [CALL]
+    assert [tool.disabled for tool in tools(shown, 0)] == [True, True, False]
+
+
+def test_a_new_one_has_a_type():
+    shown = buttons()
+    shown._add.click()
+    assert shown.read() == [{"type": "custom"}]
+    header = Parts("headers", Header, 1)
+    header._add.click()
+    assert header.read() == [{"type": "text"}]
+
+
+def test_there_are_no_more_than_allowed():
+    header = Parts("headers", Header, 1)
+    header.show([{"type": "image"}])
+    assert header._add.layout.display == "none"
+    assert [tool.label for tool in tools(header, 0)] == ["Remove header 1"]
+    tools(header, 0)[0].click()
+    assert header._add.layout.display is None
+    assert header.read() == []
+
+
+def test_a_type_that_the_service_knows_and_we_do_not_is_kept():
+    assert buttons({"type": "flow", "label": "Go"}).read() == [{"type": "flow", "label": "Go"}]
+
+
+def test_nobody_types_in_what_is_locked():
+    shown = buttons(QUICK, CALL)
+    shown.lock(True)
+    assert shown._add.disabled
+    assert all(tool.disabled for tool in tools(shown, 0))
+    assert shown._rows[0].inputs[1].widget.disabled
+    shown.lock(False)
+    assert [tool.disabled for tool in tools(shown, 0)] == [True, False, False]
+    assert not shown._rows[0].inputs[1].widget.disabled
+
+
+def test_empty_inputs_hint_at_the_source():
+    shown = buttons({"type": "custom"})
+    shown.hint([QUICK])
+    assert shown._rows[0].inputs[1].widget.placeholder == "Yes"
+    shown._add.click()
+    assert shown._rows[1].inputs[1].widget.placeholder == ""
+
+
+@pytest.mark.parametrize("value", [None, "", "a", 7, {"a": 1}, ["b"]])
+def test_a_loose_text_keeps_what_nobody_touches(value):
+    line = Loose("dynamic_url")
+    line.show(value)
+    assert line.read() == value
+    line.widget.value = "x"
+    assert line.read() == "x"
+    line.widget.value = ""
+    assert line.read() == (value if value in (None, "") else None)
+
+
+# --- samples --------------------------------------------------------------------------------
+
+
+def lines(samples):
+    return {line.widget.description: line.widget.value for line in samples._lines.values()}
+
+
+def test_each_placeholder_has_a_line_for_its_sample():
+    samples = Samples("variables")
+    samples.show({"2": "b", "1": "a"})
+    samples.ask(["1", "2", "10", "3"])
+    assert list(lines(samples)) == ["{{1}}", "{{2}}", "{{3}}", "{{10}}"]
+    assert samples.read() == {"1": "a", "2": "b"}
+    samples._lines["3"].widget.value = "c"
+    assert samples.read() == {"1": "a", "2": "b", "3": "c"}
+
+
+def test_a_sample_stays_until_it_is_emptied():
+    samples, heard = Samples("variables"), []
+    samples.watch(lambda: heard.append(samples.read()))
+    samples.show({"1": "a"})
+    samples.ask([])
+    assert lines(samples) == {"{{1}}": "a"}
+    samples._lines["1"].widget.value = ""
+    assert samples.read() == {}
+    assert heard[-1] == {}
+
+
+def test_lines_that_nobody_asks_for_any_more_go_away():
+    samples = Samples("variables")
+    samples.ask(["1", "2"])
+    samples.ask(["1"])
+    assert list(lines(samples)) == ["{{1}}"]
+    samples.show({"1": "x"})
+    assert lines(samples) == {"{{1}}": "x"}
+
+
+@pytest.mark.parametrize("value", [[], {"1": 7}, {1: "a"}, 7])
+def test_samples_of_another_kind_are_refused(value):
+    samples = Samples("variables")
+    if value:
+        with pytest.raises(TypeError):
+            samples.show(value)
+    else:
+        samples.show(value)
+        assert samples.read() == {}
+
+
+def test_samples_hint_at_the_source_and_can_be_locked():
+    samples = Samples("variables")
+    samples.hint({"1": "Ana"})
+    samples.ask(["1"])
+    assert samples._lines["1"].widget.placeholder == "Ana"
+    samples.lock(True)
+    assert samples._lines["1"].widget.disabled

@@ -1,0 +1,88 @@
+"""A row says how long its field is, and what the rules find in it."""
+
+from __future__ import annotations
+
+import pytest
+from localization.contents import button, content
+
+from chatkit.localization.audit import check
+from chatkit.localization.content import Entry
+from chatkit.templates import ContentBody
+from chatkit.widgets.content.contentrow import ContentRow, found_html, place
+from chatkit.widgets.form.field import Field
+
+EVIL = "<img src=x onerror=alert(1)>"
+
+
+def row(name, lang="en", **fields):
+    shown = ContentRow(Field(name, ContentBody.model_fields[name]), lang)
+    given = content(lang_code=lang, **fields)
+    found = [one for one in check(given) if one.field.split(".")[0] == name]
+    shown.show(Entry(given, "", lang), found)
+    return shown
+
+
+@pytest.mark.parametrize(
+    ("count", "said", "kind"),
+    [
+        (0, "0 of 60 characters, 0%", '""'),
+        (30, "30 of 60 characters, 50%", '""'),
+        (58, "58 of 60 characters, 97%", "near"),
+        (61, "61 of 60 characters, 102%", "over"),
+    ],
+)
+def test_a_length_is_a_share_of_its_limit(count, said, kind):
+    html = row("footer", footer="x" * count)._lengths.value
+    assert said in html
+    assert kind.strip('"') in html
+
+
+def test_each_button_has_a_length_of_its_own():
+    html = row("buttons", buttons=[button("custom", "Yes"), button("custom", "No")])._lengths.value
+    assert "label of button 1: 3 of 25 characters, 12%" in html
+    assert "label of button 2: 2 of 25" in html
+
+
+def test_what_has_no_limit_has_no_length():
+    assert row("variables")._lengths.value == ""
+
+
+def test_findings_stand_at_their_field_with_what_to_do():
+    shown = row("footer", footer="x" * 61)
+    assert "<em>refused:</em> the footer has 61 characters" in shown._found.value
+    assert "Take away 1." in shown._found.value
+    assert row("footer")._found.value == ""
+
+
+def test_many_findings_are_cut():
+    found = list(check(content(text="{{a}} " * 20)))
+    assert f"and {len(found) - 8} more" in found_html(found)
+
+
+def test_everything_of_a_stranger_is_escaped():
+    found = check(content(text=f"{{{{{EVIL}}}}}", variables={EVIL: EVIL}))
+    assert found
+    assert "<img" not in found_html(found, places=True)
+
+
+@pytest.mark.parametrize(
+    ("lang", "rtl"), [("ar", True), ("he", True), ("de", False), ("ja", False)]
+)
+def test_inputs_of_a_language_written_from_the_right_are_so_too(lang, rtl):
+    assert ("ck-rtl" in row("text", lang).widget._dom_classes) is rtl
+
+
+@pytest.mark.parametrize(
+    ("field", "said"),
+    [
+        ("text", ""),
+        ("buttons", ""),
+        ("buttons.1.label", "label of button 2"),
+        ("headers.0", "header 1"),
+        ("headers.0.text", "text of header 1"),
+        ("variables.1", "{{1}}"),
+        ("variables.a.b", "{{a.b}}"),
+    ],
+)
+def test_places_are_named_as_a_person_counts(field, said):
+    assert place(field) == said

@@ -1,0 +1,72 @@
+"""What the source language has stands beside its translation, and begins a new one."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from localization.contents import CONTENT, button, content
+
+from chatkit.widgets.content.contentsource import begun, beside, head, items, page
+
+EVIL = "<img src=x onerror=alert(1)>"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("text", "Hello {{1}}, your order"),
+        ("footer", "Larkspur"),
+        ("variables", "{{2}} A-17"),
+        ("headers", "Ready (text)"),
+        ("buttons", "Call (call_phone: 2025550142)"),
+    ],
+)
+def test_each_field_is_written_to_be_read(name, said):
+    shown = content(
+        headers=[{"type": "text", "text": "Ready"}],
+        buttons=[button("call_phone", "Call", value="2025550142")],
+    )
+    assert said in beside(name, shown)
+    assert 'dir="ltr" lang="en"' in beside(name, shown)
+
+
+def test_what_is_empty_says_so():
+    assert "nothing" in beside("footer", content(footer=""))
+    assert "nothing" in beside("buttons", content())
+
+
+def test_a_source_written_from_the_right_is_so_too():
+    assert 'dir="rtl" lang="ar"' in beside("text", content(lang_code="ar"))
+
+
+def test_a_new_language_takes_over_all_but_the_words():
+    origin = content(
+        headers=[{"type": "text", "text": "Hi", "text_variable": "Ana"}],
+        buttons=[button("call_phone", "Call", value="2025550142", country_code="+1")],
+        validity_period_seconds=60,
+    )
+    new = begun(origin)
+    assert new["headers"] == [{"type": "text"}]
+    assert new["buttons"] == [{"type": "call_phone", "value": "2025550142", "country_code": "+1"}]
+    assert (new["is_draft"], new["validity_period_seconds"]) == (True, 60)
+    assert not {"text", "footer", "variables", "lang_code", "id"} & new.keys()
+    assert begun({}) == {}
+
+
+def test_a_language_is_named_with_its_code():
+    assert head("pt_BR") == "<p><strong>Portuguese (Brazil)</strong> <small>pt_BR</small></p>"
+    assert head("zz") == "<p><strong>zz</strong></p>"
+    assert "<img" not in head(EVIL)
+
+
+@given(CONTENT)
+@settings(max_examples=60, deadline=None)
+def test_whatever_the_source_holds_can_be_read_and_is_escaped(fields):
+    origin = {**fields, "lang_code": str(fields["lang_code"])}
+    origin["footer"] = EVIL
+    shown = "".join(
+        beside(name, origin) for name in ("headers", "text", "variables", "footer", "buttons")
+    )
+    assert "<img" not in shown + page(origin)
+    assert all(isinstance(one, dict) for one in items(origin, "buttons"))
+    begun(origin)

@@ -1,0 +1,62 @@
+"""A preview shows one content, live and where nothing is live."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from localization.contents import button, content, frame
+
+from chatkit.errors import InputError
+from chatkit.templates import Content
+from chatkit.widgets.content.preview import Preview
+
+
+def test_a_content_may_be_a_record_a_dict_or_a_frame_of_one_row():
+    fields = content()
+    for given in (fields, Content(**fields), frame(fields)):
+        assert "Hello Ana, your order A-17" in repr(Preview(given))
+
+
+@pytest.mark.parametrize("given", [[], frame(content(), content(lang_code="de")), 7])
+def test_what_is_no_single_content_is_refused(given):
+    with pytest.raises(InputError):
+        Preview(given)
+
+
+def test_samples_can_be_changed():
+    preview = Preview(content(), {"1": "Bo"})
+    assert "Hello Bo" in repr(preview)
+    preview.samples = {"1": "Cy"}
+    assert "Hello Cy" in repr(preview)
+    assert preview.samples == {"1": "Cy"}
+    assert ["Cy", [], "sample"] in preview.message["body"]
+
+
+def test_another_content_takes_the_place_of_the_first():
+    preview = Preview(content(), dark=True)
+    preview.show(content(text="Bye", lang_code="ar"))
+    assert preview.message["body"] == [["Bye", [], ""]]
+    assert preview.message["direction"] == "rtl"
+    assert preview.dark is True
+
+
+def test_it_has_a_line_of_text_and_a_page_that_is_no_widget():
+    preview = Preview(content(buttons=[button("custom", "Yes")], template_code="order_ready"))
+    data, _ = preview._repr_mimebundle_()
+    assert data["text/plain"] == (
+        "<message order_ready en: Hello Ana, your order A-17 is ready, "
+        "come and collect it today. [Yes]>"
+    )
+    assert "<script" not in data["text/html"]
+    assert "Larkspur" in data["text/html"]
+
+
+def test_half_a_character_can_be_sent():
+    preview = Preview(content(text="a\ud800", footer="\ud800", lang_code="\ud800"))
+    json.dumps(preview.message, ensure_ascii=False).encode()
+    json.dumps(preview._repr_mimebundle_()[0]["text/html"], ensure_ascii=False).encode()
+
+
+def test_each_notebook_keeps_a_small_copy():
+    assert len(Preview._esm) + len(Preview._css) < 12_000

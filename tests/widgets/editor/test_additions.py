@@ -1,0 +1,101 @@
+"""What can be added at a row is what may stand there, and lands where a person expects it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from widgets.showcase import DOCUMENT
+
+from chatkit.errors import InputError
+from chatkit.flowjson.components import COMPONENTS
+from chatkit.widgets.editor.additions import added, offers
+from chatkit.widgets.editor.branches import Branch, branches
+from chatkit.widgets.editor.starter import flow
+
+ROWS = branches(DOCUMENT)
+
+
+def row(name: str, text: str = "") -> Branch:
+    return next(one for one in ROWS if one.name == name and text in one.text)
+
+
+def names(document: Any, at: Branch) -> set[str]:
+    return {name for _, some in offers(document, at) for name, _ in some}
+
+
+def test_a_flow_takes_screens_and_a_screen_every_component() -> None:
+    assert names(DOCUMENT, ROWS[0]) == {"Screen"}
+    assert names(DOCUMENT, row("ABOUT")) == {*COMPONENTS, "Screen"}
+
+
+def test_a_container_takes_what_may_stand_in_it() -> None:
+    inside = names(DOCUMENT, row("TextInput", "Full name"))
+    assert "Form" not in inside
+    assert "If" in inside
+    assert "If" not in names(DOCUMENT, row("sea", "1 component"))
+    assert "RichText" not in names(DOCUMENT, row("Form"))
+
+
+def test_an_older_version_offers_what_it_knows() -> None:
+    old = flow() | {"version": "5.1"}
+    offered = names(old, branches(old)[1])
+    assert "ChipsSelector" not in offered
+    assert "RichText" in offered
+
+
+def test_what_is_odd_takes_nothing() -> None:
+    odd = {"screens": [3]}
+    assert offers(odd, branches(odd)[1]) == []
+    with pytest.raises(InputError, match="cannot be added here"):
+        added(DOCUMENT, ROWS[0], ROWS, "TextBody")
+
+
+@pytest.mark.parametrize(
+    ("at", "what", "pointer", "index"),
+    [
+        ("ABOUT", "TextBody", "/screens/0/layout/children", 5),
+        ("PHOTO", "TextBody", "/screens/3/layout/children", 1),  # before the footer
+        ("PHOTO", "Screen", "/screens", 4),
+        ("Form", "TextBody", "/screens/0/layout/children/4/children", 8),
+        ("then", "TextBody", "/screens/0/layout/children/4/children/4/then", 1),
+        ("Image", "TextBody", "/screens/0/layout/children", 4),
+        ("Flow", "Screen", "/screens", 6),
+        ("RadioButtonsGroup", "Option", "/screens/2/layout/children/2/data-source", 3),
+        ("hills", "TextBody", "/screens/2/layout/children/3/cases/hills", 1),
+        ("lisbon", "List item", "/screens/1/layout/children/0/list-items", 1),
+    ],
+)
+def test_additions_land_after_the_row_or_inside_it(
+    at: str, what: str, pointer: str, index: int
+) -> None:
+    found = row(at, "1 component") if at == "hills" else row(at)
+    assert added(DOCUMENT, found, ROWS, what)[:2] == (pointer, index)
+
+
+def test_branches_are_added_to_if_and_switch() -> None:
+    switch = row("Switch")
+    pointer, index, value = added(DOCUMENT, switch, ROWS, "Case")
+    assert (pointer, index) == (f"{switch.pointer}/cases/value", None)
+    assert isinstance(value, list)
+    assert "Else" not in names(DOCUMENT, row("If"))  # it has one
+    bare = flow()
+    bare["screens"][0]["layout"]["children"][0] = {"type": "If", "condition": "x", "then": []}
+    at = branches(bare)[2]
+    assert added(bare, at, branches(bare), "Else")[0] == f"{at.pointer}/else"
+
+
+def test_an_if_asks_for_an_input_of_its_screen() -> None:
+    _, _, value = added(DOCUMENT, row("TextInput", "Email"), ROWS, "If")
+    assert isinstance(value, dict)
+    assert value["condition"] == "${form.name} != ''"
+
+
+@pytest.mark.parametrize("screens", [None, 3, [{}], [{"layout": 3}], [{"layout": {"children": 3}}]])
+def test_additions_to_odd_documents_do_not_fail(screens: Any) -> None:
+    odd = {"version": 7, "screens": screens}
+    rows = branches(odd)
+    for at in rows:
+        for _, some in offers(odd, at):
+            for name, _ in some:
+                assert added(odd, at, rows, name)[0].startswith("/")

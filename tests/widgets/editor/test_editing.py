@@ -1,0 +1,91 @@
+"""The steps of an editor by a program: each is one edit, and selects what it made."""
+
+from __future__ import annotations
+
+import pytest
+
+from chatkit.errors import InputError
+from chatkit.widgets.editor.draft import Draft
+from chatkit.widgets.editor.editing import Editing
+from chatkit.widgets.editor.starter import flow
+
+PLACE = "/screens/0/layout/children"
+
+
+@pytest.fixture
+def editing() -> Editing:
+    return Editing(Draft(flow()))
+
+
+def types(editing: Editing) -> list[str]:
+    return [one["type"] for one in editing.draft.find(PLACE)]
+
+
+def test_the_first_screen_is_selected(editing: Editing) -> None:
+    assert editing.selected == "/screens/0"
+    assert editing.document == flow()
+    assert editing.lint().ok
+
+
+def test_what_is_added_is_selected(editing: Editing) -> None:
+    editing.add("TextInput")
+    assert editing.selected == f"{PLACE}/1"  # before the footer
+    editing.add("Dropdown")
+    assert editing.selected == f"{PLACE}/2"
+    editing.add("Option")
+    assert editing.selected == f"{PLACE}/2/data-source/1"
+    editing.select("/screens/0/title")
+    assert editing.selected == "/screens/0"
+    editing.add("Screen")
+    assert editing.selected == "/screens/1"
+    assert types(editing) == ["TextHeading", "TextInput", "Dropdown", "Footer"]
+    (found,) = editing.lint()
+    assert found.pointer == "/screens/1/id"  # nothing leads to the new screen yet
+
+
+def test_branches_are_added(editing: Editing) -> None:
+    editing.add("TextInput")
+    editing.add("If")
+    editing.add("Else")
+    assert editing.selected == f"{PLACE}/2/else"
+    editing.add("TextBody")
+    assert editing.selected == f"{PLACE}/2/else/1"
+    assert editing.lint().ok, editing.lint()
+    with pytest.raises(InputError, match="Else cannot be added"):
+        editing.add("Else")
+
+
+def test_items_are_moved_copied_and_removed_and_selection_follows(editing: Editing) -> None:
+    editing.add("TextInput")
+    editing.move(f"{PLACE}/1", -1)
+    assert editing.selected == f"{PLACE}/0"
+    editing.duplicate(f"{PLACE}/0")
+    assert editing.selected == f"{PLACE}/1"
+    editing.remove(f"{PLACE}/1")
+    assert editing.selected == f"{PLACE}/1"  # the one that came in its place
+    editing.remove(f"{PLACE}/2")
+    assert editing.selected == f"{PLACE}/1"  # the one before it
+    assert types(editing) == ["TextInput", "TextHeading"]
+    for _ in range(5):
+        editing.undo()
+    assert editing.document == flow()
+    editing.redo()
+    assert types(editing) == ["TextHeading", "TextInput", "Footer"]
+
+
+def test_values_are_set_taken_away_inserted_and_renamed(editing: Editing) -> None:
+    editing.set("/screens/0/title", "Hello")
+    editing.unset("/screens/0/success")
+    editing.insert(PLACE, 0, {"type": "TextBody", "text": "Hi"})
+    assert editing.selected == f"{PLACE}/0"
+    editing.rename("/screens/0", "HELLO")
+    (screen,) = editing.document["screens"]
+    assert (screen["id"], screen["title"], "success" in screen) == ("HELLO", "Hello", False)
+
+
+def test_typing_after_a_selection_is_a_step_of_its_own(editing: Editing) -> None:
+    editing.set("/screens/0/title", "A")
+    editing.select("")
+    editing.set("/screens/0/title", "B")
+    editing.undo()
+    assert editing.document["screens"][0]["title"] == "A"

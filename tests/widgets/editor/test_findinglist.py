@@ -1,0 +1,32 @@
+"""The list of findings tells them in one line each, and leads to the one that was clicked."""
+
+from __future__ import annotations
+
+from chatkit.flowjson import Finding
+from chatkit.flowjson.finding import Findings
+from chatkit.widgets.editor.findinglist import FindingList
+
+
+def test_findings_are_listed_and_a_click_leads_to_one() -> None:
+    gone: list[int] = []
+    one = FindingList(gone.append)
+    one.show(Findings([Finding("A", "error", "/x", "wrong\u202e", "Mend it.", 3, 7)]))
+    assert one.found == [
+        {
+            "severity": "error",
+            "where": "line 3",
+            "said": "wrong⟨U+202E⟩ Mend it.",
+            "code": "A",
+        }
+    ]
+    assert repr(one) == "<findings: 1 error>"
+    for message in ({"go": 0}, {"go": 1}, {"go": -1}, {"go": "0"}, None):
+        one._heard(one, message, [])
+    assert gone == [0]
+
+
+def test_of_very_many_the_first_are_listed() -> None:
+    one = FindingList(lambda _: None)
+    one.show(Findings([Finding("A", "warning", f"/{n}", "long") for n in range(120)]))
+    assert len(one.found) == 100
+    assert one.summary == "120 warnings, the first 100 here"

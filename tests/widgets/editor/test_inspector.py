@@ -1,0 +1,213 @@
+"""The form of what is selected has a field for each property that the version knows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ipywidgets.widgets.widget import _instances
+from widgets.showcase import DOCUMENT
+
+from chatkit.errors import InputError
+from chatkit.flowjson import Finding
+from chatkit.flowjson.components import COMPONENTS
+from chatkit.widgets.editor.branches import branches
+from chatkit.widgets.editor.inspector import Inspector
+from chatkit.widgets.editor.starter import component, flow
+
+FORM = "/screens/0/layout/children/4"
+KEYS = st.sampled_from(["type", "name", "label", "text", "on-click-action", "next", "children"])
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.sampled_from(["Footer", "If", "navigate"]),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(KEYS, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+class Notes:
+    """Notes what the form does to the document."""
+
+    def __init__(self) -> None:
+        self.done: list[tuple[Any, ...]] = []
+
+    def set(self, pointer: str, value: Any) -> None:
+        self.done.append(("set", pointer, value))
+
+    def unset(self, pointer: str) -> None:
+        self.done.append(("unset", pointer))
+
+    def rename(self, pointer: str, name: str) -> None:
+        if name == "taken":
+            raise InputError("There is a taken already.")
+        self.done.append(("rename", pointer, name))
+
+    def act(self, pointer: str, name: str) -> None:
+        self.done.append(("act", pointer, name))
+
+
+def opened(document: Any, pointer: str, locked: bool = False) -> tuple[Inspector, Notes]:
+    notes = Notes()
+    inspector = Inspector(notes)
+    (row,) = [row for row in branches(document) if row.pointer == pointer]
+    inspector.show(row, document, ["WELCOME"], locked)
+    return inspector, notes
+
+
+def alone(one: dict[str, Any], version: str = "7.3") -> dict[str, Any]:
+    made = flow() | {"version": version}
+    made["screens"][0]["layout"]["children"] = [one]
+    return made
+
+
+FIRST = "/screens/0/layout/children/0"
+
+
+@pytest.mark.parametrize("kind", COMPONENTS)
+def test_every_component_has_a_field_for_each_of_its_properties(kind: str) -> None:
+    shape = COMPONENTS[kind]
+    inspector, notes = opened(alone(component(kind)), FIRST)
+    names = {pointer.removeprefix(f"{FIRST}/").split("/")[0] for pointer in inspector.fields}
+    elsewhere = {prop.name for prop in shape.properties if prop.kind in ("components", "cases")}
+    ranged = {prop.name for prop in shape.properties if prop.place == "range mode"}
+    assert names == {*shape.by_name} - elsewhere - ranged - {"type"}
+    assert notes.done == []  # to look at it changes nothing
+    assert shape.about in inspector.children[0].value
+
+
+def test_fields_follow_version_and_place() -> None:
+    box = {"type": "TextBody", "text": "x"}
+    assert f"{FIRST}/markdown" in opened(alone(box), FIRST)[0].fields
+    assert f"{FIRST}/markdown" not in opened(alone(box, "5.0"), FIRST)[0].fields
+    inside, _ = opened(DOCUMENT, f"{FORM}/children/0")
+    assert f"{FORM}/children/0/init-value" not in inside.fields
+    assert f"{FIRST}/init-value" in opened(alone(component("TextInput")), FIRST)[0].fields
+    range_ = opened(DOCUMENT, "/screens/2/layout/children/1")[0]
+    assert "/screens/2/layout/children/1/min-days" in range_.fields
+
+
+def test_what_is_typed_is_set_at_its_place() -> None:
+    inspector, notes = opened(alone(component("TextInput")), FIRST)
+    fields: Any = inspector.fields
+    fields[f"{FIRST}/label"].input.widget.value = "Name"
+    fields[f"{FIRST}/name"].input.widget.value = "given"
+    fields[f"{FIRST}/max-chars"].input.widget.value = "20"
+    fields[f"{FIRST}/max-chars"].input.widget.value = ""
+    assert notes.done == [
+        ("set", f"{FIRST}/label", "Name"),
+        ("rename", FIRST, "given"),
+        ("set", f"{FIRST}/max-chars", 20),
+        ("unset", f"{FIRST}/max-chars"),
+    ]
+
+
+def test_what_is_no_value_is_told_at_its_field_and_changes_nothing() -> None:
+    inspector, notes = opened(alone(component("CheckboxGroup")), FIRST)
+    field: Any = inspector.fields[f"{FIRST}/min-selected-items"]
+    field.input.widget.value = "many"
+    assert "must be a whole number" in field.problem
+    name: Any = inspector.fields[f"{FIRST}/name"]
+    name.input.widget.value = "taken"
+    assert name.problem == "There is a taken already."
+    assert notes.done == []
+
+
+def test_an_action_has_the_fields_that_it_takes() -> None:
+    foot = f"{FORM}/children/8/on-click-action"
+    inspector, notes = opened(DOCUMENT, f"{FORM}/children/8")
+    inside = [one.removeprefix(foot) for one in inspector.fields if one.startswith(foot)]
+    assert inside == ["", "/next", "/payload"]
+    payload: Any = inspector.fields[f"{foot}/payload"]
+    payload.input.widget.value = '{"a": "${form.name}"}'
+    pick: Any = inspector.fields[foot]
+    pick.input._pick.value = [text for text, _ in pick.input._pick.options].index("complete")
+    assert notes.done == [
+        ("set", f"{foot}/payload", {"a": "${form.name}"}),
+        ("act", foot, "complete"),
+    ]
+    pick.input._pick.value = 0
+    assert notes.done[-1] == ("unset", foot)
+
+
+def test_options_targets_screens_and_cases_have_forms_too() -> None:
+    item = "/screens/1/layout/children/0/list-items/0"
+    inspector, notes = opened(DOCUMENT, item)
+    title: Any = inspector.fields[f"{item}/main-content/title"]
+    title.input.widget.value = "Porto"
+    own: Any = inspector.fields[f"{item}/id"]
+    own.input.widget.value = "porto"
+    assert notes.done == [
+        ("set", f"{item}/main-content/title", "Porto"),
+        ("set", f"{item}/id", "porto"),
+    ]
+    inspector, notes = opened(DOCUMENT, "/screens/0")
+    fields: Any = inspector.fields
+    fields["/screens/0/id"].input.widget.value = "HELLO"
+    case = "/screens/2/layout/children/3/cases/sea"
+    inspector, more = opened(DOCUMENT, case)
+    fields = inspector.fields
+    fields[case].input.widget.value = "lake"
+    assert notes.done + more.done == [("rename", "/screens/0", "HELLO"), ("rename", case, "lake")]
+
+
+def test_unknown_keys_can_be_seen_and_mended() -> None:
+    odd = {"type": "TextBody", "text": "x", "colour": "red", "more": [1]}
+    inspector, notes = opened(alone(odd), FIRST)
+    fields: Any = inspector.fields
+    fields[f"{FIRST}/colour"].input.widget.value = ""
+    fields[f"{FIRST}/more"].input.widget.value = "[1, 2]"
+    assert notes.done == [("unset", f"{FIRST}/colour"), ("set", f"{FIRST}/more", [1, 2])]
+
+
+def test_findings_are_told_at_their_fields() -> None:
+    inspector, _ = opened(DOCUMENT, f"{FORM}/children/8")
+    foot = f"{FORM}/children/8/on-click-action"
+    found = [
+        Finding("A", "error", f"{foot}/payload/name", "wrong"),
+        Finding("B", "error", "/x", ""),
+    ]
+    inspector.mark(found)
+    assert inspector.fields[f"{foot}/payload"].problem == "wrong"
+    inspector.mark([])
+    assert inspector.fields[f"{foot}/payload"].problem == ""
+
+
+def test_a_folded_field_is_unfolded_to_be_focused() -> None:
+    inspector, _ = opened(alone(component("TextInput")), FIRST)
+    assert inspector._more.selected_index is None
+    inspector.focus(f"{FIRST}/label")
+    assert inspector._more.selected_index is None
+    inspector.focus(f"{FIRST}/helper-text")
+    assert inspector._more.selected_index == 0
+    inspector.focus("/nowhere")
+
+
+def test_nothing_can_be_typed_while_the_source_is_broken() -> None:
+    inspector, _ = opened(alone(component("TextInput")), FIRST, True)
+    fields: Any = inspector.fields
+    assert fields[f"{FIRST}/label"].input.widget.disabled
+
+
+def test_what_is_not_shown_any_more_is_forgotten() -> None:
+    inspector, _ = opened(DOCUMENT, "/screens/0")
+
+    def looked() -> int:
+        for row in branches(DOCUMENT):
+            inspector.show(row, DOCUMENT, [], False)
+        return len(_instances)
+
+    assert looked() == looked()
+
+
+@settings(max_examples=12)
+@given(JSON)
+def test_any_component_opens(value: Any) -> None:
+    document = {"version": "7.3", "screens": [{"layout": {"children": [value]}}, value]}
+    for row in branches(document):
+        notes = Notes()
+        inspector = Inspector(notes)
+        inspector.show(row, document, ["A"], False)
+        assert notes.done == []
+        assert inspector.children
+        inspector.close()

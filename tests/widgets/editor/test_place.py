@@ -1,0 +1,55 @@
+"""Places of a document are changed in a copy; what it was stays as it was."""
+
+from __future__ import annotations
+
+import pytest
+
+from chatkit.errors import InputError
+from chatkit.widgets.editor.place import changed, child, deep, item, none, placed, same
+
+
+def test_only_what_lies_on_the_way_is_copied() -> None:
+    document = {"a": [{"x": 1}, {"x": 2}], "b": {"y": 3}}
+    made = changed(document, ["a", "1"], "x", lambda around, key: placed(around, key, 5))
+    assert made == {"a": [{"x": 1}, {"x": 5}], "b": {"y": 3}}
+    assert document["a"][1] == {"x": 2}
+    assert made["b"] is document["b"]
+    assert made["a"][0] is document["a"][0]
+
+
+def test_objects_on_the_way_are_made_but_no_items_of_lists() -> None:
+    made = changed({}, ["a", "b"], "c", lambda around, key: placed(around, key, 1))
+    assert made == {"a": {"b": {"c": 1}}}
+    with pytest.raises(InputError, match="Nothing stands at 3"):
+        changed({"a": [1]}, ["a", "3"], "c", lambda around, key: placed(around, key, 1))
+    with pytest.raises(InputError):
+        changed({"a": 7}, ["a"], "c", lambda around, key: placed(around, key, 1))
+
+
+@pytest.mark.parametrize("key", ["-1", "2", "x", "१"])
+def test_what_is_no_place_of_a_list_is_refused(key: str) -> None:
+    with pytest.raises(InputError):
+        item([1, 2], key, None)
+    with pytest.raises(InputError):
+        placed([1, 2], key, 3)
+
+
+def test_keys_are_escaped_in_pointers() -> None:
+    assert child("/a", "b/c~d") == "/a/b~1c~0d"
+    assert child("/a", 3) == "/a/3"
+    assert "the top" in str(none(""))
+
+
+def test_depth_is_bounded() -> None:
+    value: object = 1
+    for _ in range(60):
+        value = [value]
+    assert not deep(value)
+    assert deep([value])
+    assert not deep("x")
+
+
+def test_values_are_the_same_when_they_are_written_alike() -> None:
+    assert same({"a": [1]}, {"a": [1]})
+    assert not same({"a": 1}, {"a": True})
+    assert not same({"a": 1, "b": 2}, {"b": 2, "a": 1})

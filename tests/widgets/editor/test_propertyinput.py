@@ -1,0 +1,190 @@
+"""Each property has the input of its kind; references can stand for every value that binds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ipywidgets as w
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chatkit.flowjson.components import COMPONENTS, NEXT, SCREEN, Property
+from chatkit.flowjson.version import RECOMMENDED
+from chatkit.widgets.editor.propertyinput import (
+    ABSENT,
+    Pick,
+    Target,
+    Whole,
+    Words,
+    bound,
+    input_for,
+)
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=6),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+PROPERTIES = [prop for shape in COMPONENTS.values() for prop in shape.properties]
+
+
+def prop(component: str, name: str) -> Property:
+    found = COMPONENTS[component].property(name)
+    assert found is not None
+    return found
+
+
+def made(component: str, name: str, value: Any = ABSENT) -> Any:
+    return input_for(prop(component, name), RECOMMENDED, value)
+
+
+def test_a_text_that_is_emptied_is_taken_away_unless_it_is_needed() -> None:
+    one = made("TextInput", "helper-text", "Help")
+    assert one.read() == "Help"
+    one.widget.value = ""
+    assert one.read() is ABSENT
+    needed = made("TextInput", "label", "Name")
+    needed.widget.value = ""
+    assert needed.read() == ""
+
+
+def test_texts_are_written_on_as_many_lines_as_they_need() -> None:
+    assert isinstance(made("TextInput", "label", "x").widget, w.Text)
+    assert isinstance(made("TextInput", "label", "x\ny").widget, w.Textarea)
+    lines = made("TextBody", "text", ["a", "b"])
+    assert lines.read() == ["a", "b"]
+    lines.widget.value = "a\nb\nc"
+    assert lines.read() == ["a", "b", "c"]
+    assert made("TextBody", "text", "a\nb").read() == "a\nb"
+
+
+def test_names_count_when_they_are_typed_whole() -> None:
+    assert made("TextInput", "name", "x").widget.continuous_update is False
+    assert made("TextInput", "label", "x").widget.continuous_update is True
+
+
+@pytest.mark.parametrize(
+    ("typed", "value"),
+    [("12", 12), ("-3", -3), (" 7 ", 7), ("${data.n}", "${data.n}"), ("", ABSENT)],
+)
+def test_numbers_are_read(typed: str, value: Any) -> None:
+    one = made("TextInput", "max-chars", 1)
+    one.widget.value = typed
+    assert one.read() == value
+
+
+@pytest.mark.parametrize("typed", ["x", "1.5", "1e3", "१", "9" * 40])
+def test_what_is_no_whole_number_is_told(typed: str) -> None:
+    one = made("CheckboxGroup", "min-selected-items", 1)
+    one.widget.value = typed
+    with pytest.raises(ValueError, match="whole number"):
+        one.read()
+    assert made("Image", "aspect-ratio", 1.5).read() == 1.5
+
+
+def test_yes_and_no_can_be_a_reference() -> None:
+    one = made("TextInput", "required", True)
+    assert isinstance(one, Pick)
+    assert one.read() is True
+    assert one._text.layout.display == "none"
+    one._pick.value = 3
+    assert one._text.layout.display is None
+    with pytest.raises(ValueError, match="needs a reference"):
+        one.read()
+    one._text.value = "${data.must}"
+    assert one.read() == "${data.must}"
+    assert made("TextInput", "required", "`${data.a} == 1`").read() == "`${data.a} == 1`"
+    assert made("TextInput", "visible").widget.children[0].options[0] == ("not set: yes", 0)
+
+
+def test_a_choice_is_one_of_the_table() -> None:
+    one = made("TextInput", "input-type", "email")
+    assert one.read() == "email"
+    odd = made("TextInput", "input-type", "smoke")
+    assert isinstance(odd, Whole)
+    assert odd.read() == "smoke"
+
+
+def test_lists_are_lines_or_a_reference() -> None:
+    one = made("DatePicker", "unavailable-dates", ["2030-01-01"])
+    one.widget.value = "2030-01-01\n\n 2030-01-02 "
+    assert one.read() == ["2030-01-01", "2030-01-02"]
+    one.widget.value = "${data.days}"
+    assert one.read() == "${data.days}"
+    one.widget.value = ""
+    assert one.read() is ABSENT
+
+
+def test_options_stand_in_the_tree_or_come_from_a_reference() -> None:
+    options = [{"id": "a", "title": "A"}]
+    one = made("Dropdown", "data-source", options)
+    assert one.widget.value == ""
+    assert one.read() == options
+    one.widget.value = "${data.options}"
+    assert one.read() == "${data.options}"
+    one.widget.value = "words"
+    with pytest.raises(ValueError, match="reference"):
+        one.read()
+
+
+def test_the_next_screen_is_one_of_the_flow_or_kept() -> None:
+    next_ = Property("next", "object", "", item=NEXT)
+    value = {"type": "screen", "name": "B"}
+    one = input_for(next_, RECOMMENDED, value, ["A", "B", "B"])
+    assert isinstance(one, Target)
+    assert one.read() == value
+    gone = input_for(next_, RECOMMENDED, {"type": "screen", "name": "GONE"}, ["A"])
+    assert gone.read() == {"type": "screen", "name": "GONE"}
+    odd = input_for(next_, RECOMMENDED, {"type": "plugin", "name": "x"}, ["A"])
+    assert isinstance(odd, Whole)
+
+
+def test_anything_else_is_json() -> None:
+    data = SCREEN.property("data")
+    assert data is not None
+    one = input_for(data, RECOMMENDED, {"a": {"type": "string"}})
+    assert isinstance(one, Whole)
+    assert one.read() == {"a": {"type": "string"}}
+    one.widget.value = "{"
+    with pytest.raises(ValueError, match="is not JSON"):
+        one.read()
+    one.widget.value = " "
+    assert one.read() is ABSENT
+
+
+def test_inputs_can_be_locked_and_watched() -> None:
+    for name, value in [("label", "x"), ("required", True), ("max-chars", 3), ("pattern", "x")]:
+        heard: list[int] = []
+        one = made("TextInput", name, value)
+        one.watch(lambda heard=heard: heard.append(1))
+        one.show(ABSENT)
+        assert heard
+        one.lock(True)
+        inner = one.widget.children if isinstance(one, Pick) else [one.widget]
+        assert all(each.disabled for each in inner)
+
+
+def test_references_are_known() -> None:
+    assert bound("${data.x}")
+    assert bound("`1 + 1`")
+    assert not bound("$ {data}")
+    assert not bound(3)
+
+
+@settings(max_examples=100)
+@given(st.sampled_from(PROPERTIES), JSON)
+def test_what_a_property_holds_is_never_changed_by_showing_it(each: Property, value: Any) -> None:
+    one = input_for(each, RECOMMENDED, value, ["A"])
+    try:
+        read = one.read()
+    except ValueError:  # it is told at the field, and the document stays as it is
+        return
+    if read is ABSENT:
+        assert value in ("", [], None)
+    elif isinstance(value, str) and not isinstance(one, Words | Whole):
+        assert read == value.strip()
+    else:
+        assert read == value

@@ -1,0 +1,53 @@
+"""A line of a form says what its property is for, and what is wrong with it."""
+
+from __future__ import annotations
+
+from chatkit.flowjson import Finding
+from chatkit.flowjson.components import COMPONENTS, Property
+from chatkit.flowjson.version import RECOMMENDED, Version
+from chatkit.widgets.editor.propertyinput import Words, input_for
+from chatkit.widgets.editor.propertyline import PropertyLine, helped
+
+
+def line(prop: Property, version: Version = RECOMMENDED, value: object = "x") -> PropertyLine:
+    return PropertyLine(prop, version, input_for(prop, version, value))
+
+
+LABEL = Property("label", "text", "What it says.", required=Version(4, 0), length=20)
+
+
+def test_help_tells_what_the_table_knows() -> None:
+    assert helped(LABEL) == "What it says. At most 20 characters."
+    days = COMPONENTS["CalendarPicker"].by_name
+    assert "Of Mon, Tue" in helped(days["include-days"])
+    assert "YYYY-MM-DD" in helped(days["min-date"])
+    photos = COMPONENTS["PhotoPicker"].by_name
+    assert "1 to 30" in helped(photos["max-uploaded-photos"])
+    assert "Not set, it is 30." in helped(photos["max-uploaded-photos"])
+    assert "At most 300 KB" in helped(COMPONENTS["Image"].by_name["src"])
+
+
+def test_what_a_version_demands_is_marked() -> None:
+    assert "chatkit-required" in line(LABEL).widget._dom_classes
+    assert "chatkit-required" not in line(LABEL, Version(3, 0)).widget._dom_classes
+
+
+def test_problems_of_typing_and_of_the_lint_are_told_escaped() -> None:
+    one = line(LABEL)
+    assert one.problem == ""
+    one.wrong("is <b>no</b> value")
+    one.say([Finding("A", "warning", "/x", "too long", "Cut it.")])
+    assert one.problem == "is <b>no</b> value too long"
+    assert "&lt;b&gt;" in one._said.value
+    assert 'class="chatkit-problem warning"' in one._said.value
+    one.wrong("")
+    one.say([])
+    assert one._said.value == ""
+    assert one._said.layout.display == "none"
+
+
+def test_it_can_be_locked() -> None:
+    one = line(LABEL)
+    one.lock(True)
+    assert isinstance(one.input, Words)
+    assert one.input.widget.disabled

@@ -1,0 +1,68 @@
+"""What is new is filled in so far that the lint is content with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from chatkit.flowjson import lint
+from chatkit.flowjson.components import ACTIONS, COMPONENTS
+from chatkit.flowjson.version import PUBLISHABLE, Version
+from chatkit.widgets.editor import starter
+
+ALONE = ("Footer", "RichText", "NavigationList")
+
+
+def test_a_new_flow_is_good() -> None:
+    assert not lint(starter.flow())
+
+
+@pytest.mark.parametrize("version", sorted(PUBLISHABLE)[:1] + sorted(PUBLISHABLE)[-1:], ids=str)
+@pytest.mark.parametrize("kind", COMPONENTS)
+def test_every_new_component_is_good_where_it_may_stand(kind: str, version: Version) -> None:
+    if not COMPONENTS[kind].known(version):
+        assert kind in ("CalendarPicker", "NavigationList", "ChipsSelector", "ImageCarousel")
+        return
+    made = starter.component(kind, ["name"], version, field="${data.name}", target="BYE")
+    foot = starter.component("Footer")
+    beside = [] if kind in ALONE else [foot]
+    data = {"name": {"type": "string", "__example__": "x"}}
+    first = starter.screen() | {"id": "WELCOME", "data": data}
+    first["layout"] = {"type": "SingleColumnLayout", "children": [made, *beside]}
+    whole = {"version": str(version), "screens": [first]}
+    if kind == "NavigationList":
+        del first["terminal"], first["success"]
+    if "BYE" in repr(made):
+        whole["screens"] = [first, starter.screen() | {"id": "BYE"}]
+    found = lint(whole)
+    if kind == "RichText":  # a terminal screen needs a Footer, which may not stand beside it yet
+        found = found.errors if version < (6, 3) else found
+        assert {one.code for one in found} <= {"MISSING_FOOTER_ON_TERMINAL_SCREEN"}
+    else:
+        assert not found, found
+
+
+def test_a_name_is_one_that_nothing_else_has() -> None:
+    made = starter.component("TextInput", ["text_input", "text_input_2"])
+    assert made["name"] == "text_input_3"
+    assert starter.screen(["SCREEN"])["id"] == "SCREEN_B"
+
+
+def test_options_have_ids_of_their_own() -> None:
+    made = starter.component("ChipsSelector")["data-source"]
+    assert len({one["id"] for one in made}) == 2
+    shape = COMPONENTS["Dropdown"].property("data-source")
+    assert shape is not None
+    assert shape.item is not None
+    assert starter.item(shape.item, ["option"])["id"] == "option_2"
+
+
+@pytest.mark.parametrize("name", ACTIONS)
+def test_an_action_keeps_what_it_takes_of_the_one_before(name: str) -> None:
+    before: dict[str, Any] = {"name": "navigate", "next": {"type": "screen", "name": "A"}}
+    made = starter.action(name, before | {"payload": {"x": 1}})
+    assert made["name"] == name
+    assert {*made} <= {*ACTIONS[name].by_name}
+    assert ("payload" in made) == (name != "open_url")
+    assert starter.action(name, 3)["name"] == name

@@ -1,0 +1,58 @@
+"""The tree tells the page its rows, and passes on what a person wants."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chatkit.errors import InputError
+from chatkit.widgets.editor.branches import branches
+from chatkit.widgets.editor.starter import flow
+from chatkit.widgets.editor.tree import Tree
+
+
+def heard(tree: Tree, message: Any) -> None:
+    tree._heard(tree, message, [])
+
+
+def test_wishes_of_the_page_are_passed_on() -> None:
+    acted: list[tuple[Any, ...]] = []
+    tree = Tree(lambda *said: acted.append(said))
+    heard(tree, {"do": "select", "pointer": "/screens/0", "n": 4})
+    assert tree.answered == 4
+    heard(tree, {"do": "move", "pointer": "/screens/0", "by": -1})
+    heard(tree, {"do": "add", "pointer": "", "what": "Screen"})
+    heard(tree, {"do": "remove", "pointer": "/screens/0"})
+    heard(tree, {"do": "undo"})
+    assert acted == [
+        ("select", "/screens/0"),
+        ("move", "/screens/0", -1),
+        ("add", "", "Screen"),
+        ("remove", "/screens/0"),
+        ("undo",),
+    ]
+
+
+def test_other_messages_do_nothing() -> None:
+    acted: list[tuple[Any, ...]] = []
+    tree = Tree(lambda *said: acted.append(said))
+    for message in (None, {}, {"do": "__init__", "pointer": "x"}, {"do": "move", "pointer": 3}):
+        heard(tree, message)
+    assert acted == []
+
+
+def test_what_cannot_be_done_does_not_reach_the_page_as_an_error() -> None:
+    def refuse(*_: object) -> None:
+        raise InputError("no")
+
+    heard(Tree(refuse), {"do": "remove", "pointer": "/x"})
+
+
+def test_rows_are_told_with_what_is_selected() -> None:
+    tree = Tree(lambda *_: None)
+    rows = branches(flow())
+    tree.show(rows, rows[1], "WELCOME", [("Flow", [("Screen", "")])], False)
+    assert [row["name"] for row in tree.rows] == ["Flow", "WELCOME", "TextHeading", "Footer"]
+    assert (tree.selected, tree.movable, tree.screen) == ("/screens/0", True, "WELCOME")
+    assert repr(tree) == "<tree: 4 rows>"
+    tree.show(rows, rows[0], "", [], True)
+    assert not tree.movable

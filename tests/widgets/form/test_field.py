@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import pytest
+
+from chatkit.contacts import ContactBody
+from chatkit.errors import InputError
+from chatkit.flows import FlowBody
+from chatkit.record import Body
+from chatkit.templates import App, Button, ContentBody, Header
+from chatkit.webhooks import WebhookBody
+from chatkit.widgets.form.field import Field, input_for
+from chatkit.widgets.form.inputs import Choice, Json, Line, Lines, Number, Tick
+from chatkit.widgets.form.repeated import Bodies, Pairs
+
+BODIES: list[type[Body]] = [ContactBody, FlowBody, ContentBody, WebhookBody, Header, Button, App]
+
+
+@pytest.mark.parametrize(
+    ("body", "name", "kind"),
+    [
+        (ContactBody, "number", Line),
+        (WebhookBody, "is_active", Tick),
+        (WebhookBody, "events", Lines),
+        (Header, "type", Choice),
+        (FlowBody, "flow_json", Json),
+        (Header, "parameter", Json),
+        (ContentBody, "variables", Pairs),
+        (ContentBody, "buttons", Bodies),
+        (ContentBody, "auth_apps", Bodies),
+        (ContentBody, "validity_period_seconds", Number),
+        (ContentBody, "connected_catalog_id", Line),
+        (ContentBody, "footer", Line),
+    ],
+)
+def test_each_kind_of_value_has_its_input(body: type[Body], name: str, kind: type) -> None:
+    assert type(input_for(name, body.model_fields[name])) is kind
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_a_field_that_nobody_touched_holds_what_the_body_would_send_without_it(
+    body: type[Body],
+) -> None:
+    for name, declared in body.model_fields.items():
+        field = Field(name, declared)
+        field.begin()
+        assert not field.edited and not field.counts
+        if not declared.is_required():
+            assert field.read() == declared.get_default(call_default_factory=True)
+
+
+def footer() -> Field:
+    field = Field("footer", ContentBody.model_fields["footer"])
+    field.begin("Larkspur")
+    return field
+
+
+def test_only_something_else_than_at_first_is_an_edit() -> None:
+    field = footer()
+    field.set("Other")
+    assert field.edited
+    field.set("Larkspur")
+    assert not field.edited
+    field.set("")
+    assert field.edited and field.read() == ""
+
+
+def test_a_fixed_field_can_be_neither_typed_into_nor_set() -> None:
+    field = Field("name", FlowBody.model_fields["name"])
+    field.begin("survey", fixed=True)
+    assert field.input.widget.disabled
+    assert "Fixed once it exists." in field.help
+    with pytest.raises(InputError, match="can only be set when it is created"):
+        field.set("x")
+
+
+def test_a_value_that_it_cannot_hold_is_refused_with_the_name_of_the_field() -> None:
+    with pytest.raises(InputError, match="footer = \\[1\\]: must be text"):
+        footer().set([1])
+
+
+def test_a_required_field_with_a_first_value_is_sent_as_it_is() -> None:
+    field = Field("text", ContentBody.model_fields["text"])
+    field.begin(required=True)
+    assert field.counts and field.read() == ""
+    assert "chatkit-required" in field.widget._dom_classes
+
+
+def test_a_problem_is_shown_at_the_field_as_text_and_taken_back() -> None:
+    field = footer()
+    field.say("<b>no</b>")
+    assert "&lt;b&gt;no&lt;/b&gt;" in field._problem.value
+    assert 'role="alert"' in field._problem.value
+    assert "chatkit-wrong" in field.widget._dom_classes
+    field.say("")
+    assert field.problem == field._problem.value == ""
+    assert "chatkit-wrong" not in field.widget._dom_classes
+
+
+def test_a_value_that_the_service_hides_is_said_to_be_hidden() -> None:
+    field = footer()
+    field.begin(hidden=True)
+    assert field.help.endswith("The service does not show what it holds now.")

@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+import chatkit
+from chatkit.client import Client
+from chatkit.errors import InputError, Problem
+from chatkit.widgets.form.fieldset import Fieldset
+
+CONTACT = {"number": "2025550142", "country_code": "+1", "name": "Ana Cruz"}
+
+
+@pytest.fixture
+def client() -> Iterator[Client]:
+    with chatkit.Sandbox(seed="empty") as sandbox, chatkit.connect(sandbox) as client:
+        yield client
+
+
+def test_a_new_record_requires_what_the_room_requires(client: Client) -> None:
+    for room in (client.contacts, client.flows, client.webhooks, client.templates("greeting")):
+        fields = Fieldset(room, None)
+        required = [name for name, field in fields.fields.items() if field.required]
+        assert set(required) == set(room.required())
+
+
+def test_an_opened_record_sends_nothing_before_it_is_edited(client: Client) -> None:
+    fields = Fieldset(client.contacts, CONTACT)
+    assert fields.read() == ({}, [])
+    fields.fields["name"].set("Ana")
+    assert fields.edited == ["name"]
+    assert fields.checked() == ({"name": "Ana"}, {"name": "Ana"})
+
+
+def test_all_that_is_wrong_is_told_at_once(client: Client) -> None:
+    fields = Fieldset(client.flows, None)
+    fields.fields["flow_json"].input.show([])
+    with pytest.raises(InputError) as caught:
+        fields.checked()
+    assert {p.field: p.reason for p in caught.value.problems} == {
+        "name": "is required",
+        "template_name": "is required",
+        "flow_json": "must be a dict",
+    }
+
+
+def test_json_that_is_none_is_one_problem_and_not_a_missing_field_too(client: Client) -> None:
+    fields = Fieldset(client.flows, None)
+    fields.fields["flow_json"].input.widget.value = "{"  # type: ignore[attr-defined]
+    with pytest.raises(InputError) as caught:
+        fields.checked()
+    told = [p.reason for p in caught.value.problems if p.field == "flow_json"]
+    assert len(told) == 1 and "line 1, column 2" in told[0]
+
+
+def test_what_is_typed_is_checked_at_once_and_nothing_is_said_while_filling(client: Client) -> None:
+    heard: list[int] = []
+    fields = Fieldset(client.contacts, None)
+    fields.watch(lambda: heard.append(1))
+    fields.fields["number"].set("12 34")
+    assert "digits only" in fields.wrong["number"]
+    assert heard == [1]
+    fields.fill(CONTACT)
+    assert fields.wrong == {} and heard == [1]
+
+
+def test_what_is_fixed_once_it_exists_is_locked_then(client: Client) -> None:
+    content = Fieldset(client.templates("greeting"), {"lang_code": "en", "text": "Hi"})
+    assert content.fields["lang_code"].fixed and not content.fields["text"].fixed
+    flow = Fieldset(client.flows, {"name": "survey"})
+    assert [n for n, f in flow.fields.items() if f.fixed] == ["name", "template_name", "categories"]
+    flow.lock(True)
+    flow.lock(False)
+    assert flow.fields["name"].input.widget.disabled  # type: ignore[attr-defined]
+    assert not flow.fields["flow_json"].input.widget.disabled  # type: ignore[attr-defined]
+
+
+def test_problems_are_marked_at_their_fields_with_their_place_and_the_rest_is_returned(
+    client: Client,
+) -> None:
+    fields = Fieldset(client.templates("greeting"), {"lang_code": "en"})
+    left = fields.mark(
+        [
+            Problem("text", "", "is too long"),
+            Problem("text", "", "has no end"),
+            Problem("buttons.1.type", "", "is required"),
+            Problem("weather", "", "is bad"),
+        ]
+    )
+    assert left == ["weather: is bad"]
+    assert fields.wrong == {
+        "text": "is too long; has no end",
+        "buttons": "button 2, type: is required",
+    }
+    fields.mark([])
+    assert fields.wrong == {}
+
+
+def test_spare_fields_are_folded_away_until_something_is_wrong_with_one(client: Client) -> None:
+    room = client.templates("greeting")
+    fields = Fieldset(room, {"lang_code": "en", "is_draft": True})
+    assert "is_draft" not in fields._folded and "is_catalog" in fields._folded
+    assert fields._more.selected_index is None
+    fields.mark([Problem("catalog_format", "", "is unknown")])
+    assert fields._more.selected_index == 0
+    few = Fieldset(client.contacts, None)
+    assert few._folded == [] and fields._more not in few.widgets
+
+
+def test_the_page_without_widgets_shows_values_as_text(client: Client) -> None:
+    fields = Fieldset(client.contacts, CONTACT | {"name": "<img src=x>\u202e"})
+    html = fields.html()
+    assert "&lt;img src=x&gt;⟨U+202E⟩" in html and "<img" not in html
+    assert ">number</th>" in html

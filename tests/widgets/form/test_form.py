@@ -1,0 +1,341 @@
+"""A form asks for what a room declares, sends it once, and never guesses what came of it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from bulk.wayward import DOCUMENT, Answer, dropped, lost, says, slow, wayward
+from rooms import client, sandbox
+
+import chatkit
+from chatkit.client import Client
+from chatkit.errors import Conflict, InDoubt, InputError, NotPermitted, Refused
+from chatkit.resource import Resource
+from chatkit.widgets.form.doubt import Doubt
+from chatkit.widgets.form.form import Form
+
+__all__ = ["client", "sandbox"]
+
+CONTACT = {"number": "2025550142", "country_code": "+1", "name": "Ana Cruz"}
+
+
+def filled(room: Resource[Any], **fields: Any) -> Form:
+    form = Form(room)
+    for name, value in fields.items():
+        form.set(name, value)
+    return form
+
+
+def bodies(client: Client) -> list[tuple[Resource[Any], dict[str, Any]]]:
+    """A room of each kind with what a create may hold."""
+    made = client.templates("greeting").body.model_fields
+    content = {
+        name: made[name].get_default(call_default_factory=True)
+        for name in client.profile.content_requires
+    }
+    return [
+        (client.contacts, CONTACT),
+        (client.flows, {"name": "survey", "template_name": "default", "flow_json": DOCUMENT}),
+        (client.webhooks, {"url": "https://a.example/hook", "events": ["*"]}),
+        (client.templates("greeting"), {**content, "lang_code": "en", "text": "Hello"}),
+    ]
+
+
+# --- one record of any room -------------------------------------------------------------------
+
+
+def test_a_record_of_every_room_is_created_and_the_line_that_is_shown_does_the_same(
+    client: Client,
+) -> None:
+    for room, fields in bodies(client):
+        form = filled(room, **fields)
+        line = form.line
+        assert form.values == fields
+        record = form.submit()
+        assert form.record is record
+        assert form.key == getattr(record, room.key)
+        assert form.message.startswith(f"Created {room.noun} {form.key}.")
+        assert form._code.text == line  # what was run stays until something is edited
+        room.delete(form.key)
+        again = eval(line, {"client": client})
+        assert room.label(room.shown(again)) == room.label(fields)
+
+
+def test_only_what_is_edited_is_sent_and_the_line_says_so(client: Client) -> None:
+    key = client.contacts.create(**CONTACT).id
+    form = Form(client.contacts, key)
+    assert (form.values, form.line) == ({}, "")
+    assert form._button.disabled
+    form.set("name", "Ana Diaz")
+    assert form.line == f'client.contacts.update({key}, name="Ana Diaz")'
+    assert form.submit().name == "Ana Diaz"
+    assert form.message == f"Saved contact {key}."
+    assert form.values == {}
+
+
+def test_a_flow_is_edited_as_json_and_what_is_fixed_stays(client: Client) -> None:
+    made = client.flows.create(name="survey", template_name="default", flow_json=DOCUMENT)
+    form = Form(client.flows, made.id)
+    document = DOCUMENT | {"version": "7.2"}
+    form.set("flow_json", document)
+    form.submit()
+    if client.profile.flow_json_in_get:
+        assert client.flows.get(made.id).flow_json == document
+    with pytest.raises(InputError, match="can only be set when it is created"):
+        form.set("name", "other")
+
+
+def test_a_form_in_a_room_of_a_template_names_its_code() -> None:
+    with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
+        form = Form(client.templates("order_ready"), "en")
+        assert form.values == {}
+        form.set("footer", "New")
+        assert form.line == 'client.templates("order_ready").update("en", footer="New")'
+        assert form.submit().footer == "New"
+        assert "Content en · order_ready" in form._title.value
+
+
+def test_every_record_of_the_demo_opens_without_an_edit() -> None:
+    with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
+        for room in (client.flows, client.webhooks):
+            for key in room.base(None).frame.index:
+                assert Form(room, key).values == {}
+        for key in client.contacts.frame().index[:40]:
+            assert Form(client.contacts, key).values == {}
+
+
+def test_after_a_create_the_form_edits_what_it_has_made_and_can_begin_anew(client: Client) -> None:
+    form = filled(client.contacts, **CONTACT)
+    form._button.click()
+    key = form.key
+    form.set("name", "Ana Diaz")
+    form._button.click()
+    assert (form.key, client.contacts.get(key).name) == (key, "Ana Diaz")
+    form._new.click()
+    assert (form.key, form.record, form.line) == (None, None, "client.contacts.create()")
+
+
+def test_a_signing_secret_is_pointed_at_and_survives_a_later_save(client: Client) -> None:
+    form = filled(client.webhooks, url="https://a.example/hook", events=["*"])
+    secret = form.submit().webhook_secret
+    if secret is not None:
+        assert "form.record.webhook_secret.reveal()" in form.message
+        assert secret.reveal() not in repr(form._repr_mimebundle_())
+    form.set("is_active", False)
+    assert form.submit().webhook_secret == secret
+
+
+# --- what is wrong ----------------------------------------------------------------------------
+
+
+def test_what_is_missing_or_wrong_is_shown_at_its_field_and_nothing_is_sent() -> None:
+    with wayward() as service, service.client() as client:
+        form = filled(client.contacts, number="12 34")
+        assert "digits only" in form.problems["number"]
+        with pytest.raises(InputError):
+            form.submit()
+        form._button.click()
+        assert form.problems["country_code"] == "is required"
+        assert form.message == "Nothing was sent: see above."
+        assert service.sent == []
+
+
+def test_a_number_that_exists_is_refused_at_its_field(client: Client) -> None:
+    client.contacts.create(**CONTACT)
+    form = filled(client.contacts, **CONTACT)
+    with pytest.raises(Conflict):
+        form.submit()
+    assert "409" in form.problems["number"]
+    assert form.message == "The service refused it, and nothing has changed: see above."
+    assert form.key is None and not form._button.disabled
+    form.set("number", "2025550143")
+    assert form.problems == {} and form.message == ""
+    form.submit()
+
+
+def test_a_refusal_is_shown_at_the_fields_that_the_service_names() -> None:
+    told = b'{"message": "no", "errors": {"name": "is too rude", "mood": "is bad"}}'
+    with wayward() as service, service.client() as client:
+        service.on("POST", "", says(422, told))
+        form = filled(client.contacts, **CONTACT)
+        with pytest.raises(Refused):
+            form.submit()
+    assert form.problems == {"name": "is too rude"}
+    assert "mood: is bad" in form.message
+
+
+def test_other_errors_are_told_at_the_bottom_in_words() -> None:
+    with wayward() as service, service.client() as client:
+        service.on("POST", "", says(403, b'{"message": "not <b>yours</b>"}'))
+        form = filled(client.contacts, **CONTACT)
+        with pytest.raises(NotPermitted):
+            form.submit()
+        assert form.problems == {}
+        assert "403" in form.message and "chatkit.doctor()" in form.message
+        assert "<b>" not in form._message.value
+
+
+def test_an_unknown_field_is_refused_with_the_names_that_there_are(client: Client) -> None:
+    with pytest.raises(InputError, match="nme = : is none of number, country_code, name"):
+        Form(client.contacts).set("nme", "x")
+
+
+def test_json_that_is_none_has_no_value_and_says_where(client: Client) -> None:
+    form = filled(client.flows, name="survey", template_name="default")
+    form._fields.fields["flow_json"].input.widget.value = '{"version": }'  # type: ignore[attr-defined]
+    assert "line 1, column 13" in form.problems["flow_json"]
+    with pytest.raises(InputError, match="line 1, column 13"):
+        _ = form.values
+    with pytest.raises(InputError):
+        form.submit()
+
+
+def test_what_somebody_has_changed_meanwhile_is_not_written_over_unseen(client: Client) -> None:
+    key = client.contacts.create(**CONTACT).id
+    form = Form(client.contacts, key)
+    client.contacts.update(key, name="Ana Moved")
+    form.set("name", "Ana Mine")
+    with pytest.raises(InputError, match='somebody has changed this meanwhile, to "Ana Moved"'):
+        form.submit()
+    assert client.contacts.get(key).name == "Ana Moved"
+    assert "Ana Moved" in form.problems["name"]
+    assert form.submit().name == "Ana Mine"  # now it was seen
+
+
+def test_a_value_that_reads_back_otherwise_is_told() -> None:
+    def bent(do: Callable[[], Answer]) -> Answer:
+        status, headers, body = do()
+        return status, headers, body.replace(b"Cruz", b"Crus")
+
+    with wayward() as service, service.client() as client:
+        service.on("GET", "contacts/", forever=bent)
+        form = filled(client.contacts, **CONTACT)
+        form.submit()
+    assert form.message.endswith('But name reads back as "Ana Crus".')
+
+
+# --- once -------------------------------------------------------------------------------------
+
+
+def test_a_click_that_arrives_twice_sends_once() -> None:
+    with wayward() as service, service.client() as client:
+        form = filled(client.contacts, **CONTACT)
+        click = {"token": form._button.token}
+        form._button._handle_custom_msg(click, [])
+        form._button._handle_custom_msg(click, [])
+        assert len(service.writes()) == 1
+
+
+def test_two_clicks_at_the_same_moment_send_once() -> None:
+    with wayward() as service, service.client() as client:
+        service.on("POST", "", slow(0.1))
+        form = filled(client.contacts, **CONTACT)
+        click = {"token": form._button.token}
+        threads = [
+            threading.Thread(target=form._button._heard, args=(form._button, click, []))
+            for _ in range(4)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(service.writes()) == 1
+
+
+# --- in doubt ---------------------------------------------------------------------------------
+
+
+def test_after_a_lost_answer_the_next_click_only_looks_and_finds_what_has_landed() -> None:
+    with wayward() as service, service.client() as client:
+        service.on("POST", "", lost)
+        form = filled(client.contacts, **CONTACT)
+        form._button.click()
+        assert "may or may not have landed" in form.message
+        assert form._button.label == "Look what came of it"
+        assert form._fields.fields["name"].input.widget.disabled  # type: ignore[attr-defined]
+        form._new.click()  # not before somebody has looked
+        form._button.click()
+        assert form.message.startswith("It has landed. Created contact")
+        assert form.record is not None and form.key == form.record.id  # type: ignore[attr-defined]
+        assert len(service.writes()) == 1
+
+
+def test_what_has_not_landed_is_sent_again_by_a_further_click_only() -> None:
+    with wayward() as service, service.client() as client:
+        service.on("POST", "", dropped)
+        form = filled(client.contacts, **CONTACT)
+        form._button.click()
+        form._button.click()
+        assert "you can send it again" in form.message
+        assert len(service.writes()) == 1
+        form._button.click()
+        assert form.message.startswith("Created contact")
+        assert service.numbers() == [CONTACT["number"]]
+
+
+@pytest.mark.parametrize("fault", [lost, dropped])
+def test_a_program_that_submits_again_makes_one_record(fault: Any) -> None:
+    with wayward() as service, service.client() as client:
+        service.on("POST", "", fault)
+        form = filled(client.contacts, **CONTACT)
+        with pytest.raises(InDoubt):
+            form.submit()
+        assert form.submit().name == "Ana Cruz"
+        assert service.numbers() == [CONTACT["number"]]
+
+
+def test_a_flow_in_doubt_is_not_sent_again_while_the_first_may_still_land() -> None:
+    with wayward() as service, service.client() as client:
+        client.flows.create(name="survey", template_name="default", flow_json=DOCUMENT)
+        service.on("POST", "", dropped)
+        form = filled(client.flows, name="survey", template_name="default", flow_json=DOCUMENT)
+        for _ in range(3):
+            form._button.click()
+        with pytest.raises(InDoubt, match="may still land"):
+            form.submit()
+        assert service.names() == ["survey"]
+        assert isinstance(form._doubt, Doubt)
+
+
+def test_a_webhook_found_after_a_lost_answer_says_that_its_secret_is_lost() -> None:
+    with wayward() as service, service.client() as client:
+        service.on("POST", "", lost)
+        form = filled(client.webhooks, url="https://a.example/hook", events=["*"])
+        form._button.click()
+        form._button.click()
+        assert "its signing secret was in that answer" in form.message
+
+
+def test_a_warning_of_a_click_is_shown_in_the_form() -> None:
+    with wayward() as service, service.client() as client:
+        service.on("GET", "contacts/", forever=says(500))
+        form = filled(client.contacts, **CONTACT)
+        form._button.click()
+        assert "is done, but cannot be read back" in form.message
+
+
+# --- as text ----------------------------------------------------------------------------------
+
+
+def test_its_text_form_is_one_stable_line(client: Client) -> None:
+    form = Form(client.contacts)
+    assert repr(form) == "<form: new contact>"
+    key = client.contacts.create(**CONTACT).id
+    form = Form(client.contacts, key)
+    form.set("name", "x")
+    assert repr(form) == f"<form: contact {key}, edited: name>"
+
+
+def test_it_can_be_read_where_no_widget_is_and_nothing_in_it_is_markup(client: Client) -> None:
+    key = client.contacts.create(**CONTACT | {"name": "<script>alert(1)</script>"}).id
+    form = Form(client.contacts, key)
+    form.set("name", "<img src=x>")
+    bundle = form._repr_mimebundle_()
+    assert bundle["text/plain"] == repr(form)
+    assert "application/vnd.jupyter.widget-view+json" in bundle
+    assert "&lt;img src=x&gt;" in bundle["text/html"]
+    for markup in ("<script", "<img"):
+        assert markup not in bundle["text/html"] + form._title.value + form._message.value

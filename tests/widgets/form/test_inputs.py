@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chatkit.widgets.form.inputs import Choice, Json, Line, Lines, Number, Tick
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=10,
+)
+
+
+@given(st.text())
+def test_a_text_comes_back_as_it_was(text: str) -> None:
+    line = Line("name", numbers=False, none=False, long=False)
+    line.show(text)
+    assert line.read() == text
+
+
+def test_nothing_typed_is_none_where_the_field_is_none_at_first_and_else_empty() -> None:
+    assert Line("a", numbers=False, none=True, long=False).read() is None
+    assert Line("a", numbers=False, none=False, long=False).read() == ""
+
+
+def test_digits_stay_text_unless_they_were_a_number_before() -> None:
+    line = Line("connected_catalog_id", numbers=True, none=True, long=False)
+    line.show("007")
+    assert line.read() == "007"
+    line.show(7)
+    assert line.read() == 7
+    line.widget.value = "abc"
+    assert line.read() == "abc"
+
+
+@given(st.integers() | st.none())
+def test_a_number_or_none_comes_back_as_it_was(value: int | None) -> None:
+    number = Number("seconds", optional=True)
+    number.show(value)
+    assert number.read() == value
+
+
+@pytest.mark.parametrize("typed", ["x", "1.5", "1e3", "--1"])
+def test_what_is_no_whole_number_is_said_to_be_none(typed: str) -> None:
+    number = Number("seconds", optional=True)
+    number.widget.value = typed
+    with pytest.raises(ValueError, match="must be a whole number"):
+        number.read()
+
+
+def test_a_number_that_must_be_there_cannot_be_empty() -> None:
+    with pytest.raises(ValueError, match="must be a whole number"):
+        Number("seconds", optional=False).read()
+
+
+def test_a_tick_is_true_or_false() -> None:
+    tick = Tick("is_active")
+    tick.show(True)
+    assert tick.read() is True
+    tick.show(None)
+    assert tick.read() is False
+    with pytest.raises(TypeError, match="True or False"):
+        tick.show("yes")
+
+
+def test_a_choice_keeps_a_text_that_the_service_has_sent_and_nobody_offers() -> None:
+    choice = Choice("type", ("text", "image"), optional=False)
+    assert choice.read() is None
+    choice.show("hologram")
+    assert choice.read() == "hologram"
+    choice.show("text")
+    assert choice.read() == "text"
+
+
+def test_lines_are_texts_without_the_empty_ones() -> None:
+    lines = Lines("events")
+    lines.show(["a", "b c"])
+    assert lines.read() == ["a", "b c"]
+    lines.widget.value = " a \n\n*\n"
+    assert lines.read() == ["a", "*"]
+    with pytest.raises(TypeError, match="must be a list"):
+        lines.show("a")
+
+
+@given(json_values)
+def test_json_comes_back_as_it_was(value: Any) -> None:
+    field = Json("flow_json", optional=False)
+    field.show(value)
+    assert field.read() == value
+
+
+def test_what_is_no_json_is_said_with_line_and_column() -> None:
+    field = Json("flow_json", optional=False)
+    field.widget.value = '{"a": 1,\n  "b" 2}'
+    with pytest.raises(ValueError, match="at line 2, column 7"):
+        field.read()
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ('{"a": 1, "a": 2}', "has 'a' twice"),
+        ("[NaN]", "no NaN"),
+        ("[" * 100_000, "nested too deeply"),
+    ],
+)
+def test_json_that_would_be_read_otherwise_than_meant_is_refused(typed: str, said: str) -> None:
+    field = Json("flow_json", optional=False)
+    field.widget.value = typed
+    with pytest.raises(ValueError, match=said):
+        field.read()
+
+
+def test_a_locked_input_cannot_be_typed_into_and_changes_are_heard() -> None:
+    heard: list[int] = []
+    line = Line("a", numbers=False, none=False, long=False)
+    line.watch(lambda: heard.append(1))
+    line.lock(True)
+    assert line.widget.disabled
+    line.lock(False)
+    line.widget.value = "x"
+    assert heard == [1] and not line.widget.disabled

@@ -1,0 +1,325 @@
+"""The grid: its methods for programs, and the same by what its page tells it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from widgets.gridding import Page, client, page, sandbox  # noqa: F401
+
+import chatkit
+from chatkit.errors import InputError
+from chatkit.widgets import Grid
+from chatkit.widgets.grid.view import folded
+
+
+@pytest.fixture
+def contacts(client):
+    return client.contacts.frame()
+
+
+@pytest.fixture
+def grid(client, contacts):
+    return Grid(client.contacts, contacts)
+
+
+# --- for programs ---------------------------------------------------------------------------
+
+
+def test_a_cell_is_set_by_its_label(grid):
+    grid.set(50001, "name", "Ana")
+    assert grid.frame().name[50001] == "Ana"
+    assert repr(grid) == "Grid of 250 contacts: 1 cell changed."
+
+
+@pytest.mark.parametrize(
+    ("row", "column", "value", "why"),
+    [
+        (50001, "number", "12 34", "digits only"),
+        (50001, "number", 1234, "no digit, zero or \\+ is lost"),
+        (50001, "first_name", "Ana", "edit name, the whole of it"),
+        (50001, "id", 7, "is set by the service"),
+        (50001, "nmae", "Ana", "has no column 'nmae'"),
+        (1, "name", "Ana", "no row 1"),
+    ],
+)
+def test_what_cannot_be_set_is_raised_and_leaves_the_grid_as_it_was(grid, row, column, value, why):
+    with pytest.raises(InputError, match=why):
+        grid.set(row, column, value)
+    assert repr(grid) == "Grid of 250 contacts."
+    assert not grid.undo()
+
+
+def test_a_block_is_pasted_in_the_order_shown_and_each_cell_judged_for_itself(grid):
+    grid.sort("name", descending=True)
+    grid.paste(
+        50001,
+        "number",
+        "2025550143\t+1\n12 34\t+2\n",
+    )
+    frame = grid.frame()
+    assert frame.number[50001] == "2025550143"
+    (refused,) = grid.refused
+    assert (refused.column, refused.value) == ("number", '"12 34"')
+    assert frame.country_code[refused.row] == "+2"
+    assert "without its country code" in refused.next_step
+
+
+def test_a_block_longer_than_the_table_adds_rows(grid):
+    grid.paste(50256, "name", "Ana\nBo\nCy\n")
+    assert repr(grid) == "Grid of 250 contacts: 1 cell changed, 2 rows added."
+    assert grid.frame().name.tolist()[-3:] == ["Ana", "Bo", "Cy"]
+    grid.undo()
+    assert repr(grid) == "Grid of 250 contacts."
+
+
+def test_a_block_that_cannot_be_placed_is_refused_whole(grid):
+    with pytest.raises(InputError, match="has 9 columns"):
+        grid.paste(50001, "tags", "\t" * 8)
+    grid.filter("zzz")
+    with pytest.raises(InputError, match="not shown now"):
+        grid.paste(50001, "name", "Ana")
+    assert repr(grid) == "Grid of 250 contacts."
+
+
+def test_rows_are_added_deleted_and_kept(grid, client):
+    label = grid.add()
+    grid.set(label, "name", "Ana")
+    grid.set(label, "country_code", "+1")
+    grid.set(label, "number", "2025550143")
+    grid.delete([50001, 50002, 50003])
+    grid.keep(50002)
+    assert repr(grid) == "Grid of 250 contacts: 1 row added, 2 rows to delete."
+    assert grid.plan().counts == {"create": 1, "update": 0, "delete": 2}
+    grid.delete(label)
+    assert repr(grid) == "Grid of 250 contacts: 2 rows to delete."
+    with pytest.raises(InputError, match="no row 7"):
+        grid.delete([50004, 7])
+    assert repr(grid) == "Grid of 250 contacts: 2 rows to delete."
+
+
+def test_steps_are_taken_back_one_by_one_and_done_again(grid, contacts):
+    grid.set(50001, "name", "Ana")
+    grid.delete(50002)
+    assert grid.undo()
+    assert repr(grid) == "Grid of 250 contacts: 1 cell changed."
+    assert grid.undo()
+    assert not grid.undo()
+    assert grid.frame().equals(contacts)
+    assert grid.redo()
+    assert grid.redo()
+    assert not grid.redo()
+    assert repr(grid) == "Grid of 250 contacts: 1 cell changed, 1 row to delete."
+
+
+def test_filter_and_sort_show_other_rows_but_never_lose_any(grid, contacts):
+    assert grid.filter("garcía") < 250
+    grid.sort("name")
+    assert len(grid.frame()) == 250
+    assert grid.filter() == 250
+    assert grid.filter(changed=True) == 0
+    with pytest.raises(InputError, match="no column 'nmae'"):
+        grid.sort("nmae")
+
+
+def test_the_plan_is_that_of_the_frame_at_any_time(grid, client):
+    assert not grid.plan().changes
+    grid.set(50001, "name", "Ana")
+    plan = grid.plan()
+    assert [(c.key, dict(c.after)) for c in plan.changes] == [(50001, {"name": "Ana"})]
+    assert plan.apply().state.tolist() == ["applied"]
+    assert client.contacts.get(50001).name == "Ana"
+
+
+def test_a_plan_says_what_the_grid_refused(grid):
+    grid.set(50001, "name", "Ana")
+    grid.paste(50001, "number", "x")
+    plan = grid.plan()
+    assert plan.counts["update"] == 1
+    assert "refused what was entered in 1 cell" in str(plan)
+    assert not any("refused" in note for note in grid.plan(skip_invalid=True).notes[1:])
+
+
+def test_without_a_frame_the_room_is_read(client):
+    grid = Grid(client.contacts)
+    assert repr(grid) == "Grid of 250 contacts."
+    grid.set(50001, "name", "Ana")
+    assert grid.plan().counts["update"] == 1
+
+
+@pytest.mark.parametrize("room", ["contacts", "flows", "webhooks"])
+def test_each_room_has_a_grid(client, room):
+    client.webhooks.create(url="https://example.com/a", events=["*"])
+    grid = Grid(getattr(client, room))
+    assert not grid.plan().changes
+    assert len(grid._repr_mimebundle_()[0]["text/html"]) > 100
+
+
+def test_a_webhook_is_switched_off_and_a_content_reworded(client):
+    webhook = client.webhooks.create(url="https://example.com/a", events=["*"])
+    grid = Grid(client.webhooks)
+    grid.set(webhook.id, "is_active", "false")
+    assert grid.plan().apply().state.tolist() == ["applied"]
+    contents = client.templates("hello")
+    contents.create(lang_code="en", text="Hi")
+    grid = Grid(contents)
+    grid.set("en", "text", "Hello")
+    assert grid.plan().apply().state.tolist() == ["applied"]
+    assert contents.get("en").text == "Hello"
+
+
+def test_an_empty_room_is_a_grid_to_add_to():
+    with chatkit.Sandbox(seed="empty") as sandbox, chatkit.connect(sandbox) as client:
+        grid = Grid(client.contacts)
+        label = grid.add()
+        grid.set(label, "country_code", "+1")
+        grid.set(label, "number", "2025550143")
+        assert grid.plan().apply().state.tolist() == ["applied"]
+
+
+def test_it_has_one_line_of_text_and_a_static_table(grid):
+    grid.set(50001, "name", "<b>Ana</b>")
+    data, _ = grid._repr_mimebundle_()
+    assert data["text/plain"] == "Grid of 250 contacts: 1 cell changed."
+    assert "&lt;b&gt;Ana&lt;/b&gt;" in data["text/html"]
+    assert "application/vnd.jupyter.widget-view+json" in data
+
+
+def test_the_widgets_are_loaded_when_they_are_needed():
+    from chatkit import widgets
+
+    assert "Grid" in dir(widgets)
+    with pytest.raises(AttributeError, match="no attribute 'Gird'"):
+        widgets.Gird  # noqa: B018
+
+
+def test_whatever_is_typed_is_kept_to_the_letter_or_refused(page: Page, shared):
+    naughty = json.loads((shared / "corpora/blns/blns.json").read_text())
+    naughty = [text for text in naughty if text][:250]
+    place = page.column("name")
+    for row, text in enumerate(naughty):
+        shown = page.type(row, "name", text)
+        assert shown["v"][place] == text
+        assert "e" not in shown
+    assert page.grid.frame().name.tolist()[: len(naughty)] == naughty
+    for row, text in enumerate(naughty):
+        shown = page.type(row, "number", text)
+        assert ("e" in shown) != (re.fullmatch("[0-9]+", text) is not None)
+    assert "<script" not in page.grid._repr_mimebundle_()[0]["text/html"].lower()
+    after = {change.key: change.after for change in page.grid.plan(skip_invalid=True).changes}
+    keys = page.grid.frame().index[: len(naughty)]
+    assert [after[key]["name"] for key in keys if key in after] == [
+        text for key, text in zip(keys, naughty, strict=True) if key in after
+    ]
+    assert len(after) > 200
+
+
+# --- by its page ----------------------------------------------------------------------------
+
+
+def test_rows_are_sent_page_by_page(page: Page):
+    assert [len(page.rows(n)) for n in range(4)] == [100, 100, 50, 0]
+    assert page.rows(1)[0]["v"][0] == str(page.grid.frame().index[100])
+    assert page.state["rows"] == page.state["of"] == 250
+    assert page.tell("page", page=0, shows=page.state["shows"] - 1) == []  # asked too long ago
+
+
+def test_a_typed_entry_is_taken_or_refused_with_its_reason(page: Page):
+    row = page.type(0, "name", "Ana")
+    name, number = page.column("name"), page.column("number")
+    assert (row["v"][name], row["c"]) == ("Ana", [name])
+    row = page.type(0, "number", "x")
+    assert page.heard[1]["told"].startswith("Refused: must be digits only")  # wherever one is now
+    assert row["e"][str(number)][0] == "x"
+    assert "digits only" in row["e"][str(number)][1]
+    assert page.state["said"] == "1 cell changed, 1 cell refused"
+    (answer,) = page.tell("dismiss", row=0, column=number)
+    assert "e" not in answer["rows"][0]
+    assert page.state["said"] == "1 cell changed"
+
+
+def test_a_block_is_pasted_where_the_page_says(page: Page):
+    column = page.column("number")
+    (answer,) = page.tell(
+        "paste", place=1, column=column, text="2025550143\t+1\r\nx\t+1\r\n", rows=1, columns=1
+    )
+    assert [row["n"] for row in answer["rows"]] == [1, 2]
+    assert "e" in answer["rows"][1]
+    page.tell("undo")
+    assert page.state["said"] == ""
+    assert page.state["redo"]
+    page.tell("redo")
+    assert page.state["undo"]
+
+
+def test_one_text_fills_what_is_selected(page: Page):
+    page.tell("paste", place=0, column=page.column("country_code"), text="+49", rows=3, columns=1)
+    assert page.grid.frame().country_code.head(3).tolist() == ["+49"] * 3
+
+
+def test_a_block_that_is_too_wide_is_told(page: Page):
+    (answer,) = page.tell("paste", place=0, column=14, text="a\tb", rows=1, columns=1)
+    assert "has 2 columns" in answer["told"]
+
+
+def test_a_selection_is_cleared_deleted_and_kept(page: Page):
+    page.tell("clear", place=0, column=0, rows=2, columns=3)
+    assert page.state["said"] == "2 cells changed"
+    page.tell("delete", place=1, rows=2, delete=True)
+    assert page.grid.frame().delete.head(4).tolist() == [False, True, True, False]
+    page.tell("delete", place=0, rows=250, delete=False)
+    assert "delete" not in page.grid.frame()
+
+
+def test_a_row_is_added_filtered_and_taken_away(page: Page):
+    before = page.state["shows"]
+    page.tell("filter", text="zzz", changed=False)
+    page.tell("add")
+    assert page.state["shows"] > before
+    assert (page.state["rows"], page.state["of"], page.state["text"]) == (1, 251, "zzz")
+    assert page.rows()[0]["m"] == "new"
+    shows = page.state["shows"]
+    assert page.type(250, "name", "Ana")["m"] == "new"
+    assert page.state["shows"] == shows  # one row is told, not all asked for again
+    page.tell("undo")
+    page.tell("delete", place=0, rows=1, delete=True)
+    assert page.state["rows"] == 0
+    page.tell("undo")
+    assert page.state["rows"] == 1
+
+
+def test_a_click_on_a_heading_sorts(page: Page):
+    page.tell("sort", column="name", descending=True)
+    assert page.state["sort"] == ["name", True]
+    names = [row["v"][page.column("name")] for row in page.rows()]
+    assert names == sorted(names, key=folded, reverse=True)
+    page.tell("sort", column=None, descending=False)
+    assert page.rows()[0]["v"][0] == "50001"
+
+
+def test_what_touches_many_rows_makes_the_page_ask_again(page: Page):
+    before = page.state["shows"]
+    answers = page.tell("clear", place=0, column=page.column("name"), rows=250, columns=1)
+    assert answers == []
+    assert page.state["shows"] == before + 1
+
+
+def test_a_large_frame_is_quick(client, contacts, monkeypatch):
+    many = pd.concat([contacts] * 400).set_axis(pd.RangeIndex(1, 100_001, name="id"))
+    large = Page(Grid(client.contacts, many), monkeypatch)
+    assert [row["v"][0] for row in large.rows(999)] == [str(n) for n in range(99_901, 100_001)]
+    assert len(json.dumps(large.rows(500))) < 40_000
+    large.type(70_000, "name", "Ana Unique")
+    assert large.grid.filter("ana unique") == 1
+    assert large.rows()[0]["n"] == 70_000
+    assert large.grid.frame().name.iloc[70_000] == "Ana Unique"
+
+
+def test_what_each_notebook_keeps_of_the_script_is_small():
+    assert len(Grid._esm) + len(Grid._css) < 21_000
+    static = Path(chatkit.__file__).parent / "widgets" / "static"
+    assert "export default" in Grid._esm
+    assert len(Grid._esm) < len((static / "grid.js").read_text("utf-8"))

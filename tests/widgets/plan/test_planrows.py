@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pandas as pd
+import pytest
+
+import chatkit
+from chatkit.bulk.plan import Plan
+from chatkit.client import Client
+from chatkit.widgets.plan.planrows import happened, planned
+
+HOSTILE = "<img src=x onerror=alert(1)>\u202e"
+
+
+@pytest.fixture
+def client() -> Iterator[Client]:
+    with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
+        yield client
+
+
+def edited(client: Client) -> Plan:
+    frame = client.contacts.frame()
+    frame.loc[50001, "name"] = HOSTILE
+    frame.loc[50003, "number"] = "<b>12 34"
+    return client.contacts.plan(frame, delete=[50250], skip_invalid=True)
+
+
+def test_each_change_and_each_refused_cell_is_a_row_of_its_kind(client: Client) -> None:
+    plan = edited(client)
+    columns, items = planned(plan)
+    assert [item.kinds[0] for item in items] == ["update", "delete", "refused"]
+    assert sum(columns.values()) == 100
+
+
+def test_what_cannot_be_undone_exactly_is_a_kind_too(client: Client) -> None:
+    frame = pd.DataFrame({"number": ["2025550142"], "country_code": ["+1"], "name": ["Ana"]})
+    _, items = planned(client.contacts.plan(frame))
+    assert [item.kinds for item in items] == [("create", "undone with loss")]
+    _, items = planned(client.flows.plan(delete=client.flows.frame().index[:1]))
+    assert [item.kinds for item in items] == [("delete", "never undone")]
+
+
+def test_a_row_is_found_by_what_it_was_and_what_it_becomes(client: Client) -> None:
+    before = client.contacts.get(50001)
+    _, items = planned(edited(client))
+    for text in (before.name, "onerror", before.number, "50001", before.country_code):
+        assert text in items[0].text
+
+
+def test_before_and_after_stand_side_by_side_and_nothing_is_markup(client: Client) -> None:
+    before = client.contacts.get(50001).name
+    _, items = planned(edited(client))
+    html = items[0].html()
+    assert f"<del>{before}</del>" in html
+    assert "&lt;img src=x onerror=alert(1)&gt;<mark>⟨U+202E⟩</mark>" in html
+    assert "<img" not in html
+    refused = items[-1].html()
+    assert "&lt;b&gt;12 34" in refused and "digits" in refused and "<b>" not in refused
+
+
+def test_what_was_not_applied_is_a_kind_of_its_own(client: Client) -> None:
+    plan = edited(client)
+    client.contacts.update(50001, name="Somebody Else")
+    columns, items = happened(plan, plan.apply())
+    assert sum(columns.values()) == 100
+    assert [item.kinds for item in items] == [("not applied", "conflict"), ("applied",)]
+    html = items[0].html()
+    assert 'class="bad"' in html and "Somebody Else" in html
+    assert 'class="fine"' in items[1].html()
+
+
+def test_what_a_service_says_is_never_markup_and_always_seen(client: Client) -> None:
+    plan = edited(client)
+    _, items = happened(plan, plan.apply().assign(reason=HOSTILE, label=HOSTILE))
+    for item in items:
+        html = item.html()
+        assert html.count("&lt;img src=x onerror=alert(1)&gt;⟨U+202E⟩") == 2
+        assert "<img" not in html and "\u202e" not in html

@@ -1,0 +1,319 @@
+"""A plan view shows a plan, applies it once and only when allowed, and tells what happened."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+
+import pandas as pd
+import pytest
+from bulk.wayward import DOCUMENT, lost, says, wayward
+
+import chatkit
+from chatkit.bulk.plan import Plan
+from chatkit.client import Client
+from chatkit.errors import AccountBusy, PlanRefused
+from chatkit.widgets.plan.planview import PlanView
+
+
+@pytest.fixture
+def sandbox() -> Iterator[chatkit.Sandbox]:
+    with chatkit.Sandbox(seed="demo") as sandbox:
+        yield sandbox
+
+
+@pytest.fixture
+def client(sandbox: chatkit.Sandbox) -> Iterator[Client]:
+    with chatkit.connect(sandbox) as client:
+        yield client
+
+
+def small(client: Client) -> Plan:
+    """A plan that nobody needs to confirm."""
+    frame = client.contacts.frame()
+    frame.loc[50001:50020, "name"] = "Ana Cruz"
+    return client.contacts.plan(frame)
+
+
+def large(client: Client) -> Plan:
+    frame = client.contacts.frame()
+    frame["name"] = frame.name.str.upper()
+    return client.contacts.plan(frame)
+
+
+def writes(sandbox: chatkit.Sandbox) -> int:
+    return sum(entry.method != "GET" for entry in sandbox.front.log)
+
+
+def seen(view: PlanView) -> list[str]:
+    """The labels of the buttons that a person sees."""
+    buttons = (view._apply, view._stop, view._undo)
+    return [button.label for button in buttons if button.layout.display != "none"]
+
+
+def until(view: PlanView, done: int) -> None:
+    """Wait until so many rows are done."""
+    end = time.monotonic() + 10
+    while time.monotonic() < end:
+        if int(view._meter.value.partition('aria-valuenow="')[2].partition('"')[0]) >= done:
+            return
+        time.sleep(0.01)
+    raise AssertionError(view._meter.value)
+
+
+# --- applied ----------------------------------------------------------------------------------
+
+
+def test_a_small_plan_is_applied_by_one_click_even_if_it_arrives_twice(
+    client: Client, sandbox: chatkit.Sandbox
+) -> None:
+    view = PlanView(small(client))
+    count = len(view.plan)
+    assert view.phrase == "" and seen(view) == [f"Apply {count} changes"]
+    click = {"token": view._apply.token}
+    view._apply._heard(view._apply, click, [])
+    view._apply._heard(view._apply, click, [])
+    result = view.wait()
+    assert (result.state == "applied").all() and writes(sandbox) == count
+    assert view.message == f"All {count} changes applied."
+    assert client.contacts.get(50001).name == "Ana Cruz"
+    assert seen(view) == ["Take it back …"]
+
+
+def test_applied_by_a_program_it_returns_what_the_plan_would(client: Client) -> None:
+    view = PlanView(small(client))
+    result = view.apply()
+    assert list(result.index) == [change.row for change in view.plan.changes]
+    assert result is view.result
+    assert view.message == view.result.chatkit.summary()
+
+
+def test_showing_it_sends_nothing(client: Client, sandbox: chatkit.Sandbox) -> None:
+    plan = small(client)
+    before = len(sandbox.front.log)
+    view = PlanView(plan)
+    view._repr_mimebundle_()
+    view._rows.search.value = "ana"
+    assert len(sandbox.front.log) == before
+
+
+def test_it_cannot_be_started_twice_at_the_same_time(
+    client: Client, sandbox: chatkit.Sandbox
+) -> None:
+    view = PlanView(small(client))
+    sandbox.front.faults.set({"latency": 0.02})
+    view.start()
+    with pytest.raises(PlanRefused, match="being applied already"):
+        view.start()
+    with pytest.raises(TimeoutError):
+        view.wait(0.01)
+    assert (view.wait().state == "applied").all()
+
+
+# --- allowed ----------------------------------------------------------------------------------
+
+
+def test_a_large_plan_asks_for_words_and_takes_no_others(
+    client: Client, sandbox: chatkit.Sandbox
+) -> None:
+    view = PlanView(large(client))
+    count = len(view.plan)
+    assert view.phrase == f"CHANGE {count}"
+    assert view._confirm.description == f"Type CHANGE {count} to allow it"
+    assert view._code.text == "plan.apply(many=True)"
+    for typed in ("", "change", f"CHANGE {count}0", f"DELETE {count}"):
+        view._confirm.value = typed
+        assert view._apply.disabled
+        view._apply.click()
+        with pytest.raises(PlanRefused, match=f"confirm with 'CHANGE {count}'"):
+            view.apply(typed)
+    assert writes(sandbox) == 0
+    view._confirm.value = f" CHANGE {count} "
+    view._apply.click()
+    assert (view.wait().state == "applied").all()
+    assert "allows that" not in view._notes.value  # here it is allowed by typing
+
+
+def test_many_deletes_are_confirmed_with_their_number(client: Client) -> None:
+    keys = client.contacts.frame().index[:101]
+    assert PlanView(client.contacts.plan(delete=keys)).phrase == "DELETE 101"
+    frame = client.contacts.frame()
+    frame.loc[50200, "name"] = "Ana Cruz"
+    assert PlanView(client.contacts.plan(frame, delete=keys)).phrase == "DELETE 101"
+    assert PlanView(client.contacts.plan(frame, delete=keys[:99])).phrase == "CHANGE 100"
+
+
+def test_what_can_never_be_undone_is_confirmed_too(client: Client) -> None:
+    key = client.flows.frame().index[1]  # a draft: published ones cannot be deleted
+    view = PlanView(client.flows.plan(delete=[key]))
+    assert view.phrase == "DELETE 1"
+    assert "can never be undone" in view._notes.value
+    result = view.apply("DELETE 1")
+    assert list(result.state) == ["applied"]
+
+
+def test_a_plan_with_refused_cells_cannot_be_applied_whatever_is_typed(client: Client) -> None:
+    frame = client.contacts.frame()
+    frame.loc[50001, "number"] = "12 34"
+    frame.loc[50002, "name"] = "Ana"
+    view = PlanView(client.contacts.plan(frame))
+    assert seen(view) == [] and view._confirm.layout.display == "none"
+    assert "cannot be planned" in view._notes.value
+    with pytest.raises(PlanRefused, match="cannot be planned"):
+        view.apply()
+
+
+def test_an_empty_plan_says_that_there_is_nothing_to_do(client: Client) -> None:
+    view = PlanView(client.contacts.plan(client.contacts.frame()))
+    assert "Nothing to do" in repr(view) and seen(view) == []
+    with pytest.raises(PlanRefused, match="nothing to do"):
+        view.apply()
+
+
+# --- stopped, gone on with, taken back --------------------------------------------------------
+
+
+def test_it_is_stopped_gone_on_with_and_taken_back(
+    client: Client, sandbox: chatkit.Sandbox
+) -> None:
+    before = client.contacts.frame().name
+    view = PlanView(large(client))
+    count = len(view.plan)
+    sandbox.front.faults.set({"latency": 0.05})
+    view._confirm.value = view.phrase
+    view._apply.click()
+    until(view, 10)
+    assert view.running and seen(view) == ["Stop"]
+    view._stop.click()
+    result = view.wait()
+    assert set(result.state) == {"applied", "not sent"}
+    assert "you stopped it" in view.message and 'role="alert"' in view._message.value
+    left = int((result.state == "not sent").sum())
+    assert view._rows.kind.value == "not applied" and len(view._rows.found()) == left
+    assert seen(view) == [f"Go on with {left}", "Take it back …"]
+
+    sandbox.front.faults.set({})
+    view._apply.click()
+    assert (view.wait().state == "applied").all()
+    assert writes(sandbox) == count
+
+    view._undo.click()
+    back = view.back
+    assert back is not None and view._below.children == (back,)
+    assert seen(back) == [f"Take back {count} changes"] and seen(view) == []
+    back._apply.click()
+    back.wait()
+    assert list(client.contacts.frame().name) == list(before)
+
+
+def test_a_second_stop_does_not_wait_for_answers(client: Client, sandbox: chatkit.Sandbox) -> None:
+    view = PlanView(large(client))
+    sandbox.front.faults.set({"latency": 1.0})
+    view.start(view.phrase)
+    time.sleep(0.2)
+    began = time.monotonic()
+    view._stop.click()
+    assert view._stop.label == "Do not wait for answers either"
+    view._stop.click()
+    assert set(view.wait().state) <= {"not sent", "unknown"}
+    assert time.monotonic() - began < 0.7
+    time.sleep(1.0)  # what was let go still arrives
+
+
+def test_a_stop_when_nothing_is_under_way_stops_nothing_later(client: Client) -> None:
+    view = PlanView(small(client))
+    view.stop()
+    assert (view.apply().state == "applied").all()
+
+
+def test_before_it_was_applied_there_is_nothing_to_wait_for_or_to_take_back(client: Client) -> None:
+    view = PlanView(small(client))
+    for ask in (view.wait, view.undo):
+        with pytest.raises(PlanRefused, match="has not been applied"):
+            ask()
+
+
+# --- what went wrong --------------------------------------------------------------------------
+
+
+def test_rows_that_failed_come_first_with_their_reasons() -> None:
+    with wayward() as service, service.client() as client:
+        for n in range(20):
+            client.contacts.create(number=f"20255501{n:02d}", country_code="+1", name="Ana Cruz")
+        frame = client.contacts.frame()
+        frame.iloc[:3, frame.columns.get_loc("name")] = ["Bo Cruz", "Cy Cruz", "Di Cruz"]
+        service.on("PUT", "Cy", says(422, b'{"message": "no <b>Cy</b>"}'))
+        view = PlanView(client.contacts.plan(frame))
+        result = view.apply()
+    assert list(result.state) == ["applied", "failed", "applied"]
+    assert [item.kinds for item in view._rows.found()] == [("not applied", "failed")]
+    assert "no" in view._rows._table.value and "<b>" not in view._rows._table.value
+    assert "1 failed" in view.message
+    assert seen(view) == ["Take it back …"]
+
+
+def test_an_error_is_shown_in_words_and_raised_for_programs(client: Client) -> None:
+    view, other = PlanView(small(client)), PlanView(small(client))
+    held = threading.Event()
+    entered = threading.Event()
+
+    def watch(done: int, total: int | None) -> None:
+        entered.set()
+        held.wait(10)
+
+    other._watch = watch  # type: ignore[method-assign]
+    other.start()
+    assert entered.wait(10)
+    with pytest.raises(AccountBusy):
+        view.apply()
+    assert view.message.startswith("AccountBusy: ") and 'role="alert"' in view._message.value
+    assert seen(view) == [f"Apply {len(view.plan)} changes"]
+    held.set()
+    other.wait()
+    view.apply()
+
+
+def test_signing_secrets_are_pointed_at_and_never_shown() -> None:
+    with wayward() as service, service.client() as client:
+        frame = pd.DataFrame({"url": ["https://a.example/hook"], "events": [["*"]]})
+        view = PlanView(client.webhooks.plan(frame))
+        view.apply()
+        [secret] = view.plan.secrets.values()
+        assert "plan.secrets" in view.message
+        assert secret.reveal() not in repr(view._repr_mimebundle_()) + view._rows._table.value
+
+
+def test_a_lost_answer_is_found_out_before_it_is_told() -> None:
+    with wayward() as service, service.client() as client:
+        service.on("POST", "", lost)
+        frame = pd.DataFrame({"number": ["2025550142"], "country_code": ["+1"], "name": ["Ana"]})
+        result = PlanView(client.contacts.plan(frame)).apply()
+        assert list(result.state) == ["applied"]
+        assert service.numbers() == ["2025550142"]
+
+
+def test_flows_are_shown_by_what_differs_in_their_documents() -> None:
+    with wayward() as service, service.client() as client:
+        key = client.flows.create(
+            name="survey", template_name="default", flow_json=DOCUMENT | {"version": "7.2"}
+        ).id
+        frame = client.flows.frame(full=True)
+        frame.at[key, "flow_json"] = DOCUMENT
+        view = PlanView(client.flows.plan(frame))
+        assert "flow_json/<wbr>version" in view._rows._table.value
+
+
+# --- as text ----------------------------------------------------------------------------------
+
+
+def test_its_text_form_is_one_stable_line_and_its_page_needs_no_widget(client: Client) -> None:
+    view = PlanView(small(client))
+    count = len(view.plan)
+    assert repr(view) == f"<plan view: Plan for 250 contacts: {count} updates.>"
+    bundle = view._repr_mimebundle_()
+    assert bundle["text/plain"] == repr(view)
+    assert "<table>" in bundle["text/html"]
+    view.apply()
+    assert repr(view) == f"<plan view: All {count} changes applied.>"
+    assert f"All {count} changes applied." in view._repr_mimebundle_()["text/html"]

@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+from functools import partial
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chatkit.widgets.plan.rows import PAGE, Item, Rows
+
+COLUMNS = {"kind": 20, "name": 80}
+
+
+def item(name: str, *kinds: str) -> Item:
+    return Item(kinds, name, partial(str, f"<tbody><tr><td>{name}</td></tr></tbody>"))
+
+
+def numbered(count: int) -> Rows:
+    return Rows(COLUMNS, [item(f"row {n:03d}", "odd" if n % 2 else "even") for n in range(count)])
+
+
+def drawn(rows: Rows) -> list[str]:
+    return [part.split("<")[0] for part in rows._table.value.split("<td>")[1:]]
+
+
+def test_kinds_are_offered_with_their_counts() -> None:
+    rows = Rows(COLUMNS, [item("a", "create"), item("b", "create", "late"), item("c", "delete")])
+    assert [label for label, _ in rows.kind.options] == ["all 3", "create 2", "late 1", "delete 1"]
+    rows.kind.value = "late"
+    assert drawn(rows) == ["b"]
+
+
+def test_text_is_found_whatever_its_case_and_together_with_a_kind() -> None:
+    rows = Rows(COLUMNS, [item("ÅSA", "create"), item("åsa b", "delete"), item("Bo", "delete")])
+    rows.search.value = " Åsa "
+    assert drawn(rows) == ["ÅSA", "åsa b"]
+    rows.kind.value = "delete"
+    assert drawn(rows) == ["åsa b"]
+    rows.search.value = "nobody"
+    assert "No row is like that." in rows._table.value
+
+
+def test_pages_are_turned_to_both_ends_and_no_further() -> None:
+    rows = numbered(2 * PAGE + 3)
+    assert rows._back.disabled and not rows._on.disabled
+    assert "1 to 10 of 23" in rows._place.value
+    rows._on.click()
+    rows._on.click()
+    assert rows._on.disabled
+    assert drawn(rows) == [f"row {n:03d}" for n in (20, 21, 22)]
+    rows._on.click()
+    assert "21 to 23 of 23" in rows._place.value
+    rows._back.click()
+    assert drawn(rows)[0] == "row 010"
+
+
+def test_a_filter_begins_with_the_first_page() -> None:
+    rows = numbered(4 * PAGE)
+    rows._on.click()
+    rows.kind.value = "odd"
+    assert drawn(rows)[0] == "row 001"
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 3 * PAGE + 1))
+def test_turning_the_pages_shows_each_row_once(count: int) -> None:
+    rows = numbered(count)
+    seen = drawn(rows)
+    while not rows._on.disabled:
+        rows._on.click()
+        seen += drawn(rows)
+    assert seen == [f"row {n:03d}" for n in range(count)]
+    assert (rows._pager.layout.display == "none") == (count <= PAGE)
+
+
+def test_only_the_rows_of_a_page_are_drawn() -> None:
+    asked: list[int] = []
+
+    def draw(n: int) -> str:
+        asked.append(n)
+        return "<tbody></tbody>"
+
+    Rows(COLUMNS, [Item(("a",), str(n), partial(draw, n)) for n in range(10_000)])
+    assert len(asked) <= 2 * PAGE
+
+
+def test_other_rows_begin_with_the_kind_that_is_asked_for_if_there_are_any() -> None:
+    rows = numbered(3)
+    rows.search.value = "row"
+    rows.fill({"state": 100}, [item("a", "applied"), item("b", "failed")], "failed")
+    assert drawn(rows) == ["b"] and rows.search.value == ""
+    rows.fill({"state": 100}, [item("a", "applied"), item("b", "applied")], "failed")
+    assert drawn(rows) == ["a", "b"]
+    assert "state" in rows._table.value and "kind" not in rows._table.value
