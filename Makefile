@@ -11,7 +11,7 @@
 PYTHON  ?= python3
 PORT    ?= 8888
 BROWSER ?= 1
-BENCHES ?= imports client apply frames plan flatness sandbox telephone spreadsheets lint templates
+BENCHES ?= imports client apply frames plan flatness sandbox telephone spreadsheets lint templates inbox
 ROWS    ?= 10000
 KILLS   ?= 1000
 SEED    ?= 0
@@ -49,6 +49,7 @@ bench: .venv/ready-bench
 faults: .venv/ready-test
 	@PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 $(PY) -m faults --rows $(ROWS) --kills $(KILLS) --seed $(SEED)
 	@PYTHONPATH=tests $(PY) -m faults.interrupts $(INTERRUPTS)
+	@$(PY) tests/inbox/kills.py --kills $(shell expr $(KILLS) / 5) --seed $(SEED)
 
 clean:
 	rm -rf .venv .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis

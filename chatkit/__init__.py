@@ -32,21 +32,28 @@ if TYPE_CHECKING:
         Refused,
         ServerFault,
         SettingsError,
+        StoreError,
         Unreachable,
     )
     from chatkit.files import read_contacts
     from chatkit.history import journal, prune, resume, runs, undo
+    from chatkit.inbox.inbox import Inbox
     from chatkit.profile import ServiceProfile
     from chatkit.sandbox import Sandbox
     from chatkit.widgets import (
         BoardGrid,
         ContentForm,
+        Conversation,
         Editor,
         Form,
         Grid,
         PlanView,
         Player,
         Preview,
+        Registrations,
+        Tail,
+        funnel,
+        latency,
     )
 
 __all__ = [
@@ -58,11 +65,13 @@ __all__ = [
     "Client",
     "Conflict",
     "ContentForm",
+    "Conversation",
     "DeadlinePassed",
     "Editor",
     "Form",
     "Grid",
     "InDoubt",
+    "Inbox",
     "InputError",
     "JournalError",
     "ListMoved",
@@ -75,15 +84,20 @@ __all__ = [
     "Preview",
     "RateLimited",
     "Refused",
+    "Registrations",
     "Sandbox",
     "ServerFault",
     "ServiceProfile",
     "SettingsError",
+    "StoreError",
+    "Tail",
     "Unreachable",
     "connect",
     "doctor",
     "flowjson",
+    "funnel",
     "journal",
+    "latency",
     "prune",
     "read_contacts",
     "resume",
@@ -93,6 +107,7 @@ __all__ = [
 
 _HOME = {
     "Client": "client",
+    "Inbox": "inbox.inbox",
     "Sandbox": "sandbox",
     "ServiceProfile": "profile",
     "connect": "client",
@@ -101,8 +116,8 @@ _HOME = {
     "read_contacts": "files",
     **dict.fromkeys(
         (
-            *("BoardGrid", "ContentForm", "Editor", "Form", "Grid"),
-            *("PlanView", "Player", "Preview"),
+            *("BoardGrid", "ContentForm", "Conversation", "Editor", "Form", "Grid", "PlanView"),
+            *("Player", "Preview", "Registrations", "Tail", "funnel", "latency"),
         ),
         "widgets",
     ),

@@ -1,4 +1,4 @@
-"""The command `chatkit`: lab, sandbox, doctor, login, logout, connections, conformance."""
+"""The command `chatkit`: lab, sandbox, inbox, doctor, login, logout, connections, conformance."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from chatkit.errors import ChatkitError, InputError, SettingsError
+from chatkit.inbox import command
 
 if TYPE_CHECKING:
     from chatkit.profile import ServiceProfile
@@ -113,6 +114,8 @@ def _parser() -> argparse.ArgumentParser:
         "--allow-writes", action="store_true", help="create marked records, and clean up after"
     )
     conformance.set_defaults(run=_conformance)
+
+    command.add(commands, _port, _read_profile)
     return parser
 
 

@@ -246,6 +246,39 @@ class ServiceProfile(BaseModel):
         "The name of the field of a delivery that holds what happened.",
         section="Events",
     )
+    event_kind_inbound: str = point(
+        "chat.message.inbound",
+        "Kind of a message from a customer. Only `*` and chat.message.status are named; this "
+        "and the next five follow their pattern for the families that rule 2 lists.",
+        section="Events",
+    )
+    event_kind_outbound: str = point(
+        "chat.message.outbound", "Kind of a message that the account sent.", section="Events"
+    )
+    event_kind_reaction: str = point(
+        "chat.message.reaction", "Kind of a reaction to a message.", section="Events"
+    )
+    event_kind_media: str = point(
+        "chat.message.media",
+        "Kind of a message from a customer that holds a file.",
+        section="Events",
+    )
+    event_kind_template: str = point(
+        "chat.template",
+        "Kind of what the upstream platform says of a template content.",
+        section="Events",
+    )
+    event_kind_raw: str = point(
+        "chat.raw",
+        "Kind of every other change that the upstream platform tells.",
+        section="Events",
+    )
+    account_events: Literal["tell", "silent"] = point(
+        "tell",
+        "Whether flows and template contents that are written through this API cause events: "
+        "both exist upstream too (section States), and upstream tells of their states.",
+        section="Events",
+    )
     signature_scheme: Literal["standard_webhooks", "sha256_hex"] = point(
         "standard_webhooks",
         "Standard Webhooks 1.0 with the ASCII bytes of the 64-character "
@@ -254,6 +287,19 @@ class ServiceProfile(BaseModel):
     )
     delivery_timeout: PositiveFloat = point(
         10.0, "Seconds a callback may take to answer.", section="Events"
+    )
+    delivery_retries: tuple[PositiveFloat, ...] = point(
+        (5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400),
+        "Seconds to wait before each further attempt: the schedule that Standard Webhooks 1.0 "
+        "proposes (5 s to 24 h). Empty: one attempt only.",
+        section="Events",
+    )
+    delivery_gone: Literal["stop", "deactivate", "retry"] = point(
+        "stop",
+        "A receiver that answers 410: this delivery is given up (stop), the registration turns "
+        "inactive as Standard Webhooks 1.0 has it (deactivate), or 410 is a failure as any "
+        "other. Section States knows no way to inactive but an update, hence stop.",
+        section="Events",
     )
 
     # --- limits ---------------------------------------------------------------------

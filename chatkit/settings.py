@@ -190,7 +190,7 @@ def save(name: str, connection: Connection) -> None:
         kept: str | None = keyring.get_password(_KEYRING_SERVICE, name)
         return kept
 
-    if Secret(_ask_keyring(keep) or "") != connection.token:
+    if Secret(ask_keyring(keep) or "") != connection.token:
         raise SettingsError("The keyring did not keep the token. Set CHATKIT_TOKEN instead.")
 
     def change(document: tomlkit.TOMLDocument) -> None:
@@ -246,7 +246,7 @@ def forget(name: str) -> None:
             keyring.delete_password(_KEYRING_SERVICE, name)
 
     with contextlib.suppress(_NoKeyring):
-        _ask_keyring(delete)
+        ask_keyring(delete)
 
 
 def _tables() -> dict[str, dict[str, Any]]:
@@ -317,7 +317,7 @@ class _NoKeyring(SettingsError):
     """This machine has no keyring, as in most containers."""
 
 
-def _ask_keyring(question: Callable[[ModuleType], T]) -> T:
+def ask_keyring(question: Callable[[ModuleType], T]) -> T:
     """Ask the keyring of the system, and let nothing of what it says through.
 
     Backends are plug-ins: they raise any type of error, with any text, the token among it.
@@ -345,4 +345,4 @@ def _stored_token(name: str) -> Secret | None:
         text = keyring.get_password(_KEYRING_SERVICE, name)
         return None if text is None else Secret(text)
 
-    return _ask_keyring(read)
+    return ask_keyring(read)

@@ -3,7 +3,8 @@
 The API document says that a webhook has a signing secret and nothing of what is done
 with it (section Events). So a scheme is data, and `ServiceProfile.signature_scheme`
 names the one in use. A verifier uses exactly that one: trying others until one fits
-would let a forger choose the weakest.
+would let a forger choose the weakest. Who does not know the scheme asks
+`chatkit.inbox.identify` about one captured delivery.
 
 Parsed and re-printed JSON is another text and has another signature: always hand over
 the bytes as they came.
@@ -13,9 +14,14 @@ import base64
 import binascii
 import hashlib
 import hmac
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
+
+#: More signatures than this in one header are no rotation but an attack on our time.
+_MOST_CANDIDATES = 20
+_PLACES = re.compile(r"(\{id\}|\{timestamp\}|\{body\})")
 
 
 class BadSignature(ValueError):
@@ -26,18 +32,24 @@ class BadSignature(ValueError):
 class Scheme:
     """How one kind of signature is made; no code of its own, so that another is a value.
 
-    With an `id_header` and a `timestamp_header` the signed text is `id.timestamp.body`
-    and the timestamp may differ from now by `tolerance` seconds either way. Without
-    them it is the body alone, and nothing protects from a replay.
+    `signed` is the text that is signed: `{id}`, `{timestamp}` and `{body}` stand for the
+    two headers and the bytes of the body. With a `{timestamp}`, it may differ from now by
+    `tolerance` seconds either way; without one nothing protects from a replay. Several
+    signatures in the header are parted by `separator`, and only those with `prefix` count.
+    With a `timestamp_prefix` the timestamp is one of those parts too (`t=1750000000`).
     """
 
     signature_header: str
     prefix: str
     encoding: Literal["base64", "hex"]
-    key: Literal["ascii", "hex", "base64"]
+    key: Literal["ascii", "hex", "base64", "whsec"]
     id_header: str | None = None
     timestamp_header: str | None = None
     tolerance: int = 300
+    algorithm: Literal["sha256", "sha1", "sha384", "sha512"] = "sha256"
+    signed: str = "{body}"
+    separator: str = " "
+    timestamp_prefix: str = ""
 
 
 SCHEMES: Mapping[str, Scheme] = {
@@ -48,6 +60,7 @@ SCHEMES: Mapping[str, Scheme] = {
         key="ascii",
         id_header="webhook-id",
         timestamp_header="webhook-timestamp",
+        signed="{id}.{timestamp}.{body}",
     ),
     "sha256_hex": Scheme(
         signature_header="X-Hub-Signature-256",
@@ -73,17 +86,23 @@ def sign(
     Raises:
         BadSignature: The scheme is unknown, or the secret or the id cannot be used.
     """
-    scheme = _scheme(scheme)
+    scheme = named(scheme)
     moment = str(timestamp)
-    headers = {scheme.signature_header: _signature(scheme, secret, message_id, moment, body)}
-    if scheme.id_header and scheme.timestamp_header:
-        headers |= {scheme.id_header: message_id, scheme.timestamp_header: moment}
+    digest = _digest(scheme, key_of(scheme, secret), _signed(scheme, message_id, moment, body))
+    header = scheme.prefix + digest
+    if scheme.timestamp_prefix:
+        header = f"{scheme.timestamp_prefix}{moment}{scheme.separator}{header}"
+    headers = {scheme.signature_header: header}
+    if scheme.id_header and "{id}" in scheme.signed:
+        headers[scheme.id_header] = message_id
+    if scheme.timestamp_header and "{timestamp}" in scheme.signed and not scheme.timestamp_prefix:
+        headers[scheme.timestamp_header] = moment
     return headers
 
 
 def verify(
     scheme: str | Scheme,
-    secret: str,
+    secret: str | Sequence[str],
     headers: Mapping[str, str],
     body: bytes,
     *,
@@ -94,9 +113,10 @@ def verify(
 
     Args:
         scheme: A name of `SCHEMES`, or a scheme.
-        secret: The signing secret as the service gave it.
-        headers: The headers of the delivery, in any case. Several signatures, parted by
-            spaces, stand in one header while a secret is changed; one must fit.
+        secret: The signing secret as the service gave it; while it is changed, the old
+            one and the new one: either will do.
+        headers: The headers of the delivery, in any case. Several signatures may stand in
+            one header while a secret is changed; one must fit.
         body: The exact bytes that came.
         now: Seconds since 1970.
         tolerance: Seconds the timestamp may be from now; None takes the scheme's.
@@ -104,16 +124,23 @@ def verify(
     Raises:
         BadSignature: Anything is wrong, whatever it is. No other error leaves here.
     """
-    scheme = _scheme(scheme)
+    scheme = named(scheme)
+    secrets = [secret] if isinstance(secret, str) else [*secret]
+    keys = [key_of(scheme, one) for one in secrets]
+    if not keys:
+        raise BadSignature("no signing secret was given")
     lower = {str(name).lower(): str(value) for name, value in headers.items()}
-    given = _header(lower, scheme.signature_header)
-    message_id = moment = ""
-    if scheme.id_header and scheme.timestamp_header:
-        message_id = _header(lower, scheme.id_header)
-        moment = _header(lower, scheme.timestamp_header)
-    expected = _signature(scheme, secret, message_id, moment, body).encode()
-    # Every candidate is compared, so that the time taken tells nothing of which one fits.
-    fits = [hmac.compare_digest(expected, one.encode("utf-8", "replace")) for one in given.split()]
+    parts = _parts(scheme, _header(lower, scheme.signature_header))
+    message_id = _header(lower, scheme.id_header) if scheme.id_header else ""
+    moment = _moment(scheme, lower, parts)
+    signed = _signed(scheme, message_id, moment, body)
+    # Every candidate is compared with every secret, so that the time taken tells nothing
+    # of which one fits.
+    fits = [
+        hmac.compare_digest((scheme.prefix + _digest(scheme, key, signed)).encode(), part)
+        for key in keys
+        for part in parts
+    ]
     if not any(fits):
         raise BadSignature(f"no signature in {scheme.signature_header} fits this body and secret")
     if moment:
@@ -123,12 +150,58 @@ def verify(
             raise BadSignature(f"the delivery is signed rightly, but {when}; {limit} s are allowed")
 
 
-def _scheme(scheme: str | Scheme) -> Scheme:
+def named(scheme: str | Scheme) -> Scheme:
+    """Find the scheme of a name.
+
+    Raises:
+        BadSignature: There is none.
+    """
     if isinstance(scheme, Scheme):
         return scheme
     if scheme not in SCHEMES:
         raise BadSignature(f"no such signature scheme; there are: {', '.join(SCHEMES)}")
     return SCHEMES[scheme]
+
+
+def key_of(scheme: Scheme, secret: str) -> bytes:
+    """Turn a secret into a key, as the scheme says; never guessed: all readings are possible.
+
+    Raises:
+        BadSignature: The secret is empty or cannot be read so.
+    """
+    try:
+        if scheme.key == "hex":
+            key = bytes.fromhex(secret)
+        elif scheme.key == "ascii":
+            key = secret.encode("ascii")
+        elif scheme.key == "base64" or secret.startswith("whsec_"):
+            key = base64.b64decode(secret.removeprefix("whsec_"), validate=True)
+        else:
+            key = b""
+    except (ValueError, binascii.Error):
+        key = b""
+    if not key:  # an empty key would accept what anyone signs with it
+        raise BadSignature(f"the signing secret is empty or not {scheme.key} text")
+    return key
+
+
+def _parts(scheme: Scheme, header: str) -> list[bytes]:
+    """The entries of the signature header."""
+    parts = header.split(None if scheme.separator == " " else scheme.separator)
+    if len(parts) > _MOST_CANDIDATES:
+        raise BadSignature(f"{scheme.signature_header} holds more than {_MOST_CANDIDATES} entries")
+    return [part.strip().encode("utf-8", "replace") for part in parts]
+
+
+def _moment(scheme: Scheme, headers: Mapping[str, str], parts: list[bytes]) -> str:
+    """The timestamp that was signed, as it was written; empty in a scheme that has none."""
+    if scheme.timestamp_prefix:
+        prefix = scheme.timestamp_prefix.encode()
+        moments = [part.removeprefix(prefix) for part in parts if part.startswith(prefix)]
+        if len(moments) != 1:
+            raise BadSignature(f"{scheme.signature_header} must hold one timestamp")
+        return moments[0].decode("utf-8", "replace")
+    return _header(headers, scheme.timestamp_header) if scheme.timestamp_header else ""
 
 
 def _header(headers: Mapping[str, str], name: str) -> str:
@@ -138,33 +211,24 @@ def _header(headers: Mapping[str, str], name: str) -> str:
     return value
 
 
-def _signature(scheme: Scheme, secret: str, message_id: str, moment: str, body: bytes) -> str:
-    signed = body
-    if scheme.id_header and scheme.timestamp_header:
+def _signed(scheme: Scheme, message_id: str, moment: str, body: bytes) -> bytes:
+    """The text that is signed."""
+    values = {"{body}": body}
+    if "{id}" in scheme.signed:
         # A dot in the id, or a timestamp that is not plain digits, would let one signed
         # text be cut into id, timestamp and body in two ways.
         plain = message_id.isascii() and message_id.isprintable()
         if not message_id or not plain or {".", " "} & {*message_id}:
             raise BadSignature("the message id must be plain text without a dot or space")
+        values["{id}"] = message_id.encode()
+    if "{timestamp}" in scheme.signed:
         if not (moment.isascii() and moment.isdigit() and len(moment) <= 12):
             raise BadSignature("the timestamp must be seconds since 1970")
-        signed = b"%s.%s.%s" % (message_id.encode(), moment.encode(), signed)
-    digest = hmac.digest(_key(scheme, secret), signed, hashlib.sha256)
-    text = digest.hex() if scheme.encoding == "hex" else base64.b64encode(digest).decode()
-    return scheme.prefix + text
+        values["{timestamp}"] = moment.encode()
+    pieces = _PLACES.split(scheme.signed)
+    return b"".join(values[piece] if piece in values else piece.encode() for piece in pieces)
 
 
-def _key(scheme: Scheme, secret: str) -> bytes:
-    """The bytes of a secret; said by the scheme, never guessed: all three readings are possible."""
-    try:
-        if scheme.key == "hex":
-            key = bytes.fromhex(secret)
-        elif scheme.key == "base64":
-            key = base64.b64decode(secret, validate=True)
-        else:
-            key = secret.encode("ascii")
-    except (ValueError, binascii.Error):
-        key = b""
-    if not key:  # an empty key would accept what anyone signs with it
-        raise BadSignature(f"the signing secret is empty or not {scheme.key} text")
-    return key
+def _digest(scheme: Scheme, key: bytes, signed: bytes) -> str:
+    digest = hmac.digest(key, signed, getattr(hashlib, scheme.algorithm))
+    return digest.hex() if scheme.encoding == "hex" else base64.b64encode(digest).decode()

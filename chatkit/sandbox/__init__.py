@@ -4,17 +4,25 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
 from chatkit.profile import ServiceProfile
+from chatkit.sandbox.courier import Attempt
+from chatkit.sandbox.delivery import Delivery
 from chatkit.sandbox.front import Front
+from chatkit.sandbox.news import Event
 from chatkit.sandbox.operations import PERMISSIONS
 from chatkit.sandbox.service import Request, Service
 from chatkit.sandbox.source import MachineSource, SeededSource
 from chatkit.sandbox.store import Store
 
+if TYPE_CHECKING:
+    from chatkit.sandbox.scenario import Played
+
 __all__ = ["Sandbox"]
+
+_GRACE = 2.0  # seconds for the attempts under way when a sandbox ends
 
 
 class Sandbox:
@@ -85,6 +93,64 @@ class Sandbox:
         answer = self.front.answer(Request(method, path, query, headers, body))
         return answer.status, answer.headers, answer.body
 
+    def allow(
+        self, url: str, to: str | None = None, *, authority: str | bytes | None = None
+    ) -> None:
+        """Let events be delivered to an address, and to all paths below it; nobody at first.
+
+        >>> sandbox = Sandbox(seed="empty")
+        >>> sandbox.allow("https://hooks.example/chat", to="http://127.0.0.1:8000/in")
+
+        Args:
+            url: The address of a webhook, or what it begins with.
+            to: The address on this machine that hears it in its place.
+            authority: The certificate (PEM) that the receiver's own was signed with.
+
+        Raises:
+            BadReceiver: One of them is not a plain http or https address, or no certificate.
+        """
+        self.front.allow(url, to, authority)
+
+    def deliver(self, kind: str, payload: object) -> list[Delivery]:
+        """Deliver an event to the active webhooks that ask for its kind, as the service would.
+
+        Waits for the first attempt at each; the others follow as the profile says.
+
+        Raises:
+            OutboxFull: Too many deliveries wait already.
+        """
+        return self.front.tell([Event(kind, payload)], self.profile.delivery_timeout + 5)
+
+    def play(self, scenario: str, *, seed: int = 0, wait: float = 60.0, **options: Any) -> "Played":
+        """Play what customers do: `conversation`, `campaign`, `flow`, `template` or `change`.
+
+        >>> sandbox = Sandbox(seed="empty")
+        >>> sandbox.play("conversation", lines=["> Is my bike ready?", "< Yes!", "> +👍"])
+        <conversation of 6 events, nobody asked for it>
+
+        Args:
+            scenario: Which; `chatkit.sandbox.scenario` tells the options of each.
+            seed: The same seed makes the same things happen.
+            wait: Seconds to wait in all for the first attempts.
+            options: Those of the scenario.
+
+        Raises:
+            BadScenario: There is no such scenario, or an option is wrong; nothing was delivered.
+            OutboxFull: Receivers are so slow that too many deliveries wait.
+        """
+        from chatkit.sandbox.scenario import play
+
+        return play(self.front, scenario, options, seed=seed, wait=wait)
+
+    @property
+    def attempts(self) -> list[Attempt]:
+        """The latest attempts to deliver, oldest first."""
+        return list(self.front.courier.log)
+
+    def settle(self, seconds: float = 10.0) -> bool:
+        """Wait until nothing waits to be delivered any more; False when it still does."""
+        return self.front.courier.settle(seconds)
+
     def reset(self) -> None:
         """Begin again: forget all records, and fill them in again as the seed says."""
         with self.front.alone():
@@ -110,7 +176,12 @@ class Sandbox:
         return serve(self, host, port)
 
     def close(self) -> None:
-        """Save everything and end; the file is free for another process."""
+        """Save everything and end; the file is free for another process.
+
+        Deliveries that wait stay in the file, and are made once a sandbox of it is told of
+        their receivers again.
+        """
+        self.front.courier.close(_GRACE)
         with self.front.lock:
             self.store.close()
 

@@ -9,10 +9,20 @@ objects, without the envelope. A refusal is `{"error": "why"}`.
 `POST /events {"kind": "chat.message.status", "payload": {…}}`
     Deliver to the active webhooks whose events hold the kind or `*`; any kind will do.
     Waits for the receivers: `{"deliveries": [{"webhook_id", "status", "http_status",
-    "error"}]}`, where status is `delivered`, `failed`, or `refused` (not connected to).
-`GET /receivers`, `POST /receivers {"url": "https://…", "to"?: "http://127.0.0.1:8000/"}`
+    "error"}]}`, where status is `delivered`, `failed`, `refused` (not connected to) or
+    `waiting` (the receiver is busy). What failed is tried again as the profile says.
+`POST /play {"scenario": "campaign", "options": {…}, "seed"?: 7, "wait"?: 60}`
+    Play what customers do, see `chatkit.sandbox.scenario`: `{"events", "deliveries"}`, how
+    many events there were and how many deliveries of each status.
+`GET /deliveries`
+    The last 10,000 attempts, oldest first, and how many deliveries wait:
+    `{"attempts": [{"webhook_id", "message_id", "kind", "attempt", "status", "http_status",
+    "error", "again_in"}], "waiting"}`.
+`GET /receivers`, `POST /receivers {"url": "https://…", "to"?: "http://127.0.0.1:8000/",
+"authority"?: "-----BEGIN CERTIFICATE…"}`
     The addresses that may be delivered to, none at first; both answer `{"receivers": […]}`.
-    With `to`, what is addressed to the URL is heard at that local address instead.
+    With `to`, what is addressed to the URL is heard at that local address instead; with
+    `authority`, its certificate must be signed with that one.
 `GET /faults`, `POST /faults {"latency"?: 0.2, "429"?: 0.1, "5xx"?: {"before": 0.05,
 "after": 0.05}, "dropped"?: 0.1, "truncated"?: 0.1, "seed"?: 7}`
     What goes wrong with API calls, see `chatkit.sandbox.faults`; `{}` ends all faults.
@@ -31,20 +41,25 @@ objects, without the envelope. A refusal is `{"error": "why"}`.
     `{"wa_status": "PUBLISHED"}`; 409 with the findings when one of them is an error.
 """
 
-import secrets
 import sqlite3
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from hmac import compare_digest
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
+from chatkit.sandbox.address import BadReceiver
 from chatkit.sandbox.body import dumps, read_object
-from chatkit.sandbox.delivery import BadReceiver, Receivers, deliver, event_body
+from chatkit.sandbox.delivery import Delivery
 from chatkit.sandbox.faults import BadFaults
+from chatkit.sandbox.lines import BadScenario
 from chatkit.sandbox.message import Answer, Request
+from chatkit.sandbox.news import Event
 from chatkit.sandbox.operations import PERMISSIONS
+from chatkit.sandbox.outbox import OutboxFull
 from chatkit.sandbox.refusal import Refusal
 from chatkit.sandbox.room import read_id
+from chatkit.sandbox.scenario import play
 from chatkit.sandbox.store import StoreError
 
 if TYPE_CHECKING:
@@ -53,6 +68,7 @@ if TYPE_CHECKING:
 ROOT = "/_sandbox/"
 _STATUSES = {"malformed": 400, "too_large": 413, "media_type": 415}
 _LONGEST_KIND = 200
+LONGEST_PLAY = 60.0
 
 Body = Mapping[str, Any]
 Action = Callable[[Body], dict[str, object]]
@@ -71,15 +87,22 @@ class Admin:
 
     def __init__(self, front: "Front", token: str, reset: Callable[[], None]) -> None:
         self._front, self._token, self._restart = front, token.encode(), reset
-        self._receivers = Receivers()
+        self._receivers = front.service.receivers
         self._actions: dict[str, dict[str, Action]] = {
             "tokens": {"POST": self._make_token},
             "events": {"POST": self._send_event},
+            "play": {"POST": self._play},
+            "deliveries": {"GET": self._show_deliveries},
             "receivers": {"GET": self._show_receivers, "POST": self._add_receiver},
             "faults": {"GET": self._show_faults, "POST": self._set_faults},
             "reset": {"POST": self._reset},
             "requests": {"GET": self._show_requests},
         }
+
+    @property
+    def _wait(self) -> float:
+        """Seconds to wait for the receivers of an event: longer than any takes by itself."""
+        return self._front.service.profile.delivery_timeout + 5
 
     def answer(self, request: Request) -> Answer:
         """Answer one call; waits for the receivers of an event."""
@@ -139,24 +162,45 @@ class Admin:
         kind = _take(body, "kind", str, payload=object)
         if not 0 < len(kind) <= _LONGEST_KIND or "payload" not in body:
             raise Refused(422, "An event has a kind and a payload")
-        front, message_id = self._front, f"msg_{secrets.token_hex(12)}"
-        with front.alone() as service:
-            webhooks, profile = service.active_webhooks(kind), service.profile
-        sent = event_body(profile, kind, body["payload"], message_id)
-        # Outside the lock: a receiver that is slow must not hold up the API.
-        deliveries = deliver(webhooks, message_id, sent, self._receivers, profile)
-        with front.alone() as service:
-            for delivery in deliveries:
-                service.record_delivery(*delivery)
+        deliveries = self._told([Event(kind, body["payload"])], self._wait)
         return {"deliveries": [delivery._asdict() for delivery in deliveries]}
+
+    def _play(self, body: Body) -> dict[str, object]:
+        name = _take(body, "scenario", str, options=dict, seed=int, wait=Real)
+        try:
+            played = play(
+                self._front,
+                name,
+                body.get("options", {}),
+                seed=body.get("seed", 0),
+                wait=min(body.get("wait", LONGEST_PLAY), LONGEST_PLAY),
+            )
+        except BadScenario as error:
+            raise Refused(422, f"Not a scenario: {error}") from None
+        except OutboxFull as error:
+            raise Refused(503, str(error)) from None
+        return {"events": len(played.events), "deliveries": played.counts}
+
+    def _told(self, events: list[Event], wait: float) -> list[Delivery]:
+        try:
+            return self._front.tell(events, wait)
+        except OutboxFull as error:
+            raise Refused(503, str(error)) from None
+
+    def _show_deliveries(self, body: Body) -> dict[str, object]:
+        """The attempts that were made, and how many deliveries wait for one."""
+        attempts = [attempt._asdict() for attempt in list(self._front.courier.log)]
+        with self._front.alone() as service:
+            waiting = service.outbox.count()
+        return {"attempts": attempts, "waiting": waiting}
 
     def _show_receivers(self, body: Body) -> dict[str, object]:
         return {"receivers": self._receivers.shown()}
 
     def _add_receiver(self, body: Body) -> dict[str, object]:
-        url = _take(body, "url", str, to=str)
+        url = _take(body, "url", str, to=str, authority=str)
         try:
-            self._receivers.add(url, body.get("to"))
+            self._front.allow(url, body.get("to"), body.get("authority"))
         except BadReceiver as error:
             raise Refused(422, f"Not a receiver: {error}") from None
         return self._show_receivers(body)
@@ -175,6 +219,7 @@ class Admin:
         self._restart()
         self._front.faults.set({})
         self._front.log.clear()
+        self._front.courier.log.clear()
         self._receivers.clear()
         return {}
 

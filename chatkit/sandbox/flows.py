@@ -9,6 +9,7 @@ from chatkit.sandbox.access import Grant
 from chatkit.sandbox.body import dumps
 from chatkit.sandbox.fields import TEXT, TIME, WHOLE, Anything, Field, Fields, ListOf, Text
 from chatkit.sandbox.message import Answer
+from chatkit.sandbox.news import News
 from chatkit.sandbox.query import parameters
 from chatkit.sandbox.refusal import Refusal
 from chatkit.sandbox.room import Room, Tools, upstream_id
@@ -35,8 +36,9 @@ class Flows(Room):
     noun = "Flow"
     clashes = ("create", "delete")
 
-    def __init__(self, tools: Tools) -> None:
+    def __init__(self, tools: Tools, news: News) -> None:
         super().__init__(tools)
+        self._news = news
         profile = self.profile
         closed = profile.unknown_fields == "refuse"
         category = Text(choices=CATEGORIES) if profile.unknown_category == "refuse" else TEXT
@@ -102,16 +104,15 @@ class Flows(Room):
             if same is not None and same.active:
                 raise Refusal("clash", "A flow has this name")
         flow_id = self.table.next_id()
-        item = dumps(
-            {
-                "id": self._shown_id(flow_id),
-                "name": name,
-                "wa_flow_id": upstream_id(flow_id, "8140"),
-                "wa_status": "DRAFT",
-                "template_name": given["template_name"],
-                "updated_at": self.source.stamp(),
-            }
-        )
+        record = {
+            "id": self._shown_id(flow_id),
+            "name": name,
+            "wa_flow_id": upstream_id(flow_id, "8140"),
+            "wa_status": "DRAFT",
+            "template_name": given["template_name"],
+            "updated_at": self.source.stamp(),
+        }
+        item = dumps(record)
         more = {
             "profile_id": _PROFILE_ID,
             "categories": given.get("categories", []),
@@ -120,6 +121,7 @@ class Flows(Room):
         }
         findings = _findings(given["flow_json"])
         self.table.insert(flow_id, grant.account, name, item, dumps(more), findings, "DRAFT")
+        self._news.flow(grant.account, record, None)
         return self.replies.data(_brief(item), 201, "Flow created")
 
     def update(
@@ -135,6 +137,7 @@ class Flows(Room):
         if self.profile.put == "replace":
             given.setdefault("flow_json_raw", "")
         more |= given
+        old = record["wa_status"]
         if self.profile.published_flow_update == "draft":
             record["wa_status"] = "DRAFT"
         now = self.source.stamp()
@@ -142,6 +145,7 @@ class Flows(Room):
             record["updated_at"] = now
         item = dumps(record)
         self.table.rewrite(row, row.key, item, dumps(more), findings, record["wa_status"])
+        self._news.flow(grant.account, record, old)
         return self.replies.updated(_brief(item), "Flow updated")
 
     def move(self, flow_id: int, account: str, wa_status: str) -> None:
@@ -153,8 +157,10 @@ class Flows(Room):
         row = self.table.get(flow_id, account)
         if row is None or not row.active:
             raise KeyError(flow_id)
-        record = json.loads(row.item) | {"wa_status": wa_status}
+        before = json.loads(row.item)
+        record = before | {"wa_status": wa_status}
         self.table.rewrite(row, row.key, dumps(record), row.more, row.hidden, wa_status)
+        self._news.flow(account, record, before["wa_status"])
 
     def _may_delete(self, row: Row) -> None:
         published = json.loads(row.item)["wa_status"] == "PUBLISHED"

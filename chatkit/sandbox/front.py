@@ -6,15 +6,18 @@ import threading
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from chatkit.sandbox.admin import ROOT, Admin
 from chatkit.sandbox.body import dumps
+from chatkit.sandbox.courier import Courier
+from chatkit.sandbox.delivery import Delivery
 from chatkit.sandbox.faults import Dropped, Fault, Faults
 from chatkit.sandbox.message import Answer, Request
+from chatkit.sandbox.news import Event
 from chatkit.sandbox.store import Store, StoreError
 
 if TYPE_CHECKING:
@@ -58,6 +61,7 @@ class Front:
         self, service: "Service", store: Store, admin_token: str, reset: Callable[[], None]
     ) -> None:
         self.service, self.store = service, store
+        self.courier = Courier(self)
         self.admin = Admin(self, admin_token, reset)
         self.lock = threading.RLock()
         self.faults = Faults()
@@ -119,7 +123,7 @@ class Front:
         with self.lock:
             batch, self._batch = self._batch, Batch()
             try:
-                self.store.commit()
+                self._commit()
                 batch.saved = True
             except (StoreError, sqlite3.Error) as error:
                 logger.error("nothing was saved: %s", error)
@@ -140,7 +144,41 @@ class Front:
                 if self.store.dirty:
                     self.store.rollback()
                 raise
-            self.store.commit()
+            self._commit()
+
+    def _commit(self) -> None:
+        self.store.commit()
+        if self.service.outbox.fresh:
+            self.courier.wake()
+
+    def allow(self, url: str, to: str | None = None, authority: str | bytes | None = None) -> None:
+        """Put an address on the list of receivers, and deliver what waited for it.
+
+        Raises:
+            BadReceiver: It cannot be one.
+        """
+        self.service.receivers.add(url, to, authority)
+        with self.alone():
+            self.courier.wake()
+
+    def tell(self, events: Sequence[Event], wait: float) -> list[Delivery]:
+        """Deliver events to whoever asks for them; what came of each first attempt.
+
+        Waits so many seconds at most, never holding up the API meanwhile.
+
+        Raises:
+            OutboxFull: Too many deliveries wait already; none of these was added.
+            StoreError: They could not be saved.
+        """
+        deliveries: list[int] = []
+        webhook_ids: list[int] = []
+        with self.alone() as service:
+            for event in events:
+                posted = service.news.post(service.account_id, *event)
+                deliveries += posted.deliveries
+                webhook_ids += posted.webhook_ids
+            self.courier.expect(deliveries)
+        return self.courier.collect(deliveries, webhook_ids, wait)
 
     def aside(self, request: Request) -> Answer:
         """Answer what is not a call of the API: the admin door and the OpenAPI document."""

@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from chatkit.profile import ServiceProfile
@@ -11,7 +11,10 @@ from chatkit.sandbox.body import read_object
 from chatkit.sandbox.contacts import Contacts
 from chatkit.sandbox.flows import Flows
 from chatkit.sandbox.message import Answer, Request
+from chatkit.sandbox.news import News
 from chatkit.sandbox.operations import OPERATIONS, Operation
+from chatkit.sandbox.outbox import Outbox
+from chatkit.sandbox.receivers import Receivers
 from chatkit.sandbox.refusal import Refusal
 from chatkit.sandbox.replies import Replies
 from chatkit.sandbox.room import Room, Tools
@@ -19,7 +22,7 @@ from chatkit.sandbox.routes import route
 from chatkit.sandbox.source import Source
 from chatkit.sandbox.store import Store
 from chatkit.sandbox.templates import Templates
-from chatkit.sandbox.webhooks import ActiveWebhook, Webhooks
+from chatkit.sandbox.webhooks import Webhooks
 
 __all__ = ["Answer", "Request", "Service"]
 
@@ -50,8 +53,10 @@ class Service:
         self.access = Access(store, profile, source)
         self.replies = Replies(profile)
         tools = Tools(store, profile, source, self.replies)
-        self.flows, self.templates = Flows(tools), Templates(tools)
         self.contacts, self.webhooks = Contacts(tools), Webhooks(tools)
+        self.outbox, self.receivers = Outbox(store), Receivers()
+        self.news = News(profile, source, self.webhooks, self.outbox, self.receivers)
+        self.flows, self.templates = Flows(tools, self.news), Templates(tools, self.news)
         self.rooms: dict[str, Room] = {
             "flows": self.flows,
             "templates": self.templates,
@@ -107,10 +112,6 @@ class Service:
             raise KeyError(record_id)
         found: list[dict[str, Any]] = json.loads(row.hidden)["findings"]
         return found
-
-    def active_webhooks(self, kind: str) -> Sequence[ActiveWebhook]:
-        """The account's active webhooks that ask for events of this kind."""
-        return self.webhooks.active(self.account_id, kind)
 
     def record_delivery(
         self, webhook_id: int, status: str, http_status: int | None, error: str | None

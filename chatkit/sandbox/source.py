@@ -25,6 +25,12 @@ class Source(Protocol):
     def token(self) -> str:
         """The text of an access token: 43 URL-safe characters."""
 
+    def message_id(self) -> str:
+        """The id of an event, the same at every attempt to deliver it."""
+
+    def story(self, seconds: int) -> int:
+        """When a story of so many seconds begins that ends now, in seconds since 1970."""
+
     def restart(self) -> None:
         """Begin again, for a store that was cleared."""
 
@@ -47,6 +53,14 @@ class MachineSource:
         """A token nobody can guess."""
         return secrets.token_urlsafe(32)
 
+    def message_id(self) -> str:
+        """An id nobody had before."""
+        return f"msg_{secrets.token_hex(12)}"
+
+    def story(self, seconds: int) -> int:
+        """So many seconds ago."""
+        return int(time.time()) - seconds
+
     def restart(self) -> None:
         """Nothing to begin again: the machine's time goes on."""
 
@@ -60,7 +74,7 @@ class SeededSource:
     def __init__(self, resolution: Resolution, seed: str) -> None:
         self._stamp = _Stamp(resolution)
         self._seed = seed
-        self._ticks = self._secrets = self._tokens = 0
+        self._ticks = self._secrets = self._tokens = self._messages = 0
 
     def stamp(self) -> str:
         """The next tick."""
@@ -78,9 +92,19 @@ class SeededSource:
         digest = self._digest("token", self._tokens)
         return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
 
+    def message_id(self) -> str:
+        """The next id."""
+        self._messages += 1
+        return f"msg_{self._digest('message', self._messages)[:12].hex()}"
+
+    def story(self, seconds: int) -> int:
+        """The next tick; the clock then goes on by the length of the story."""
+        self._ticks += 1 + seconds
+        return _SEEDED_START + self._ticks - seconds
+
     def restart(self) -> None:
         """Begin again with the first time and signing secret; tokens go on, the old ones count."""
-        self._ticks = self._secrets = 0
+        self._ticks = self._secrets = self._messages = 0
 
     def _digest(self, purpose: str, number: int) -> bytes:
         return hashlib.sha256(f"chatkit sandbox {self._seed} {purpose} {number}".encode()).digest()

@@ -8,6 +8,7 @@ import sqlite3
 import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from chatkit.sandbox.table import Table
 
@@ -17,6 +18,15 @@ _APPLICATION = 0x63686174
 
 class StoreError(RuntimeError):
     """The file cannot be used by this sandbox, or the writes since the last commit are lost."""
+
+
+class Aside(Protocol):
+    """A table of the store that holds no records."""
+
+    name: str
+
+    def forget(self) -> None:
+        """Drop what is kept in memory."""
 
 
 class Store:
@@ -34,6 +44,7 @@ class Store:
         self.dirty = False
         self._spoilt = False
         self._tables: list[Table] = []
+        self._asides: list[Aside] = []
         if path is not None:
             # Created before SQLite does it, so that others can never read it.
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -69,6 +80,10 @@ class Store:
         table = Table(self, name, first_id=first_id, extra=extra, lists_deleted=lists_deleted)
         self._tables.append(table)
         return table
+
+    def adopt(self, aside: Aside) -> None:
+        """Clear a table that is no room's when the store is cleared, and roll it back too."""
+        self._asides.append(aside)
 
     def agree(self, facts: Mapping[str, object]) -> None:
         """Make sure that the file was written under the same facts as these.
@@ -119,7 +134,7 @@ class Store:
     def rollback(self) -> None:
         """Undo all writes since the last commit."""
         self.dirty = self._spoilt = False
-        for table in self._tables:
+        for table in (*self._tables, *self._asides):
             table.forget()
         # A full disk may have ended the transaction already.
         if self._connection.in_transaction:
@@ -135,7 +150,7 @@ class Store:
 
     def clear(self) -> None:
         """Delete the records of all rooms; access tokens stay."""
-        for table in self._tables:
+        for table in (*self._tables, *self._asides):
             self.write(f"DELETE FROM {table.name}")
             table.forget()
 

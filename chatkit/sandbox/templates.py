@@ -21,6 +21,7 @@ from chatkit.sandbox.fields import (
 )
 from chatkit.sandbox.languages import LANGUAGES
 from chatkit.sandbox.message import Answer
+from chatkit.sandbox.news import News
 from chatkit.sandbox.query import parameters
 from chatkit.sandbox.refusal import Refusal
 from chatkit.sandbox.room import Room, Tools
@@ -126,8 +127,9 @@ class Templates(Room):
     clashes = ("update",)
     paged = False
 
-    def __init__(self, tools: Tools) -> None:
+    def __init__(self, tools: Tools, news: News) -> None:
         super().__init__(tools)
+        self._news = news
         profile = self.profile
         closed = profile.unknown_fields == "refuse"
         if profile.unknown_language == "refuse":
@@ -183,6 +185,7 @@ class Templates(Room):
             content = {"id": self._shown_id(content_id), **_complete(given)}
             self.source.stamp()
             self.table.insert(content_id, scope, lang_code, *_texts(content))
+        self._news.content(grant.account, values[0], content, "create")
         return self.replies.data(dumps(content).encode(), 201, "Template content created")
 
     def update(
@@ -200,9 +203,19 @@ class Templates(Room):
             before = json.loads(row.shown)
             kept = {name: before[name] for name in self.create_body.required}
             given = _DEFAULTS | kept | given
-        return self.replies.updated(
-            dumps(self._rewrite(row, given)).encode(), "Template content updated"
-        )
+        content = self._rewrite(row, given)
+        self._news.content(grant.account, values[0], content, "update")
+        return self.replies.updated(dumps(content).encode(), "Template content updated")
+
+    def delete(
+        self, grant: Grant, values: Sequence[str], query: str, body: dict[str, Any]
+    ) -> Answer:
+        """Make the content of one language inactive."""
+        row = self._stored(grant, values)
+        answer = super().delete(grant, values, query, body)
+        if row is not None and row.active:
+            self._news.content(grant.account, values[0], json.loads(row.shown), "delete")
+        return answer
 
     def _rewrite(self, row: Row, given: dict[str, Any]) -> dict[str, Any]:
         content: dict[str, Any] = json.loads(row.shown) | given

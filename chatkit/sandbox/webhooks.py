@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from chatkit.profile import ServiceProfile
 from chatkit.sandbox.access import Grant
 from chatkit.sandbox.body import dumps
 from chatkit.sandbox.fields import FLAG, TEXT, TIME, WHOLE, Field, Fields, ListOf, Text
@@ -13,7 +14,8 @@ from chatkit.sandbox.room import Room, Tools
 from chatkit.sandbox.table import Row
 
 MOST = 10
-EVENTS = ("*", "chat.message.status")
+STATUS = "chat.message.status"
+EVENTS = ("*", STATUS)
 # Visible ASCII only: a name in another script is written in its ASCII form.
 _URL = (
     r"^[Hh][Tt][Tt][Pp][Ss]://([A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])"
@@ -43,7 +45,7 @@ class Webhooks(Room):
         super().__init__(tools)
         profile = self.profile
         closed = profile.unknown_fields == "refuse"
-        event = Text(choices=EVENTS) if profile.unknown_event == "refuse" else TEXT
+        event = Text(choices=event_kinds(profile)) if profile.unknown_event == "refuse" else TEXT
         written = (
             Field("url", Text(pattern=_URL, says="must be an HTTPS URL")),
             Field("events", ListOf(event), note="`*` for all, or names of event kinds."),
@@ -120,13 +122,27 @@ class Webhooks(Room):
 
     def active(self, account: str, kind: str) -> Sequence[ActiveWebhook]:
         """The active webhooks that ask for events of this kind."""
-        found = []
-        for row in self.table.rows(account):
-            record = json.loads(row.item)
-            if record["is_active"] and not {"*", kind}.isdisjoint(record["events"]):
-                secret = json.loads(row.hidden)["webhook_secret"]
-                found.append(ActiveWebhook(row.id, record["url"], secret))
-        return found
+        return [
+            _receiver(row, record)
+            for row in self.table.rows(account)
+            if (record := json.loads(row.item))["is_active"]
+            and not {"*", kind}.isdisjoint(record["events"])
+        ]
+
+    def receiver(self, account: str, webhook_id: int) -> ActiveWebhook | None:
+        """What a delivery needs of a webhook; None when it is deleted or inactive."""
+        row = self.table.get(webhook_id, account)
+        if row is None or not row.active:
+            return None
+        record = json.loads(row.item)
+        return _receiver(row, record) if record["is_active"] else None
+
+    def deactivate(self, account: str, webhook_id: int) -> None:
+        """Turn a webhook inactive because its receiver says that it is gone."""
+        row = self.table.get(webhook_id, account)
+        if row is not None and row.active:
+            record = json.loads(row.item) | {"is_active": False}
+            self.table.rewrite(row, row.key, dumps(record), row.more, row.hidden)
 
     def record_delivery(
         self, account: str, webhook_id: int, status: str, http_status: int | None, error: str | None
@@ -149,3 +165,13 @@ class Webhooks(Room):
             same = self.table.find(grant.account, url)
             if same is not None and same.active and (own is None or same.id != own.id):
                 raise Refusal("clash", "A webhook has this URL")
+
+
+def event_kinds(profile: ServiceProfile) -> tuple[str, ...]:
+    """What a webhook can ask for: all, or the kinds of the families that rule 2 lists."""
+    families = ("inbound", "outbound", "reaction", "media", "template", "raw")
+    return (*EVENTS, *(getattr(profile, f"event_kind_{family}") for family in families))
+
+
+def _receiver(row: Row, record: dict[str, Any]) -> ActiveWebhook:
+    return ActiveWebhook(row.id, record["url"], json.loads(row.hidden)["webhook_secret"])

@@ -1,4 +1,4 @@
-"""Widgets: forms, a grid, plans, flows and messages, for people who would rather not write code."""
+"""Widgets: forms, a grid, plans, flows, messages and deliveries, to look at and to click."""
 
 # Names are loaded when they are first used: ipywidgets is not imported before it is needed.
 TYPE_CHECKING = False
@@ -9,29 +9,43 @@ if TYPE_CHECKING:
     from chatkit.widgets.editor.editor import Editor
     from chatkit.widgets.form.form import Form
     from chatkit.widgets.grid.grid import Grid
+    from chatkit.widgets.inbox.conversation import Conversation
+    from chatkit.widgets.inbox.plots import funnel, latency
+    from chatkit.widgets.inbox.registrations import Registrations
+    from chatkit.widgets.inbox.tail import Tail
     from chatkit.widgets.plan.planview import PlanView
     from chatkit.widgets.player.player import Player
 
 __all__ = [
     "BoardGrid",
     "ContentForm",
+    "Conversation",
     "Editor",
     "Form",
     "Grid",
     "PlanView",
     "Player",
     "Preview",
+    "Registrations",
+    "Tail",
+    "funnel",
+    "latency",
 ]
 
 _HOME = {
     "BoardGrid": "content.boardgrid",
     "ContentForm": "content.contentform",
+    "Conversation": "inbox.conversation",
     "Editor": "editor.editor",
     "Form": "form.form",
     "Grid": "grid.grid",
     "PlanView": "plan.planview",
     "Player": "player.player",
     "Preview": "content.preview",
+    "Registrations": "inbox.registrations",
+    "Tail": "inbox.tail",
+    "funnel": "inbox.plots",
+    "latency": "inbox.plots",
 }
 
 

@@ -4,6 +4,7 @@ import base64
 import dataclasses
 import hashlib
 import hmac
+import random
 from datetime import UTC, datetime
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from standardwebhooks import Webhook
 
-from chatkit.inbox.signature import SCHEMES, BadSignature, sign, verify
+from chatkit.inbox.signature import SCHEMES, BadSignature, Scheme, sign, verify
 
 SECRET = "0123456789abcdef" * 4
 OTHER = "f" * 64
@@ -174,3 +175,100 @@ def test_a_scheme_says_how_the_secret_becomes_a_key(key: str) -> None:
     digest = hmac.new(raw, BODY, hashlib.sha256).hexdigest()
     assert made["X-Hub-Signature-256"] == f"sha256={digest}"
     verify(scheme, SECRET, made, BODY, now=NOW)
+
+
+# Forms that other services use: a scheme is a value, so that each is a line of data.
+IN_ONE_HEADER = Scheme(
+    signature_header="Signed",
+    prefix="v1=",
+    encoding="hex",
+    key="ascii",
+    signed="{timestamp}.{body}",
+    separator=",",
+    timestamp_prefix="t=",
+)
+VERSIONED = Scheme(
+    signature_header="X-Signature",
+    prefix="v0=",
+    encoding="hex",
+    key="ascii",
+    timestamp_header="X-Timestamp",
+    signed="v0:{timestamp}:{body}",
+    algorithm="sha512",
+)
+
+
+def test_a_scheme_may_keep_its_timestamp_in_the_signature_header() -> None:
+    made = sign(IN_ONE_HEADER, SECRET, "msg_1", NOW, BODY)
+    digest = hmac.new(SECRET.encode(), f"{NOW}.".encode() + BODY, hashlib.sha256).hexdigest()
+    assert made == {"Signed": f"t={NOW},v1={digest}"}
+    verify(IN_ONE_HEADER, SECRET, made, BODY, now=NOW + 300)
+    with pytest.raises(BadSignature, match="301 s old"):
+        verify(IN_ONE_HEADER, SECRET, made, BODY, now=NOW + 301)
+    for hostile in (f"v1={digest}", f"t={NOW},t={NOW},v1={digest}", f"t=,v1={digest}"):
+        with pytest.raises(BadSignature, match="timestamp"):
+            verify(IN_ONE_HEADER, SECRET, {"Signed": hostile}, BODY, now=NOW)
+
+
+def test_a_scheme_says_the_text_and_the_algorithm() -> None:
+    made = sign(VERSIONED, SECRET, "msg_1", NOW, BODY)
+    text = f"v0:{NOW}:".encode() + BODY
+    digest = hmac.new(SECRET.encode(), text, hashlib.sha512).hexdigest()
+    assert made == {"X-Signature": f"v0={digest}", "X-Timestamp": str(NOW)}
+    verify(VERSIONED, SECRET, made, BODY, now=NOW)
+
+
+def test_the_key_of_a_whsec_secret_is_what_the_library_takes() -> None:
+    raw = bytes(range(32))
+    secret = "whsec_" + base64.b64encode(raw).decode()
+    scheme = dataclasses.replace(SCHEMES["standard_webhooks"], key="whsec")
+    now = datetime.now(UTC)
+    made = sign(scheme, secret, "msg_1", int(now.timestamp()), BODY)
+    assert made["webhook-signature"] == Webhook(secret).sign("msg_1", now, BODY.decode())
+    with pytest.raises(BadSignature, match="whsec"):
+        sign(scheme, secret.removeprefix("whsec_"), "msg_1", NOW, BODY)
+
+
+def test_while_a_secret_is_changed_the_old_one_and_the_new_one_fit_and_no_third() -> None:
+    for secret in (SECRET, OTHER):
+        made = sign("standard_webhooks", secret, "msg_1", NOW, BODY)
+        verify("standard_webhooks", [OTHER, SECRET], made, BODY, now=NOW)
+    third = sign("standard_webhooks", "e" * 64, "msg_1", NOW, BODY)
+    with pytest.raises(BadSignature, match="no signature"):
+        verify("standard_webhooks", [OTHER, SECRET], third, BODY, now=NOW)
+    with pytest.raises(BadSignature, match="no signing secret"):
+        verify("standard_webhooks", [], made, BODY, now=NOW)
+
+
+def test_a_header_with_very_many_signatures_is_refused_before_it_costs_time() -> None:
+    many = headers() | {"webhook-signature": "v1,AAAA " * 21}
+    with pytest.raises(BadSignature, match="more than 20"):
+        verify("standard_webhooks", SECRET, many, BODY, now=NOW)
+
+
+@pytest.mark.parametrize("scheme", [*SCHEMES.values(), IN_ONE_HEADER, VERSIONED])
+def test_25_000_mutations_of_each_scheme_are_refused(scheme: Scheme) -> None:
+    rng = random.Random(7)
+    whole = sign(scheme, SECRET, "msg_1", NOW, BODY)
+    taken = 0
+    while taken < 25_000:
+        sent, body = dict(whole), bytearray(BODY)
+        if rng.random() < 0.5:
+            body[rng.randrange(len(body))] ^= 1 << rng.randrange(8)
+        else:
+            name = rng.choice([*sent])
+            text, spot = sent[name], rng.randrange(len(sent[name]))
+            letter = chr(rng.randrange(33, 127))
+            mutation = rng.choice(
+                [letter + text[spot:], letter + text[spot + 1 :], text[spot + 1 :]]
+            )
+            sent[name] = text[:spot] + mutation
+            # Between two entries, or before the first, another entry may stand and do no harm.
+            if set(whole[name].split(scheme.separator)) <= set(sent[name].split(scheme.separator)):
+                continue
+        try:
+            verify(scheme, SECRET, sent, bytes(body), now=NOW)
+        except BadSignature:
+            taken += 1
+        else:
+            raise AssertionError(f"accepted: {sent}, {bytes(body)!r}")

@@ -8,6 +8,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
 import pytest
+import trustme
 
 from chatkit import Sandbox
 from chatkit.inbox.signature import verify
@@ -75,6 +76,8 @@ def api(sandbox: Sandbox) -> Ask:
 CALLS = [
     ("POST", "tokens"),
     ("POST", "events"),
+    ("POST", "play"),
+    ("GET", "deliveries"),
     ("GET", "receivers"),
     ("POST", "receivers"),
     ("GET", "faults"),
@@ -303,7 +306,7 @@ def test_a_failed_and_a_refused_delivery_are_recorded_with_the_reason(admin: Ask
 
 
 def test_a_slow_receiver_does_not_hold_up_the_api(fresh: Any) -> None:
-    fresh.sandbox.front.admin._receivers.add("https://hooks.example/")
+    fresh.sandbox.allow("https://hooks.example/")
     entered, release = threading.Event(), threading.Event()
 
     class Slow(_Handler):
@@ -314,7 +317,7 @@ def test_a_slow_receiver_does_not_hold_up_the_api(fresh: Any) -> None:
 
     with hearing() as (server, url):
         server.RequestHandlerClass = Slow
-        fresh.sandbox.front.admin._receivers.add("https://hooks.example/", url)
+        fresh.sandbox.allow("https://hooks.example/", url)
         hook = {"url": "https://hooks.example/", "events": ["*"]}
         assert fresh.call("POST", f"{ROOT}/webhooks", hook)[0] == 201
         token = {"Authorization": f"Bearer {fresh.sandbox.admin_token}"}
@@ -355,6 +358,28 @@ def test_an_event_without_kind_or_payload_is_refused(admin: Ask, body: object) -
 def test_what_is_not_an_address_is_not_a_receiver(admin: Ask, body: object) -> None:
     assert admin("POST", "/_sandbox/receivers", body)[0] == 422
     assert admin("GET", "/_sandbox/receivers")[1] == {"receivers": []}
+
+
+def test_an_event_that_no_room_is_left_for_is_refused(
+    admin: Ask, api: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chatkit.sandbox.outbox.MOST_WAITING", 0)
+    register(api, "https://hooks.example/all", ["*"])
+    for path, body in (
+        ("events", {"kind": KIND, "payload": {}}),
+        ("play", {"scenario": "conversation", "options": {"lines": "> a"}}),
+    ):
+        status, answer = admin("POST", f"/_sandbox/{path}", body)
+        assert status == 503
+        assert "deliveries wait" in answer["error"]
+
+
+def test_a_receiver_can_have_an_authority_of_its_own(admin: Ask) -> None:
+    pem = trustme.CA().cert_pem.bytes().decode()
+    body = {"url": "https://localhost:8000/", "authority": pem}
+    shown = {"url": "https://localhost:8000/", "to": None}
+    assert admin("POST", "/_sandbox/receivers", body) == (200, {"receivers": [shown]})
+    assert admin("POST", "/_sandbox/receivers", body | {"authority": "x"})[0] == 422
 
 
 # --- faults, reset, log ---------------------------------------------------------------

@@ -2,9 +2,11 @@
 
 import pytest
 from caller import Caller
+from listening import answering, listening
 
 from chatkit import ServiceProfile
 from chatkit.sandbox import Sandbox
+from chatkit.sandbox.address import BadReceiver
 from chatkit.sandbox.front import Front
 
 
@@ -83,3 +85,45 @@ def test_the_profile_is_the_default_one_or_the_one_given():
     with Sandbox() as plain, Sandbox(profile=profile) as changed:
         assert plain.profile == ServiceProfile()
         assert changed.profile is profile
+
+
+def test_what_happens_in_a_seeded_sandbox_is_the_same_to_the_byte():
+    def heard():
+        with Sandbox(seed="empty") as sandbox, listening() as listener:
+            sandbox.allow("https://hooks.example/", to=listener.url)
+            call = Caller(sandbox)
+            call.webhook()
+            call.content()
+            assert sandbox.settle()
+            sandbox.play("conversation", lines=["> Hello", "< Hi!", "> +👍"], seed=3)
+            sandbox.deliver("any", {"n": 1})
+            return listener.bodies, call("GET", "/webhooks").body
+
+    assert heard() == heard()
+
+
+def test_a_delivery_that_waits_and_the_attempts_are_told():
+    profile = ServiceProfile(delivery_retries=(60.0,))
+    with Sandbox(seed="empty", profile=profile) as sandbox, listening(answering(503)) as listener:
+        sandbox.allow("https://hooks.example/", to=listener.url)
+        hook = Caller(sandbox).webhook().data
+        (came,) = sandbox.deliver("any", {})
+        assert (came.webhook_id, came.status, came.http_status) == (hook["id"], "failed", 503)
+        (attempt,) = sandbox.attempts
+        assert (attempt.kind, attempt.attempt, attempt.again_in) == ("any", 1, 60.0)
+        assert not sandbox.settle(0.01)
+    assert hook["webhook_secret"] not in repr((sandbox.attempts, came))
+
+
+def test_what_cannot_be_json_is_not_delivered():
+    with Sandbox(seed="empty") as sandbox:
+        Caller(sandbox).webhook()
+        for payload in ({"n": float("nan")}, {"o": object()}, {"s": "\ud800"}):
+            with pytest.raises((TypeError, ValueError)):
+                sandbox.deliver("any", payload)
+        assert sandbox.front.service.outbox.count() == 0
+
+
+def test_only_a_receiver_can_be_allowed():
+    with Sandbox(seed="empty") as sandbox, pytest.raises(BadReceiver):
+        sandbox.allow("http://user@hooks.example/")

@@ -1,6 +1,7 @@
 """Times and secrets: the machine's, or a seed's that are always the same."""
 
 import re
+import time
 from datetime import datetime
 
 import pytest
@@ -48,3 +49,24 @@ def test_secrets_are_64_hexadecimal_digits_and_tokens_43_characters(source):
     assert re.fullmatch("[A-Za-z0-9_-]{43}", source.token())
     assert source.secret() != source.secret()
     assert source.token() != source.token()
+
+
+def test_a_seed_gives_the_same_ids_to_events_and_a_restart_begins_again():
+    one, two = SeededSource("second", "empty"), SeededSource("second", "empty")
+    ids = [one.message_id() for _ in range(3)]
+    assert [two.message_id() for _ in range(3)] == ids
+    assert len(set(ids)) == 3
+    one.restart()
+    assert one.message_id() == ids[0]
+    machine = MachineSource("second")
+    assert machine.message_id() != machine.message_id()
+    for text in (*ids, machine.message_id()):
+        assert re.fullmatch("msg_[0-9a-f]{24}", text)
+
+
+def test_a_story_ends_now_by_either_clock():
+    assert abs(MachineSource("second").story(100) - (time.time() - 100)) < 20
+    source = SeededSource("second", "empty")
+    before = datetime.fromisoformat(source.stamp()).timestamp()
+    assert source.story(100) == before + 1
+    assert datetime.fromisoformat(source.stamp()).timestamp() == before + 102

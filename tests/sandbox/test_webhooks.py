@@ -156,13 +156,13 @@ def test_active_webhooks_are_those_that_ask_for_the_kind(call):
     ask = {"a": ["*"], "b": ["chat.message.status"], "c": ["other"], "d": []}
     made = {name: call.webhook(f"https://hooks.example/{name}", events=events).data
             for name, events in ask.items()}  # fmt: skip
-    service = call.sandbox.service
-    found = service.active_webhooks("chat.message.status")
+    webhooks = call.sandbox.service.webhooks
+    found = webhooks.active("1001", "chat.message.status")
     assert [webhook.url[-1] for webhook in found] == ["a", "b"]
     assert [webhook.secret for webhook in found] == [made[n]["webhook_secret"] for n in "ab"]
     assert made["a"]["webhook_secret"] not in repr(found)
     call("PATCH", f"/webhooks/{made['a']['id']}", {"is_active": False})
-    assert [webhook.url[-1] for webhook in service.active_webhooks("other")] == ["c"]
+    assert [webhook.url[-1] for webhook in webhooks.active("1001", "other")] == ["c"]
 
 
 def test_the_latest_delivery_is_shown(call):
@@ -176,3 +176,23 @@ def test_the_latest_delivery_is_shown(call):
     call("DELETE", f"/webhooks/{made['id']}")
     call.sandbox.service.record_delivery(made["id"], "delivered", 200, None)
     assert call("GET", "/webhooks").data == []
+
+
+def test_a_delivery_needs_a_webhook_that_is_active(call):
+    made = call.webhook().data
+    webhooks = call.sandbox.service.webhooks
+    found = webhooks.receiver("1001", made["id"])
+    assert (found.url, found.secret) == (made["url"], made["webhook_secret"])
+    assert webhooks.receiver("2002", made["id"]) is None
+    webhooks.deactivate("1001", made["id"])
+    assert call("GET", "/webhooks").data[0]["is_active"] is False
+    assert webhooks.receiver("1001", made["id"]) is None
+    call("DELETE", f"/webhooks/{made['id']}")
+    webhooks.deactivate("1001", made["id"])
+    assert webhooks.receiver("1001", made["id"]) is None
+
+
+def test_the_kinds_of_the_profile_can_be_asked_for_where_others_are_refused():
+    call = under(unknown_event="refuse", event_kind_media="media.came")
+    assert call.webhook(events=["media.came", "chat.raw"]).status == 201
+    assert call.webhook("https://hooks.example/b", events=["chat.message.media"]).status == 422

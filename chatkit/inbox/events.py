@@ -1,0 +1,256 @@
+"""Events: what a delivery tells, taken apart. One body may hold a thousand of them.
+
+The API document shows no body (section Events). So of the envelope only the two fields
+that the profile names are assumed, and inside it the shapes of the upstream platform are
+looked for: entries with changes, a change, its value, a single message or status, in any
+of these depths. What has none of these shapes is an event too, of the family `other`.
+Nothing gets lost: what stands around an event is its `context`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from chatkit.inbox.delivery import Delivery
+from chatkit.profile import ServiceProfile
+
+Family = Literal["message", "echo", "status", "call", "change", "other"]
+Object = Mapping[str, Any]
+
+#: The lists that are taken apart: what one of their elements is, or how its level is named.
+_LISTS: Mapping[str, tuple[str, Family | None]] = {
+    "entry": ("entry", None),
+    "changes": ("change", None),
+    "history": ("history", None),
+    "threads": ("thread", None),
+    "messages": ("message", "message"),
+    "message_echoes": ("echo", "echo"),
+    "statuses": ("status", "status"),
+    "calls": ("call", "call"),
+}
+_MEDIA = ("image", "video", "audio", "document", "sticker")
+_LAST_SECOND = 253_402_300_799  # of the year 9999
+
+
+class Event(NamedTuple):
+    """One thing that happened: `content` as it came, and in `context` what stood around it.
+
+    `context` has a key for each level: `envelope`, `body`, `entry`, `change`, `value` …
+    """
+
+    delivery: int
+    place: int
+    received_at: datetime
+    verified: bool
+    kind: str | None
+    family: Family
+    content: Any
+    context: Mapping[str, Object]
+
+    @property
+    def fields(self) -> Object:
+        """The content, when it is an object."""
+        return self.content if isinstance(self.content, dict) else {}
+
+    @property
+    def field(self) -> str | None:
+        """What the upstream platform calls this sort of change, for instance `flows`."""
+        return text(self.context.get("change", {}).get("field"))
+
+    @property
+    def type(self) -> str | None:
+        """The type of a message, the name of a status, the event of another change."""
+        name = "status" if self.family == "status" else "type"
+        return text(self.fields.get(name) or self.fields.get("event"))
+
+    @property
+    def id(self) -> str | None:
+        """The id of the message or call."""
+        return text(self.fields.get("id"))
+
+    @property
+    def at(self) -> datetime | None:
+        """When it happened, as the platform says; else the time of its entry."""
+        entry = self.context.get("entry", {})
+        return moment(self.fields.get("timestamp")) or moment(entry.get("time"))
+
+    @property
+    def outbound(self) -> bool:
+        """Whether the business sent it."""
+        if self.family == "message":  # the history holds messages of both sides
+            ours = "".join(filter(str.isdigit, self.number or ""))
+            return bool(ours) and text(self.fields.get("from")) == ours
+        return self.family in ("echo", "status")
+
+    @property
+    def contact(self) -> str | None:
+        """The number of the customer in E.164 form; what else the platform calls them as it is."""
+        names = ("from", "from_user_id")
+        if self.family == "status":
+            names = ("recipient_id", "recipient_user_id")
+        elif self.outbound:
+            names = ("to", "to_user_id")
+        found = next((t for t in (text(self.fields.get(n)) for n in names) if t), None)
+        return e164(found or text(self.context.get("thread", {}).get("id")))
+
+    @property
+    def name(self) -> str | None:
+        """The name that the customer has chosen."""
+        given = self.context.get("value", {}).get("contacts")
+        people = [one for one in given if isinstance(one, dict)] if isinstance(given, list) else []
+        wanted = self.contact
+        for one in people:
+            if len(people) == 1 or e164(text(one.get("wa_id"))) == wanted:
+                profile = one.get("profile")
+                return text(profile.get("name")) if isinstance(profile, dict) else None
+        return None
+
+    @property
+    def number(self) -> str | None:
+        """The number of the business, as it is displayed."""
+        return text(self._metadata.get("display_phone_number"))
+
+    @property
+    def number_id(self) -> str | None:
+        """The id of the number of the business."""
+        return text(self._metadata.get("phone_number_id"))
+
+    @property
+    def _metadata(self) -> Object:
+        found = self.context.get("value", {}).get("metadata")
+        return found if isinstance(found, dict) else {}
+
+    @property
+    def media(self) -> tuple[str, Object] | None:
+        """The kind of file that a message carries, and what is told of it."""
+        for kind in _MEDIA:
+            found = self.fields.get(kind)
+            if isinstance(found, dict):
+                return kind, found
+        return None
+
+    @property
+    def text(self) -> str | None:
+        """What a person would read first: the words, the caption, the button that was pressed."""
+        return said(self.fields)
+
+
+def events(delivery: Delivery, profile: ServiceProfile) -> Iterator[Event]:
+    """Take a delivery apart. A body that is no JSON is one event: its content is its text."""
+    try:
+        body = msgspec.json.decode(delivery.body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        body = delivery.body.decode("utf-8", "replace")
+    context: dict[str, Object] = {}
+    kind, data = profile.event_kind_field, profile.event_data_field
+    if isinstance(body, dict) and isinstance(body.get(kind), str) and data in body:
+        context["envelope"] = {name: value for name, value in body.items() if name != data}
+        body = body[data]
+    about = (delivery.received_at, delivery.verified, delivery.kind)
+    for place, (family, content, around) in enumerate(_apart(body, "body", None, context)):
+        yield Event(delivery.id, place, *about, family, content, around)
+
+
+def _apart(
+    value: Any, level: str, family: Family | None, context: Mapping[str, Object]
+) -> Iterator[tuple[Family, Any, Mapping[str, Object]]]:
+    """Take one level apart."""
+    if family is not None:
+        yield family if isinstance(value, dict) else "other", value, context
+        return
+    if level == "body" and isinstance(value, list) and value:
+        for one in value:
+            yield from _apart(one, level, None, context)
+        return
+    if isinstance(value, dict):
+        lists = {n: v for n, v in value.items() if n in _LISTS and isinstance(v, list) and v}
+        inner = value.get("value")
+        if level in ("body", "change") and isinstance(inner, dict) and not lists:
+            rest = {name: one for name, one in value.items() if name != "value"}
+            yield from _apart(inner, "value", None, {**context, "change": rest})
+            return
+        if lists:
+            rest = {name: one for name, one in value.items() if name not in lists}
+            # A value that came without its change is a value all the same.
+            own = "value" if level == "body" and "entry" not in lists else level
+            around = {**context, own: rest}
+            for name, elements in lists.items():
+                below, kind = _LISTS[name]
+                for one in elements:
+                    yield from _apart(one, below, kind, around)
+            return
+    yield _alone(value, level), value, context
+
+
+def _alone(value: Any, level: str) -> Family:
+    """The family of what has no lists: a single message or status has come, or something else."""
+    if level == "body" and isinstance(value, dict) and isinstance(value.get("id"), str):
+        if isinstance(value.get("status"), str) and "recipient_id" in value:
+            return "status"
+        if isinstance(value.get("type"), str) and "from" in value:
+            return "echo" if "to" in value else "message"
+    return "change" if level == "value" and isinstance(value, dict) else "other"
+
+
+def said(content: Object) -> str | None:
+    """The words in a message, whatever its type; None when there are none."""
+    kind = content.get("type")
+    part = content.get(kind) if isinstance(kind, str) else None
+    if isinstance(part, list):
+        people = [one.get("name") for one in part if isinstance(one, dict)]
+        shown = [name.get("formatted_name") for name in people if isinstance(name, dict)]
+        return ", ".join(one for one in shown if isinstance(one, str)) or None
+    if not isinstance(part, dict):
+        return None
+    if kind == "interactive":
+        reply = part.get(str(part.get("type")))
+        part = reply if isinstance(reply, dict) else {}
+    if kind == "edit" and isinstance(part.get("message"), dict):
+        return said(part["message"])
+    names = ("body", "caption", "text", "title", "emoji", "name", "address", "filename")
+    return next((one for one in map(part.get, names) if isinstance(one, str) and one), None)
+
+
+def answers(content: Object) -> tuple[dict[str, Any] | None, str | None]:
+    """The answers that a customer gave in a flow, and its text when that cannot be read."""
+    interactive = content.get("interactive")
+    reply = interactive.get("nfm_reply") if isinstance(interactive, dict) else None
+    if not isinstance(reply, dict):
+        return None, None
+    written = reply.get("response_json")
+    if isinstance(written, dict):
+        return written, None
+    try:
+        found = msgspec.json.decode(written) if isinstance(written, str) else None
+    except (msgspec.DecodeError, RecursionError):
+        found = None
+    if isinstance(found, dict):
+        return found, None
+    return {}, written if isinstance(written, str) else json.dumps(written)
+
+
+def text(value: Any) -> str | None:
+    """A text; a number as its digits. Anything else is none."""
+    if isinstance(value, str):
+        return value
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def moment(value: Any) -> datetime | None:
+    """A time in seconds since 1970, as a number or as its digits."""
+    digits = text(value)
+    if not digits or not digits.isascii() or not digits.isdigit() or len(digits) > 12:
+        return None
+    return datetime.fromtimestamp(int(digits), UTC) if int(digits) <= _LAST_SECOND else None
+
+
+def e164(number: str | None) -> str | None:
+    """A number as contacts have it, country code and digits; anything else as it is."""
+    if number and number.isascii() and number.isdigit() and 5 <= len(number) <= 15:
+        return f"+{number}"
+    return number

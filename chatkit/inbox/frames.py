@@ -1,0 +1,281 @@
+"""Events as DataFrames: one row each, with right dtypes, whatever strangers have written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from chatkit.frame import Columns, Kind
+from chatkit.inbox import statuses as _statuses
+from chatkit.inbox.delivery import Delivery
+from chatkit.inbox.events import Event, answers, text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Row = dict[str, Any]
+
+_BATCH = 2000
+#: More different answers than this are no columns any more; `answers` has them all.
+_MOST_ANSWERS = 200
+_LONG = 2**63
+
+_CAME: dict[str, Kind] = {"delivery": "number", "received_at": "time", "verified": "flag"}
+_WHO: dict[str, Kind] = {"message_id": "text", "contact": "text", "name": "text", "at": "time"}
+
+
+class Table(NamedTuple):
+    """One kind of frame: its columns, the one it is indexed by, and how its rows are found."""
+
+    columns: Mapping[str, Kind]
+    key: str
+    rows: Callable[[Iterable[Event]], Iterable[Row]]
+
+
+def frame(rows: Iterable[Row], columns: Mapping[str, Kind], key: str) -> pd.DataFrame:
+    """Put rows into a frame, some thousand at a time."""
+    gathered = Columns(columns)
+    left = iter(rows)
+    while batch := [*islice(left, _BATCH)]:
+        gathered.add(msgspec.json.encode(batch))
+    return gathered.frame(key)
+
+
+def _came(event: Event) -> Row:
+    return {
+        "delivery": event.delivery,
+        "received_at": event.received_at,
+        "verified": event.verified,
+    }
+
+
+def _who(event: Event) -> Row:
+    return {
+        "message_id": event.id,
+        "contact": event.contact,
+        "name": event.name,
+        "at": event.at,
+    }
+
+
+def _messages_in(events: Iterable[Event]) -> Iterator[Event]:
+    """Messages of both sides, each once: one message may come in several deliveries.
+
+    Two with one id and other words are both there: nothing is left out by mistake.
+    """
+    seen = set()
+    for event in events:
+        if event.family in ("message", "echo") and event.id:
+            message = hash(msgspec.json.encode(event.content))
+            if message not in seen:
+                seen.add(message)
+                yield event
+
+
+def _everything(events: Iterable[Event]) -> Iterator[Row]:
+    for event in events:
+        yield {
+            "event": f"{event.delivery}.{event.place}",
+            **_came(event),
+            "kind": event.kind,
+            "family": event.family,
+            "field": event.field,
+            "type": event.type,
+            **_who(event),
+            "number_id": event.number_id,
+            "text": event.text,
+            "content": event.content,
+            "context": event.context,
+        }
+
+
+def _messages(events: Iterable[Event]) -> Iterator[Row]:
+    for event in _messages_in(events):
+        if event.type == "reaction":
+            continue
+        context = event.fields.get("context")
+        changed = event.fields.get(event.type or "")
+        yield {
+            **_who(event),
+            "outbound": event.outbound,
+            "type": event.type,
+            "text": event.text,
+            "reply_to": text(context.get("id")) if isinstance(context, dict) else None,
+            "changes": text(changed.get("original_message_id"))
+            if isinstance(changed, dict)
+            else None,
+            "number_id": event.number_id,
+            **_came(event),
+            "content": event.content,
+        }
+
+
+def _reactions(events: Iterable[Event]) -> Iterator[Row]:
+    """The last reaction of each contact to each message; without an emoji it was taken back."""
+    last: dict[tuple[str, str], tuple[tuple[float, int, int], Row]] = {}
+    for event in _messages_in(events):
+        given = event.fields.get("reaction")
+        to = text(given.get("message_id")) if isinstance(given, dict) else None
+        if event.type != "reaction" or not isinstance(given, dict) or not to:
+            continue
+        order = (event.at.timestamp() if event.at else 0.0, event.delivery, event.place)
+        emoji = text(given.get("emoji")) or None
+        row = {**_who(event), "message_id": to, "emoji": emoji, "removed": emoji is None}
+        who = (to, event.contact or "")
+        if who not in last or last[who][0] < order:
+            last[who] = order, row | {"outbound": event.outbound} | _came(event)
+    return (row for _, row in last.values())
+
+
+def _media(events: Iterable[Event]) -> Iterator[Row]:
+    for event in _messages_in(events):
+        if event.media is None:
+            continue
+        kind, file = event.media
+        yield {
+            **_who(event),
+            "outbound": event.outbound,
+            "type": kind,
+            "media_id": text(file.get("id")),
+            **{name: text(file.get(name)) for name in _FILE},
+            **_came(event),
+        }
+
+
+def _templates(events: Iterable[Event]) -> Iterator[Row]:
+    """What the platform decided about templates, with the language as contents name it."""
+    for event in events:
+        if not (event.field or "").startswith(("message_template_", "template_")):
+            continue
+        language = text(event.fields.get("message_template_language"))
+        yield {
+            "event": f"{event.delivery}.{event.place}",
+            "template_name": text(event.fields.get("message_template_name")),
+            "lang_code": language.replace("-", "_") if language else None,
+            "template_id": text(event.fields.get("message_template_id")),
+            "field": event.field,
+            "type": event.type,
+            "reason": text(event.fields.get("reason")),
+            "at": event.at,
+            **_came(event),
+            "content": event.content,
+        }
+
+
+_FILE = ("mime_type", "sha256", "caption", "filename")
+_OUT: dict[str, Kind] = {"outbound": "flag"}
+
+TABLES: Mapping[str, Table] = {
+    "frame": Table(
+        {
+            "event": "text", **_CAME, "kind": "text", "family": "text", "field": "text",
+            "type": "text", **_WHO, "number_id": "text", "text": "text", "content": "json",
+            "context": "json",
+        },
+        "event", _everything,
+    ),
+    "messages": Table(
+        {
+            **_WHO, **_OUT, "type": "text", "text": "text", "reply_to": "text",
+            "changes": "text", "number_id": "text", **_CAME, "content": "json",
+        },
+        "message_id", _messages,
+    ),
+    "reactions": Table(
+        {**_WHO, "emoji": "text", "removed": "flag", **_OUT, **_CAME}, "message_id", _reactions
+    ),
+    "media": Table(
+        {
+            **_WHO, **_OUT, "type": "text", "media_id": "text",
+            **dict.fromkeys(_FILE, "text"), **_CAME,
+        },
+        "message_id", _media,
+    ),
+    "templates": Table(
+        {
+            "event": "text", "template_name": "text", "lang_code": "text",
+            "template_id": "text", "field": "text", "type": "text", "reason": "text",
+            "at": "time", **_CAME, "content": "json",
+        },
+        "event", _templates,
+    ),
+}  # fmt: skip
+
+
+def statuses(found: dict[str, _statuses.Course]) -> pd.DataFrame:
+    """Statuses with the time that each step took; what has not been reached is NA."""
+    made = frame(_statuses.rows(found), _statuses.COLUMNS, "message_id")
+    after = list(made.columns).index("failed_at") + 1
+    made.insert(after, "to_delivered", made["delivered_at"] - made["sent_at"])
+    made.insert(after + 1, "to_read", made["read_at"] - made["sent_at"])
+    return made
+
+
+def known_statuses(made: pd.DataFrame) -> dict[str, _statuses.Course]:
+    """Read an earlier frame of statuses, to go on from it."""
+    plain = made.astype(object).where(made.notna(), None)
+    records = plain.to_dict("records")
+    return {
+        str(message_id): _statuses.Course.of(
+            {str(name): _plain(value) for name, value in record.items()}
+        )
+        for message_id, record in zip(made.index, records, strict=True)
+    }
+
+
+def _plain(value: Any) -> Any:
+    """A time of pandas is a datetime of its own kind."""
+    return value.to_pydatetime() if hasattr(value, "to_pydatetime") else value
+
+
+def flow_answers(events: Iterable[Event]) -> pd.DataFrame:
+    """Answers to flows, each in a column `answer.…`; what cannot be read is in `unread`."""
+    rows: list[Row] = []
+    for event in _messages_in(events):
+        given, unread = answers(event.fields)
+        if given is not None:
+            rows.append({**_who(event), "unread": unread, "answers": given, **_came(event)})
+    names = list(dict.fromkeys(name for row in rows for name in row["answers"]))[:_MOST_ANSWERS]
+    chosen = {*names}
+    columns: dict[str, Kind] = {**_WHO, "unread": "text"}
+    for name in names:
+        values = [row["answers"][name] for row in rows if name in row["answers"]]
+        columns[f"answer.{name}"] = _kind_of(values)
+    for row in rows:
+        row.update({f"answer.{n}": v for n, v in row["answers"].items() if n in chosen})
+        row.update({name: None for name in columns if name not in row})
+    return frame(rows, columns | {"answers": "json"} | _CAME, "message_id")
+
+
+def _kind_of(values: list[Any]) -> Kind:
+    """The kind of column that these values fit into; objects when they are of several."""
+    kinds = {type(value) for value in values} - {type(None)}
+    if kinds == {str}:
+        return "text"
+    if kinds == {bool}:
+        return "flag"
+    if kinds == {int} and all(value is None or -_LONG <= value < _LONG for value in values):
+        return "number"
+    return "json"
+
+
+def raw(deliveries: Iterable[Delivery]) -> pd.DataFrame:
+    """Every delivery as it came. `body` is its text; `Inbox.delivery` has the exact bytes."""
+    columns: dict[str, Kind] = {
+        "delivery": "number", "received_at": "time", "kind": "text", "verified": "flag",
+        "reason": "text", "is_json": "flag", "path": "text", "identity": "text",
+        "size": "number", "headers": "json", "body": "text",
+    }  # fmt: skip
+    rows = (
+        one._asdict()
+        | {
+            "delivery": one.id,
+            "size": len(one.body),
+            "body": one.body.decode("utf-8", "replace"),
+        }
+        for one in deliveries
+    )
+    return frame(({name: row[name] for name in columns} for row in rows), columns, "delivery")

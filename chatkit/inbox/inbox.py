@@ -1,0 +1,287 @@
+"""Inbox: the deliveries of your webhooks, received, kept, and read as DataFrames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, Self
+from weakref import WeakSet
+
+from chatkit.errors import InputError
+from chatkit.inbox.delivery import Delivery, Which
+from chatkit.inbox.events import Event, events
+from chatkit.inbox.statuses import courses
+from chatkit.inbox.store import Store
+from chatkit.profile import ServiceProfile
+from chatkit.secret import Secret
+
+if TYPE_CHECKING:
+    import ssl
+
+    import pandas as pd
+
+    from chatkit.inbox.receiver import Receiver, Unverified
+    from chatkit.inbox.replay import Replayed
+    from chatkit.inbox.signature import Scheme
+
+Bound = datetime | str | int | None
+
+
+class Reader(Protocol):
+    """Who reads on as deliveries come."""
+
+    def stop(self) -> None:
+        """Read no more; when it returns nothing reads any longer."""
+
+
+class Inbox:
+    """Everything that was delivered to you; each delivery once, and every one as it came.
+
+        inbox = chatkit.Inbox()               # a file in your own data folder
+        receiver = inbox.serve(secret)        # takes deliveries at receiver.url
+        inbox.messages(since="2026-11-01")
+
+    The frames take these choices, which the database makes:
+
+    - `since`, `until`: a time (from it on, before it), or the id of a delivery (after it,
+      up to it). `since=inbox.last` a moment ago makes a frame of what has come since.
+    - `kinds`: kinds of events, as the service names them.
+    - `contact`: a number in E.164 form, as contacts have it.
+    - `verified`: True leaves out what was not signed rightly, which anyone can send; False
+      takes only that, None takes both.
+
+    Args:
+        url: None for a file in your own data folder, a path, or the address of a PostgreSQL
+            database that a team shares: `postgresql://user:password@host/name`.
+        profile: What the service does where the API document is silent: of a delivery the
+            names of two fields and the signature scheme.
+
+    Raises:
+        InputError: The address is none of these.
+        StoreError: It cannot be opened.
+    """
+
+    def __init__(self, url: str | Path | None = None, *, profile: ServiceProfile | None = None):
+        self.profile = profile or ServiceProfile()
+        self._store = Store(url)
+        self._receivers: list[Receiver] = []
+        self._readers: WeakSet[Reader] = WeakSet()
+
+    def __repr__(self) -> str:
+        count = self._store.count
+        doubtful = count(Which(verified=False))
+        left_out = f", {doubtful:,} of them not verified and left out" if doubtful else ""
+        return f"<inbox {self.shown}: {count(Which()):,} deliveries{left_out}>"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop all receivers of this inbox, and let go of the database."""
+        while self._receivers:
+            self._receivers.pop().stop()
+        for reader in list(self._readers):
+            reader.stop()
+        self._store.close()
+
+    @property
+    def shown(self) -> str:
+        """Where the deliveries lie, without a password."""
+        return self._store.shown
+
+    def read_by(self, reader: Reader) -> None:
+        """Stop somebody who reads on in a thread of its own when this inbox closes."""
+        self._readers.add(reader)
+
+    # --- receiving ---
+
+    def serve(
+        self,
+        secret: str | Secret | Sequence[str | Secret] | None = None,
+        *,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        tls: bool = True,
+        unverified: Unverified = "keep",
+        scheme: Scheme | None = None,
+    ) -> Receiver:
+        """Take deliveries from now on, in a thread; each is stored before it is acknowledged.
+
+        Args:
+            secret: The signing secret of the registration; several while it is changed, or
+                of several registrations. None: nothing can be verified.
+            host: Where to listen; another machine can reach it only when you say so.
+            port: 0 takes any that is free.
+            tls: True serves HTTPS with a certificate that this process makes for this
+                machine (`receiver.trusting()` tells a client); False is for behind a proxy
+                that has a real one.
+            unverified: What to do with deliveries that are not signed rightly. They are kept,
+                marked and left out of frames, because the API document does not tell the
+                scheme: were it guessed wrongly, "refuse" would lose them all.
+            scheme: A signature scheme that the profile has no name for.
+
+        Raises:
+            BadSignature: A secret cannot be used with the scheme.
+            OSError: The port is taken, or the host is not an address of this machine.
+        """
+        from chatkit.inbox.intake import Intake
+        from chatkit.inbox.receiver import Receiver
+
+        given = [] if secret is None else [secret] if isinstance(secret, str | Secret) else secret
+        intake = Intake(self.profile, [Secret(one) for one in given], scheme)
+        receiver = Receiver(
+            self._store, intake, host=host, port=port, tls=tls, unverified=unverified
+        )
+        self._receivers.append(receiver)
+        return receiver
+
+    def replay(
+        self,
+        delivery: int,
+        url: str,
+        *,
+        secret: str | Secret | None = None,
+        allow: Sequence[str] = (),
+        trusting: ssl.SSLContext | None = None,
+    ) -> Replayed:
+        """Send a stored delivery to another address: the same body, byte by byte.
+
+        Args:
+            delivery: Its id.
+            url: Where to. Only this machine, unless the host is named in `allow`.
+            secret: Sign it anew, as of now; None sends the old signature, which a receiver
+                takes for too old after some minutes.
+            allow: Hosts outside this machine that may be sent to.
+            trusting: A TLS context that trusts the receiver, like `receiver.trusting()`.
+
+        Raises:
+            InputError: There is no such delivery, or the address is not allowed.
+        """
+        from chatkit.inbox.replay import replay
+
+        signing = None if secret is None else Secret(secret)
+        return replay(self.delivery(delivery), url, self.profile, signing, allow, trusting)
+
+    # --- reading: what makes frames is loaded late, a receiver alone has no need of pandas ---
+
+    @property
+    def last(self) -> int:
+        """The id of the last delivery; 0 while there is none."""
+        return self._store.last()
+
+    def delivery(self, delivery: int) -> Delivery:
+        """Read one delivery: its headers, its exact bytes, and the verdict on its signature.
+
+        Raises:
+            InputError: There is none of that id.
+        """
+        return self._store.get(delivery)
+
+    def deliveries(self, **choice: Any) -> Iterator[Delivery]:
+        """Read deliveries one by one, however many there are; `repeats=True` takes repeats too."""
+        return self._store.read(self._which(**choice))
+
+    def events(self, **choice: Any) -> Iterator[Event]:
+        """Read events one by one, however many there are."""
+        contact = choice.get("contact")
+        for delivery in self.deliveries(**choice):
+            for event in events(delivery, self.profile):
+                if contact is None or event.contact == contact:
+                    yield event
+
+    def frame(self, **choice: Any) -> pd.DataFrame:
+        """Make a frame of everything: one row for each event, known or not."""
+        return self._table("frame", self.events(**choice))
+
+    def messages(self, **choice: Any) -> pd.DataFrame:
+        """Make a frame of messages of both sides, each once, indexed by their ids."""
+        return self._table("messages", self.events(**choice))
+
+    def reactions(self, **choice: Any) -> pd.DataFrame:
+        """Make a frame of the last reaction of each contact to each message, indexed by message."""
+        return self._table("reactions", self.events(**choice))
+
+    def media(self, **choice: Any) -> pd.DataFrame:
+        """Make a frame of the files in messages: id, type, checksum, caption."""
+        return self._table("media", self.events(**choice))
+
+    def templates(self, **choice: Any) -> pd.DataFrame:
+        """Make a frame of what the platform decided about templates: approved, rejected, paused."""
+        return self._table("templates", self.events(**choice))
+
+    def flow_answers(self, **choice: Any) -> pd.DataFrame:
+        """Make a frame of the answers to flows, each field of the form in a column of its own."""
+        from chatkit.inbox import frames
+
+        return frames.flow_answers(self.events(**choice))
+
+    def statuses(self, *, onto: pd.DataFrame | None = None, **choice: Any) -> pd.DataFrame:
+        """Make a frame of the status of each message, with the time that each step took.
+
+        Args:
+            onto: An earlier frame of statuses to go on from: only what came after it is read.
+            choice: As for all frames.
+        """
+        from chatkit.inbox import frames
+
+        if onto is None:
+            return frames.statuses(courses(self.events(**choice)))
+        known = frames.known_statuses(onto)
+        since = max((course.delivery for course in known.values()), default=0)
+        return frames.statuses(courses(self.events(**{"since": since, **choice}), known))
+
+    def raw(self, **choice: Any) -> pd.DataFrame:
+        """Make a frame of every delivery as it came, repeats and unverified ones too."""
+        from chatkit.inbox import frames
+
+        return frames.raw(self.deliveries(**{"verified": None, "repeats": True, **choice}))
+
+    def chunks(self, rows: int = 20_000, **choice: Any) -> Iterator[pd.DataFrame]:
+        """Make frames of everything, so many events each: for more than memory can hold."""
+        if rows < 1:
+            raise InputError("A chunk has at least one row.")
+        left = self.events(**choice)
+        while batch := [*islice(left, rows)]:
+            yield self._table("frame", batch)
+
+    def _table(self, name: str, found: Iterable[Event]) -> pd.DataFrame:
+        from chatkit.inbox import frames
+
+        table = frames.TABLES[name]
+        return frames.frame(table.rows(found), table.columns, table.key)
+
+    def _which(
+        self,
+        since: Bound = None,
+        until: Bound = None,
+        kinds: str | Sequence[str] | None = None,
+        contact: str | None = None,
+        verified: bool | None = True,
+        repeats: bool = False,
+    ) -> Which:
+        piece = None
+        if contact is not None:
+            piece = contact.removeprefix("+").encode()
+        return Which(
+            _bound(since),
+            _bound(until),
+            [kinds] if isinstance(kinds, str) else kinds,
+            verified,
+            piece,
+            repeats,
+        )
+
+
+def _bound(given: Bound) -> datetime | int | None:
+    """A bound as a person writes it: an id, a time, or a time in ISO 8601."""
+    try:
+        return datetime.fromisoformat(given) if isinstance(given, str) else given
+    except ValueError:
+        raise InputError(
+            f"{given!r:.40} is no time: write 2026-11-20 or 2026-11-20T14:00"
+        ) from None

@@ -1,0 +1,295 @@
+"""Where deliveries lie: a SQLite file, or a PostgreSQL database that a team shares.
+
+The only import of SQLAlchemy. One table holds every delivery as it came; nothing in it is
+ever changed or left out. The view `delivery_once` leaves out repeats: a service sends a
+delivery again until it is told that it arrived, so a repeat is the rule, not the exception.
+
+Ids are given in the order of commits, also when several receivers write: who has read up
+to an id has missed none before it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.exc import DataError, IntegrityError, SQLAlchemyError
+
+from chatkit.bulk.journalfile import make_folder
+from chatkit.errors import InputError, StoreError
+from chatkit.inbox.delivery import Delivery, Entry, Which
+
+_SCHEMA = 1
+_PAGE = 100  # deliveries that are in memory together: a body may have megabytes
+_STRETCH = 10_000  # ids that one question asks about: the same effort for any choice
+_WAIT = 5  # seconds for a lock, a connection or a statement; after them: not stored
+_LOCK = 0x63686B69  # any number: it orders the writers of one PostgreSQL database
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+_metadata = sa.MetaData()
+_about = sa.Table("inbox", _metadata, sa.Column("version", sa.Integer, nullable=False))
+_delivery = sa.Table(
+    "delivery",
+    _metadata,
+    sa.Column("id", sa.BigInteger().with_variant(sa.Integer, "sqlite"), primary_key=True),
+    sa.Column("received", sa.BigInteger, nullable=False),  # microseconds since 1970, UTC
+    sa.Column("identity", sa.Text, nullable=False),  # repeats of one delivery share it
+    sa.Column("kind", sa.Text),
+    sa.Column("verified", sa.Boolean, nullable=False),
+    sa.Column("reason", sa.Text, nullable=False),
+    sa.Column("is_json", sa.Boolean, nullable=False),
+    sa.Column("path", sa.Text, nullable=False),
+    sa.Column("headers", sa.Text, nullable=False),
+    sa.Column("body", sa.LargeBinary, nullable=False),
+    sa.Index("delivery_identity", "identity", "id"),
+    sa.Index("delivery_kind", "kind", "id"),
+    sa.Index("delivery_received", "received", "id"),
+    sqlite_autoincrement=True,  # an id is never given twice
+)
+_once = sa.Table("delivery_once", sa.MetaData(), *(sa.Column(c.name, c.type) for c in _delivery.c))
+_VIEW = """delivery_once AS SELECT * FROM delivery AS d WHERE NOT EXISTS
+ (SELECT 1 FROM delivery AS e WHERE e.identity = d.identity AND e.id < d.id)"""
+
+
+class Store:
+    """One database of deliveries; may be used from any thread, by several processes.
+
+    Args:
+        url: None for `inbox.sqlite` in the user's own data folder; the path of a file; or
+            `postgresql://user:password@host/database`.
+
+    Raises:
+        InputError: It is none of these.
+        StoreError: It cannot be opened, or another version of chatkit wrote it.
+    """
+
+    def __init__(self, url: str | Path | None = None) -> None:
+        address = _address(url)
+        self.shown = address.render_as_string(hide_password=True)
+        self._sqlite = address.get_backend_name() == "sqlite"
+        try:
+            if self._sqlite and address.database:
+                _make_file(Path(address.database))
+            self._engine = _engine(address)
+            self._prepare()
+        except ImportError:
+            raise InputError(
+                "PostgreSQL needs its driver: pip install 'chatkit[postgresql]'"
+            ) from None
+        except (SQLAlchemyError, OSError) as error:
+            raise StoreError(f"The inbox {self.shown} cannot be opened: {_short(error)}") from None
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        self._engine.dispose()
+
+    # --- writing ---
+
+    def write(self, entries: Sequence[Entry]) -> None:
+        """Store deliveries, all or none; they are durable when this returns.
+
+        Raises:
+            StoreError: Nothing was stored, or it cannot be known.
+        """
+        rows = [entry._asdict() for entry in entries]
+        try:
+            with self._engine.begin() as connection:
+                if not self._sqlite:
+                    self._queue(connection)
+                connection.execute(sa.insert(_delivery), rows)
+        except SQLAlchemyError as error:
+            refused = StoreError(f"The deliveries could not be stored: {_short(error)}")
+            refused.of_one = isinstance(error, DataError | IntegrityError)
+            raise refused from None
+
+    # --- reading ---
+
+    def read(self, which: Which) -> Iterator[Delivery]:
+        """Read deliveries in the order of their ids, some at a time; later ones are left out."""
+        table = _delivery if which.repeats else _once
+        last, top = self._bounds(which)
+        stretch = _PAGE
+        while last < top:  # no transaction stays open while a page is worked on
+            end = min(last + stretch, top)
+            query = self._chosen(sa.select(table), table, which)
+            query = query.where(table.c.id > last, table.c.id <= end).order_by(table.c.id)
+            rows = self._rows(query.limit(_PAGE))
+            yield from map(_delivered, rows)
+            last = end if len(rows) < _PAGE else rows[-1].id
+            few = len(rows) < _PAGE // 4
+            stretch = min(stretch * 4, _STRETCH) if few else max(stretch // 4, _PAGE)
+
+    def _bounds(self, which: Which) -> tuple[int, int]:
+        """After which id to begin, and with which to end."""
+        first, top = 0, self.last()
+        if isinstance(which.until, int):
+            top = min(top, which.until)
+        if isinstance(which.since, int):
+            first = which.since
+        elif which.since is not None:
+            since = _delivery.c.received >= _microseconds(which.since)
+            first = (
+                self._number(
+                    sa.select(sa.func.coalesce(sa.func.min(_delivery.c.id), top + 1)).where(since)
+                )
+                - 1
+            )
+        return max(first, 0), top
+
+    def get(self, delivery: int) -> Delivery:
+        """Read one delivery.
+
+        Raises:
+            InputError: There is none of that id.
+        """
+        for found in self.read(Which(since=delivery - 1, until=delivery, repeats=True)):
+            return found
+        raise InputError(f"The inbox has no delivery {delivery}.")
+
+    def last(self) -> int:
+        """The id of the last delivery; 0 while there is none."""
+        return self._number(sa.select(sa.func.coalesce(sa.func.max(_delivery.c.id), 0)))
+
+    def count(self, which: Which) -> int:
+        """How many deliveries are meant."""
+        table = _delivery if which.repeats else _once
+        query = sa.select(sa.func.count()).select_from(table)
+        return self._number(self._chosen(query, table, which))
+
+    def _chosen(self, query: Any, table: sa.Table, which: Which) -> Any:
+        for bound, after in ((which.since, True), (which.until, False)):
+            if isinstance(bound, datetime):
+                moment = _microseconds(bound)
+                received = table.c.received
+                query = query.where(received >= moment if after else received < moment)
+            elif bound is not None:
+                query = query.where(table.c.id > bound if after else table.c.id <= bound)
+        if which.kinds is not None:
+            query = query.where(table.c.kind.in_([*which.kinds]))
+        if which.verified is not None:
+            query = query.where(table.c.verified == which.verified)
+        if which.containing is not None:
+            piece = sa.literal(which.containing, sa.LargeBinary)
+            places = sa.func.instr(table.c.body, piece)
+            if not self._sqlite:
+                places = sa.func.position(piece.op("IN")(table.c.body))
+            query = query.where(places > 0)
+        return query
+
+    def _number(self, query: Any) -> int:
+        return int(self._rows(query)[0][0])
+
+    def _rows(self, query: Any) -> Sequence[Any]:
+        try:
+            with self._engine.connect() as connection:
+                return connection.execute(query).all()
+        except SQLAlchemyError as error:
+            raise StoreError(f"The inbox {self.shown} cannot be read: {_short(error)}") from None
+
+    # --- the database ---
+
+    def _prepare(self) -> None:
+        """Make what is missing; of several processes that start together one does."""
+        with self._engine.begin() as connection:
+            if self._sqlite:
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
+            else:
+                self._queue(connection)
+            _metadata.create_all(connection)
+            made = "VIEW IF NOT EXISTS" if self._sqlite else "OR REPLACE VIEW"
+            connection.exec_driver_sql(f"CREATE {made} {_VIEW}")
+            version = connection.execute(sa.select(_about.c.version)).scalar()
+            if version is None:
+                connection.execute(sa.insert(_about).values(version=_SCHEMA))
+            elif version != _SCHEMA:
+                raise StoreError(
+                    f"The inbox {self.shown} has schema {version}, and this version of chatkit "
+                    f"reads schema {_SCHEMA}: use the version that wrote it."
+                )
+
+    def _queue(self, connection: sa.Connection) -> None:
+        """Wait for the other writers: ids are then in the order of commits."""
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
+
+
+def _address(url: str | Path | None) -> sa.URL:
+    if url is None:
+        from platformdirs import user_data_path
+
+        data = os.environ.get("CHATKIT_DATA")
+        folder = Path(data).expanduser() if data else user_data_path("chatkit", appauthor=False)
+        url = folder / "inbox.sqlite"
+    if isinstance(url, Path) or "://" not in url:
+        return sa.URL.create("sqlite", database=str(Path(url).expanduser().absolute()))
+    try:
+        address = sa.make_url(url)
+    except (SQLAlchemyError, ValueError):
+        address = sa.URL.create("unknown")  # never shown: it may hold a password
+    backend = address.get_backend_name()
+    if backend == "postgresql":
+        return address.set(drivername="postgresql+psycopg")
+    if backend != "sqlite":
+        raise InputError(
+            "An inbox is a file, sqlite:///file or postgresql://user:password@host/name."
+        )
+    if not address.database or address.database == ":memory:":
+        raise InputError("An inbox in memory would forget what it acknowledged: name a file.")
+    return sa.URL.create("sqlite", database=str(Path(address.database).absolute()))
+
+
+def _engine(address: sa.URL) -> sa.Engine:
+    if address.get_backend_name() != "sqlite":
+        options = f"-c statement_timeout={_WAIT}s -c lock_timeout={_WAIT}s -c synchronous_commit=on"
+        return sa.create_engine(
+            address,
+            hide_parameters=True,  # they are what people wrote
+            pool_pre_ping=True,
+            connect_args={"connect_timeout": _WAIT, "options": options},
+        )
+    engine = sa.create_engine(address, hide_parameters=True, connect_args={"timeout": _WAIT})
+
+    @sa.event.listens_for(engine, "connect")
+    def prepare(connection: Any, record: Any) -> None:
+        for pragma in ("journal_mode = WAL", "synchronous = FULL", "fullfsync = ON"):
+            connection.execute(f"PRAGMA {pragma}")
+
+    return engine
+
+
+def _make_file(path: Path) -> None:
+    """Make the file for its owner alone: it holds what customers wrote."""
+    if not path.parent.exists():
+        make_folder(path.parent)
+    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+
+
+def _delivered(row: Any) -> Delivery:
+    return Delivery(
+        id=row.id,
+        received_at=_EPOCH + timedelta(microseconds=row.received),
+        identity=row.identity,
+        kind=row.kind,
+        verified=row.verified,
+        reason=row.reason,
+        is_json=row.is_json,
+        path=row.path,
+        headers=tuple((name, value) for name, value in json.loads(row.headers)),
+        body=bytes(row.body),
+    )
+
+
+def _microseconds(moment: datetime) -> int:
+    """A time as it is stored. Without an offset it is UTC."""
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return (moment - _EPOCH) // timedelta(microseconds=1)
+
+
+def _short(error: BaseException) -> str:
+    """What a database says, in one line, without the statement."""
+    lines = str(getattr(error, "orig", None) or error).strip().splitlines()
+    return lines[0][:200] if lines else type(error).__name__

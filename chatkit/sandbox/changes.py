@@ -1,0 +1,192 @@
+"""Changes: what the upstream messaging platform tells of messages, templates and flows.
+
+The API document says that such changes are forwarded and shows none of them. These have
+the shape that the upstream platform documents: an object of entries of changes, each a
+field and its value.
+"""
+
+import hashlib
+import json
+from base64 import b64encode
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
+
+from chatkit.sandbox.room import upstream_id
+
+Json = dict[str, Any]
+Direction = Literal["inbound", "outbound"]
+STATUSES = ("sent", "delivered", "read")
+#: Errors that upstream gives for a message that fails: what it is, and for which template.
+ERRORS: Mapping[int, str] = {
+    130472: "User's number is part of an experiment",
+    131026: "Message undeliverable",
+    131047: "Re-engagement message",
+    131049: "This message was not delivered to maintain healthy ecosystem engagement.",
+    131051: "Unsupported message type",
+    131053: "Media upload error",
+}
+_MIME = {
+    "image": "image/jpeg",
+    "video": "video/mp4",
+    "audio": "audio/mpeg",
+    "voice": "audio/ogg; codecs=opus",
+    "document": "application/pdf",
+    "sticker": "image/webp",
+}
+MEDIA = tuple(_MIME)
+#: The number the account sends from: one that is kept free for fiction.
+BUSINESS = "12125550100"
+
+
+class Person(NamedTuple):
+    """Who writes to the account: a whole number in digits, and the name they gave themselves."""
+
+    number: str
+    name: str
+
+
+def change(field: str, value: Json, at: int | None = None) -> Json:
+    """One change as upstream wraps it. Messages have their time inside, others beside."""
+    entry: Json = {"id": upstream_id(1, "102"), "changes": [{"value": value, "field": field}]}
+    if at is not None:
+        entry["time"] = at
+    return {"object": "whatsapp_business_account", "entry": [entry]}
+
+
+# --- messages and their statuses ------------------------------------------------------
+
+
+def inbound(person: Person, message: Json) -> Json:
+    """A customer's message."""
+    return change("messages", _value(person, messages=[{"from": person.number, **message}]))
+
+
+def outbound(person: Person, message: Json) -> Json:
+    """A message that the account sent."""
+    sent = {"from": BUSINESS, "to": person.number, **message}
+    return change("smb_message_echoes", _value(person, message_echoes=[sent]))
+
+
+def status(
+    person: Person, message_id: str, name: str, at: int, error: int | None, category: str
+) -> Json:
+    """How far a message of the account has come; with an error only when it failed."""
+    told: Json = {
+        "id": message_id,
+        "status": name,
+        "timestamp": str(at),
+        "recipient_id": person.number,
+    }
+    if error is not None:
+        title = ERRORS[error]
+        told["errors"] = [
+            {"code": error, "title": title, "message": title, "error_data": {"details": title}}
+        ]
+    else:
+        digest = hashlib.sha256(f"{person.number} {category}".encode()).hexdigest()
+        told["conversation"] = {"id": digest[:32], "origin": {"type": category}}
+        told["pricing"] = {
+            "billable": category != "service",
+            "pricing_model": "PMP",
+            "category": category,
+        }
+    return change("messages", _value(person, statuses=[told]))
+
+
+def message(
+    kind: str, message_id: str, at: int, content: Json, reply_to: str | None = None
+) -> Json:
+    """A message without its sender."""
+    made: Json = {"id": message_id, "timestamp": str(at), "type": kind, kind: content}
+    return made | ({"context": {"from": BUSINESS, "id": reply_to}} if reply_to else {})
+
+
+def text(body: str) -> Json:
+    """The content of a text message."""
+    return {"body": body}
+
+
+def media(kind: str, media_id: str, caption: str | None) -> Json:
+    """The content of a message that holds a file: its id, under which upstream keeps it."""
+    content: Json = {
+        "mime_type": _MIME[kind],
+        "sha256": b64encode(hashlib.sha256(media_id.encode()).digest()).decode(),
+        "id": media_id,
+    }
+    if kind == "document":
+        content["filename"] = "document.pdf"
+    if kind == "sticker":
+        content["animated"] = False
+    if kind == "voice":
+        content["voice"] = True
+    if caption and kind in ("image", "video", "document"):
+        content["caption"] = caption
+    return content
+
+
+def reaction(message_id: str, emoji: str) -> Json:
+    """The content of a reaction; without an emoji it takes the earlier one back."""
+    return {"message_id": message_id, "emoji": emoji}
+
+
+def flow_answer(answer: Mapping[str, Any], flow_token: str) -> Json:
+    """The content of an answered flow: its answer is JSON inside a text."""
+    told = json.dumps({**answer, "flow_token": flow_token}, ensure_ascii=False)
+    reply = {"name": "flow", "body": "Sent", "response_json": told}
+    return {"type": "nfm_reply", "nfm_reply": reply}
+
+
+def button(label: str) -> Json:
+    """The content of the answer to a template's button."""
+    return {"payload": label, "text": label}
+
+
+def _value(person: Person, **told: list[Json]) -> Json:
+    metadata = {"display_phone_number": BUSINESS, "phone_number_id": upstream_id(1, "106")}
+    contact = {"profile": {"name": person.name}, "wa_id": person.number}
+    return {
+        "messaging_product": "whatsapp",
+        "metadata": metadata,
+        "contacts": [contact],
+        **told,
+    }
+
+
+# --- templates and flows --------------------------------------------------------------
+
+
+def template_status(
+    content_id: int, name: str, lang_code: str, event: str, reason: str, at: int
+) -> Json:
+    """What upstream decided about a template content."""
+    value = _template(content_id, name, lang_code) | {"event": event, "reason": reason}
+    return change("message_template_status_update", value, at)
+
+
+def template_components(content_id: int, name: str, lang_code: str, content: Json, at: int) -> Json:
+    """That a template content was edited, and how it is now."""
+    value = _template(content_id, name, lang_code) | {"message_template_element": content["text"]}
+    if content.get("footer"):
+        value["message_template_footer"] = content["footer"]
+    return change("message_template_components_update", value, at)
+
+
+def flow_status(wa_flow_id: str, name: str, old: str | None, new: str, at: int) -> Json:
+    """That a flow was made, or came into another state."""
+    value: Json = {"event": "FLOW_STATUS_CHANGE", "flow_id": wa_flow_id}
+    if old is None:
+        value["message"] = f"Flow {name} has been created with {new} status"
+    else:
+        value |= {
+            "message": f"Flow {name} changed status from {old} to {new}",
+            "old_status": old,
+        }
+    return change("flows", value | {"new_status": new}, at)
+
+
+def _template(content_id: int, name: str, lang_code: str) -> Json:
+    return {
+        "message_template_id": int(upstream_id(content_id, "15")),
+        "message_template_name": name,
+        "message_template_language": lang_code,
+    }

@@ -1,0 +1,343 @@
+"""Webhooks: HTTPS addresses that receive what happens (API document, Webhook registration)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, Field
+
+from chatkit.answer import Envelope
+from chatkit.call import Call
+from chatkit.endpoints import Key, Undo
+from chatkit.errors import InputError, NotFound, NotPermitted, SettingsError
+from chatkit.record import Body, Id, Record
+from chatkit.resource import Resource
+from chatkit.secret import Secret
+from chatkit.webhooks import secrets as signingsecrets
+from chatkit.webhooks.health import ORDER, judge, moment, span
+from chatkit.webhooks.rotation import Rotation, beside
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from chatkit.bulk.plan import Plan
+
+#: What a registration can ask for beside the kinds that the profile names, and what it means.
+_ALL, _STATUS = "*", "chat.message.status"
+_FAMILIES = {
+    "inbound": "messages from customers",
+    "outbound": "messages that the account sent",
+    "reaction": "reactions to messages",
+    "media": "messages from customers that hold a file",
+    "template": "what the platform says of template contents",
+    "raw": "every other change that the platform tells",
+}
+
+
+class Webhook(Record):
+    """A registration. `webhook_secret` is there once, on create: `webhook_secret.reveal()`."""
+
+    listed: ClassVar[tuple[str, ...]] = (
+        "id", "url", "is_active", "events", "has_signing_secret", "last_delivery_at",
+        "last_delivery_status", "last_delivery_http_status", "last_delivery_error",
+        "created_at", "updated_at",
+    )  # fmt: skip
+
+    id: Id
+    url: str | None = None
+    is_active: bool | None = None
+    events: list[str] | None = None
+    has_signing_secret: bool | None = None
+    webhook_secret: Secret | None = None
+    last_delivery_at: datetime | None = None
+    last_delivery_status: Any = None
+    last_delivery_http_status: Any = None
+    last_delivery_error: Any = None
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+
+
+def _https(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme != "https" or not parts.hostname:
+        raise ValueError("must be an https:// address (API document, Limits)")
+    return url
+
+
+def _asked(events: list[str]) -> list[str]:
+    if not events:
+        raise ValueError("must name one kind of event at least, or ['*'] for all")
+    if "" in events:
+        raise ValueError("must not hold an empty name")
+    if len(set(events)) < len(events):
+        raise ValueError("must name each kind of event once")
+    return events
+
+
+class WebhookBody(Body):
+    """What may be sent of a registration."""
+
+    url: Annotated[str, AfterValidator(_https)] = Field(
+        description="The https:// address that receives the events."
+    )
+    events: Annotated[list[str], AfterValidator(_asked)] = Field(
+        description="Event kinds, or ['*'] for all."
+    )
+    is_active: bool = Field(True, description="Whether events are delivered.")
+
+
+class Webhooks(Resource[Webhook]):
+    """The webhook registrations of the account, ten at most.
+
+    The signing secret is in the answer to `create` and nowhere else: keep it then.
+    """
+
+    path = ("webhooks",)
+    noun = "webhook"
+    record = Webhook
+    body = WebhookBody
+    paged = False
+    update_method = "PATCH"
+    natural_key = ("url",)
+    most: ClassVar[int] = 10
+    lost = "its signing secret was in that answer: delete it and create it again"
+
+    def frame(self) -> pd.DataFrame:
+        """Read the registrations into a DataFrame, one row each, indexed by id.
+
+        Raises:
+            BadAnswer: The list is not as documented.
+        """
+        return self._frame()
+
+    def event_kinds(self) -> dict[str, str]:
+        """Name the kinds of events that can be asked for, and what each means.
+
+        The API document names the first two; the others are as the profile says.
+        """
+        kinds = {_ALL: "all events", _STATUS: "how far messages of the account have come"}
+        named = {getattr(self.profile, f"event_kind_{n}"): says for n, says in _FAMILIES.items()}
+        return kinds | named
+
+    def create(self, *, keyring: bool = False, **fields: Any) -> Webhook:
+        """Register an address and return it with its signing secret: it is shown this once.
+
+        `webhook.webhook_secret.reveal()` is its text. With `keyring=True` it is also kept in
+        the keyring of this machine, where `secret(id)` finds it.
+
+        Raises:
+            InputError: A field is missing, unknown or wrong, or the account has ten webhooks;
+                nothing was sent.
+            SettingsError: The keyring is missing or fails; nothing was sent.
+            Refused: The service takes no second webhook for this address.
+            InDoubt: The answer was lost, and the signing secret with it.
+        """
+        self.body.whole(fields, f"This {self.noun}", self.required())
+        if keyring:
+            self.check_keyring()
+        self._check_room()
+        webhook = super().create(**fields)
+        if keyring and webhook.webhook_secret is not None:
+            try:
+                self.keep_secret(webhook.id, webhook.webhook_secret)
+            except SettingsError as error:
+                warnings.warn(
+                    f"Webhook {webhook.id} is created, but {error} It is in the webhook that "
+                    "was returned, and nowhere else.",
+                    stacklevel=3,
+                )
+        return webhook
+
+    def activate(self, key: Key) -> Webhook:
+        """Have events delivered to a webhook again.
+
+        Raises:
+            NotFound: There is none with that id.
+            InDoubt: The answer was lost; the change may have landed.
+        """
+        return self.update(key, is_active=True)
+
+    def deactivate(self, key: Key) -> Webhook:
+        """Have no more events delivered to a webhook; it keeps its signing secret.
+
+        Raises:
+            NotFound: There is none with that id.
+            InDoubt: The answer was lost; the change may have landed.
+        """
+        return self.update(key, is_active=False)
+
+    def health(self, *, quiet: float | timedelta = 24, now: datetime | None = None) -> pd.DataFrame:
+        """Tell how each webhook is by its last delivery, those that need you first.
+
+        `health` is one of failing, silent (no delivery for longer than `quiet`), never,
+        inactive and healthy; `reason` says why.
+
+        Args:
+            quiet: Hours without a delivery that are normal for you, or a timedelta.
+            now: When to judge; the present without it.
+
+        Raises:
+            InputError: One of them cannot be used.
+        """
+        from chatkit.bulk.table import records
+
+        longest, at, frame = span(quiet), moment(now), self._frame()
+        rows = range(len(frame))
+        found = [judge(fields, at, longest) for fields in records(frame, list(rows))]
+        judged = frame.assign(
+            health=[verdict.health for verdict in found],
+            reason=[verdict.reason for verdict in found],
+        )
+        return judged.iloc[sorted(rows, key=lambda row: ORDER.index(found[row].health))]
+
+    def rotate(self, key: Key, *, url: str | None = None) -> Rotation:
+        """Plan to give a webhook a new signing secret: a new one beside it, then the old one goes.
+
+        Nothing is sent before `rotation.apply()`.
+
+        Args:
+            key: The id of the webhook.
+            url: The address of the new one. Without it the same with `rotated=1` in its
+                query: one address twice could not be told apart, and is refused by many.
+
+        Raises:
+            NotFound: There is none with that id.
+            InputError: The address cannot be one, or the account has ten webhooks already.
+        """
+        old = self.get(key)
+        self._check_room()
+        live = self._frame()
+        if url is None:
+            url = beside(str(old.url), {str(one) for one in live["url"]})
+        row = live.loc[[old.id], ["url", "events", "is_active"]]
+        plan = self.plan(row.reset_index(drop=True).assign(url=[url]))
+        if not len(plan.refused) and plan.counts["create"] == 1:
+            return Rotation(self, old, plan)
+        reason = "; ".join(cell.reason for cell in plan.cells) or "a webhook has this address"
+        raise InputError(f"Webhook {old.id} cannot be rotated to {url}: {reason}.")
+
+    def plan(
+        self,
+        frame: pd.DataFrame | None = None,
+        delete: Iterable[Any] | None = None,
+        *,
+        skip_invalid: bool = False,
+        other_account: bool = False,
+        duplicates: bool = False,
+    ) -> Plan:
+        """Show what an edited frame would change, and how full the account gets.
+
+        The arguments are those of every room. Nothing is sent before `plan.apply()`.
+
+        Raises:
+            InputError: The frame as a whole cannot be planned.
+        """
+        plan = super().plan(
+            frame,
+            delete,
+            skip_invalid=skip_invalid,
+            other_account=other_account,
+            duplicates=duplicates,
+        )
+        counts = plan.counts
+        after = plan.setting.total + counts["create"] - counts["delete"]
+        if counts["create"] and after >= self.most:
+            plan.notes.append(
+                f"The account then has {after} of {self.most} webhooks: no other can be created "
+                "before one is deleted."
+            )
+        return plan
+
+    # --- signing secrets ------------------------------------------------------------
+
+    def check_keyring(self) -> None:
+        """Make sure that the keyring of this machine keeps what it is given.
+
+        Raises:
+            SettingsError: It does not; the text says what to do instead.
+        """
+        signingsecrets.check(self.transport.connection.account)
+
+    def keep_secret(self, key: Key, secret: Secret) -> None:
+        """Keep a signing secret in the keyring of this machine, such as one of `plan.secrets`.
+
+        Raises:
+            SettingsError: The keyring is missing or fails.
+        """
+        signingsecrets.keep(self.transport.connection.account, int(self.checked(key)), secret)
+
+    def secret(self, key: Key) -> Secret:
+        """Return the signing secret that is kept in the keyring of this machine.
+
+        Raises:
+            SettingsError: It is not kept there, or the keyring is missing or fails.
+        """
+        key = self.checked(key)
+        found = signingsecrets.kept(self.transport.connection.account, int(key))
+        if found is None:
+            raise SettingsError(
+                f"No signing secret of webhook {key} is kept on this machine, and the service "
+                f"shows it once only: client.webhooks.rotate({key}) gives it a new one."
+            )
+        return found
+
+    def forget_secret(self, key: Key) -> None:
+        """Remove a signing secret from the keyring of this machine.
+
+        Raises:
+            SettingsError: The keyring is missing or fails.
+        """
+        signingsecrets.forget(self.transport.connection.account, int(self.checked(key)))
+
+    # --- calls and answers ----------------------------------------------------------
+
+    def _check_room(self) -> None:
+        """Refuse an eleventh webhook before it is sent; who may not read the list is let on."""
+        call = self.list_call()
+        try:
+            there = self.many(call, self.transport.send(call).data)
+        except NotPermitted:
+            return
+        if len(there) < self.most:
+            return
+        idle = [webhook.id for webhook in there if webhook.is_active is False]
+        unused = [webhook.id for webhook in there if webhook.last_delivery_at is None]
+        hint = f"; inactive: {idle}" if idle else f"; never used: {unused}" if unused else ""
+        raise InputError(
+            f"The account has {len(there)} webhooks, and may have {self.most} (API document, "
+            f"Limits). Delete one first: client.webhooks.delete(id){hint}."
+        )
+
+    def get_call(self, key: Key) -> Call:
+        """Make the call for the list: the API has none for a single registration."""
+        return self.list_call()
+
+    def read(self, call: Call, envelope: Envelope, key: Key) -> Webhook:
+        """Find one registration in the list."""
+        key = self.checked(key)
+        for webhook in self.many(call, envelope.data):
+            if webhook.id == key:
+                return webhook
+        raise NotFound(call, f"no webhook has the id {key}")
+
+    def _read_back(
+        self, key: Key, call: Call, envelope: Envelope, body: Mapping[str, Any]
+    ) -> Webhook:
+        """Take the answer of a create as it is: no other answer holds the signing secret."""
+        if call.method == "POST":
+            return self.one(call, envelope.data)
+        return super()._read_back(key, call, envelope, body)
+
+    def _finished(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Keep the secret out of frames, should a service show it in a list."""
+        return frame.drop(columns="webhook_secret", errors="ignore")
+
+    def undo(self, kind: str, known: Mapping[str, Any], after: Mapping[str, Any]) -> Undo:
+        """Tell that a deleted registration never comes back with its signing secret."""
+        if kind == "delete":
+            return "never", "made again it has another id and another signing secret"
+        return super().undo(kind, known, after)

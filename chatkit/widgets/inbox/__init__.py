@@ -1,0 +1,1 @@
+"""The inbox in a notebook: deliveries as they come, conversations, plots, registrations."""

@@ -1,0 +1,285 @@
+"""The inbox as a person meets it: deliveries over real HTTPS, live, at a hundred a second."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import ssl
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from browser import story
+from browser.lab import Lab, OpenNotebook
+from inbox.bodies import ANA, BEN, message, status
+from inbox.senders import OTHER, SECRET, signed
+from playwright.sync_api import Locator, expect
+from widgets.inbox.stored import EVIL, moved, written
+
+RATE, SECONDS = 100, 4
+SERVING = f"""import json, tempfile, threading
+from pathlib import Path
+from chatkit.inbox.inbox import Inbox
+from chatkit.widgets.inbox.tail import Tail
+
+folder = tempfile.TemporaryDirectory()
+inbox = Inbox(Path(folder.name) / "inbox.sqlite")
+receiver = inbox.serve("{SECRET}")
+told = {{"url": receiver.url, "pem": receiver.authority.decode()}}
+print(Path("receiver.json").write_text(json.dumps(told)) > 0)"""
+LIVE = [
+    SERVING,
+    "tail = Tail(inbox)\ntail",
+    """tail.stop()
+names = [one.name for one in threading.enumerate()]
+inbox.close()
+print(len(inbox.raw()), "chatkit-tail" in names, tail.running)""",
+]
+#: How long each picture of the page took, from now on.
+WATCH = """() => {
+    window.gaps = [];
+    let before = performance.now();
+    const next = (now) => { gaps.push(now - before); before = now; requestAnimationFrame(next); };
+    requestAnimationFrame(next);
+}"""
+
+
+class Sender:
+    """A service that delivers over one connection, kept open, as it would."""
+
+    def __init__(self, lab: Lab) -> None:
+        told = json.loads((lab.root / "receiver.json").read_text())
+        context = ssl.create_default_context(cadata=told["pem"])
+        parts = urlsplit(told["url"])
+        self._connection = http.client.HTTPSConnection(
+            parts.hostname or "", parts.port, timeout=20, context=context
+        )
+        self._sent = 0
+
+    def send(self, body: bytes, secret: str = SECRET) -> None:
+        self._sent += 1
+        headers = signed(body, f"msg_{self._sent}", secret)
+        self._connection.request("POST", "/hook", body, headers)
+        answer = self._connection.getresponse()
+        assert (answer.read(), answer.status) == (b"stored\n", 200)
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+@pytest.fixture
+def sending(lab: Lab) -> Iterator[Callable[[], Sender]]:
+    """Connect to the receiver that a notebook of this test has told."""
+    senders: list[Sender] = []
+
+    def connect() -> Sender:
+        senders.append(Sender(lab))
+        return senders[-1]
+
+    yield connect
+    for sender in senders:
+        sender.close()
+
+
+def rows(tail: Locator) -> Locator:
+    return tail.locator("tbody tr")
+
+
+def shots(notebook: OpenNotebook, name: str) -> None:
+    notebook.shot(f"inbox-{name}-light")
+    notebook.theme("Dark")
+    notebook.shot(f"inbox-{name}-dark")
+    notebook.theme("Light")
+
+
+def test_a_tail_is_smooth_at_a_hundred_a_second_and_can_be_searched(
+    lab: Lab, open_notebook: Callable[[str], OpenNotebook], sending: Callable[[], Sender]
+) -> None:
+    notebook = open_notebook(story.write(lab, "tail.ipynb", LIVE))
+    page = notebook.page
+    story.run(notebook, 0)
+    tail = story.run(notebook, 1).locator(".ct-tail")
+    expect(tail.locator(".ct-state")).to_have_text("live")
+    expect(tail.get_by_text("Nothing has come yet.")).to_be_visible()
+    sender = sending()
+    page.evaluate(WATCH)
+    begin = time.monotonic()
+    for n in range(RATE * SECONDS):
+        page.wait_for_timeout(max(0.0, 1000 * (begin + n / RATE - time.monotonic())))
+        sender.send(
+            written(message(n), kind="message") if n % 2 else moved(status(f"m{n}", "sent"))
+        )
+    rate = RATE * SECONDS / (time.monotonic() - begin)
+    expect(tail.locator(".ct-count")).to_have_text(f"300 rows, {RATE * SECONDS} new", timeout=3000)
+    gaps: list[float] = sorted(page.evaluate("() => gaps"))
+    usual = gaps[int(len(gaps) * 0.95)]
+    print(f"\n{rate:.0f} a second; 95 % of pictures within {usual:.0f} ms, longest {gaps[-1]:.0f}")
+    assert rate > RATE * 0.8 and usual < 100
+    expect(rows(tail)).to_have_count(300)  # the page is bounded
+    assert rows(tail).first.get_attribute("data-id") == str(RATE * SECONDS)
+
+    # paused, nothing moves; then all of it is there
+    tail.get_by_role("button", name="Pause").click()
+    expect(tail.locator(".ct-state")).to_have_text("paused")
+    sender.send(written(message(900, text={"body": EVIL}), kind="message"))
+    sender.send(written(message(901, who=BEN, text={"body": "Olá!"}), kind="odd.kind"), OTHER)
+    page.wait_for_timeout(700)
+    assert rows(tail).first.get_attribute("data-id") == str(RATE * SECONDS)
+    tail.get_by_role("button", name="Go on").click()
+    expect(rows(tail).first).to_have_attribute("data-id", str(RATE * SECONDS + 2))
+    expect(rows(tail).first).to_contain_text("not verified")
+    assert tail.locator("img").count() == 0 and page.title() != "1"
+
+    # a contact, then a kind of events
+    contact = tail.get_by_role("searchbox", name="Contact")
+    contact.fill(f"+{BEN}")
+    contact.press("Enter")
+    expect(rows(tail)).to_have_count(1)
+    contact.fill("")
+    contact.press("Enter")
+    tail.get_by_role("combobox", name="Kind").select_option("chat.message.status")
+    expect(rows(tail)).to_have_count(200)
+    tail.get_by_role("combobox", name="Kind").select_option("all")
+    expect(rows(tail)).to_have_count(300)
+
+    # one is opened by keyboard: why it is not believed, its tree, and it as a test
+    rows(tail).first.get_by_role("button").focus()
+    page.keyboard.press("Enter")
+    sheet = tail.locator(".ct-sheet")
+    expect(sheet.get_by_role("heading")).to_be_focused()
+    expect(sheet.locator(".ct-bad")).to_have_text(re.compile("not verified: .*sign"))
+    expect(sheet.locator(".ct-tree")).to_contain_text('body: "Olá!"')
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    sheet.get_by_role("button", name="Copy as a test case").click()
+    expect(sheet.get_by_text("Copied: paste it into a test file.")).to_be_visible()
+    source: str = page.evaluate("() => navigator.clipboard.readText()")
+    names: dict[str, Any] = {}
+    exec(source, names)
+    names[f"test_delivery_{RATE * SECONDS + 2}"]()
+    tail.scroll_into_view_if_needed()
+    shots(notebook, "tail")
+    sheet.get_by_role("button", name="Close").click()
+    expect(rows(tail).first.get_by_role("button")).to_be_focused()
+
+    ended = story.run(notebook, 2)
+    expect(ended).to_contain_text(f"{RATE * SECONDS + 2} False False")
+    expect(tail.locator(".ct-state")).to_have_text("stopped")
+
+
+TALK = [
+    SERVING,
+    f"""from chatkit.widgets.inbox.conversation import Conversation
+talk = Conversation(inbox, "+{ANA}")
+talk""",
+    "from chatkit.widgets.inbox.plots import funnel, latency\nfunnel(inbox.statuses())",
+    "latency(inbox.statuses())",
+    "inbox.close()\nprint('closed')",
+]
+
+
+def test_a_conversation_and_plots_show_what_was_delivered(
+    lab: Lab, open_notebook: Callable[[str], OpenNotebook], sending: Callable[[], Sender]
+) -> None:
+    notebook = open_notebook(story.write(lab, "talk.ipynb", TALK))
+    story.run(notebook, 0)
+    talk = story.run(notebook, 1).locator(".chatkit-conversation")
+    expect(talk).to_contain_text("No message of this contact")
+    sender = sending()
+    ours = {"from": "15550100", "to": ANA}
+    sender.send(written(message(1, text={"body": "Hello, is my order there?"})))
+    sender.send(written({**message(5, text={"body": "It is on its way."}), **ours}))
+    sender.send(moved(status("m5", "sent", 6), status("m5", "read", 200)))
+    sender.send(written({**message(300, text={"body": EVIL}), "context": {"id": "m5"}}))
+    sender.send(written(message(301, "reaction", reaction={"message_id": "m5", "emoji": "👍"})))
+    sender.send(written({**message(400, "image", image={"id": "1", "caption": "Proof"}), **ours}))
+    why = [{"code": 131026, "title": "Message undeliverable"}]
+    sender.send(moved(status("m400", "failed", 401, errors=why)))
+    sender.send(written(message(500, text={"body": "שלום, תודה רבה"})))
+    for n in range(600, 680):
+        sender.send(moved(status(f"m{n}", "sent", n), status(f"m{n}", "delivered", n + n % 17)))
+        if n % 3:
+            sender.send(moved(status(f"m{n}", "read", n + 11 * (n % 70) ** 2)))
+    talk.get_by_role("button", name="Look again").click()
+    expect(talk.locator("li.theirs")).to_have_count(3)
+    ticked = talk.locator("li.ours").filter(has_text="It is on its way.")
+    expect(ticked).to_contain_text(re.compile(r"✓✓\s+read"))
+    expect(ticked).to_contain_text("👍")
+    expect(talk).to_contain_text("131026: Message undeliverable")
+    assert talk.locator("img").count() == 0
+    talk.locator("ol").evaluate("list => list.scrollTop = 0")
+    shots(notebook, "talk")
+
+    plots = [story.run(notebook, n) for n in (2, 3)]
+    for plot, words in zip(plots, ("Where 82 messages got to", "How long it takes"), strict=True):
+        drawing = plot.get_by_role("img", name=re.compile(words))
+        expect(drawing).to_be_visible()
+        expect(plot.locator("table")).to_be_hidden()
+        plot.get_by_text("The numbers").click()
+        expect(plot.locator("table")).to_be_visible()
+    plots[1].scroll_into_view_if_needed()
+    shots(notebook, "plots")
+    story.run(notebook, 4)
+
+
+HOOKS = [
+    """import chatkit
+from chatkit.widgets.inbox.registrations import Registrations
+
+client = chatkit.connect(chatkit.Sandbox(seed="empty"))
+for n in range(8):
+    _ = client.webhooks.create(url=f"https://shop.example/{n}", events=["chat.message.status"])""",
+    "registrations = Registrations(client.webhooks)\nregistrations",
+    "print(len(client.webhooks.frame()), registrations.form.handover.secret)",
+]
+
+
+def test_a_webhook_is_registered_switched_off_and_its_secret_handed_over_once(
+    lab: Lab, open_notebook: Callable[[str], OpenNotebook]
+) -> None:
+    notebook = open_notebook(story.write(lab, "hooks.ipynb", HOOKS))
+    page = notebook.page
+    story.run(notebook, 0)
+    root = story.run(notebook, 1).locator(".chatkit-registrations")
+    expect(root.get_by_text("8 webhooks of 10")).to_be_visible()
+    create = root.get_by_role("button", name="Create webhook")
+    expect(create).to_have_attribute("aria-disabled", "true")
+    address = root.get_by_role("textbox", name="Address")
+    address.fill("https://shop.example/new")
+    kinds = root.get_by_role("checkbox", name=re.compile("how far messages"))
+    kinds.check()
+    expect(root.locator(".chatkit-code pre")).to_contain_text("client.webhooks.create(")
+    create.click()
+    expect(root.get_by_text("9 webhooks of 10")).to_be_visible()
+    secret = root.get_by_role("region", name="Signing secret")
+    expect(secret).to_contain_text("is shown this once")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    secret.get_by_role("button", name="Copy").click()
+    expect(secret.get_by_text("Copied.")).to_be_visible()
+    copied: str = page.evaluate("() => navigator.clipboard.readText()")
+    assert re.fullmatch("[0-9a-f]{64}", copied)
+    secret.get_by_role("button", name="Show").click()
+    expect(secret.locator("output")).to_have_text(copied)
+    saved = page.evaluate(
+        "() => JSON.stringify([...jupyterapp.shell.widgets('main')][0].content.model.toJSON())"
+    )
+    assert copied not in saved
+    root.get_by_role("button", name="Deactivate").first.click()
+    expect(root.get_by_text("is inactive.")).to_be_visible()
+    secret.get_by_role("button", name="Show").evaluate("one => one.focus()")
+    secret.locator("output").evaluate(
+        "one => one.textContent = 'f'.repeat(64)"
+    )  # no secret in shots
+    root.scroll_into_view_if_needed()
+    shots(notebook, "hooks")
+    secret.get_by_role("button", name="Done: forget it").click()
+    expect(secret).to_be_hidden()
+    assert copied not in page.content()
+    address.fill("https://shop.example/last")
+    kinds.check()
+    create.click()
+    expect(root.get_by_text("10 of 10 webhooks. Delete one")).to_be_visible()
+    secret.get_by_role("button", name="Done: forget it").click()
+    expect(story.run(notebook, 2)).to_contain_text("10 None")

@@ -1,0 +1,94 @@
+"""Bodies as a service sends them: the envelope of the profile around an upstream change."""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from chatkit.inbox.delivery import Delivery, Entry
+from chatkit.inbox.events import Event, events
+from chatkit.inbox.store import Store
+from chatkit.profile import ServiceProfile
+
+ANA, BEN = "16505550101", "447700900123"  # numbers that are kept for fiction
+START = 1_750_000_000
+MARCH = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def change(field: str, value: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "object": "whatsapp_business_account",
+        "entry": [{"id": "1001", "changes": [{"field": field, "value": value}]}],
+    }
+
+
+def value(**lists: Sequence[Any]) -> dict[str, Any]:
+    return {
+        "messaging_product": "whatsapp",
+        "metadata": {"display_phone_number": "15550100", "phone_number_id": "77"},
+        "contacts": [
+            {"profile": {"name": "Ana"}, "wa_id": ANA},
+            {"profile": {"name": "Ben"}, "wa_id": BEN},
+        ],
+        **lists,
+    }
+
+
+def enveloped(payload: Any, kind: str = "chat.message.status") -> bytes:
+    return json.dumps({"id": "msg_1", "event": kind, "data": payload}).encode()
+
+
+def message(number: int, kind: str = "text", who: str = ANA, **parts: Any) -> dict[str, Any]:
+    parts = parts or {"text": {"body": f"words {number}"}}
+    return {
+        "from": who, "id": f"m{number}", "timestamp": str(START + number), "type": kind, **parts,
+    }  # fmt: skip
+
+
+def status(of: str, name: str, after: int = 0, **more: Any) -> dict[str, Any]:
+    return {
+        "id": of, "status": name, "timestamp": str(START + after), "recipient_id": ANA, **more,
+    }  # fmt: skip
+
+
+def delivery(body: bytes, number: int = 1, **changed: Any) -> Delivery:
+    at = datetime.fromtimestamp(START, UTC)
+    whole = Delivery(number, at, f"id:{number}", None, True, "", True, "/", (), body)
+    return whole._replace(**changed)
+
+
+def taken(payload: Any, number: int = 1, profile: ServiceProfile | None = None) -> list[Event]:
+    """The events of one delivery."""
+    body = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+    return [*events(delivery(body, number), profile or ServiceProfile())]
+
+
+def keep(store: Store, *bodies: bytes, **changed: Any) -> None:
+    """Store bodies as verified deliveries, each of its own."""
+    begin = store.last()
+    store.write(
+        [
+            Entry(
+                received=(START + begin + n) * 1_000_000, identity=f"id:{begin + n}",
+                kind="chat.message.status", verified=True, reason="", is_json=True, path="/",
+                headers="[]", body=body,
+            )._replace(**changed)
+            for n, body in enumerate(bodies)
+        ]
+    )  # fmt: skip
+
+
+def entry(number: int = 0, **changed: object) -> Entry:
+    """The delivery of one number, a second after the one before."""
+    whole = Entry(
+        received=int((MARCH + timedelta(seconds=number)).timestamp()) * 1_000_000,
+        identity=f"id:{number}",
+        kind="chat.message.status",
+        verified=True,
+        reason="",
+        is_json=True,
+        path="/",
+        headers="[]",
+        body=b'{"n":%d}' % number,
+    )
+    return whole._replace(**changed)

@@ -1,0 +1,154 @@
+"""Kill a receiver again and again while it is under load; nothing acknowledged may be lost.
+
+`python tests/inbox/kills.py --kills 200` prints the table, for SQLite and for PostgreSQL, and
+fails when one acknowledged delivery is missing. Senders do as a service does: what was not
+acknowledged is sent again, under the same id.
+"""
+
+import argparse
+import http.client
+import json
+import multiprocessing
+import random
+import sys
+import tempfile
+import threading
+import time
+from contextlib import closing
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from inbox.postgres import postgresql
+from inbox.senders import SECRET, signed
+
+from chatkit.inbox.inbox import Inbox
+
+_FORK = multiprocessing.get_context("forkserver")
+_FORK.set_forkserver_preload(
+    [
+        *("chatkit.inbox.inbox", "chatkit.inbox.receiver", "uvloop", "psycopg"),
+        *("sqlalchemy.dialects.sqlite", "sqlalchemy.dialects.postgresql"),
+    ]
+)
+
+
+class Outcome(NamedTuple):
+    """What came of one run."""
+
+    kills: int
+    acknowledged: int
+    lost: int
+    damaged: int
+    repeats: int
+    doubled: int
+
+    def __str__(self) -> str:
+        return " ".join(f"{value:>12,}" for value in self)
+
+
+def serve(url: str, tell: Connection) -> None:
+    """Be a receiver until somebody kills us."""
+    receiver = Inbox(url).serve(SECRET, tls=False)
+    tell.send(receiver.url)
+    receiver.wait()
+
+
+class Load:
+    """Senders that send on, whatever happens to the receiver."""
+
+    def __init__(self, senders: int) -> None:
+        self.url = "http://127.0.0.1:9"
+        self.acknowledged: set[str] = set()
+        self._end = threading.Event()
+        self._threads = [threading.Thread(target=self._send, args=[n]) for n in range(senders)]
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        """Finish what is under way, and end."""
+        self._end.set()
+        for thread in self._threads:
+            thread.join()
+
+    def _send(self, sender: int) -> None:
+        number = 0
+        while not self._end.is_set():
+            with closing(http.client.HTTPConnection(urlsplit(self.url).netloc, timeout=5)) as to:
+                try:
+                    while not self._end.is_set():
+                        self._deliver(to, f"{sender}-{number}")
+                        number += 1
+                except (OSError, http.client.HTTPException):
+                    time.sleep(0.005)  # the same one again, to the next receiver
+
+    def _deliver(self, to: http.client.HTTPConnection, name: str) -> None:
+        body = content(name)
+        to.request("POST", "/", body, signed(body, f"msg_{name}"))
+        answer = to.getresponse()
+        answer.read()
+        if answer.status != 200:
+            raise OSError(f"answered {answer.status}")
+        self.acknowledged.add(name)
+
+
+def content(name: str) -> bytes:
+    """The body of one delivery: a few hundred bytes that only it has."""
+    return json.dumps(
+        {"event": "chat.message.status", "data": {"name": name, "of": name * 40}}
+    ).encode()
+
+
+def run(url: str, kills: int, seed: int = 0, senders: int = 4) -> Outcome:
+    """Kill a receiver so many times, at any moment, and compare what is there at the end."""
+    rng = random.Random(seed)
+    load = Load(senders)
+    for last in [False] * kills + [True]:
+        listen, tell = _FORK.Pipe(duplex=False)
+        process = _FORK.Process(target=serve, args=[url, tell], daemon=True)
+        process.start()
+        tell.close()
+        load.url = listen.recv()
+        if last:
+            load.stop()
+        else:
+            time.sleep(rng.uniform(0.005, 0.12))
+        process.kill()
+        process.join()
+        listen.close()
+    with Inbox(url) as inbox:
+        kept = [delivery.body for delivery in inbox.deliveries()]
+        every = sum(1 for _ in inbox.deliveries(repeats=True, verified=None))
+    names = [json.loads(body)["data"]["name"] for body in kept]
+    return Outcome(
+        kills,
+        len(load.acknowledged),
+        lost=len(load.acknowledged - {*names}),
+        damaged=sum(content(name) != body for name, body in zip(names, kept, strict=True)),
+        repeats=every - len(kept),
+        doubled=len(names) - len({*names}),
+    )
+
+
+def main() -> int:
+    """Print the table; 1 when anything was lost."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0)
+    arguments = parser.parse_args()
+    print(" ".join(["database".ljust(12), *(f"{name:>12}" for name in Outcome._fields)]))
+    outcomes = []
+    with tempfile.TemporaryDirectory() as folder, postgresql() as server:
+        urls = {"sqlite": f"sqlite:///{folder}/inbox.sqlite", "postgresql": server.new()}
+        for name, url in urls.items():
+            outcomes.append(run(url, arguments.kills, arguments.seed))
+            print(name.ljust(12), outcomes[-1], flush=True)
+    return int(any(o.lost or o.damaged or o.doubled or not o.acknowledged for o in outcomes))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

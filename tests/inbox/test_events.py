@@ -1,0 +1,220 @@
+"""Whatever a delivery holds is taken apart, and nothing of it gets lost."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from inbox.bodies import ANA, START, change, delivery, enveloped, message, status, taken, value
+
+from chatkit.inbox.events import answers, e164, events, moment, said
+from chatkit.profile import ServiceProfile
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3)
+    | st.dictionaries(
+        st.sampled_from(
+            ["entry", "changes", "value", "field", "messages", "statuses", "history", "threads",
+             "id", "type", "status", "from", "timestamp", "contacts", "metadata", "x"]
+        ),
+        inner,
+        max_size=4,
+    ),
+    max_leaves=12,
+)  # fmt: skip
+
+
+def leaves(tree: Any) -> Iterator[str]:
+    """Everything in a body that is no container, and each empty one."""
+    if isinstance(tree, dict) and tree:
+        for name, inner in tree.items():
+            yield from (f"{name}:{leaf}" for leaf in leaves(inner))
+    elif isinstance(tree, list) and tree:
+        for inner in tree:
+            yield from leaves(inner)
+    else:
+        yield json.dumps(tree)
+
+
+def last(leaf: str) -> str:
+    """A leaf without the names of the levels that were taken apart."""
+    levels = ("entry", "changes", "change", "value", "history", "threads", "thread", "body",
+              "messages", "message_echoes", "statuses", "calls", "envelope", "data")  # fmt: skip
+    while leaf.partition(":")[0] in levels and ":" in leaf:
+        leaf = leaf.partition(":")[2]
+    return leaf
+
+
+def lost(body: Any, profile: ServiceProfile | None = None) -> Counter[str]:
+    """What is in a body and in none of its events."""
+    found: set[str] = set()
+    for event in taken(body, profile=profile):
+        found |= {last(leaf) for part in (event.content, event.context) for leaf in leaves(part)}
+    return Counter(leaf for leaf in map(last, leaves(body)) if leaf not in found)
+
+
+def samples(shared: Path) -> list[Path]:
+    found = sorted((shared / "samples" / "webhooks").glob("*.json"))
+    return [path for path in found if path.name != "MANIFEST.json"]
+
+
+def test_nothing_of_the_158_samples_gets_lost_and_each_is_understood(shared: Path) -> None:
+    families: Counter[str] = Counter()
+    paths = samples(shared)
+    assert len(paths) == 158
+    for path in paths:
+        body = json.loads(path.read_bytes())
+        assert not lost(body), path.name
+        assert not lost({"id": "1", "event": "a", "data": body}), path.name
+        families.update(event.family for event in taken(body))
+    assert families == {"change": 76, "message": 65, "status": 13, "echo": 4, "call": 3}
+
+
+def test_a_sample_in_an_envelope_is_the_same_events(shared: Path) -> None:
+    for path in samples(shared):
+        bare = taken(path.read_bytes())
+        body = json.loads(path.read_bytes())
+        inside = taken({"id": "1", "event": "a", "data": body})
+        assert [(e.family, e.content, e.id, e.at, e.contact) for e in bare] == [
+            (e.family, e.content, e.id, e.at, e.contact) for e in inside
+        ], path.name
+
+
+@given(anything)
+def test_any_json_is_at_least_one_event_and_nothing_gets_lost(body: Any) -> None:
+    found = taken(body)
+    assert found and not lost(body)
+    for event in found:  # whatever stands there, every property has an answer
+        for name in ("field", "type", "id", "at", "contact", "name", "number", "number_id",
+                     "outbound", "media", "text"):  # fmt: skip
+            getattr(event, name)
+        assert answers(event.fields) is not None
+
+
+@pytest.mark.parametrize("body", [b"", b"\xff\xfe", b"<a/>", b"[" * 100_000])
+def test_what_is_no_json_is_an_event_with_its_text(body: bytes) -> None:
+    (event,) = taken(body)
+    assert (event.family, event.content) == ("other", body.decode("utf-8", "replace"))
+
+
+def test_a_message_is_found_at_every_depth() -> None:
+    one = message(1)
+    whole = change("messages", value(messages=[one]))
+    shapes = [
+        whole, whole["entry"], whole["entry"][0], whole["entry"][0]["changes"][0],
+        whole["entry"][0]["changes"][0]["value"], {"messages": [one]}, one, [one, one],
+    ]  # fmt: skip
+    for shape in shapes:
+        found = taken(enveloped(shape))
+        assert {(event.family, event.id) for event in found} == {("message", "m1")}, shape
+        assert all(event.contact == f"+{ANA}" for event in found)
+
+
+def test_a_single_status_is_found_too() -> None:
+    (event,) = taken(enveloped(status("m1", "read", 7)))
+    assert (event.family, event.id, event.type) == ("status", "m1", "read")
+    assert event.at == datetime.fromtimestamp(START + 7, UTC)
+    assert (event.contact, event.outbound) == (f"+{ANA}", True)
+
+
+def test_the_envelope_has_the_names_of_the_profile_and_no_others() -> None:
+    profile = ServiceProfile(event_kind_field="type", event_data_field="payload")
+    body = json.dumps({"id": "msg_1", "type": "a.kind", "payload": message(1)}).encode()
+    (event,) = taken(body, profile=profile)
+    assert (event.family, event.context["envelope"]) == (
+        "message",
+        {"id": "msg_1", "type": "a.kind"},
+    )
+    (event,) = taken(body)  # under the default names it is something else, and kept
+    assert event.family == "other" and event.fields["payload"]["id"] == "m1"
+
+
+def test_a_thousand_events_of_one_body_have_each_their_place() -> None:
+    found = taken(change("messages", value(messages=[message(n) for n in range(1000)])))
+    assert [event.place for event in found] == [*range(1000)]
+    assert [event.id for event in found] == [f"m{n}" for n in range(1000)]
+
+
+def test_names_belong_to_the_contact_that_wrote() -> None:
+    both = value(messages=[message(1), message(2, who="447700900123"), message(3, who="1")])
+    assert [event.name for event in taken(change("messages", both))] == ["Ana", "Ben", None]
+
+
+def test_echoes_and_our_side_of_the_history_are_outbound() -> None:
+    echo = {**message(1, who="15550100"), "to": ANA}
+    (event,) = taken(change("smb_message_echoes", value(message_echoes=[echo])))
+    assert (event.outbound, event.contact) == (True, f"+{ANA}")
+    thread = {"id": ANA, "messages": [message(1, who="15550100"), message(2)]}
+    ours, theirs = taken(change("history", value(history=[{"threads": [thread]}])))
+    assert (ours.outbound, ours.contact) == (True, f"+{ANA}")
+    assert (theirs.outbound, theirs.contact) == (False, f"+{ANA}")
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (message(1), "words 1"),
+        (message(1, "image", image={"caption": "A bell", "id": "9"}), "A bell"),
+        (message(1, "image", image={"id": "9"}), None),
+        (message(1, "button", button={"text": "Yes", "payload": "p"}), "Yes"),
+        (message(1, "reaction", reaction={"message_id": "m", "emoji": "👍"}), "👍"),
+        (message(1, "interactive", interactive={"type": "x", "x": {"title": "B"}}), "B"),
+        (message(1, "contacts", contacts=[{"name": {"formatted_name": "Zoë"}}, {}, 1]), "Zoë"),
+        (message(1, "edit", edit={"message": {"type": "text", "text": {"body": "new"}}}), "new"),
+        (message(1, "edit", edit={"message": 3}), None),
+        (message(1, "text", text="flat"), None),
+        ({"type": ["text"]}, None),
+    ],
+)  # fmt: skip
+def test_the_words_of_a_message(content: dict[str, Any], words: str | None) -> None:
+    assert said(content) == words
+
+
+@pytest.mark.parametrize(
+    ("written", "given", "unread"),
+    [
+        ('{"a":"1","b":[2]}', {"a": "1", "b": [2]}, None),
+        ({"a": 1}, {"a": 1}, None),
+        ("{broken", {}, "{broken"),
+        ("[1]", {}, "[1]"),
+        (None, {}, "null"),
+        ("[" * 100_000, {}, "[" * 100_000),
+    ],
+)
+def test_flow_answers_are_read_or_kept_as_they_are(
+    written: Any, given: dict[str, Any], unread: str | None
+) -> None:
+    content = {"interactive": {"type": "nfm_reply", "nfm_reply": {"response_json": written}}}
+    assert answers(content) == (given, unread)
+    assert answers({"interactive": {"type": "list_reply"}}) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("1750000000", datetime(2025, 6, 15, 15, 6, 40, tzinfo=UTC)),
+        (1750000000, datetime(2025, 6, 15, 15, 6, 40, tzinfo=UTC)),
+        *[(odd, None) for odd in ("", "<TIME>", "-1", "1e9", "٣٤", "9" * 12, 10**30, None, True)],
+    ],
+)
+def test_times_are_seconds_and_nothing_else(given: Any, expected: datetime | None) -> None:
+    assert moment(given) == expected
+
+
+def test_numbers_are_joined_with_contacts_by_their_e164_form() -> None:
+    assert e164(ANA) == f"+{ANA}"
+    for odd in (None, "", "US.13491208655302741918", "1234", "+16505550101", "٣" * 8):
+        assert e164(odd) == odd
+
+
+def test_the_verdict_and_the_delivery_stay_with_each_event() -> None:
+    whole = delivery(enveloped(message(1)), 12, verified=False, kind="k")
+    (event,) = events(whole, ServiceProfile())
+    assert (event.delivery, event.verified, event.kind) == (12, False, "k")
+    assert event.received_at == whole.received_at

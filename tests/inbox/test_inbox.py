@@ -1,0 +1,175 @@
+"""An inbox from the delivery to the frame, on both databases."""
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pandas as pd
+import pytest
+from inbox.bodies import ANA, BEN, START, change, enveloped, keep, message, status, value
+from inbox.senders import OTHER, SECRET, post, signed
+
+from chatkit.errors import InputError
+from chatkit.inbox.inbox import Inbox
+from chatkit.inbox.signature import sign
+from chatkit.profile import ServiceProfile
+
+
+@pytest.fixture
+def inbox(url: str) -> Iterator[Inbox]:
+    with Inbox(url) as inbox:
+        yield inbox
+
+
+def written(*contents: dict) -> bytes:
+    return enveloped(change("messages", value(messages=[*contents])))
+
+
+def moved(*statuses: dict) -> bytes:
+    return enveloped(change("messages", value(statuses=[*statuses])))
+
+
+def test_what_is_delivered_over_tls_is_a_row_a_moment_later(inbox: Inbox) -> None:
+    receiver = inbox.serve(SECRET)
+    body = written(message(1))
+    assert post(receiver.url, body, signed(body), receiver.trusting()) == 200
+    frame = inbox.messages()
+    assert frame["text"].tolist() == ["words 1"] and frame["verified"].all()
+    assert inbox.delivery(1).body == body
+
+
+def test_a_repeat_is_one_message_and_two_raw_deliveries(inbox: Inbox) -> None:
+    receiver = inbox.serve(SECRET, tls=False)
+    body = written(message(1))
+    for _ in range(2):
+        post(receiver.url, body, signed(body))
+    assert (len(inbox.frame()), len(inbox.messages()), len(inbox.raw())) == (1, 1, 2)
+
+
+def test_a_forger_is_seen_and_not_believed(inbox: Inbox) -> None:
+    receiver = inbox.serve(SECRET, tls=False)
+    lie, truth = moved(status("m1", "failed")), moved(status("m1", "sent"))
+    post(receiver.url, lie, signed(lie, "same", OTHER))
+    post(receiver.url, truth, signed(truth, "same"))
+    assert inbox.statuses()["status"].tolist() == ["sent"]
+    assert inbox.statuses(verified=False)["status"].tolist() == ["failed"]
+    assert inbox.statuses(verified=None)["status"].tolist() == ["failed"]
+    assert "2 deliveries, 1 of them not verified and left out" in repr(inbox)
+    assert inbox.raw()["reason"].tolist() == [
+        "no signature in webhook-signature fits this body and secret",
+        "",
+    ]
+
+
+def test_frames_can_be_read_on_from_where_one_was(inbox: Inbox) -> None:
+    keep(inbox._store, written(message(1)), moved(status("a", "sent", 0)))
+    first, mark = inbox.statuses(), inbox.last
+    keep(inbox._store, moved(status("a", "read", 9), status("b", "sent")), written(message(2)))
+    assert [*inbox.messages(since=mark).index] == ["m2"]
+    assert inbox.statuses(since=mark)["status"].tolist() == ["read", "sent"]
+    on = inbox.statuses(onto=first)
+    pd.testing.assert_frame_equal(on, inbox.statuses())
+    assert on.loc["a", "to_read"] == pd.Timedelta(seconds=9)
+    assert inbox.statuses(onto=inbox.statuses(until=0)).equals(inbox.statuses())
+
+
+def test_a_choice_is_by_time_kind_and_contact(inbox: Inbox) -> None:
+    keep(inbox._store, written(message(1)), written(message(2, who=BEN)), written(message(3)))
+    keep(inbox._store, written(message(4)), kind="other")
+    after = datetime.fromtimestamp(START + 2, UTC)
+    assert [*inbox.messages(since=after).index] == ["m3", "m4"]
+    assert [*inbox.messages(until=after.isoformat()).index] == ["m1", "m2"]
+    assert [*inbox.messages(contact=f"+{BEN}").index] == ["m2"]
+    assert [*inbox.messages(contact=f"+{ANA}", kinds="chat.message.status").index] == ["m1", "m3"]
+    with pytest.raises(InputError, match="is no time"):
+        inbox.messages(since="yesterday")
+    with pytest.raises(TypeError, match="sinc"):
+        inbox.messages(sinc=3)
+
+
+def test_more_than_memory_holds_comes_in_chunks(inbox: Inbox) -> None:
+    keep(inbox._store, *(written(message(n)) for n in range(250)))
+    parts = [*inbox.chunks(100)]
+    assert [len(part) for part in parts] == [100, 100, 50]
+    pd.testing.assert_frame_equal(pd.concat(parts), inbox.frame())
+    with pytest.raises(InputError, match="at least one row"):
+        next(inbox.chunks(0))
+
+
+def test_the_158_samples_go_through_the_receiver_and_come_out_whole(inbox: Inbox, shared) -> None:
+    paths = sorted((shared / "samples" / "webhooks").glob("[mp]*_*.json"))
+    receiver = inbox.serve(SECRET, tls=False, unverified="refuse")
+    for n, path in enumerate(paths):
+        body = path.read_bytes()
+        assert post(receiver.url, body, signed(body, f"msg_{n}")) == 200, path.name
+    assert [one.body for one in inbox.deliveries()] == [path.read_bytes() for path in paths]
+    assert len(inbox.frame()) == 161
+    for name in ("messages", "statuses", "reactions", "media", "templates", "flow_answers"):
+        assert len(getattr(inbox, name)()), name
+
+
+def test_the_profile_says_which_fields_and_which_scheme(url: str) -> None:
+    profile = ServiceProfile(
+        event_kind_field="type", event_data_field="payload", signature_scheme="sha256_hex"
+    )
+    with Inbox(url, profile=profile) as inbox:
+        receiver = inbox.serve(SECRET, tls=False)
+        body = json.dumps({"type": "a", "payload": message(1)}).encode()
+        post(receiver.url, body, sign("sha256_hex", SECRET, "-", 0, body))
+        assert inbox.messages()["text"].tolist() == ["words 1"]
+        assert inbox.raw()["kind"].tolist() == ["a"]
+
+
+def test_two_receivers_of_a_team_fill_one_inbox(url: str) -> None:
+    with Inbox(url) as one, Inbox(url) as other:
+        receivers = [one.serve(SECRET, tls=False), other.serve(SECRET, tls=False)]
+
+        def send(n: int) -> None:
+            for k in range(20):
+                body = written(message(n * 100 + k))
+                assert post(receivers[n].url, body, signed(body, f"msg_{n}_{k}")) == 200
+
+        threads = [threading.Thread(target=send, args=[n]) for n in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(one.messages()) == len(other.messages()) == 40
+
+
+def test_a_delivery_is_sent_again_to_a_program_on_this_machine(inbox: Inbox, tmp_path) -> None:
+    receiver = inbox.serve(SECRET, tls=False)
+    body = written(message(1))
+    post(receiver.url, body, signed(body, "msg_7"))
+    with Inbox(tmp_path / "other.sqlite") as other:
+        there = other.serve(OTHER, unverified="refuse")
+        stale = inbox.replay(1, there.url, trusting=there.trusting())
+        assert stale.status == 401
+        fresh = inbox.replay(1, there.url, secret=OTHER, trusting=there.trusting())
+        assert (fresh.status, fresh.answer) == (200, "stored")
+        assert (other.delivery(1).body, other.delivery(1).identity) == (body, "id:msg_7")
+
+
+def test_closing_an_inbox_stops_its_receivers(inbox: Inbox) -> None:
+    receiver = inbox.serve(SECRET, tls=False)
+    inbox.close()
+    with pytest.raises(ConnectionRefusedError):
+        post(receiver.url, b"")
+
+
+def test_no_secret_is_in_what_an_inbox_shows(inbox: Inbox) -> None:
+    receiver = inbox.serve([SECRET, OTHER], tls=False)
+    body = written(message(1))
+    post(receiver.url, body, signed(body) | {"authorization": f"Bearer {OTHER}"})
+    shown = [repr(inbox), repr(receiver), repr(inbox.delivery(1)), inbox.raw().to_csv()]
+    assert not any(secret in text for secret in (SECRET, OTHER) for text in shown)
+
+
+def test_a_receiver_alone_loads_no_pandas() -> None:
+    code = (
+        "import sys, chatkit.inbox.inbox, chatkit.inbox.receiver; sys.exit('pandas' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,215 @@
+"""A receiver says 200 of what is stored, and nothing that means it of anything else."""
+
+import json
+import socket
+import ssl
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from inbox.senders import OTHER, SECRET, post, signed
+
+from chatkit.errors import StoreError
+from chatkit.inbox import receiver as module
+from chatkit.inbox.delivery import Entry, Which
+from chatkit.inbox.intake import Intake
+from chatkit.inbox.receiver import Receiver
+from chatkit.inbox.signature import BadSignature
+from chatkit.inbox.store import Store
+from chatkit.profile import ServiceProfile
+from chatkit.secret import Secret
+
+BODY = b'{"event":"chat.message.status","data":{"n":1}}'
+
+
+@pytest.fixture
+def store(tmp_path) -> Iterator[Store]:
+    store = Store(tmp_path / "inbox.sqlite")
+    yield store
+    store.close()
+
+
+def receiver(store: Store, *secrets: str, **options: object) -> Receiver:
+    intake = Intake(ServiceProfile(), [Secret(secret) for secret in secrets or (SECRET,)])
+    return Receiver(store, intake, **options)
+
+
+def test_a_delivery_over_tls_is_verified_and_stored_before_it_is_acknowledged(url: str) -> None:
+    store = Store(url)
+    with receiver(store) as at:
+        assert at.url.startswith("https://localhost:")
+        assert post(at.url + "hooks/a", BODY, signed(BODY), at.trusting()) == 200
+        (delivery,) = store.read(Which())
+    assert (delivery.body, delivery.path, delivery.verified) == (BODY, "/hooks/a", True)
+    assert dict(delivery.headers)["webhook-id"] == "msg_1"
+    store.close()
+
+
+def test_who_does_not_know_the_authority_does_not_deliver(store: Store) -> None:
+    with receiver(store) as at, pytest.raises(ssl.SSLCertVerificationError):
+        post(at.url, BODY, signed(BODY), ssl.create_default_context())
+    assert store.last() == 0
+
+
+def test_behind_a_proxy_it_is_plain(store: Store) -> None:
+    with receiver(store, tls=False) as at:
+        assert at.url.startswith("http://localhost:")
+        assert (at.authority, at.trusting()) == (None, None)
+        assert post(at.url, BODY, signed(BODY)) == 200
+    assert store.last() == 1
+
+
+def test_what_is_not_verified_is_kept_with_the_reason(store: Store) -> None:
+    with receiver(store, tls=False) as at:
+        assert post(at.url, BODY) == 200
+        assert post(at.url, BODY, signed(BODY, secret=OTHER)) == 200
+        assert post(at.url, b"<xml/>", signed(b"<xml/>")) == 200
+    assert [(one.verified, one.reason) for one in store.read(Which(repeats=True))] == [
+        (False, "the header webhook-signature is missing"),
+        (False, "no signature in webhook-signature fits this body and secret"),
+        (True, "the body is not JSON: JSON is malformed: invalid character (byte 0)"),
+    ]
+
+
+def test_or_it_is_refused_and_not_stored(store: Store) -> None:
+    with receiver(store, tls=False, unverified="refuse") as at:
+        assert post(at.url, BODY) == 401
+        assert post(at.url, BODY, signed(BODY, age=400)) == 401
+        assert post(at.url, BODY, signed(BODY)) == 200
+    assert store.count(Which(repeats=True)) == 1
+
+
+def test_a_secret_is_changed_without_losing_a_delivery(store: Store) -> None:
+    with receiver(store, tls=False, unverified="refuse") as at:
+        at.accept(SECRET, OTHER)
+        assert post(at.url, BODY, signed(BODY, "a", SECRET)) == 200
+        assert post(at.url, BODY, signed(BODY, "b", OTHER)) == 200
+        at.accept(Secret(OTHER))
+        assert post(at.url, BODY, signed(BODY, "c", SECRET)) == 401
+        with pytest.raises(BadSignature):
+            at.accept("")
+        assert post(at.url, BODY, signed(BODY, "d", OTHER)) == 200
+
+
+def test_a_repeat_is_acknowledged_kept_and_left_out(store: Store) -> None:
+    with receiver(store, tls=False) as at:
+        assert [post(at.url, BODY, signed(BODY)) for _ in range(3)] == [200] * 3
+    assert (store.count(Which()), store.count(Which(repeats=True))) == (1, 3)
+
+
+def test_what_cannot_be_stored_is_answered_503(store: Store, monkeypatch) -> None:
+    def fail(entries: list[Entry]) -> None:
+        raise StoreError("the disk is full of secrets")
+
+    with receiver(store, tls=False) as at:
+        monkeypatch.setattr(store, "write", fail)
+        assert post(at.url, BODY, signed(BODY)) == 503
+        monkeypatch.undo()
+        assert post(at.url, BODY, signed(BODY)) == 200
+    assert store.last() == 1
+
+
+def test_a_full_disk_is_answered_503_and_when_there_is_room_all_goes_on(store: Store) -> None:
+    large = b"x" * 300_000
+
+    def most(pages: int) -> None:
+        with store._engine.connect() as connection:
+            connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
+
+    with receiver(store, tls=False) as at:
+        most(40)
+        assert post(at.url, large, signed(large)) == 503
+        assert post(at.url, BODY, signed(BODY)) == 200, "what fits is still taken"
+        most(10_000)
+        assert post(at.url, large, signed(large)) == 200
+    assert store.count(Which(repeats=True)) == 2
+
+
+def test_a_store_that_hangs_is_answered_503_in_time(store: Store, monkeypatch) -> None:
+    monkeypatch.setattr(module, "STORE_SECONDS", 0.2)
+    with receiver(store, tls=False) as at:
+        monkeypatch.setattr(store, "write", lambda entries: time.sleep(1))
+        start = time.monotonic()
+        assert post(at.url, BODY, signed(BODY)) == 503
+        assert time.monotonic() - start < 0.9
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+def test_a_body_that_is_too_large_is_refused(store: Store, monkeypatch, chunked: bool) -> None:
+    monkeypatch.setattr(module, "MAX_BODY", 10_000)
+    with receiver(store, tls=False) as at:
+        fits = b"x" * 10_000
+        assert post(at.url, fits, signed(fits)) == 200
+        large = iter([b"x" * 6000] * 2) if chunked else b"x" * 10_001
+        assert post(at.url, large) == 413
+    assert store.last() == 1
+
+
+@pytest.mark.parametrize("length", ["-1", "abc", "9" * 30])
+def test_a_length_that_is_none_never_gets_through(store: Store, length: str) -> None:
+    with receiver(store, tls=False) as at:
+        port = int(at.url.rsplit(":", 1)[1].strip("/"))
+        with socket.create_connection(("127.0.0.1", port)) as sock:
+            sock.sendall(f"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: {length}\r\n\r\n".encode())
+            sock.settimeout(5)
+            assert sock.recv(100).split(b" ")[1][:1] == b"4"
+    assert store.last() == 0
+
+
+def test_a_body_that_drips_is_cut_off(store: Store, monkeypatch) -> None:
+    monkeypatch.setattr(module, "BODY_SECONDS", 0.3)
+    with receiver(store, tls=False) as at:
+        port = int(at.url.rsplit(":", 1)[1].strip("/"))
+        with socket.create_connection(("127.0.0.1", port)) as sock:
+            sock.sendall(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n")
+            for _ in range(4):
+                sock.sendall(b"x")
+                time.sleep(0.1)
+            sock.settimeout(5)
+            assert sock.recv(100).startswith(b"HTTP/1.1 408")
+    assert store.last() == 0
+
+
+def test_half_a_body_is_not_a_delivery(store: Store) -> None:
+    with receiver(store, tls=False) as at:
+        port = int(at.url.rsplit(":", 1)[1].strip("/"))
+        with socket.create_connection(("127.0.0.1", port)) as sock:
+            sock.sendall(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhalf")
+        assert post(at.url, BODY, signed(BODY)) == 200
+    assert store.count(Which(repeats=True)) == 1
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
+def test_only_a_post_is_a_delivery(store: Store, method: str) -> None:
+    with receiver(store, tls=False) as at:
+        assert post(at.url, b"", method=method) == 405
+    assert store.last() == 0
+
+
+def test_many_at_once_are_all_stored(url: str) -> None:
+    store = Store(url)
+    bodies = [json.dumps({"event": "a", "n": n}).encode() for n in range(200)]
+    with receiver(store, tls=False) as at, ThreadPoolExecutor(8) as pool:
+
+        def send(number: int) -> int:
+            return post(at.url, bodies[number], signed(bodies[number], f"msg_{number}"))
+
+        assert {*pool.map(send, range(200))} == {200}
+        assert sorted(one.body for one in store.read(Which(verified=True))) == sorted(bodies)
+    store.close()
+
+
+def test_a_taken_port_is_an_error_and_leaves_no_thread(store: Store) -> None:
+    with receiver(store, tls=False) as at:
+        port = int(at.url.rsplit(":", 1)[1].strip("/"))
+        with pytest.raises(OSError, match="in use"):
+            receiver(store, port=port)
+
+
+def test_it_shows_what_it_does_and_never_a_secret(store: Store) -> None:
+    with receiver(store, SECRET, OTHER, unverified="refuse") as at:
+        shown = repr(at)
+        assert "2 signing secrets; what is not verified is refused" in shown
+        assert SECRET not in shown and OTHER not in shown
+        at.wait(0.01)

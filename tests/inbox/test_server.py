@@ -1,0 +1,93 @@
+"""A server in a thread: it starts, it stops, and nobody can hold it up with half a request."""
+
+import asyncio
+import socket
+import time
+
+import pytest
+from inbox.senders import post
+
+from chatkit.inbox import server as module
+from chatkit.inbox.server import Server
+
+
+async def hello(scope, receive, send) -> None:
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": scope["path"].encode()})
+
+
+@pytest.fixture
+def server():
+    server = Server(hello, "127.0.0.1", 0, None)
+    yield server
+    server.stop()
+
+
+def test_it_serves_from_the_moment_it_was_made_until_it_is_stopped() -> None:
+    server = Server(hello, "127.0.0.1", 0, None)
+    url = f"http://127.0.0.1:{server.port}/"
+    assert post(url, b"") == 200
+    server.stop()
+    server.stop()
+    with pytest.raises(ConnectionRefusedError):
+        post(url, b"")
+
+
+def test_a_taken_port_is_an_error_of_the_caller(server: Server) -> None:
+    with pytest.raises(OSError, match="in use"):
+        Server(hello, "127.0.0.1", server.port, None)
+
+
+def ended(sock: socket.socket, within: float) -> bool:
+    """Whether the other side closes in time."""
+    sock.settimeout(within)
+    try:
+        while sock.recv(65536):
+            continue
+    except ConnectionError:
+        return True
+    return True
+
+
+@pytest.mark.parametrize(
+    "begun",
+    [b"", b"POST / HTTP/1.1\r\nHost: a\r\n", b"GET / HTTP/1.1\r\nHost: a\r\n\r\nPOST /"],
+    ids=["nothing", "half a head", "half a second head"],
+)
+def test_who_does_not_finish_a_head_is_let_go(
+    begun: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_HEAD_SECONDS", 0.3)
+    server = Server(hello, "127.0.0.1", 0, None)
+    with socket.create_connection(("127.0.0.1", server.port)) as sock:
+        start = time.monotonic()
+        sock.sendall(begun)
+        assert ended(sock, 4)
+        assert time.monotonic() - start >= 0.25
+    server.stop()
+
+
+def test_an_endless_head_is_cut_off(server: Server) -> None:
+    with socket.create_connection(("127.0.0.1", server.port)) as sock:
+        sock.sendall(b"POST / HTTP/1.1\r\nHost: a\r\n")
+        with pytest.raises(ConnectionError):
+            for number in range(2000):
+                sock.sendall(b"x-%d: %b\r\n" % (number, b"a" * 1000))
+                time.sleep(0.0002)
+
+
+def test_a_connection_that_is_used_well_stays(server: Server) -> None:
+    with socket.create_connection(("127.0.0.1", server.port)) as sock:
+        for _ in range(5):
+            sock.sendall(b"GET /x HTTP/1.1\r\nHost: a\r\n\r\n")
+            answer = b""
+            while not answer.endswith(b"0\r\n\r\n"):
+                answer += sock.recv(65536)
+            assert answer.startswith(b"HTTP/1.1 200")
+
+
+def test_the_loop_of_the_caller_is_left_alone(server: Server) -> None:
+    async def inside() -> int:
+        return await asyncio.to_thread(post, f"http://127.0.0.1:{server.port}/", b"")
+
+    assert asyncio.run(inside()) == 200

@@ -1,0 +1,94 @@
+"""A status only moves up, whatever the order of the deliveries."""
+
+import random
+from datetime import UTC, datetime
+from itertools import permutations
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from inbox.bodies import ANA, START, change, status, taken, value
+
+from chatkit.inbox.statuses import COLUMNS, courses, rows
+
+STEPS = ("sent", "delivered", "read", "played", "failed", "warning")
+
+some = st.lists(
+    st.builds(
+        status,
+        st.sampled_from(["a", "b"]),
+        st.sampled_from(STEPS),
+        st.integers(0, 50),
+        errors=st.sampled_from([None, [], [{"code": 1, "title": "x"}], [{"code": 2}], "odd"]),
+        pricing=st.sampled_from([None, {"category": "utility"}, {"category": "marketing"}]),
+    ),
+    max_size=8,
+)
+
+
+def told(*statuses: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The rows that come of these statuses, each in a delivery of its own."""
+    found = [e for one in statuses for e in taken(change("messages", value(statuses=[one])))]
+    return {row["message_id"]: row for row in rows(courses(found))}
+
+
+def test_every_order_of_the_same_statuses_ends_the_same() -> None:
+    steps = [status("m", name, n) for n, name in enumerate(STEPS[:4])]
+    ends = [told(*order)["m"] for order in permutations(steps)]
+    assert all(end == ends[0] for end in ends)
+    assert ends[0]["status"] == "played"
+    times = [ends[0][f"{name}_at"] for name in STEPS[:4]]
+    assert times == [datetime.fromtimestamp(START + n, UTC) for n in range(4)]
+
+
+@given(some, st.randoms())
+def test_repeats_and_any_order_change_nothing(found: list[dict], rng: random.Random) -> None:
+    again = found + [one for one in found if rng.random() < 0.5]
+    rng.shuffle(again)
+    assert told(*again) == told(*found)
+
+
+@pytest.mark.parametrize("later", STEPS)
+def test_failed_is_the_end(later: str) -> None:
+    error = [{"code": 131026, "title": "Undeliverable", "error_data": {"details": "No such"}}]
+    row = told(status("m", "failed", errors=error), status("m", later, 9))["m"]
+    assert (row["status"], row["error_code"]) == ("failed", "131026")
+    assert row["error"] == "Undeliverable: No such"
+
+
+def test_the_earliest_time_of_a_step_counts() -> None:
+    row = told(status("m", "read", 9), status("m", "read", 3), status("m", "read", 5))["m"]
+    assert row["read_at"] == datetime.fromtimestamp(START + 3, UTC)
+
+
+def test_a_status_nobody_knows_is_shown_until_a_known_one_comes() -> None:
+    assert told(status("m", "queued", 5), status("m", "warming", 2))["m"]["status"] == "queued"
+    assert told(status("m", "queued", 5), status("m", "sent", 1))["m"]["status"] == "sent"
+
+
+def test_calls_have_statuses_of_their_own() -> None:
+    assert not told(status("c", "RINGING", type="call"))
+
+
+def test_a_row_has_the_columns_of_the_frame() -> None:
+    row = told(status("m", "sent", pricing={"category": "utility"}))["m"]
+    assert [*row] == [*COLUMNS]
+    assert (row["contact"], row["category"], row["number_id"]) == (f"+{ANA}", "utility", "77")
+
+
+@given(some, some)
+def test_going_on_from_what_is_known_is_as_reading_all_at_once(
+    first: list[dict], second: list[dict]
+) -> None:
+    def events(found: list[dict]) -> list:
+        return [e for one in found for e in taken(change("messages", value(statuses=[one])))]
+
+    known = courses(events(first))
+    copied = {name: type(course).of(course.row(name)) for name, course in known.items()}
+    gone_on = courses(events(second), copied)
+    at_once = courses(events(first + second))
+    for name in at_once:
+        mine, whole = gone_on[name].row(name), at_once[name].row(name)
+        if whole["status"] != "warning":  # the time of an unknown status has no column
+            assert mine == whole

@@ -1,0 +1,86 @@
+"""Receivers for tests: real sockets on loopback that keep what they were sent."""
+
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+
+
+class Listener:
+    """A raw receiver: keeps the bytes of each request, answers what it is told."""
+
+    def __init__(self, reply: bytes | Callable[[socket.socket], None]) -> None:
+        self.requests: list[bytes] = []
+        self.reply = reply
+        self._sock = socket.create_server(("127.0.0.1", 0))
+        self.port = self._sock.getsockname()[1]
+        self._context: ssl.SSLContext | None = None
+        self._thread = threading.Thread(target=self._listen)
+
+    def _listen(self) -> None:
+        while True:
+            try:
+                sock, _ = self._sock.accept()
+            except OSError:
+                return
+            with sock:
+                try:
+                    self._serve(sock)
+                except OSError:
+                    continue
+
+    def _serve(self, plain: socket.socket) -> None:
+        sock = self._context.wrap_socket(plain, server_side=True) if self._context else plain
+        with sock:
+            data = b""
+            while b"\r\n\r\n" not in data:
+                data += self._more(sock)
+            head, _, body = data.partition(b"\r\n\r\n")
+            length = int(head.lower().partition(b"content-length: ")[2].split(b"\r\n")[0])
+            while len(body) < length:
+                body += self._more(sock)
+            self.requests.append(head + b"\r\n\r\n" + body)
+            reply = self.reply
+            if callable(reply):
+                reply(sock)
+            else:
+                sock.sendall(reply)
+
+    @staticmethod
+    def _more(sock: socket.socket) -> bytes:
+        part = sock.recv(65536)
+        if not part:
+            raise ConnectionError("the sender ended in the middle of a request")
+        return part
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/"
+
+    @property
+    def bodies(self) -> list[bytes]:
+        return [request.partition(b"\r\n\r\n")[2] for request in self.requests]
+
+
+@contextmanager
+def listening(
+    reply: bytes | Callable[[socket.socket], None] = OK, context: ssl.SSLContext | None = None
+) -> Iterator[Listener]:
+    listener = Listener(reply)
+    listener._context = context
+    listener._thread.start()
+    try:
+        yield listener
+    finally:
+        listener._sock.shutdown(socket.SHUT_RDWR)
+        listener._sock.close()
+        listener._thread.join(10)
+
+
+def answering(status: int, *headers: str) -> bytes:
+    """An empty answer of this status."""
+    lines = "".join(f"{header}\r\n" for header in headers)
+    return f"HTTP/1.1 {status} X\r\n{lines}Content-Length: 0\r\n\r\n".encode()

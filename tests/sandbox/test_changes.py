@@ -1,0 +1,113 @@
+"""Changes: made here, and of the very shapes that the upstream platform documents."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chatkit.sandbox import changes
+from chatkit.sandbox.changes import MEDIA, STATUSES, Person
+
+ADA = Person("12125550142", "Zoë <b>Park</b>")
+
+
+def said(kind: str, content: dict[str, Any], reply_to: str | None = None) -> dict[str, Any]:
+    made = changes.message(kind, "wamid.1", 1767600000, content, reply_to)
+    return changes.inbound(ADA, made)
+
+
+MADE = {
+    "text": said("text", changes.text("Hello")),
+    "reply": said("text", changes.text("Hello"), "wamid.0"),
+    "reaction": said("reaction", changes.reaction("wamid.0", "👍")),
+    "reaction taken back": said("reaction", changes.reaction("wamid.0", "")),
+    "button": said("button", changes.button("Yes"), "wamid.0"),
+    "flow answer": said("interactive", changes.flow_answer({"day": "1"}, "t"), "wamid.0"),
+    **{
+        kind: said("audio" if kind == "voice" else kind, changes.media(kind, "77", "Look"))
+        for kind in MEDIA
+    },
+    **{name: changes.status(ADA, "wamid.1", name, 1, None, "service") for name in STATUSES},
+    "failed": changes.status(ADA, "wamid.1", "failed", 1, 131026, "marketing"),
+    "outbound": changes.outbound(ADA, changes.message("text", "wamid.1", 1, changes.text("Hi"))),
+    "template approved": changes.template_status(7001, "hello", "en", "APPROVED", "NONE", 1),
+    "template edited": changes.template_components(
+        7001, "hello", "en", {"text": "Hello", "footer": "Bye"}, 1
+    ),
+    "flow made": changes.flow_status("8140", "Order", None, "DRAFT", 1),
+    "flow published": changes.flow_status("8140", "Order", "DRAFT", "PUBLISHED", 1),
+}
+
+
+def places(value: Any, place: str) -> Iterator[tuple[str, str]]:
+    """Every place of a body with the type of what is there; items of lists share one."""
+    yield (
+        place,
+        {bool: "flag", int: "number", float: "number"}.get(type(value), type(value).__name__),
+    )
+    inner: Any = {}
+    if isinstance(value, dict):
+        inner = value.items()
+    elif isinstance(value, list):
+        inner = (("*", item) for item in value)
+    for name, item in inner:
+        yield from places(item, f"{place}/{name}")
+
+
+def about(body: dict[str, Any]) -> str:
+    """What a body is about: its field, which its places are compared within."""
+    return str(body["entry"][0]["changes"][0]["field"])
+
+
+@pytest.fixture(scope="module")
+def documented(shared: Path) -> dict[str, set[tuple[str, str]]]:
+    found: dict[str, set[tuple[str, str]]] = {}
+    for path in sorted(shared.glob("samples/webhooks/*.json")):
+        body = json.loads(path.read_bytes())
+        for entry in body.get("entry", ()):
+            for change in entry["changes"]:
+                one = {**body, "entry": [{**entry, "changes": [change]}]}
+                found.setdefault(str(change.get("field")), set()).update(places(one, ""))
+    return found
+
+
+@pytest.mark.parametrize("name", MADE, ids=str)
+def test_a_change_has_only_places_that_upstream_documents_with_their_types(
+    name: str, documented: dict[str, set[tuple[str, str]]]
+) -> None:
+    body = MADE[name]
+    undocumented = set(places(body, "")) - documented[about(body)]
+    assert not undocumented
+
+
+@pytest.mark.parametrize("name", MADE, ids=str)
+def test_a_change_is_json_and_no_copy_of_a_sample(name: str, shared: Path) -> None:
+    text = json.dumps(MADE[name], allow_nan=False)
+    assert json.loads(text) == MADE[name]
+    for path in shared.glob("samples/webhooks/*.json"):
+        assert json.loads(path.read_bytes()) != MADE[name]
+
+
+def test_names_of_strangers_are_kept_as_they_are() -> None:
+    contact = MADE["text"]["entry"][0]["changes"][0]["value"]["contacts"][0]
+    assert contact == {"profile": {"name": "Zoë <b>Park</b>"}, "wa_id": "12125550142"}
+
+
+def test_the_answer_of_a_flow_is_json_inside_a_text() -> None:
+    content = changes.flow_answer({"name": "Zoë", "n": 2}, "token-1")
+    answer = json.loads(content["nfm_reply"]["response_json"])
+    assert answer == {"name": "Zoë", "n": 2, "flow_token": "token-1"}
+
+
+def test_a_failed_status_tells_the_error_and_no_price() -> None:
+    (told,) = MADE["failed"]["entry"][0]["changes"][0]["value"]["statuses"]
+    assert told["errors"][0]["code"] == 131026
+    assert "pricing" not in told
+
+
+def test_a_caption_stands_only_where_upstream_has_one() -> None:
+    captions = {kind: "caption" in changes.media(kind, "1", "Look") for kind in MEDIA}
+    assert [kind for kind, has in captions.items() if has] == ["image", "video", "document"]
+    assert "caption" not in changes.media("image", "1", None)

@@ -1,0 +1,100 @@
+"""The outbox: what waits survives a crash, is struck off once, and has a bound."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from chatkit.sandbox import outbox as module
+from chatkit.sandbox.outbox import Outbox, OutboxFull
+from chatkit.sandbox.store import Store
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    store = Store(tmp_path / "a.db")
+    yield store
+    store.close()
+
+
+def test_an_event_waits_for_each_webhook_in_the_order_it_is_due(store: Store) -> None:
+    outbox = Outbox(store)
+    first = outbox.add("1001", [41, 42], "msg_1", "any", b"1", due=5.0)
+    second = outbox.add("1001", [41], "msg_2", "any", b"2", due=3.0)
+    assert outbox.count() == 3
+    assert sorted(outbox.receivers()) == [("1001", 41), ("1001", 42)]
+    assert outbox.fresh == {("1001", 41), ("1001", 42)}
+    due = outbox.next("1001", 41)
+    assert due is not None
+    assert (due.id, due.message_id, due.body, due.attempts) == (second[0], "msg_2", b"2", 0)
+    outbox.again(due, 9.0)
+    later = outbox.next("1001", 41)
+    assert later is not None
+    assert later.id == first[0]
+    outbox.done(later)
+    last = outbox.next("1001", 41)
+    assert last is not None
+    assert (last.id, last.attempts, last.due) == (second[0], 1, 9.0)
+    assert not outbox.holds(later)
+    assert outbox.next("2002", 41) is None
+
+
+def test_what_waits_is_there_after_a_restart(tmp_path: Path) -> None:
+    path = tmp_path / "b.db"
+    store = Store(path)
+    Outbox(store).add("1001", [41], "msg_1", "any", "Zoë".encode(), due=5.0)
+    store.close()
+    again = Store(path)
+    outbox = Outbox(again)
+    found = outbox.next("1001", 41)
+    assert found is not None
+    assert found.body.decode() == "Zoë"
+    assert outbox.fresh == set()
+    again.close()
+
+
+def test_what_is_rolled_back_waits_for_nobody(store: Store) -> None:
+    outbox = Outbox(store)
+    outbox.add("1001", [41], "msg_1", "any", b"1", due=5.0)
+    store.rollback()
+    assert (outbox.count(), outbox.fresh) == (0, set())
+
+
+def test_an_id_is_never_given_twice_even_after_a_reset(store: Store) -> None:
+    outbox = Outbox(store)
+    (before,) = outbox.add("1001", [41], "msg_1", "any", b"1", due=5.0)
+    old = outbox.next("1001", 41)
+    assert old is not None
+    store.commit()
+    store.clear()
+    store.commit()
+    assert outbox.count() == 0
+    (after,) = outbox.add("1001", [41], "msg_1", "any", b"1", due=5.0)
+    assert after > before
+    outbox.done(old)
+    assert outbox.count() == 1
+
+
+def test_all_that_waits_for_a_webhook_can_be_dropped(store: Store) -> None:
+    outbox = Outbox(store)
+    ids = [outbox.add("1001", [41], f"msg_{n}", "any", b"1", due=5.0)[0] for n in range(3)]
+    outbox.add("1001", [42], "msg_9", "any", b"1", due=5.0)
+    assert outbox.drop("1001", 41) == ids
+    assert outbox.receivers() == [("1001", 42)]
+
+
+def test_there_is_a_bound_and_room_again_below_it(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MOST_WAITING", 3)
+    outbox = Outbox(store)
+    outbox.add("1001", [41, 42], "msg_1", "any", b"1", due=5.0)
+    outbox.add("1001", [41, 42], "msg_2", "any", b"1", due=5.0)
+    with pytest.raises(OutboxFull, match="3 deliveries wait"):
+        outbox.add("1001", [41], "msg_3", "any", b"1", due=5.0)
+    assert outbox.count() == 4
+    for _ in range(2):
+        due = outbox.next("1001", 41)
+        assert due is not None
+        outbox.done(due)
+    assert len(outbox.add("1001", [41], "msg_3", "any", b"1", due=5.0)) == 1

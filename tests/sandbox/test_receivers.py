@@ -1,0 +1,76 @@
+"""Receivers: the list of who may be delivered to, by whole path segments."""
+
+import pytest
+import trustme
+
+from chatkit.sandbox.address import BadReceiver
+from chatkit.sandbox.receivers import Receivers
+
+
+def named(*urls: str) -> Receivers:
+    receivers = Receivers()
+    for url in urls:
+        receivers.add(url)
+    return receivers
+
+
+def test_nobody_is_on_the_list_at_first() -> None:
+    receivers = Receivers()
+    assert not receivers.allows("http://127.0.0.1:8000/")
+    with pytest.raises(BadReceiver, match="list of receivers"):
+        receivers.route("http://127.0.0.1:8000/")
+
+
+def test_an_address_allows_itself_and_what_is_below_it() -> None:
+    receivers = named("http://LOCALHOST:8000/in/")
+    assert receivers.route("http://localhost:8000/in/a/b").address.path == "/in/a/b"
+    for url in ("/in", "/inside", "/", "/out"):
+        assert not receivers.allows(f"http://localhost:8000{url}"), url
+    assert named("http://h.example/in").allows("http://h.example/in")
+    assert not named("http://h.example/in").allows("not an address")
+
+
+def test_a_delivery_is_sent_where_the_entry_says() -> None:
+    receivers = Receivers()
+    receivers.add("https://hooks.example/chat", to="http://127.0.0.1:8000/inbox")
+    receivers.add("https://hooks.example/chat/quiet", to="http://127.0.0.1:9000/")
+    route = receivers.route("https://hooks.example/chat/a?b=c").address
+    assert (route.port, route.path, route.query) == (8000, "/inbox/a", "b=c")
+    assert receivers.route("https://hooks.example/chat").address.path == "/inbox"
+    assert receivers.route("https://hooks.example/chat/quiet/1").address[2:4] == (9000, "/1")
+    assert not receivers.allows("https://hooks.example/chatter")
+
+
+def test_naming_an_address_again_changes_where_it_is_heard() -> None:
+    receivers = named("https://hooks.example/")
+    receivers.add("https://hooks.example/", to="http://127.0.0.1:8000/")
+    shown = [{"url": "https://hooks.example/", "to": "http://127.0.0.1:8000/"}]
+    assert receivers.shown() == shown
+    receivers.clear()
+    assert receivers.shown() == []
+
+
+def test_an_authority_is_a_certificate() -> None:
+    receivers = named()
+    pem = trustme.CA().cert_pem.bytes().decode()
+    receivers.add("https://localhost:8000/", authority=pem)
+    context = receivers.route("https://localhost:8000/").context
+    assert context is not None
+    assert context.check_hostname
+    receivers.add("https://localhost:8000/", authority=pem.encode())
+    for odd in ("", b"\xff", "no certificate", pem[:200], "Ünicode"):
+        with pytest.raises(BadReceiver, match="authority"):
+            receivers.add("https://localhost:8001/", authority=odd)
+    assert len(receivers.shown()) == 1
+
+
+@pytest.mark.parametrize(
+    "url", ["", "localhost", "http://", "http://h/?a=b", "http://h/#a", "x" * 3000]
+)
+def test_what_is_not_an_address_is_not_taken(url: str) -> None:
+    receivers = Receivers()
+    with pytest.raises(BadReceiver):
+        receivers.add(url)
+    with pytest.raises(BadReceiver):
+        receivers.add("http://localhost/", to=url or "x")
+    assert receivers.shown() == []

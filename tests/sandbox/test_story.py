@@ -1,0 +1,78 @@
+"""Story: things happen one after the other, and end now."""
+
+import time
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from chatkit import ServiceProfile
+from chatkit.sandbox import changes
+from chatkit.sandbox.changes import Person
+from chatkit.sandbox.source import MachineSource, SeededSource
+from chatkit.sandbox.story import Story
+
+ADA = Person("12125550142", "Ada")
+
+
+def value(event: Any) -> dict[str, Any]:
+    found: dict[str, Any] = event.payload["entry"][0]["changes"][0]["value"]
+    return found
+
+
+def told(source: Any, seed: int = 0) -> list[Any]:
+    story = Story(ServiceProfile(), source, seed)
+    sent, done = story.send(ADA, 10, "text", changes.text("Hi"))
+    story.write(ADA, done + 5, "reaction", changes.reaction(sent, "👍"))
+    story.write(ADA, 0, "voice", changes.media("voice", story.new_id(), None))
+    return story.events()
+
+
+def test_events_are_in_the_order_they_happen_and_of_their_families() -> None:
+    events = told(SeededSource("millisecond", "empty"))
+    kinds = [event.kind.removeprefix("chat.message.") for event in events]
+    assert kinds == ["media", "outbound", "status", "status", "status", "reaction"]
+    assert [event.stamp for event in events] == sorted(event.stamp for event in events)
+    assert value(events[0])["messages"][0]["type"] == "audio"
+    sent = value(events[1])["message_echoes"][0]["id"]
+    statuses = [value(event)["statuses"][0] for event in events[2:5]]
+    assert [status["status"] for status in statuses] == ["sent", "delivered", "read"]
+    assert {status["id"] for status in statuses} == {sent}
+    assert value(events[5])["messages"][0]["reaction"]["message_id"] == sent
+    times = [int(status["timestamp"]) for status in statuses]
+    assert all(before < after for before, after in pairwise(times))
+
+
+@pytest.mark.parametrize(
+    ("until", "error", "last"),
+    [("sent", None, "sent"), ("delivered", None, "delivered"), ("failed", 131026, "failed")],
+)
+def test_a_message_comes_as_far_as_it_is_told(until: str, error: int | None, last: str) -> None:
+    story = Story(ServiceProfile(), SeededSource("millisecond", "empty"), 0)
+    story.send(ADA, 0, "text", changes.text("Hi"), until=until, error=error)
+    status = value(story.events()[-1])["statuses"][0]
+    assert status["status"] == last
+    assert ("errors" in status) == (error is not None)
+
+
+def test_a_story_ends_now() -> None:
+    events = told(MachineSource("millisecond"))
+    last = int(value(events[-1])["messages"][0]["timestamp"])
+    assert abs(last - time.time()) < 30
+
+
+def test_a_second_story_in_a_seeded_sandbox_comes_after_the_first() -> None:
+    source = SeededSource("millisecond", "empty")
+    first, second = told(source), told(source)
+    assert first[-1].stamp < second[0].stamp
+    assert second[-1].stamp < source.stamp()
+
+
+def test_the_same_seed_tells_the_same_and_a_second_time_other_ids() -> None:
+    one, two = SeededSource("millisecond", "empty"), SeededSource("millisecond", "empty")
+    assert told(one, 3) == told(two, 3)
+    again = told(one, 3)
+    ids = [value(event)["messages"][0]["id"] for event in (told(two, 4)[0], again[0])]
+    assert len(set(ids)) == 1  # the ids are the sandbox's, what happens is the seed's
+    before = told(SeededSource("millisecond", "empty"), 3)[0]
+    assert value(before)["messages"][0]["id"] != ids[0]

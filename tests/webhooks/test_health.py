@@ -1,0 +1,122 @@
+"""Health: whatever the four fields hold, a webhook is told to be one of five."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chatkit.errors import InputError
+from chatkit.webhooks.health import ORDER, judge, moment, span
+
+NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
+DAY = timedelta(hours=24)
+
+
+def webhook(**fields: Any) -> dict[str, Any]:
+    return {
+        "is_active": True,
+        "created_at": datetime(2026, 1, 1, tzinfo=UTC),
+        "last_delivery_at": NOW - timedelta(minutes=5),
+        "last_delivery_status": "delivered",
+        "last_delivery_http_status": 200,
+        "last_delivery_error": None,
+        **fields,
+    }
+
+
+NEVER = dict.fromkeys(
+    [f"last_delivery_{name}" for name in ("at", "status", "http_status", "error")]
+)
+
+
+@pytest.mark.parametrize(
+    ("fields", "health", "says"),
+    [
+        ({}, "healthy", "5 minutes ago"),
+        ({"last_delivery_at": NOW}, "healthy", "0 seconds ago"),
+        ({"last_delivery_at": NOW + timedelta(hours=1)}, "healthy", "0 seconds ago"),
+        ({"last_delivery_at": NOW - timedelta(hours=24)}, "healthy", "1 day ago"),
+        ({"last_delivery_at": NOW - timedelta(hours=25)}, "silent", "for 1 day"),
+        ({"last_delivery_at": NOW - timedelta(days=1200)}, "silent", "1,200 days"),
+        (NEVER, "never", "since 2026-01-01 00:00 UTC"),
+        (NEVER | {"created_at": None}, "never", "since it was made"),
+        ({"is_active": False}, "inactive", "activate"),
+        (NEVER | {"is_active": False}, "inactive", "activate"),
+        ({"is_active": False, "last_delivery_http_status": 500}, "inactive", "answered 500"),
+        ({"is_active": None}, "healthy", "ago"),
+        ({"last_delivery_http_status": 500}, "failing", "answered 500"),
+        ({"last_delivery_http_status": 302}, "failing", "answered 302"),
+        ({"last_delivery_http_status": "404"}, "failing", "answered 404"),
+        ({"last_delivery_http_status": 503.0}, "failing", "answered 503"),
+        ({"last_delivery_error": "connection refused"}, "failing", "connection refused"),
+        ({"last_delivery_error": "x\n" * 500}, "failing", "x x"),
+        (
+            {"last_delivery_status": "failed", "last_delivery_http_status": None},
+            "failing",
+            "failed",
+        ),
+        ({"last_delivery_status": "timeout", "last_delivery_http_status": None}, "failing", "time"),
+        (
+            {"last_delivery_status": "undelivered", "last_delivery_http_status": None},
+            "failing",
+            "un",
+        ),
+        ({"last_delivery_status": "SUCCESS", "last_delivery_http_status": None}, "healthy", "ago"),
+        ({"last_delivery_status": True, "last_delivery_http_status": None}, "healthy", "ago"),
+        ({"last_delivery_status": False, "last_delivery_http_status": None}, "failing", "False"),
+        ({"last_delivery_status": "odd", "last_delivery_http_status": 204}, "healthy", "ago"),
+        ({"last_delivery_at": None, "last_delivery_error": "no such host"}, "failing", "no such"),
+        (
+            {"last_delivery_at": NOW - timedelta(days=9), "last_delivery_http_status": 500},
+            "failing",
+            "answered 500",
+        ),
+    ],
+)
+def test_a_webhook_is_judged_by_its_last_delivery(
+    fields: dict[str, Any], health: str, says: str
+) -> None:
+    verdict = judge(webhook(**fields), NOW, DAY)
+    assert verdict.health == health, verdict
+    assert says in verdict.reason
+    assert len(verdict.reason) < 250
+
+
+ANYTHING = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.lists(st.text())
+
+
+@given(
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "is_active": st.none() | st.booleans(),
+            "last_delivery_at": st.none() | st.datetimes(timezones=st.just(UTC)),
+            "last_delivery_status": ANYTHING,
+            "last_delivery_http_status": ANYTHING,
+            "last_delivery_error": ANYTHING,
+            "created_at": st.none() | st.datetimes(timezones=st.just(UTC)),
+        },
+    )
+)
+def test_whatever_a_service_shows_there_is_a_verdict_with_a_reason(fields: dict[str, Any]) -> None:
+    verdict = judge(fields, NOW, DAY)
+    assert verdict.health in ORDER
+    assert verdict.reason
+    assert "\n" not in verdict.reason
+
+
+def test_how_long_is_quiet_is_said_in_hours_or_as_a_timedelta() -> None:
+    assert span(1.5) == timedelta(minutes=90)
+    assert span(timedelta(days=2)) == timedelta(days=2)
+    for odd in (0, -1, True, "24", None, timedelta(0), float("nan"), 1e300):
+        with pytest.raises(InputError, match="quiet="):
+            span(odd)
+
+
+def test_a_time_to_judge_at_has_a_zone() -> None:
+    assert moment(NOW) == NOW
+    assert abs(moment(None) - datetime.now(UTC)) < timedelta(minutes=1)
+    with pytest.raises(InputError, match="time zone"):
+        moment(NOW.replace(tzinfo=None))

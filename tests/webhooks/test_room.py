@@ -1,0 +1,223 @@
+"""The room of webhook registrations, under every profile."""
+
+import json
+import re
+import warnings
+from datetime import timedelta
+
+import keyring
+import keyring.backends.fail
+import pytest
+from keyrings import FileKeyring, ForgetfulKeyring
+from listening import answering, listening
+from rooms import client, sandbox  # noqa: F401
+
+import chatkit
+from chatkit.secret import Secret
+
+#: Tests with `client` run under every profile, those with `account` under the default one.
+HOOK = {"url": "https://shop.example/hook", "events": ["*"]}
+
+
+@pytest.fixture
+def account(tmp_path, monkeypatch):
+    monkeypatch.setenv("KEYRING_FILE", str(tmp_path / "keyring.json"))
+    before = keyring.get_keyring()
+    keyring.set_keyring(FileKeyring())
+    with chatkit.Sandbox(seed="empty") as sandbox, chatkit.connect(sandbox) as client:
+        yield client
+    keyring.set_keyring(before)
+
+
+def test_the_secret_is_in_the_answer_to_create_and_never_shown(client):
+    webhook = client.webhooks.create(**HOOK)
+    secret = webhook.webhook_secret.reveal()
+    assert re.fullmatch("[0-9a-f]{64}", secret)
+    for text in (repr(webhook), str(webhook), webhook.model_dump_json(), str(webhook.model_dump())):
+        assert secret not in text
+    assert client.webhooks.get(webhook.id).webhook_secret is None
+    assert "webhook_secret" not in client.webhooks.frame().columns
+
+
+def test_a_new_webhook_is_active_unless_told_otherwise(client):
+    assert client.webhooks.create(**HOOK).is_active is True
+    quiet = client.webhooks.create(url="https://shop.example/2", events=["*"], is_active=False)
+    assert quiet.is_active is False
+
+
+def test_the_frame_lists_all_with_their_events(client):
+    webhook = client.webhooks.create(**HOOK)
+    frame = client.webhooks.frame()
+    assert frame.loc[webhook.id, "url"] == HOOK["url"]
+    assert frame.loc[webhook.id, "events"] == ["*"]
+    assert bool(frame.loc[webhook.id, "has_signing_secret"]) is True
+    assert frame.last_delivery_at.isna().all()
+
+
+def test_an_update_changes_what_is_passed_and_nothing_else(client):
+    webhook = client.webhooks.create(**HOOK)
+    after = client.webhooks.update(webhook.id, is_active=False)
+    assert (after.is_active, after.url, after.events) == (False, HOOK["url"], ["*"])
+    after = client.webhooks.update(webhook.id, events=["chat.message.status"])
+    assert (after.is_active, after.events) == (False, ["chat.message.status"])
+
+
+def test_a_deleted_webhook_is_gone(client):
+    webhook = client.webhooks.create(**HOOK)
+    client.webhooks.delete(webhook.id)
+    assert client.webhooks.frame().empty
+    with pytest.raises(chatkit.NotFound):
+        client.webhooks.get(webhook.id)
+
+
+def full(client):
+    return [
+        client.webhooks.create(url=f"https://shop.example/{n}", events=["*"]) for n in range(10)
+    ]
+
+
+def test_the_eleventh_is_refused_before_it_is_sent(client, sandbox):
+    made = full(client)
+    posts = [entry for entry in sandbox.front.log if entry.method == "POST"]
+    with pytest.raises(chatkit.InputError, match=r"10 webhooks.*delete") as caught:
+        client.webhooks.create(url="https://shop.example/10", events=["*"])
+    assert str(made[0].id) in str(caught.value)  # one that was never used
+    assert [entry for entry in sandbox.front.log if entry.method == "POST"] == posts
+    client.webhooks.deactivate(made[4].id)
+    with pytest.raises(chatkit.InputError, match=rf"inactive: \[{made[4].id}\]"):
+        client.webhooks.create(url="https://shop.example/10", events=["*"])
+    client.webhooks.delete(made[4].id)
+    assert client.webhooks.create(url="https://shop.example/10", events=["*"]).id
+
+
+def test_a_plan_tells_that_the_account_gets_full_and_refuses_what_is_too_much(account):
+    account.webhooks.delete(full(account)[0].id)
+    live = account.webhooks.frame()
+    new = live.iloc[:3].reset_index(drop=True)
+    new["url"] = [f"https://shop.example/new/{n}" for n in range(3)]
+    one = account.webhooks.plan(new.iloc[:1])
+    assert one.counts["create"] == 1
+    assert any("then has 10 of 10 webhooks" in note for note in one.notes)
+    all_three = account.webhooks.plan(new)
+    assert all_three.counts["create"] == 1
+    assert list(all_three.refused.reason.str.contains("at most 10 webhooks")) == [True, True]
+    assert not any("of 10" in note for note in account.webhooks.plan(live).notes)
+
+
+@pytest.mark.parametrize("url", ["http://shop.example/", "ftp://x", "shop.example", "https://"])
+def test_only_https_is_sent(client, url):
+    with pytest.raises(chatkit.InputError, match="https"):
+        client.webhooks.create(url=url, events=["*"])
+
+
+@pytest.mark.parametrize("events", [[], ["*", "*"], [""], "*", ["*", 1]])
+def test_events_are_a_list_of_kinds_each_once(account, events):
+    with pytest.raises(chatkit.InputError, match="events"):
+        account.webhooks.create(url=HOOK["url"], events=events)
+
+
+def test_the_kinds_that_can_be_asked_for_are_named_with_what_they_mean(client):
+    kinds = client.webhooks.event_kinds()
+    assert list(kinds)[:2] == ["*", "chat.message.status"]
+    assert len(kinds) == 8
+    assert all(kinds.values())
+    webhook = client.webhooks.create(url=HOOK["url"], events=list(kinds)[1:])
+    assert webhook.events == list(kinds)[1:]
+
+
+def test_a_webhook_is_switched_off_and_on_again(client):
+    webhook = client.webhooks.create(**HOOK)
+    assert client.webhooks.deactivate(webhook.id).is_active is False
+    assert client.webhooks.activate(webhook.id).is_active is True
+    with pytest.raises(chatkit.Refused):  # NotFound, where the profile's status tells it apart
+        client.webhooks.activate(webhook.id + 1)
+
+
+def test_who_may_not_read_the_list_can_still_create():
+    with chatkit.Sandbox(seed="empty") as sandbox, sandbox.serve() as base_url:
+        token = sandbox.make_token("Chat Detail, Edit")
+        with chatkit.Client(base_url, sandbox.account_id, token) as client:
+            assert client.webhooks.create(**HOOK).webhook_secret is not None
+
+
+# --- the keyring --------------------------------------------------------------------
+
+
+def test_the_secret_goes_into_the_keyring_when_that_is_asked_for(account, tmp_path):
+    quiet = account.webhooks.create(**HOOK)
+    assert not (tmp_path / "keyring.json").exists()
+    kept = account.webhooks.create(url="https://shop.example/2", events=["*"], keyring=True)
+    assert account.webhooks.secret(kept.id) == kept.webhook_secret
+    assert list(json.loads((tmp_path / "keyring.json").read_text()).values()) == [
+        kept.webhook_secret.reveal()
+    ]
+    with pytest.raises(chatkit.SettingsError, match=rf"rotate\({quiet.id}\)"):
+        account.webhooks.secret(quiet.id)
+    account.webhooks.keep_secret(quiet.id, quiet.webhook_secret)
+    assert account.webhooks.secret(quiet.id) == quiet.webhook_secret
+    account.webhooks.forget_secret(quiet.id)
+    with pytest.raises(chatkit.SettingsError, match="No signing secret"):
+        account.webhooks.secret(quiet.id)
+
+
+@pytest.mark.parametrize("broken", [keyring.backends.fail.Keyring, ForgetfulKeyring])
+def test_without_a_working_keyring_nothing_is_sent(account, broken):
+    keyring.set_keyring(broken())
+    with pytest.raises(chatkit.SettingsError, match="keyring=True"):
+        account.webhooks.create(**HOOK, keyring=True)
+    assert account.webhooks.frame().empty
+
+
+def test_a_keyring_that_fails_after_the_create_is_told_and_loses_nothing(account, monkeypatch):
+    def fail(key, secret):
+        raise chatkit.SettingsError("The keyring failed.")
+
+    monkeypatch.setattr(account.webhooks, "keep_secret", fail)
+    with pytest.warns(UserWarning, match="is created, but The keyring failed"):
+        webhook = account.webhooks.create(**HOOK, keyring=True)
+    assert isinstance(webhook.webhook_secret, Secret)
+
+
+# --- health -------------------------------------------------------------------------
+
+
+def test_health_tells_who_needs_a_person_first_and_why(client, sandbox):
+    places = ("healthy", "failing", "never", "inactive", "silent")
+    asked = dict(zip(places, list(client.webhooks.event_kinds())[1:], strict=False))
+    made = {
+        name: client.webhooks.create(url=f"https://shop.example/{name}", events=[kind])
+        for name, kind in asked.items()
+    }
+    with listening() as good, listening(answering(404)) as bad:
+        for name, listener in {"healthy": good, "silent": good, "failing": bad}.items():
+            sandbox.allow(f"https://shop.example/{name}", to=listener.url)
+            sandbox.deliver(asked[name], {})
+        client.webhooks.deactivate(made["inactive"].id)
+        frame = client.webhooks.frame()
+        last = frame.loc[made["healthy"].id, "last_delivery_at"].to_pydatetime()
+        health = client.webhooks.health(quiet=1, now=last + timedelta(minutes=30))
+        later = client.webhooks.health(quiet=timedelta(hours=1), now=last + timedelta(hours=5))
+    assert list(health.health) == ["failing", "never", "inactive", "healthy", "healthy"]
+    told = dict(zip(health.index, health.health, strict=True))
+    for name in ("failing", "never", "inactive", "healthy"):
+        assert told[made[name].id] == name
+    assert "404" in health.loc[made["failing"].id, "reason"]
+    assert later.loc[made["silent"].id, "health"] == "silent"
+    assert set(frame.columns) | {"health", "reason"} == set(health.columns)
+
+
+def test_health_of_no_webhook_is_an_empty_frame(account):
+    health = account.webhooks.health()
+    assert health.empty
+    assert {"health", "reason"} <= set(health.columns)
+
+
+def test_the_secret_is_in_no_health_no_plan_and_no_warning(account):
+    webhook = account.webhooks.create(**HOOK)
+    secret = webhook.webhook_secret.reveal()
+    frame = account.webhooks.frame()
+    frame["is_active"] = False
+    with warnings.catch_warnings(record=True) as told:
+        plan = account.webhooks.plan(frame)
+        text = repr(plan) + plan._repr_html_() + account.webhooks.health().to_string()
+    assert secret not in text + " ".join(str(one.message) for one in told)

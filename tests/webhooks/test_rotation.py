@@ -1,0 +1,210 @@
+"""Rotation: a new secret, and no moment in which a delivery cannot be verified."""
+
+import json
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import keyring
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from keyrings import FileKeyring
+from listening import listening
+
+import chatkit
+from chatkit import ServiceProfile
+from chatkit.client import Client
+from chatkit.inbox.signature import verify
+from chatkit.sandbox import Sandbox
+from chatkit.sandbox.faults import Dropped
+from chatkit.sandbox.message import Answer, Request
+from chatkit.webhooks.rotation import beside
+
+HOOK = "https://shop.example/hook"
+
+
+@pytest.fixture
+def sandbox() -> Iterator[Sandbox]:
+    with Sandbox(seed="empty", profile=ServiceProfile(delivery_retries=())) as sandbox:
+        yield sandbox
+
+
+@pytest.fixture
+def client(sandbox: Sandbox) -> Iterator[Client]:
+    with chatkit.connect(sandbox) as client:
+        yield client
+
+
+def ids(client: Client) -> list[int]:
+    return list(client.webhooks.frame().index)
+
+
+def test_all_the_way(client: Client, sandbox: Sandbox) -> None:
+    old = client.webhooks.create(url=HOOK, events=["chat.message.status"])
+    rotation = client.webhooks.rotate(old.id)
+    assert ids(client) == [old.id]  # nothing was sent
+    assert rotation.plan.counts == {"create": 1, "update": 0, "delete": 0}
+    result = rotation.apply()
+    assert list(result.state) == ["applied"]
+    new = client.webhooks.get(rotation.new_id)
+    assert (new.url, new.events, new.is_active) == (f"{HOOK}?rotated=1", old.events, True)
+    assert rotation.secret != old.webhook_secret
+    with listening() as listener:
+        sandbox.allow(HOOK, to=listener.url)
+        sandbox.deliver("chat.message.status", {"n": 1})
+    fits = 0
+    for request in listener.requests:  # each is signed with its own secret
+        head, _, body = request.partition(b"\r\n\r\n")
+        headers = dict(line.split(": ", 1) for line in head.decode().split("\r\n")[1:])
+        for secret in (old.webhook_secret, rotation.secret):
+            try:
+                now = int(headers["webhook-timestamp"])
+                verify("standard_webhooks", secret.reveal(), headers, body, now=now)
+                fits += 1
+            except ValueError:
+                continue
+    assert (len(listener.requests), fits) == (2, 2)
+    plan = rotation.finish()
+    assert ids(client) == [old.id, new.id]  # nothing was sent
+    with pytest.raises(chatkit.PlanRefused, match="irreversible"):
+        plan.apply()
+    assert list(plan.apply(irreversible=True).state) == ["applied"]
+    assert ids(client) == [new.id]
+
+
+def test_the_old_one_stays_until_a_delivery_has_reached_the_new_one(
+    client: Client, sandbox: Sandbox
+) -> None:
+    old = client.webhooks.create(url=HOOK, events=["*"])
+    rotation = client.webhooks.rotate(old.id)
+    with pytest.raises(chatkit.InputError, match="not there yet"):
+        rotation.finish()
+    rotation.apply()
+    with pytest.raises(chatkit.InputError, match="never"):
+        rotation.finish()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        closed = taken.getsockname()[1]
+    sandbox.allow(HOOK, to=f"http://127.0.0.1:{closed}/")
+    sandbox.deliver("any", {})
+    with pytest.raises(chatkit.InputError, match="failing"):
+        rotation.finish()
+    assert rotation.finish(unheard=True).counts["delete"] == 1
+    client.webhooks.delete(rotation.new_id)
+    for unheard in (False, True):
+        with pytest.raises(chatkit.InputError, match="is gone"):
+            rotation.finish(unheard=unheard)
+    assert ids(client) == [old.id]
+
+
+def test_a_lost_create_loses_its_secret_and_the_old_one_stays(
+    client: Client, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = client.webhooks.create(url=HOOK, events=["*"])
+    rotation = client.webhooks.rotate(old.id)
+    assert any("secret is lost with it" in note for note in rotation.plan.notes)
+    answer, lost = sandbox.front.answer, [True]
+
+    def losing(request: Request) -> Answer:
+        answered = answer(request)
+        if request.method == "POST" and lost:
+            lost.clear()
+            raise Dropped
+        return answered
+
+    monkeypatch.setattr(sandbox.front, "answer", losing)
+    result = rotation.apply(settle=0.01)
+    assert not lost
+    assert len(ids(client)) == 2  # it landed, and nobody has its secret
+    assert "signing secret was in that answer" in " ".join(map(str, result.reason))
+    assert (rotation.new_id, rotation.secret) == (None, None)
+    for unheard in (False, True):
+        with pytest.raises(chatkit.InputError, match="old one must stay"):
+            rotation.finish(unheard=unheard)
+
+
+@pytest.mark.parametrize("duplicates", ["refuse", "allow"])
+def test_each_rotation_has_an_address_that_no_webhook_has(duplicates: str) -> None:
+    profile = ServiceProfile(duplicate_webhook_url=duplicates)
+    with Sandbox(seed="empty", profile=profile) as sandbox, chatkit.connect(sandbox) as client:
+        key = client.webhooks.create(url=HOOK, events=["*"]).id
+        for number in (1, 2):
+            rotation = client.webhooks.rotate(key)
+            assert rotation.url == f"{HOOK}?rotated={number}"
+            rotation.apply()
+            key = rotation.new_id
+        assert len(client.webhooks.frame()) == 3
+
+
+def test_an_address_of_ones_own_is_taken_and_one_that_exists_is_not(client: Client) -> None:
+    old = client.webhooks.create(url=HOOK, events=["*"])
+    client.webhooks.create(url="https://shop.example/2", events=["*"])
+    assert client.webhooks.rotate(old.id, url="https://shop.example/3").url.endswith("/3")
+    with pytest.raises(chatkit.InputError, match="a webhook has this address"):
+        client.webhooks.rotate(old.id, url="https://shop.example/2")
+    with pytest.raises(chatkit.InputError, match="https"):
+        client.webhooks.rotate(old.id, url="http://shop.example/3")
+
+
+def test_an_inactive_webhook_is_rotated_to_an_inactive_one(client: Client) -> None:
+    old = client.webhooks.create(url=HOOK, events=["*"], is_active=False)
+    rotation = client.webhooks.rotate(old.id)
+    rotation.apply()
+    assert client.webhooks.get(rotation.new_id).is_active is False
+
+
+def test_a_full_account_is_told_before_anything_is_sent(client: Client) -> None:
+    made = [client.webhooks.create(url=f"{HOOK}/{n}", events=["*"]) for n in range(10)]
+    with pytest.raises(chatkit.InputError, match="may have 10"):
+        client.webhooks.rotate(made[0].id)
+
+
+def test_it_shows_its_steps_and_warnings_and_never_the_secret(client: Client) -> None:
+    old = client.webhooks.create(url=f"{HOOK}?<b>", events=["*"])
+    rotation = client.webhooks.rotate(old.id)
+    before = repr(rotation) + rotation._repr_html_()
+    assert "rotation.apply() creates it" in before
+    rotation.apply()
+    after = repr(rotation) + rotation._repr_html_() + repr(rotation.plan)
+    assert f"created as {rotation.new_id}" in after
+    assert "<b>>" not in after
+    assert "?&lt;b&gt;" in rotation._repr_html_()
+    assert "secret is lost with it" in after
+    assert rotation.secret.reveal() not in after + json.dumps(str(vars(rotation)))
+
+
+def test_the_new_secret_goes_into_the_keyring_on_request(
+    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KEYRING_FILE", str(tmp_path / "keyring.json"))
+    before = keyring.get_keyring()
+    keyring.set_keyring(FileKeyring())
+    try:
+        old = client.webhooks.create(url=HOOK, events=["*"])
+        rotation = client.webhooks.rotate(old.id)
+        rotation.apply(keyring=True)
+        assert client.webhooks.secret(rotation.new_id) == rotation.secret
+    finally:
+        keyring.set_keyring(before)
+
+
+@pytest.mark.parametrize(
+    ("url", "taken", "found"),
+    [
+        ("https://a.example", [], "https://a.example/?rotated=1"),
+        ("https://a.example/x", [], "https://a.example/x?rotated=1"),
+        ("https://a.example/x?b=c", [], "https://a.example/x?b=c&rotated=1"),
+        ("https://a.example/?rotated=1", ["https://a.example/?rotated=1"], None),
+        ("https://a.example/?b=c&rotated=7", [], "https://a.example/?b=c&rotated=1"),
+    ],
+)
+def test_the_address_beside_is_free_and_of_the_same_place(
+    url: str, taken: list[str], found: str | None
+) -> None:
+    assert beside(url, set(taken)) == (found or "https://a.example/?rotated=2")
+
+
+@given(st.sets(st.integers(1, 5)))
+def test_the_address_beside_is_always_free(numbers: set[int]) -> None:
+    taken = {f"https://a.example/?rotated={number}" for number in numbers}
+    assert beside("https://a.example/", taken) not in taken

@@ -1,0 +1,73 @@
+"""A conversation is read like on a phone, live and in an exported notebook."""
+
+import pytest
+from inbox.bodies import ANA, BEN, message, status
+from widgets.inbox.stored import EVIL, echoed, inbox, moved, put, written
+from widgets.inbox.test_talk import ours
+
+from chatkit.errors import InputError
+from chatkit.inbox.inbox import Inbox
+from chatkit.widgets.inbox.conversation import Conversation
+
+__all__ = ["inbox"]
+
+
+def shown(conversation: Conversation) -> str:
+    return conversation._repr_mimebundle_()["text/html"]
+
+
+def test_it_is_with_one_contact_and_says_who_and_how_far(inbox: Inbox) -> None:
+    put(inbox, written(message(1)), written(message(2, who=BEN)), echoed(ours(3)))
+    put(inbox, moved(status("m3", "delivered", 4)))
+    conversation = Conversation(inbox, f" +{ANA} ")
+    html = shown(conversation)
+    assert repr(conversation) == f"Conversation with +{ANA}: 2 messages, 1 of them ours."
+    assert "words 1" in html and "words 2" not in html
+    assert "They: " in html and "We: " in html and "✓✓</i> delivered 15:06" in html
+    assert f"Ana · +{ANA}" in html and "2025-06-15, UTC" in html
+
+
+def test_words_of_strangers_are_no_markup(inbox: Inbox) -> None:
+    contact = {"wa_id": ANA, "profile": {"name": EVIL}}
+    body = written(message(1, text={"body": EVIL})).decode().replace('"Ana"', '"<b>A"')
+    put(inbox, body.encode(), moved(status("m2", EVIL)), written(message(3, EVIL)))
+    html = shown(Conversation(inbox, f"+{ANA}"))
+    assert contact and "<img" not in html and "<b>" not in html and "\u202e" not in html
+    assert "&lt;img" in html
+
+
+def test_it_is_read_again_when_asked(inbox: Inbox) -> None:
+    conversation = Conversation(inbox, f"+{ANA}")
+    assert "No message of this contact" in shown(conversation)
+    put(inbox, written(message(1, "image", image={"id": "9", "caption": "a cat\nor two"})))
+    conversation._again.click()
+    assert "[image]" in shown(conversation) and "a cat<br>or two" in shown(conversation)
+
+
+def test_older_messages_are_counted_and_quoted(inbox: Inbox) -> None:
+    put(inbox, *(written(message(n)) for n in range(1, 5)))
+    put(inbox, written({**message(5), "context": {"id": "m1"}}))
+    put(inbox, written({**message(6), "context": {"id": "gone"}}))
+    html = shown(Conversation(inbox, f"+{ANA}", last=2))
+    assert "4 older messages not shown: last=2" in html
+    assert "words 1</blockquote>" in html and "a message that is not here" in html
+    assert "words 4" not in html
+
+
+def test_what_is_not_verified_is_left_out_unless_it_is_asked_for(inbox: Inbox) -> None:
+    put(inbox, written(message(1)), verified=False, reason="no header")
+    assert not Conversation(inbox, f"+{ANA}").talk
+    assert len(Conversation(inbox, f"+{ANA}", verified=None).talk) == 1
+
+
+def test_a_failure_says_why_and_what_has_no_words_says_so(inbox: Inbox) -> None:
+    put(inbox, moved(status("m1", "failed", errors=[{"code": 131026, "title": "Undeliverable"}])))
+    html = shown(Conversation(inbox, f"+{ANA}"))
+    assert "failed 15:06 · 131026: Undeliverable" in html
+    assert "whose words were not delivered here" in html
+
+
+@pytest.mark.parametrize(("contact", "last"), [(" ", 5), ("+1", 0)])
+def test_what_cannot_be_a_conversation_is_refused(inbox: Inbox, contact: str, last: int) -> None:
+    with pytest.raises(InputError):
+        Conversation(inbox, contact, last=last)

@@ -1,0 +1,60 @@
+"""A line says what a delivery is about; nothing in it is markup."""
+
+import pytest
+from inbox.bodies import ANA, BEN, delivery, message, status
+from widgets.inbox.stored import EVIL, moved, written
+
+from chatkit.inbox.events import events
+from chatkit.profile import ServiceProfile
+from chatkit.widgets.inbox.line import concerns, contact_of, html, line, verdict
+
+
+def lined(body: bytes, contact: str | None = None, **changed):
+    one = delivery(body, **changed)
+    return line(one, events(one, ServiceProfile()), contact)
+
+
+def test_a_line_is_about_the_first_event_and_counts_the_others() -> None:
+    row = lined(written(message(1), message(2), message(3)), kind="message")
+    assert (row["what"], row["says"], row["more"]) == ("message text", "words 1", 2)
+    assert (row["contact"], row["kind"], row["at"]) == (f"+{ANA}", "message", "15:06:40.000")
+
+
+def test_with_a_contact_it_is_about_theirs() -> None:
+    body = written(message(1), message(2, who=BEN))
+    assert lined(body, f"+{BEN}")["says"] == "words 2"
+    found = [*events(delivery(body), ServiceProfile())]
+    assert concerns(found, f"+{BEN}") and concerns(found, None) and not concerns(found, "+1999")
+
+
+def test_a_status_and_what_is_no_json_have_a_line_too() -> None:
+    assert lined(moved(status("m1", "read")))["what"] == "status read"
+    broken = lined(b"\xff{", verified=False, reason="no header")
+    assert (broken["what"], verdict(broken)) == ("other", "not verified: no header")
+
+
+def test_what_a_stranger_wrote_is_text_and_seen_whole() -> None:
+    row = lined(written(message(1, text={"body": EVIL})))
+    assert "\u202e" not in row["says"] and "⟨U+202E⟩" in row["says"]
+    page = html([row], "About <b>")
+    assert "<img" not in page and "&lt;img" in page and "<b>" not in page
+
+
+def test_the_static_form_is_the_same_at_each_run() -> None:
+    row = lined(written(message(1)))
+    later = {**row, "at": "23:59:59.999", "when": "2030-01-01 23:59:59.999+00:00"}
+    assert html([row], "x") == html([later], "x")
+
+
+@pytest.mark.parametrize(
+    ("written_so", "meant"),
+    [
+        ("+1 (650) 555-0101", "+16505550101"),
+        (" 16505550101", "+16505550101"),
+        ("US.13-a ", "US.13-a"),
+        (" ", ""),
+        ("١٢٣٤٥٦", "١٢٣٤٥٦"),
+    ],
+)
+def test_a_number_is_meant_however_it_is_written(written_so: str, meant: str) -> None:
+    assert contact_of(written_so) == meant

@@ -1,0 +1,53 @@
+"""The list says who needs a person first, and switches on and off what it names."""
+
+from rooms import client, sandbox
+from widgets.inbox.stored import account
+
+from chatkit.client import Client
+from chatkit.widgets.inbox.registrations import Registrations
+
+__all__ = ["account", "client", "sandbox"]
+
+HOOK = {"url": "https://shop.example/<b>", "events": ["*"]}
+
+
+def switch(registrations: Registrations, row: int = 0) -> str:
+    button = registrations._list.children[row].children[1]
+    button.click()
+    return button.label
+
+
+def test_each_webhook_has_its_health_its_events_and_a_switch(client: Client) -> None:
+    webhook = client.webhooks.create(**HOOK)
+    registrations = Registrations(client.webhooks)
+    assert repr(registrations) == f"1 webhook of 10: {webhook.id} never"
+    html = registrations._repr_mimebundle_()["text/html"]
+    assert "https://shop.example/&lt;b&gt;" in html and "<b>" not in html
+    assert "asks for *" in html and "nothing was ever delivered to it" in html
+    assert switch(registrations) == f"Deactivate {webhook.id}"
+    assert client.webhooks.get(webhook.id).is_active is False
+    assert registrations.rows[0]["health"] == "inactive"
+    assert registrations.message == f"Webhook {webhook.id} is inactive."
+    assert switch(registrations) == f"Activate {webhook.id}"
+    assert client.webhooks.get(webhook.id).is_active is True
+
+
+def test_a_webhook_that_is_gone_is_told(account: Client) -> None:
+    webhook = account.webhooks.create(**HOOK)
+    registrations = Registrations(account.webhooks)
+    account.webhooks.delete(webhook.id)
+    switch(registrations)
+    assert registrations.message
+    registrations._again.click()
+    assert repr(registrations) == "0 webhooks of 10."
+
+
+def test_what_the_form_creates_is_in_the_list(account: Client) -> None:
+    registrations = Registrations(account.webhooks)
+    registrations.form.url.value = "https://shop.example/hook"
+    registrations.form.choose("*")
+    webhook = registrations.form.submit()
+    assert [row["id"] for row in registrations.rows] == [webhook.id]
+    assert "1 of 10" in registrations.form._room_left.value
+    secret = registrations.form.handover.secret.reveal()
+    assert secret not in f"{registrations!r}{registrations._repr_mimebundle_()}"

@@ -1,0 +1,47 @@
+"""A delivery that was copied as a test is a test that passes, and that can fail."""
+
+import pytest
+from inbox.bodies import delivery, message
+from widgets.inbox.stored import EVIL, written
+
+from chatkit.profile import ServiceProfile
+from chatkit.widgets.inbox.testcase import testcase as copied
+
+
+def run(source: str) -> None:
+    names: dict = {}
+    exec(compile(source, "copied", "exec"), names)
+    (test,) = (value for name, value in names.items() if name.startswith("test_delivery_"))
+    test()
+
+
+@pytest.mark.parametrize(
+    "body", [written(message(1)), written(message(1, text={"body": EVIL})), b'\xff"\\', b"", b"[]"]
+)
+def test_it_runs_as_it_is(body: bytes) -> None:
+    run(copied(delivery(body, kind=EVIL, verified=False, reason='it\'s "so"'), ServiceProfile()))
+
+
+def test_it_keeps_what_the_profile_says() -> None:
+    profile = ServiceProfile(event_data_field="payload")
+    body = written(message(1)).replace(b'"data"', b'"payload"')
+    source = copied(delivery(body), profile)
+    assert "event_data_field='payload'" in source and "'words 1'" in source
+    run(source)
+
+
+def test_it_fails_when_the_body_is_read_otherwise() -> None:
+    source = copied(delivery(written(message(1))), ServiceProfile())
+    with pytest.raises(AssertionError):
+        run(source.replace("'words 1'", "'words 2'"))
+
+
+def test_what_is_too_large_for_a_test_is_none() -> None:
+    assert copied(delivery(b" " * 50_001), ServiceProfile()) == ""
+
+
+def test_lines_stay_readable() -> None:
+    body = written(*(message(n) for n in range(30)))
+    lines = copied(delivery(body), ServiceProfile()).splitlines()
+    assert max(map(len, lines)) <= 100
+    assert sum("'message', 'text'" in line for line in lines) == 20
