@@ -2,7 +2,7 @@
 # Each does its own set-up, once, in .venv; a changed pyproject.toml brings it up to date.
 #   make lab PORT=0 BROWSER=0      no browser is opened, the address with its token is printed
 #   make lab PYTHON=python3.12     another Python for a new .venv
-# `make bench` prints the tables of tests/bench, some 25 minutes of them.
+# `make bench` prints the tables of tests/bench, some 40 minutes of them.
 #   make bench QUICK=1             a few minutes: fewer rounds, smaller tables
 #   make bench BENCHES=client      one of them
 # `make faults` applies 10,000 rows under faults and 1,000 kills, some 15 minutes, and ends with

@@ -1,0 +1,247 @@
+"""Bench of the inbox: deliveries verified, durably stored and then acknowledged, a second.
+
+All receivers run side by side, each in a process of its own and behind the same server,
+without TLS as behind a proxy. Beside ours stand a bare Starlette route that only reads the
+body, and answer-then-queue: the same verification and the same writer, but it answers before
+the disk has anything. That one is unsafe, and the last column shows what it would lose.
+
+`python inbox.py serve KIND [DATABASE]` is one receiver, and `python inbox.py load URL CALLS RATE
+[DATABASE]` one sender (RATE 0: as fast as the answers come), which prints JSON.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from functools import partial
+from pathlib import Path
+from statistics import median, quantiles
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+import psutil
+import uvloop
+from measure import HERE, QUICK, Server, child, figure, rounds, server, show
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+
+# In this folder `inbox` is this file; meant is the folder of the tests.
+sys.path.pop(0)
+sys.path.append(str(HERE.parent))
+from inbox.bodies import change, enveloped, status, value
+from inbox.senders import SECRET, signed
+
+from chatkit.inbox.delivery import Which
+from chatkit.inbox.inbox import Inbox
+from chatkit.inbox.intake import Intake
+from chatkit.inbox.server import Server as Serving
+from chatkit.inbox.store import Store
+from chatkit.inbox.writer import Writer
+from chatkit.profile import ServiceProfile
+from chatkit.secret import Secret
+
+ROUNDS, CALLS, SECONDS = (2, 2000, 2) if QUICK else (5, 20_000, 8)
+SENDERS, RATE = 32, 100
+SERVE = (sys.executable, __file__, "serve")
+BARE = "bare Starlette route, stores nothing"
+KINDS = {"chatkit": "chatkit, {}: stored, then 200", "queue": "answer-then-queue, {} (unsafe)"}
+
+
+class Receiver(NamedTuple):
+    """A receiver that runs, and the database it stores in."""
+
+    process: Server
+    kind: str
+    database: str = ""
+
+
+def main() -> None:
+    """Print one table."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(TemporaryDirectory()))
+        databases = {"SQLite": [f"sqlite:///{folder / kind}.sqlite" for kind in KINDS]}
+        if postgres := find_postgres(stack):
+            databases["PostgreSQL"] = [postgres.new() for _ in KINDS]
+        up = {BARE: Receiver(stack.enter_context(server(*SERVE, "bare")), "bare")}
+        for called, urls in databases.items():
+            for (kind, name), url in zip(KINDS.items(), urls, strict=True):
+                process = stack.enter_context(server(*SERVE, kind, url))
+                up[name.format(called)] = Receiver(process, kind, url)
+        for one in up.values():
+            send(one, CALLS // 10, 0)  # warm
+        found = rounds({name: partial(run, one) for name, one in up.items()}, ROUNDS)
+        for one in filter(lambda one: one.database, up.values()):
+            check(one)
+        table(found)
+        print(f"\nOne write of 4 kB that waits for this disk: {figure(disk(folder))} ms.")
+
+
+def find_postgres(stack: ExitStack) -> Any:
+    """The server that the tests start; None, and a line that says so, without one."""
+    try:
+        from inbox.postgres import postgresql
+
+        return stack.enter_context(postgresql())
+    except (ImportError, AssertionError, OSError, ValueError, subprocess.SubprocessError) as error:
+        print(f"\n**PostgreSQL IS MISSING from this table**: {type(error).__name__}: {error}")
+        return None
+
+
+def run(to: Receiver) -> dict[str, Any]:
+    """One round of a receiver: as fast as it answers, and then at leisure."""
+    paced = send(to, RATE * SECONDS, RATE)
+    return send(to, CALLS, 0) | {"waits": paced["waits"]}
+
+
+def send(to: Receiver, calls: int, rate: int) -> dict[str, Any]:
+    """Send deliveries: what the sender saw, and the CPU until all of them were stored."""
+    before = to.process.cpu(), cpu_of_postgres()
+    seen: dict[str, Any] = child(
+        "inbox.py", "load", to.process.line, calls, rate, *filter(None, [to.database])
+    )
+    seen["us"] = (to.process.cpu() - before[0]) / calls * 1e6
+    seen["postgres"] = (cpu_of_postgres() - before[1]) / calls * 1e6
+    if to.kind == "chatkit" and seen["behind"]:
+        sys.exit(f"chatkit acknowledged {seen['behind']} deliveries that were not stored")
+    return seen
+
+
+def cpu_of_postgres() -> float:
+    """Seconds of CPU that the processes of the database have used."""
+    used = 0.0
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):  # one of its helpers has just ended
+            if process.name() == "postgres":
+                used += sum(process.cpu_times()[:2])  # user and system
+    return used
+
+
+def check(one: Receiver) -> None:
+    """End with an error if one delivery was stored as not verified, or taken for a repeat."""
+    store, sent = Store(one.database), CALLS // 10 + ROUNDS * (CALLS + RATE * SECONDS)
+    stored = store.count(Which(verified=True))
+    store.close()
+    if stored != sent:
+        sys.exit(f"{one.kind}: {sent:,} were acknowledged and {stored:,} are stored, verified")
+
+
+def table(found: dict[str, list[dict[str, Any]]]) -> None:
+    """Print what each receiver did, and its ratios to the bare route."""
+    figures = {}
+    for name, runs in found.items():
+        cuts = quantiles([wait * 1e3 for one in runs for wait in one["waits"]], n=100)
+        middle = [median(one[key] for one in runs) for key in ("rate", "us", "postgres")]
+        figures[name] = (*middle, cuts[49], cuts[98])
+    bare, rows = figures[BARE], []
+    for name, (rate, us, postgres, p50, p99) in sorted(figures.items(), key=lambda i: -i[1][0]):
+        times = [f"{x / y:.2f} ×" for x, y in ((rate, bare[0]), (us, bare[1]), (p99, bare[4]))]
+        in_database = postgres if "PostgreSQL" in name else "—"
+        behind = "all" if name == BARE else f"{max(one['behind'] for one in found[name]):,}"
+        rows.append([name, rate, times[0], us, times[1], in_database, p50, p99, times[2], behind])
+    header = ["receiver", f"a second, {SENDERS} at once", "bare = 1", "CPU µs each", "bare = 1"]
+    header += ["and in PostgreSQL, µs", f"p50 ms at {RATE}/s", f"p99 ms at {RATE}/s", "bare = 1"]
+    header += ["acknowledged but not stored at the last answer"]
+    show(f"Signed deliveries acknowledged, {ROUNDS} shuffled rounds of {CALLS:,}", header, rows)
+
+
+def disk(folder: Path) -> float:
+    """Milliseconds until a small write is durable: what no commit can be quicker than."""
+    with (folder / "probe").open("wb", buffering=0) as probe:
+        began = time.perf_counter()
+        for _ in range(50):
+            probe.write(bytes(4096))
+            os.fsync(probe.fileno())
+        return (time.perf_counter() - began) / 50 * 1e3
+
+
+def serve(kind: str, database: str = "") -> None:
+    """Be one receiver until killed."""
+    if kind == "chatkit":
+        receiver = Inbox(database).serve(SECRET, tls=False)
+        print(receiver.url, flush=True)
+        return receiver.wait()
+    intake = Intake(ServiceProfile(), [Secret(SECRET)])
+    writer = Writer(Store(database)) if kind == "queue" else None
+
+    async def take(request: Request) -> PlainTextResponse:
+        body = await request.body()
+        if writer:
+            pairs = [(n.decode("latin-1"), v.decode("latin-1")) for n, v in request.headers.raw]
+            writer.put(intake.take(request.url.path, pairs, body))
+        return PlainTextResponse("taken\n")
+
+    app = Starlette(routes=[Route("/{path:path}", take, methods=["POST"])])
+    serving = Serving(app, "127.0.0.1", 0, None)
+    print(f"http://127.0.0.1:{serving.port}/", flush=True)
+    return serving.wait()
+
+
+def requests(calls: int) -> Iterator[bytes]:
+    """Signed deliveries of message statuses, each its own."""
+    run = random.getrandbits(48)
+    for number in range(calls):
+        name = f"{run:x}-{number}"
+        body = enveloped(change("messages", value(statuses=[status(name, "delivered")])))
+        head = {"content-type": "application/json", "content-length": str(len(body))}
+        head |= {"host": "127.0.0.1"} | signed(body, f"msg_{name}")
+        lines = "".join(f"{key}: {each}\r\n" for key, each in head.items())
+        yield f"POST / HTTP/1.1\r\n{lines}\r\n".encode() + body
+
+
+async def load(url: str, calls: int, rate: int, database: str = "") -> dict[str, Any]:
+    """Send so many deliveries, all signed beforehand, and wait until they are stored."""
+    store = Store(database) if database else None
+    first = store.last() if store else 0
+    made, waits = iter(list(requests(calls))), []
+    host, port = url.removeprefix("http://").strip("/").split(":")
+    free: asyncio.Queue[Any] = asyncio.Queue()
+    for _ in range(SENDERS):
+        free.put_nowait(await asyncio.open_connection(host, int(port)))
+
+    async def one(request: bytes, began: float) -> None:
+        reader, writer = await free.get()  # its wait counts: else a slow receiver would look quick
+        writer.write(request)
+        head = await reader.readuntil(b"\r\n\r\n")
+        await reader.readuntil(b"\n")  # all these receivers answer with one line
+        waits.append(time.perf_counter() - began)
+        if not head.startswith(b"HTTP/1.1 200 "):
+            raise OSError(head.decode())
+        free.put_nowait((reader, writer))
+
+    async def one_by_one() -> None:
+        for request in made:
+            await one(request, time.perf_counter())
+
+    chance, began = random.Random(7), time.perf_counter()
+    due = began
+    async with asyncio.TaskGroup() as tasks:
+        for _ in range(0 if rate else SENDERS):
+            tasks.create_task(one_by_one())
+        for request in made if rate else ():
+            due += chance.expovariate(rate)
+            await asyncio.sleep(max(0.0, due - time.perf_counter()))
+            tasks.create_task(one(request, time.perf_counter()))
+    took = time.perf_counter() - began
+    behind = calls - (store.last() - first) if store else calls
+    while store and store.last() - first < calls:
+        await asyncio.sleep(0.02)
+    return {"rate": calls / took, "waits": waits, "behind": behind}
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["serve"]:
+        serve(*sys.argv[2:])
+    elif sys.argv[1:2] == ["load"]:
+        url, calls, rate, *database = sys.argv[2:]
+        print(json.dumps(uvloop.run(load(url, int(calls), int(rate), *database))))
+    else:
+        main()
