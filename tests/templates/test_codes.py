@@ -235,7 +235,7 @@ def test_a_connection_kept_again_for_another_account_forgets_them(file, monkeypa
             return self.get(name)
 
     keyring = Keyring()
-    monkeypatch.setattr(settings, "_ask_keyring", lambda question: question(keyring))
+    monkeypatch.setattr(settings, "ask_keyring", lambda question: question(keyring))
     Remembered(connection()).keep(["welcome"])
     settings.save("staging", connection())
     assert settings.stored("staging").templates == ("welcome",)
