@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from chatkit.bulk.value import MISSING, many, values
 from chatkit.errors import InputError, Problem
+from chatkit.flowjson.pointer import steps
 
 if TYPE_CHECKING:
     from chatkit.endpoints import Endpoints
@@ -102,8 +103,8 @@ def _wrong(room: Endpoints[Any], fields: Mapping[str, Any], creates: bool) -> Se
 def at(document: object, pointer: str) -> Any:
     """Follow a JSON pointer (RFC 6901); MISSING where it leads to nothing."""
     value: Any = document
-    for step in pointer.split("/")[1:]:
-        key: Any = step.replace("~1", "/").replace("~0", "~")
+    key: Any
+    for key in steps(pointer):
         if isinstance(value, list):
             key = int(key) if _PLACE.fullmatch(key) else -1
             value = value[key] if 0 <= key < len(value) else MISSING

@@ -66,9 +66,9 @@ def _texts(frame: pd.DataFrame) -> tuple[list[str], Sequence[tuple[str | None, .
     if whole.columns.nlevels > 1 or len(set(names)) < len(names):
         raise InputError("Each column needs one name of its own before it can be written.")
     columns = [texts(whole.iloc[:, place]) for place in range(len(names))]
-    problems = [Problem("column", ascii(name), _HALF) for name in names if _half(name)]
+    problems = [Problem("column", ascii(name), _HALF) for name in names if half(name)]
     for name, cells in zip(names, columns, strict=True):
-        places = [n for n, cell in enumerate(cells) if cell is not None and _half(cell)]
+        places = [n for n, cell in enumerate(cells) if cell is not None and half(cell)]
         problems += [
             Problem(f"row {whole.index[n]!r}, {name}", ascii(cells[n]), _HALF) for n in places
         ]
@@ -77,7 +77,8 @@ def _texts(frame: pd.DataFrame) -> tuple[list[str], Sequence[tuple[str | None, .
     return names, list(zip(*columns, strict=True))
 
 
-def _half(text: str) -> bool:
+def half(text: str) -> bool:
+    """Whether a text holds half a character, which no file can hold."""
     try:
         return not text.isascii() and not text.encode()
     except UnicodeEncodeError:

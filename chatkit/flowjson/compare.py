@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from chatkit.flowjson.document import steps, token
 from chatkit.flowjson.matching import items, moved, same
 from chatkit.flowjson.outline import ACTION_KEYS, Component, Outline, Screen, outline
 from chatkit.flowjson.pairing import Pairing, own, place_of, slots
+from chatkit.flowjson.pointer import escape, steps, unescape
 from chatkit.flowjson.show import MISSING, cut
 from chatkit.flowjson.wording import OPTIONS, WORDING
 
@@ -39,7 +39,7 @@ class _Spot:
 
     def step(self, key: str, word: str | None = None, thing: str | None = None) -> _Spot:
         """Go one step down, to the same key of both."""
-        way = f"/{token(key)}"
+        way = f"/{escape(key)}"
         words = (*self.words, cut(key if word is None else word, 40))
         return _Spot(thing or self.thing, words, self.a + way, self.b + way)
 
@@ -313,7 +313,7 @@ def _item_word(n: int, value: Any) -> str:
 
 
 def _slot_word(slot: str) -> str:
-    return slot.removeprefix("/").replace("cases/", "case ").replace("~1", "/").replace("~0", "~")
+    return unescape(slot.removeprefix("/").replace("cases/", "case "))
 
 
 def _inside(value: dict[str, Any], slot: str) -> Any:

@@ -37,31 +37,6 @@ def read(document: object) -> Any:
     return value
 
 
-def token(key: str | int) -> str:
-    """Write one step of a JSON pointer."""
-    return str(key).replace("~", "~0").replace("/", "~1")
-
-
-def steps(pointer: str) -> list[str]:
-    """Take a JSON pointer apart."""
-    parts = pointer.split("/")[1:]
-    return [part.replace("~1", "/").replace("~0", "~") for part in parts]
-
-
-def at(value: Any, pointer: str) -> Any:
-    """Return what a JSON pointer points at. Raises `LookupError` if there is nothing."""
-    for step in steps(pointer):
-        if isinstance(value, list):
-            if not step.isdecimal():
-                raise LookupError(pointer)
-            value = value[int(step)]
-        elif isinstance(value, dict):
-            value = value[step]
-        else:
-            raise LookupError(pointer)
-    return value
-
-
 def _deeper(value: Any, levels: int) -> bool:
     """Whether a value is nested more deeply than so many levels."""
     level = [value]

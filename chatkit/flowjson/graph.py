@@ -6,8 +6,9 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from chatkit.flowjson.document import read, token
+from chatkit.flowjson.document import read
 from chatkit.flowjson.outline import Outline, Screen, outline
+from chatkit.flowjson.pointer import escape
 from chatkit.flowjson.show import cut, many
 
 Kind = Literal["navigate", "data_exchange", "routing_model"]
@@ -171,7 +172,7 @@ def _ways(whole: Outline) -> list[Edge]:
             if not isinstance(target, str) or (source, target) in walked:
                 continue
             kind: Kind = "data_exchange" if source in asks else "routing_model"
-            pointer = f"/routing_model/{token(source)}/{n}"
+            pointer = f"/routing_model/{escape(source)}/{n}"
             edge = Edge(source, target, kind, asks.get(source, ""), pointer)
             found.setdefault((source, target, ""), edge)
     return list(found.values())

@@ -8,6 +8,7 @@ from typing import Any
 
 from chatkit.flowjson.finding import Finding, Findings
 from chatkit.flowjson.outline import Outline, outline
+from chatkit.flowjson.pointer import steps
 from chatkit.flowjson.rules import (
     action,
     expression,
@@ -84,7 +85,7 @@ def _placed(source: Source, found: list[Finding]) -> list[Finding]:
         line, column = source.find(each.pointer)
         placed.append(replace(each, line=line, column=column))
     for pointer, (line, column) in source.doubles():
-        key = pointer.rpartition("/")[2].replace("~1", "/").replace("~0", "~")
+        key = steps(pointer)[-1]
         said = f"{key} stands here again; only the last one counts."
         placed.append(
             Finding("DUPLICATE_KEY", "warning", pointer, said, "Remove one.", line, column)

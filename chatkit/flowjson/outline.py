@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from chatkit.flowjson.pointer import escape
 from chatkit.flowjson.version import RECOMMENDED, Version
 
 ACTION_KEYS = ("on-click-action", "on-select-action", "on-unselect-action")
@@ -124,11 +125,6 @@ class Outline:
     def bindings(self) -> Iterator[Binding]:
         """All texts with a reference or a backtick."""
         return (binding for screen in self.screens for binding in screen.bindings)
-
-
-def escape(key: str) -> str:
-    """Write one key as a step of a JSON pointer (RFC 6901)."""
-    return key.replace("~", "~0").replace("/", "~1")
 
 
 def outline(document: object, version: str | Version | None = None) -> Outline:

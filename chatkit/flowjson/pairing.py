@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from chatkit.flowjson.document import token
 from chatkit.flowjson.matching import Bag, alike, bag, best, in_order, items, moved, written
 from chatkit.flowjson.outline import Component, Outline, Screen
+from chatkit.flowjson.pointer import escape
 from chatkit.flowjson.show import cut
 
 _LISTS = ("children", "then", "else")
@@ -20,7 +20,7 @@ def slots(value: dict[str, Any]) -> dict[str, list[Any]]:
     cases = value.get("cases")
     for case, children in cases.items() if isinstance(cases, dict) else ():
         if isinstance(children, list):
-            found[f"/cases/{token(case)}"] = children
+            found[f"/cases/{escape(case)}"] = children
     return found
 
 

@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from chatkit.flowjson.components import COMPONENTS, DOCUMENT, LAYOUT, SCREEN, Property, Shape
-from chatkit.flowjson.document import token
 from chatkit.flowjson.outline import Action, Component, Outline, Screen, outline
+from chatkit.flowjson.pointer import escape
 from chatkit.flowjson.show import MISSING, short
 from chatkit.flowjson.version import Version
 
@@ -87,7 +87,7 @@ class Rewrite:
     def _property(
         self, pointer: str, value: dict[str, Any], known: Property, component: Component | None
     ) -> None:
-        here = f"{pointer}/{token(known.name)}"
+        here = f"{pointer}/{escape(known.name)}"
         now = value.get(known.name, MISSING)
         if now is not MISSING and self._crosses(known.until):
             self._set(here, value, known.name, MISSING, f"{known.until} took it out.")
@@ -146,7 +146,7 @@ class Rewrite:
             for known in shape.properties if shape else ():
                 kinds = known.kinds(self.source)
                 if "date" in kinds or "dates" in kinds:
-                    here = f"{component.pointer}/{token(known.name)}"
+                    here = f"{component.pointer}/{escape(known.name)}"
                     self._date(here, component.value, known.name)
                     self._date_from_data(component.screen, component.value.get(known.name), here)
             if component.type == "DatePicker":
@@ -176,7 +176,7 @@ class Rewrite:
         form = component.form
         values = form.value.get("init-values") if form else None
         if form and isinstance(values, dict) and component.name in values:
-            here = f"{form.pointer}/init-values/{token(component.name or '')}"
+            here = f"{form.pointer}/init-values/{escape(component.name or '')}"
             self._date(here, values, component.name)
 
     def _date_from_data(self, screen: Screen, text: Any, here: str) -> None:
@@ -210,7 +210,7 @@ class Rewrite:
                 value = values[component.name]
                 typed = _typed(value, shape.value)
                 if typed is not MISSING and not isinstance(typed, type(value)):
-                    here = f"{form.pointer}/init-values/{token(component.name or '')}"
+                    here = f"{form.pointer}/init-values/{escape(component.name or '')}"
                     reason = f"7.0 checks the type: a {component.type} holds a {shape.value}."
                     self._set(here, values, component.name, typed, reason)
             if begins and "on-select-action" in component.value:
@@ -324,7 +324,7 @@ def _parts(
     yield pointer, value, shape, component
     for known in shape.properties:
         inner = value.get(known.name)
-        here = f"{pointer}/{token(known.name)}"
+        here = f"{pointer}/{escape(known.name)}"
         if known.item and known.kind == "object" and isinstance(inner, dict):
             yield from _parts(here, inner, known.item, component)
         elif known.item and known.kind == "items" and isinstance(inner, list):

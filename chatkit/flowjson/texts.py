@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from chatkit.errors import InputError, Problem
-from chatkit.flowjson.document import at, read, steps
+from chatkit.flowjson.document import read
+from chatkit.flowjson.pointer import at, steps
 from chatkit.flowjson.show import many, short
 from chatkit.flowjson.wording import Text, code, is_expression, references, wording
 

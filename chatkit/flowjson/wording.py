@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from chatkit.flowjson.components import COMPONENTS, Shape
-from chatkit.flowjson.document import token
 from chatkit.flowjson.outline import outline
+from chatkit.flowjson.pointer import escape
 
 #: Properties of a component, of an option, or of a part of one, that are read (or heard).
 WORDING = frozenset(
@@ -87,7 +87,7 @@ def _of_shape(
     """Find the texts of one component, option or part; `way` is the path in words."""
     for key, inner in value.items():
         known = shape.property(key) if shape else None
-        here, name = f"{place}/{token(key)}", f"{way}.{key}" if way else key
+        here, name = f"{place}/{escape(key)}", f"{way}.{key}" if way else key
         item = known.item if known else None
         if key in WORDING:
             yield from _strings(here, name, inner, known.length if known else None)
@@ -113,4 +113,4 @@ def _strings(
     elif isinstance(value, dict):
         for key, text in value.items():
             if isinstance(text, str):
-                yield from _strings(f"{place}/{token(key)}", f"{way}.{key}", text, limit)
+                yield from _strings(f"{place}/{escape(key)}", f"{way}.{key}", text, limit)

@@ -9,6 +9,11 @@ import ipywidgets as w
 from chatkit.bulk.value import visible
 
 
+def escaped(text: str) -> str:
+    """Make a text of a stranger fit for a page: nothing in it is markup, hidden or half."""
+    return escape(visible(text).encode("utf-8", "replace").decode())
+
+
 class Message(w.HTML):  # type: ignore[misc]  # ipywidgets has no types
     """Some words, said aloud by screen readers too; nothing in them is ever markup."""
 

@@ -15,7 +15,7 @@ import pytest
 
 from chatkit.errors import InputError
 from chatkit.files.reading import read
-from chatkit.files.writing import Target, to_csv, to_xlsx
+from chatkit.files.writing import Target, half, to_csv, to_xlsx
 
 Write = Callable[[pd.DataFrame, Target], None]
 BOTH = pytest.mark.parametrize("write", [to_csv, to_xlsx])
@@ -153,3 +153,8 @@ def test_a_sheet_holds_no_formula_and_no_number() -> None:
     active = openpyxl.load_workbook(io.BytesIO(bytes_of(to_xlsx, frame))).active
     assert [cell.value for cell in active[2]] == ["0049", "+49", "=1+1"]
     assert {cell.data_type for row in active for cell in row} == {"s"}
+
+
+def test_half_a_character_is_seen() -> None:
+    assert half("a\ud83d")
+    assert not half("a👍")

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chatkit.flowjson.compare import Difference, compare
-from chatkit.flowjson.document import at
+from chatkit.flowjson.pointer import at
 from chatkit.flowjson.show import MISSING
 
 

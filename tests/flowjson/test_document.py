@@ -5,12 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from flowjson.strangers import anything, booking, places
-from hypothesis import given
-from hypothesis import strategies as st
+from flowjson.strangers import booking
 
 from chatkit.errors import InputError
-from chatkit.flowjson.document import DEEPEST, at, read, steps, token
+from chatkit.flowjson.document import DEEPEST, read
 
 
 class Built:
@@ -57,20 +55,3 @@ def test_a_document_in_itself_or_nested_too_deeply_is_refused() -> None:
     for value in (knot, deep, "[" * 100_000 + "]" * 100_000):
         with pytest.raises(InputError):
             read(value)
-
-
-@given(anything)
-def test_each_place_is_found_again_by_its_pointer(value: Any) -> None:
-    for way in places(value):
-        pointer = "".join(f"/{token(step)}" for step in way)
-        inner = value
-        for step in way:
-            inner = inner[step]
-        assert at(value, pointer) is inner or at(value, pointer) == inner
-        assert steps(pointer) == list(map(str, way))
-
-
-@given(st.sampled_from(["/a", "/screens/9", "/screens/x", "/version/0"]))
-def test_a_pointer_to_nothing_is_a_lookup_error(pointer: str) -> None:
-    with pytest.raises(LookupError):
-        at(booking(), pointer)

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from screens import alone, body, entry, flow, foot, good, last, screen, to
 
-from chatkit.flowjson.outline import DEPTH, Outline, escape, outline
+from chatkit.flowjson.outline import DEPTH, Outline, outline
 from chatkit.flowjson.rules import action, expression, model, reference, routing
 from chatkit.flowjson.version import RECOMMENDED, Version
 
@@ -119,10 +119,6 @@ def test_a_thousand_levels_are_safe() -> None:
     assert all(each.pointer.count("/") <= DEPTH + 2 for each in whole.components)
     assert whole.screens[0].too_deep
     assert everything(whole.document) > 0
-
-
-def test_a_key_is_escaped_as_a_step_of_a_pointer() -> None:
-    assert escape("a/b~c") == "a~1b~0c"
 
 
 @given(ANY)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from flowjson.strangers import screen
 
-from chatkit.flowjson.document import at
+from chatkit.flowjson.pointer import at
 from chatkit.flowjson.rewrite import Rewrite
 from chatkit.flowjson.show import MISSING
 from chatkit.flowjson.version import Version

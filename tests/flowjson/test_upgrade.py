@@ -10,8 +10,8 @@ from hypothesis import given, settings
 
 from chatkit.errors import InputError
 from chatkit.flowjson.diff import diff
-from chatkit.flowjson.document import at
 from chatkit.flowjson.lint import lint
+from chatkit.flowjson.pointer import at
 from chatkit.flowjson.show import MISSING
 from chatkit.flowjson.upgrade import upgrade
 from chatkit.flowjson.version import RELEASED

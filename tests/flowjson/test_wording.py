@@ -8,7 +8,7 @@ import pytest
 from flowjson.strangers import anything, booking, crooked, documents, screen
 from hypothesis import given, settings
 
-from chatkit.flowjson.document import at
+from chatkit.flowjson.pointer import at
 from chatkit.flowjson.wording import code, is_expression, references, wording
 
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from chatkit.flowjson.components import COMPONENTS
 from chatkit.flowjson.finding import Finding, Severity
-from chatkit.flowjson.outline import Component, Outline, escape
+from chatkit.flowjson.outline import Component, Outline
+from chatkit.flowjson.pointer import escape
 from chatkit.flowjson.rules.shape import Around, check_value
 from chatkit.flowjson.rules.value import day, fits, has_binding, is_binding, named
 from chatkit.flowjson.version import Version

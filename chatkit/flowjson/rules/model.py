@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from chatkit.flowjson.finding import Finding
-from chatkit.flowjson.outline import DEPTH, Outline, Screen, escape
+from chatkit.flowjson.outline import DEPTH, Outline, Screen
+from chatkit.flowjson.pointer import escape
 from chatkit.flowjson.rules.target import named, types_of, whole
 
 EXAMPLE = "__example__"

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from chatkit.flowjson.finding import Finding, Severity
-from chatkit.flowjson.outline import DEPTH, Action, Component, Outline, Screen, escape
+from chatkit.flowjson.outline import DEPTH, Action, Component, Outline, Screen
+from chatkit.flowjson.pointer import escape
 from chatkit.flowjson.rules.expression import result
 from chatkit.flowjson.rules.model import TYPES, fields, mismatches
 from chatkit.flowjson.rules.target import (

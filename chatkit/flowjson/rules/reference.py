@@ -12,6 +12,7 @@ from typing import Any
 from chatkit.flowjson.components import COMPONENTS, Property, Shape
 from chatkit.flowjson.finding import Finding, Severity
 from chatkit.flowjson.outline import Binding, Outline, Screen
+from chatkit.flowjson.pointer import unescape
 from chatkit.flowjson.rules.target import (
     Reference,
     fits,
@@ -99,7 +100,7 @@ def _first_value(outline: Outline, binding: Binding) -> frozenset[str]:
     steps = binding.pointer.removeprefix(f"{binding.owner.pointer}/").split("/")
     if binding.property != "init-values" or len(steps) != 2:
         return _UNKNOWN
-    name = steps[1].replace("~1", "/").replace("~0", "~")
+    name = unescape(steps[1])
     component = binding.owner.screen.fields.get(name)
     declared = COMPONENTS.get(component.type or "") if component is not None else None
     prop = declared.property("init-value") if declared is not None else None

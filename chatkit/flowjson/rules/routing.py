@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from chatkit.flowjson.finding import Finding, Severity
-from chatkit.flowjson.outline import Outline, Screen, escape
+from chatkit.flowjson.outline import Outline, Screen
+from chatkit.flowjson.pointer import escape
 
 BRANCHES = 10
 _ROUTING = "/routing_model"

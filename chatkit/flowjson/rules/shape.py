@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from chatkit.flowjson.components.property import Kind, Property, Shape
 from chatkit.flowjson.finding import Finding, Severity
-from chatkit.flowjson.outline import escape
+from chatkit.flowjson.pointer import escape
 from chatkit.flowjson.rules.value import CHECKS, close, fits, is_binding, length, wrong_type
 from chatkit.flowjson.version import Version
 

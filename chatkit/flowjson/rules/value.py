@@ -11,7 +11,7 @@ from typing import Any
 
 from chatkit.flowjson.components.property import Kind, Property
 from chatkit.flowjson.finding import Finding
-from chatkit.flowjson.outline import escape
+from chatkit.flowjson.pointer import escape
 from chatkit.flowjson.show import many
 from chatkit.flowjson.version import STRICT, Version
 

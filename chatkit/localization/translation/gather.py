@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Literal
 
 from chatkit.bulk.value import visible
 from chatkit.errors import InputError, Problem
+from chatkit.files.writing import half
 from chatkit.localization import language
 from chatkit.localization.audit import source_of
 from chatkit.localization.content import Entry, entries, grouped
 from chatkit.localization.translation import places, tag
 from chatkit.localization.translation.places import EXTRAS, Extra
-from chatkit.localization.translation.spelling import half
 from chatkit.localization.translation.unit import Unit, stamp_of, stamped
 
 if TYPE_CHECKING:

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chatkit.bulk.value import cut, many, visible
+from chatkit.files.writing import half
 from chatkit.localization.content import Entry, grouped
 from chatkit.localization.placeholders import slots
 from chatkit.localization.table import frame_of
 from chatkit.localization.translation import files, places
 from chatkit.localization.translation.files import Paths
 from chatkit.localization.translation.gather import contents
-from chatkit.localization.translation.spelling import half
 from chatkit.localization.translation.unit import Stamp, Unit, digest, key_of, stamp_of
 
 if TYPE_CHECKING:

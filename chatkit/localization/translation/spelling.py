@@ -25,11 +25,6 @@ def unspelled(text: str) -> str:
     return _SPELLED.sub(_character, text)
 
 
-def half(text: str) -> bool:
-    """Whether a text holds half a character, which no file can hold."""
-    return not text.isascii() and any("\ud800" <= c <= "\udfff" for c in text)
-
-
 def _character(found: re.Match[str]) -> str:
     character = chr(int(found[1], 16))
     return character if _OURS.fullmatch(character) else found[0]

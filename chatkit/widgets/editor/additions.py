@@ -6,7 +6,7 @@ from typing import Any
 
 from chatkit.errors import InputError
 from chatkit.flowjson.components import COMPONENTS, Component, Shape
-from chatkit.flowjson.document import at
+from chatkit.flowjson.pointer import at
 from chatkit.flowjson.version import RECOMMENDED, Version
 from chatkit.widgets.editor import starter
 from chatkit.widgets.editor.branches import Branch

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from chatkit.errors import InputError
-from chatkit.flowjson.document import DEEPEST, at, steps
+from chatkit.flowjson.document import DEEPEST
 from chatkit.flowjson.finding import Finding, Findings
 from chatkit.flowjson.lint import lint
+from chatkit.flowjson.pointer import at, steps
 from chatkit.flowjson.source import read
 from chatkit.widgets.code import called
 from chatkit.widgets.editor import renaming

@@ -11,8 +11,8 @@ import ipywidgets as w
 from chatkit.bulk.value import cut, visible
 from chatkit.errors import ChatkitError
 from chatkit.flowjson.components import ACTIONS, Component, Property, Shape
-from chatkit.flowjson.document import at, steps
 from chatkit.flowjson.finding import Finding
+from chatkit.flowjson.pointer import at, steps
 from chatkit.flowjson.version import RECOMMENDED, Version
 from chatkit.widgets.editor.branches import Branch
 from chatkit.widgets.editor.place import child

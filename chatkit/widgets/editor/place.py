@@ -7,14 +7,15 @@ from collections.abc import Callable
 from typing import Any
 
 from chatkit.errors import InputError
-from chatkit.flowjson.document import DEEPEST, token
+from chatkit.flowjson.document import DEEPEST
+from chatkit.flowjson.pointer import escape
 
 _PLACE = re.compile("0|[1-9][0-9]{0,8}")
 
 
 def child(pointer: str, key: str | int) -> str:
     """Write the pointer of a key or an item."""
-    return f"{pointer}/{token(key)}"
+    return f"{pointer}/{escape(key)}"
 
 
 def changed(value: Any, way: list[str], key: str, change: Callable[[Any, str], Any]) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from chatkit.errors import InputError
-from chatkit.flowjson.document import at, steps
+from chatkit.flowjson.pointer import at, steps
 from chatkit.widgets.editor.place import changed, item, placed
 
 _NUMBERED = re.compile(r"_\d+$")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -26,7 +27,7 @@ class _Row:
     known: frozenset[str] = frozenset()
 
 
-class _Repeated:
+class _Repeated(ABC):
     """Rows that can be added and removed."""
 
     def __init__(self, name: str, noun: str) -> None:
@@ -39,9 +40,9 @@ class _Repeated:
         self.widget = w.VBox([title, self._box, self._add])
         self.widget.add_class("chatkit-rows")
 
+    @abstractmethod
     def inputs(self) -> list[Input]:
         """Make the inputs of a new row."""
-        raise NotImplementedError
 
     def add(self) -> _Row:
         """Add an empty row."""

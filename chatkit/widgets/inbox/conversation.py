@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import date
-from html import escape
 from typing import Any
 
 import ipywidgets as w
@@ -14,6 +13,7 @@ from chatkit.inbox.inbox import Inbox
 from chatkit.widgets.button import Button
 from chatkit.widgets.inbox.line import contact_of
 from chatkit.widgets.inbox.talk import Said, talk
+from chatkit.widgets.message import escaped
 from chatkit.widgets.packed import joined
 
 _STYLE = joined(["inbox/conversation.css"])
@@ -86,7 +86,7 @@ class Conversation(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
     def _html(self) -> str:
         name = next((said.name for said in reversed(self.talk) if said.name), None)
         title = f"{cut(name, 60)} · {self.contact}" if name else self.contact
-        parts = [f'<h4 dir="auto">{_text(title)}</h4>']
+        parts = [f'<h4 dir="auto">{escaped(title)}</h4>']
         older = len(self.talk) - self._last
         if older > 0:
             parts.append(f"<p>{many(older, 'older message')} not shown: last={self._last}.</p>")
@@ -109,17 +109,17 @@ def _bubble(said: Said, known: dict[str, Said]) -> str:
     if said.reply_to:
         to = known.get(said.reply_to)
         quoted = (to and (to.text or to.type)) or "a message that is not here"
-        parts.append(f'<blockquote dir="auto">{_text(cut(quoted, _QUOTED))}</blockquote>')
+        parts.append(f'<blockquote dir="auto">{escaped(cut(quoted, _QUOTED))}</blockquote>')
     if not said.heard:
         parts.append("<em>A message whose words were not delivered here.</em>")
     elif said.type != "text":
-        parts.append(f"<em>[{_text(cut(str(said.type), 40))}]</em> ")
+        parts.append(f"<em>[{escaped(cut(str(said.type), 40))}]</em> ")
     if said.text:
-        lines = "<br>".join(map(_text, said.text[:_LONG].split("\n")))
+        lines = "<br>".join(map(escaped, said.text[:_LONG].split("\n")))
         more = "…" if len(said.text) > _LONG else ""
         parts.append(f'<div class="cv-text" dir="auto">{lines}{more}</div>')
     if said.reactions:
-        marks = " ".join(_text(cut(mark, 12)) for mark in said.reactions[:20])
+        marks = " ".join(escaped(cut(mark, 12)) for mark in said.reactions[:20])
         parts.append(f'<div class="cv-marks" role="note" aria-label="Reactions">{marks}</div>')
     at = f"{said.at:%H:%M}" if said.at else "no time"
     parts.append(f'<div class="cv-foot">{at}{_status(said)}</div>')
@@ -133,13 +133,8 @@ def _status(said: Said) -> str:
         return ""
     name = cut(said.status, 20)
     when = f" {said.reached_at:%H:%M}" if said.reached_at else ""
-    why = f" · {_text(cut(said.error, 200))}" if said.error and said.status == "failed" else ""
+    why = f" · {escaped(cut(said.error, 200))}" if said.error and said.status == "failed" else ""
     tick = _TICKS.get(said.status, "·")
     sort = said.status if said.status in _TICKS else "other"
-    return (
-        f' <span class="cv-{sort}"><i aria-hidden="true">{tick}</i> {_text(name)}{when}{why}</span>'
-    )
-
-
-def _text(text: str) -> str:
-    return escape(visible(text).encode("utf-8", "replace").decode())
+    mark = f'<i aria-hidden="true">{tick}</i>'
+    return f' <span class="cv-{sort}">{mark} {escaped(name)}{when}{why}</span>'

@@ -10,12 +10,12 @@ from typing import Any
 import ipywidgets as w
 
 from chatkit.bulk.table import records
-from chatkit.bulk.value import cut, many, visible
+from chatkit.bulk.value import cut, many
 from chatkit.errors import CallError, ChatkitError
 from chatkit.webhooks import Webhooks
 from chatkit.widgets.button import Button
 from chatkit.widgets.inbox.registering import Registering
-from chatkit.widgets.message import Message
+from chatkit.widgets.message import Message, escaped
 from chatkit.widgets.packed import joined
 
 _STYLE = joined(["inbox/registrations.css"])
@@ -120,11 +120,7 @@ def _html(row: Mapping[str, Any]) -> str:
     events = ", ".join(cut(str(kind), 60) for kind in row["events"] or ())
     return (
         '<div class="tex2jax_ignore mathjax_ignore">'
-        f'<span class="rg-url">{row["id"]} · {_text(cut(str(row["url"]), 200))}</span><br>'
-        f'<span class="rg-health rg-{health}">{health}</span>: {_text(row["reason"])}<br>'
-        f"asks for {_text(events) or 'nothing'}</div>"
+        f'<span class="rg-url">{row["id"]} · {escaped(cut(str(row["url"]), 200))}</span><br>'
+        f'<span class="rg-health rg-{health}">{health}</span>: {escaped(row["reason"])}<br>'
+        f"asks for {escaped(events) or 'nothing'}</div>"
     )
-
-
-def _text(text: str) -> str:
-    return escape(visible(text).encode("utf-8", "replace").decode())

@@ -20,11 +20,11 @@ from localization.translation.translator import (
 )
 
 import chatkit
+from chatkit.files.writing import half
 from chatkit.localization.content import entries
 from chatkit.localization.translation import export, read
 from chatkit.localization.translation.grid import csv_of
 from chatkit.localization.translation.places import texts
-from chatkit.localization.translation.spelling import half
 
 FORMS = tuple(FORMATS)
 TEXT = ANY.filter(str.strip)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given, settings
 from localization.translation.translator import ANY
 
-from chatkit.localization.translation.spelling import half, spelled, unspelled
+from chatkit.localization.translation.spelling import spelled, unspelled
 
 
 @settings(max_examples=25)
@@ -31,8 +31,3 @@ def test_what_is_kept_everywhere_is_not_spelled_out():
 @pytest.mark.parametrize("typed", ["⟨U+0041⟩", "⟨U+D800⟩", "⟨U+12345⟩", "⟨U+27e8⟩"])
 def test_what_is_never_written_is_left_as_a_person_typed_it(typed):
     assert unspelled(typed) == typed
-
-
-def test_half_a_character_is_seen():
-    assert half("a\ud83d")
-    assert not half("a👍")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from widgets.showcase import DOCUMENT
 
 from chatkit.flowjson import Finding
-from chatkit.flowjson.document import at
+from chatkit.flowjson.pointer import at
 from chatkit.widgets.editor.branches import branches, owner
 from chatkit.widgets.editor.starter import flow
 
