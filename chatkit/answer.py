@@ -107,8 +107,8 @@ class Answer:
                 return max(0.0, told)
             then: float | None = told / 1000 if told > 1e11 else told  # some count milliseconds
         else:
-            then = _date(value)
-        now = _date(self.headers.get("date"))
+            then = http_date(value)
+        now = http_date(self.headers.get("date"))
         return None if then is None or now is None else max(0.0, then - now)
 
     def _failure(self, profile: ServiceProfile) -> CallError:
@@ -189,7 +189,8 @@ def _plain(text: str) -> str:
     return text if len(text) <= 300 else text[:299] + "…"
 
 
-def _date(value: str | None) -> float | None:
+def http_date(value: str | None) -> float | None:
+    """Read a moment as HTTP writes it, in seconds since 1970; None where it is none."""
     try:
         moment = parsedate_to_datetime(value or "")
         return moment.replace(tzinfo=moment.tzinfo or UTC).timestamp()

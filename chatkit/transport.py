@@ -15,11 +15,12 @@ import time
 from collections import deque
 from collections.abc import Generator, Iterable
 from contextlib import closing
+from datetime import UTC, datetime
 from itertools import count, islice
 from typing import Self
 
 from chatkit import background
-from chatkit.answer import Answer, Envelope
+from chatkit.answer import Answer, Envelope, http_date
 from chatkit.call import Call
 from chatkit.connection import Connection
 from chatkit.errors import (
@@ -64,6 +65,7 @@ class Transport:
         self.deadline = deadline
         self.latency = 0.0  #: seconds that an answer takes, about, as the latest ones have
         self.connection, self._door = connection, door
+        self._date: str | None = None  # of the latest answer
         self._wire = Wire(connection, door)
         self._pace = _Pace(max(MAX_PAUSE, deadline))
         background.take_in(self)
@@ -103,6 +105,15 @@ class Transport:
         """Return another transport to the same account, for another access token."""
         connection = self.connection.model_copy(update={"token": token})
         return Transport(connection, door=self._door, deadline=self.deadline)
+
+    def service_time(self) -> datetime:
+        """Return the time by the clock of the service, as its latest answer told it.
+
+        What the service stamps is compared with this and not with the clock of this machine,
+        which may be wrong. Without an answer that has a Date it is the time of this machine.
+        """
+        told = http_date(self._date)
+        return datetime.now(UTC) if told is None else datetime.fromtimestamp(told, UTC)
 
     def close(self) -> None:
         """Close the connections. The transport opens new ones when it is used again."""
@@ -153,6 +164,8 @@ class Transport:
                 async with asyncio.timeout(left):
                     outcome = await self._wire.ask(call, content, left)
                 self.latency += 0.1 * (time.monotonic() - began - self.latency)
+                if isinstance(outcome, Answer):
+                    self._date = outcome.headers.get("date")
             except TimeoutError:
                 return call, DeadlinePassed(call, f"no whole answer in {self.deadline:g} s")
             finally:

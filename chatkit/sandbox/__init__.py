@@ -91,7 +91,7 @@ class Sandbox:
         """
         path, _, query = target.partition("?")
         answer = self.front.answer(Request(method, path, query, headers, body))
-        return answer.status, answer.headers, answer.body
+        return answer.status, answer.headers | {"date": self.front.date()}, answer.body
 
     def allow(
         self, url: str, to: str | None = None, *, authority: str | bytes | None = None

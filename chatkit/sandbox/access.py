@@ -111,8 +111,8 @@ class Access:
             case "seconds":
                 return {"retry-after": str(ceil(wait))}
             case "date":
-                return {"retry-after": formatdate(ceil(time.time() + wait), usegmt=True)}
+                return {"retry-after": formatdate(ceil(self._source.now() + wait), usegmt=True)}
             case "reset_header":
-                return {"x-ratelimit-reset": str(ceil(time.time() + wait))}
+                return {"x-ratelimit-reset": str(ceil(self._source.now() + wait))}
             case _:
                 return {}

@@ -12,7 +12,6 @@ import asyncio
 import sys
 import time
 from contextlib import suppress
-from email.utils import formatdate
 from http import HTTPStatus
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -55,7 +54,6 @@ class Door:
         self._origins = frozenset(f"http://{host}" for host in hosts)
         self._waiting: list[tuple[Connection, Call, Answer, Batch, Fault | None]] = []
         self._tasks: set[asyncio.Task[None]] = set()
-        self._second, self._date = 0, ""
 
     def check(self, headers: dict[str, str]) -> None:
         """Let in, by their headers, the calls of this machine's own programs.
@@ -126,10 +124,7 @@ class Door:
 
     def head(self, answer: Answer, *, last: bool) -> bytes:
         """The status line and headers of an answer."""
-        second = int(time.time())
-        if second != self._second:
-            self._second, self._date = second, f"date: {formatdate(second, usegmt=True)}\r\n"
-        lines = [_STATUS_LINES[answer.status], self._date]
+        lines = [_STATUS_LINES[answer.status], f"date: {self.front.date()}\r\n"]
         lines += [f"{name}: {value}\r\n" for name, value in answer.headers.items()]
         if answer.status != 204:
             lines.append(f"content-length: {len(answer.body)}\r\n")

@@ -8,6 +8,7 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from email.utils import formatdate
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -69,6 +70,13 @@ class Front:
         self.max_body = service.profile.max_body
         self._replies = service.replies
         self._batch = Batch()
+        self._second, self._date = -1, ""
+
+    def date(self) -> str:
+        """The `Date` of an answer made now, by the clock that stamps the records."""
+        if (second := int(self.service.source.now())) != self._second:
+            self._second, self._date = second, formatdate(second, usegmt=True)
+        return self._date
 
     def answer(self, request: Request) -> Answer:
         """Answer a call of this process; what it changed is saved when this returns.

@@ -16,6 +16,9 @@ _SEEDED_START = int(datetime(2026, 1, 5, 8, 0, tzinfo=UTC).timestamp())
 class Source(Protocol):
     """Gives a write its time, a webhook its secret, an access token its text."""
 
+    def now(self) -> float:
+        """The service's clock, in seconds since 1970; looking at it changes nothing."""
+
     def stamp(self) -> str:
         """The time of a write, ISO 8601 UTC."""
 
@@ -40,6 +43,10 @@ class MachineSource:
 
     def __init__(self, resolution: Resolution) -> None:
         self._stamp = _Stamp(resolution)
+
+    def now(self) -> float:
+        """The time of the machine."""
+        return time.time()
 
     def stamp(self) -> str:
         """The time now."""
@@ -75,6 +82,10 @@ class SeededSource:
         self._stamp = _Stamp(resolution)
         self._seed = seed
         self._ticks = self._secrets = self._tokens = self._messages = 0
+
+    def now(self) -> float:
+        """The latest tick."""
+        return float(_SEEDED_START + self._ticks)
 
     def stamp(self) -> str:
         """The next tick."""

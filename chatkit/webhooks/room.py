@@ -178,14 +178,16 @@ class Webhooks(Resource[Webhook]):
 
         Args:
             quiet: Hours without a delivery that are normal for you, or a timedelta.
-            now: When to judge; the present without it.
+            now: When to judge. Without it the present, by the clock of the service (its Date
+                header), for what it stamps is not comparable with the clock of this machine.
 
         Raises:
             InputError: One of them cannot be used.
         """
         from chatkit.bulk.table import records
 
-        longest, at, frame = span(quiet), moment(now), self._frame()
+        longest, asked, frame = span(quiet), moment(now), self._frame()
+        at = asked or self.transport.service_time()
         rows = range(len(frame))
         found = [judge(fields, at, longest) for fields in records(frame, list(rows))]
         judged = frame.assign(

@@ -1,9 +1,10 @@
 """The room of webhook registrations, under every profile."""
 
+import contextlib
 import json
 import re
 import warnings
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import keyring
 import keyring.backends.fail
@@ -14,6 +15,7 @@ from rooms import client, sandbox  # noqa: F401
 
 import chatkit
 from chatkit.secret import Secret
+from chatkit.transport import Transport
 
 #: Tests with `client` run under every profile, those with `account` under the default one.
 HOOK = {"url": "https://shop.example/hook", "events": ["*"]}
@@ -204,6 +206,39 @@ def test_health_tells_who_needs_a_person_first_and_why(client, sandbox):
     assert "404" in health.loc[made["failing"].id, "reason"]
     assert later.loc[made["silent"].id, "health"] == "silent"
     assert set(frame.columns) | {"health", "reason"} == set(health.columns)
+
+
+@pytest.mark.parametrize("served", [False, True], ids=["in process", "over HTTP"])
+def test_health_judges_by_the_clock_that_stamps_the_deliveries(served):
+    """The clock of a seeded sandbox stands in January, whatever the date of this machine."""
+    with contextlib.ExitStack() as stack:
+        sandbox = stack.enter_context(chatkit.Sandbox(seed="empty"))
+        listener = stack.enter_context(listening())
+        if served:
+            base_url = stack.enter_context(sandbox.serve())
+            client = chatkit.Client(base_url, sandbox.account_id, sandbox.token)
+        else:
+            client = chatkit.connect(sandbox)
+        stack.enter_context(client)
+        client.webhooks.create(**HOOK)
+        sandbox.allow(HOOK["url"], to=listener.url)
+        sandbox.deliver("chat.message.status", {})
+        [health] = client.webhooks.health().itertuples()
+    assert (health.health, health.reason) == ("healthy", "delivered less than a minute ago")
+
+
+def test_health_without_a_date_in_the_answers_is_judged_by_this_machine(account):
+    """What this machine calls now, it calls now for a service that does not tell its own time."""
+
+    def silent(method, target, headers, body):
+        status, fields, body = account.transport._door(method, target, headers, body)
+        return status, {n: v for n, v in fields.items() if n != "date"}, body
+
+    account.webhooks.create(**HOOK)
+    before = datetime.now(UTC)
+    undated = Transport(account.connection, door=silent)
+    undated.send(account.webhooks.list_call())
+    assert before <= undated.service_time() <= datetime.now(UTC)
 
 
 def test_health_of_no_webhook_is_an_empty_frame(account):
