@@ -31,7 +31,8 @@ class Call:
     'flows?page=2'
 
     All of it is checked here, once, for every way a call is made. A segment that would
-    change the path (`..`, an empty one) or hide in it is refused, the rest is quoted.
+    change the path (`..`, an empty one), hide in it, or begin or end with a space is refused;
+    the rest is quoted.
 
     Raises:
         InputError: A segment or a value of the query cannot be sent.
@@ -80,24 +81,33 @@ class Call:
         return f"{self.method} {self.target}"
 
 
-def _segment(segment: object) -> str:
-    """Quote one path segment, or refuse what would lead elsewhere.
+def why_no_segment(text: str) -> str:
+    """Say why a text cannot be one segment of a path; nothing of one that can.
 
     Quoting alone does not help against `.` and `..`: programs on the way resolve them.
     """
-    text = _text("key", segment)
     if len(text) > 512:
-        raise _refused("key", text, "is longer than 512 characters")
-    if _UNRESERVED.issuperset(text):
-        if not text.strip("."):
-            raise _refused("key", text, "would change the path" if text else "is empty")
-        return text
+        return "is longer than 512 characters"
+    if not text:
+        return "is empty"
     if not text.partition(";")[0].strip("."):  # some servers cut a segment at its ;
-        raise _refused("key", text, "would change the path")
+        return "would change the path"
+    if _UNRESERVED.issuperset(text):
+        return ""
     # Control, format (bidirectional, zero-width), surrogate, private, unassigned.
     if odd := next((c for c in text if unicodedata.category(c)[0] == "C"), None):
-        raise _refused("key", text, f"holds the invisible character U+{ord(odd):04X}")
-    return quote(text, safe=_KEPT_IN_PATH)
+        return f"holds the invisible character U+{ord(odd):04X}"
+    if text != text.strip():  # some servers strip it, and find another record
+        return "begins or ends with a space" if text.strip() else "is only spaces"
+    return ""
+
+
+def _segment(segment: object) -> str:
+    """Quote one path segment, or refuse what would lead elsewhere."""
+    text = _text("key", segment)
+    if reason := why_no_segment(text):
+        raise _refused("key", text, reason)
+    return text if _UNRESERVED.issuperset(text) else quote(text, safe=_KEPT_IN_PATH)
 
 
 def _value(name: str, value: object) -> str:

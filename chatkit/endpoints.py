@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar, cast
@@ -87,15 +88,33 @@ class Endpoints(Generic[R]):
         """Make the call that deletes a record."""
         return Call("DELETE", (*self.path, self.checked(key)))
 
-    def checked(self, key: Key) -> Key:
-        """Check a key before it becomes part of a path: an id is a whole number."""
+    def checked(self, key: Key | float) -> Key:
+        """Check a key before it becomes part of a path: an id is a whole number, 0 or more.
+
+        Digits as text are taken (some services print ids so), and whole floats below 2**53,
+        which is what pandas makes of ids beside NA. What could be another record's id once
+        it is read as a number is refused: `'01'`, `' 1'`, `True`, `1.5`.
+
+        Raises:
+            InputError: It can be no id; nothing was sent.
+        """
         if self.key != "id":
-            return key
-        if isinstance(key, str) and key.isascii() and key.isdigit():
+            return cast(Key, key)
+        reason = ""
+        if isinstance(key, str):
+            if re.fullmatch("0|[1-9][0-9]*", key):
+                return int(key)
+            if re.fullmatch("0[0-9]+", key):
+                reason = f": without the leading zero it is {int(key)}, another text"
+            elif key.strip() != key:
+                reason = ": it begins or ends with a space"
+        elif isinstance(key, float) and key.is_integer() and 0 <= key < 2**53:
             return int(key)
-        if isinstance(key, bool) or not hasattr(key, "__index__"):
-            raise InputError(f"The id of a {self.noun} is a whole number, not {key!r}.")
-        return int(key)
+        elif not isinstance(key, bool) and hasattr(key, "__index__"):
+            if int(key) >= 0:
+                return int(key)
+            reason = ": it is negative"
+        raise InputError(f"The id of a {self.noun} is a whole number, not {key!r}{reason}.")
 
     def search(self, text: str | None) -> dict[str, str]:
         """Make the filter of a search, if this service's lists can search."""

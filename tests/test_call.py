@@ -32,6 +32,10 @@ WOULD_LEAD_ELSEWHERE = [
     "..;",
     ".;x/",
     ";a",
+    " ",
+    "\u3000 ",
+    "order_ready ",
+    " en",
 ]
 WOULD_LEAD_ELSEWHERE += ["\ud800", "a\udfffb", "\ufeff", "\x7f", "\x85", "\ue000", "x" * 513]
 
@@ -46,7 +50,7 @@ QUOTED = {
     "#x": "%23x",
     "a;b": "a;b",
     "%00": "%2500",
-    " ": "%20",
+    "a b": "a%20b",
     "．．": "%EF%BC%8E%EF%BC%8E",
     "a+b@c:d,e": "a%2Bb@c:d,e",
     "注文": "%E6%B3%A8%E6%96%87",

@@ -83,19 +83,37 @@ def test_lists_are_asked_for_in_pages_as_the_profile_counts_them(base):
     assert contents.list_call().query == hooks.list_call().query == {}
 
 
-@pytest.mark.parametrize("key", ["", "x", "7.0", "-1", "٣", True, False, 7.0, None, float("nan")])
-def test_an_id_is_a_whole_number(key):
-    for at in (room(Contacts), room(Flows)):
-        with pytest.raises(chatkit.InputError, match="is a whole number"):
-            at.get_call(key)
-        with pytest.raises(chatkit.InputError, match="is a whole number"):
-            at.delete_call(key)
+@pytest.mark.parametrize(
+    ("key", "why"),
+    [
+        *[(key, "") for key in ("", "x", "7.0", "-1", "+7", "٣", True, False, None)],
+        *[(key, "") for key in (7.5, -7.0, 2.0**53, float("nan"), float("inf"), b"7")],
+        ("01", "without the leading zero it is 1"),
+        ("00", "without the leading zero it is 0"),
+        (" 7", "begins or ends with a space"),
+        ("7\n", "begins or ends with a space"),
+        (-1, "it is negative"),
+    ],
+)
+def test_an_id_is_a_whole_number_and_one_sentence_says_so(key, why):
+    for at in (room(Contacts), room(Flows), room(Webhooks)):
+        for call in (at.get_call, at.delete_call, lambda key, at=at: at.update_call(key, {})):
+            with pytest.raises(chatkit.InputError, match="is a whole number, not") as caught:
+                call(key)
+            assert why in str(caught.value)
+            assert len(str(caught.value).splitlines()) == 1
 
 
 @given(st.integers(0, 2**63))
 def test_an_id_may_be_text_of_digits_or_a_number(key):
     contacts = room(Contacts)
     assert contacts.checked(key) == contacts.checked(str(key)) == key
+
+
+@given(st.integers(0, 2**53 - 1))
+def test_an_id_may_be_the_float_that_pandas_made_of_it(key):
+    assert room(Contacts).checked(float(key)) == key
+    assert type(room(Contacts).checked(float(key))) is int
 
 
 def test_a_search_needs_a_service_that_can_search():

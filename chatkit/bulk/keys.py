@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chatkit.bulk.same import INEXACT, plain, whole
+from chatkit.call import why_no_segment
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,13 +51,18 @@ class Identity(NamedTuple):
 
 
 def texts(cells: Cells) -> list[str | None]:
-    """Read keys that are texts, None where there is none."""
-    return [value if isinstance(value, str) and value else None for value in cells.astype(object)]
+    """Read keys that are texts and can stand in an address; None where there is none."""
+    return [
+        value if isinstance(value, str) and not why_no_segment(value) else None
+        for value in cells.astype(object)
+    ]
 
 
 def why_no_text(value: Any) -> str:
     """Say why this is no key; nothing of a text, of which the empty one says there is none."""
-    return "" if isinstance(value, str) else "is no text"
+    if not isinstance(value, str):
+        return "is no text"
+    return why_no_segment(value) if value else ""
 
 
 def numbers(cells: Cells) -> tuple[Rows, Mask]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from chatkit import settings
 from chatkit.bulk.value import values, visible
-from chatkit.call import Call
+from chatkit.call import why_no_segment
 from chatkit.connection import Connection
 from chatkit.errors import InputError, Problem
 
@@ -78,12 +78,8 @@ def _wrong(codes: Sequence[object]) -> Iterator[Problem]:
     for code in codes:
         if not isinstance(code, str):
             yield Problem("template_code", values(code), "must be text")
-            continue
-        try:
-            Call("GET", ("templates", code))
-        except InputError as error:
-            reasons = [problem.reason for problem in error.problems]
-            yield Problem("template_code", values(code), "; ".join(reasons))
+        elif reason := why_no_segment(code):
+            yield Problem("template_code", values(code), reason)
 
 
 # --- files ------------------------------------------------------------------------------

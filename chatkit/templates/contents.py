@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from chatkit.bulk.findings import vet
-from chatkit.call import Call
+from chatkit.call import Call, why_no_segment
 from chatkit.endpoints import Key, Undo
 from chatkit.errors import BadAnswer, NotFound
 from chatkit.record import Body, Id, Record
@@ -80,11 +80,20 @@ class App(Body):
     signature_hash: str | None = None
 
 
+def _language(code: str) -> str:
+    """Refuse a language code that could not stand in the address of its content."""
+    if reason := why_no_segment(code):
+        raise ValueError(reason)
+    return code
+
+
 class ContentBody(Body):
     """What may be sent of a content. Which fields an update requires is not documented."""
 
     lang_code: Annotated[
-        str, Field(min_length=1, description="The language, like 'en' or 'en_US'.")
+        str,
+        AfterValidator(_language),
+        Field(min_length=1, description="The language, like 'en' or 'en_US'."),
     ]
     text: str = Field("", description="The body, with placeholders {{1}}, {{2}}, …")
     parameter_format: str = Field("TEXT", description="How placeholders are written; 'TEXT'.")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from chatkit.errors import InputError
 from chatkit.snapshot import Snapshot, Snapshots
+from chatkit.templates.codes import given
 from chatkit.templates.contents import ContentBody, Contents
 from chatkit.transport import Transport
 
@@ -30,7 +31,13 @@ class TemplateDesk:
         self._snapshots = Snapshots(transport.connection.account, Contents.noun)
 
     def __call__(self, code: str) -> Contents:
-        """Open the contents of one template by its code."""
+        """Open the contents of one template by its code.
+
+        Raises:
+            InputError: It can be no code, like `' '` or `'..'`; nothing was sent.
+        """
+        if code not in self._opened:
+            given([code])
         return self._opened.setdefault(code, Contents(self.transport, code))
 
     def of(self, code: str | None) -> Contents:

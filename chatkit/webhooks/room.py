@@ -316,6 +316,7 @@ class Webhooks(Resource[Webhook]):
 
     def get_call(self, key: Key) -> Call:
         """Make the call for the list: the API has none for a single registration."""
+        self.checked(key)
         return self.list_call()
 
     def read(self, call: Call, envelope: Envelope, key: Key) -> Webhook:

@@ -333,14 +333,14 @@ def test_the_base_is_not_read_for_natural_keys_when_all_rows_have_one() -> None:
 
 
 def test_names_in_messages_are_shown_so_that_they_can_do_no_harm() -> None:
-    base = CONTENTS.rename(index={"a": "\x1b[31m"})
+    base = CONTENTS.rename(index={"a": "a\xa0b"})
     who = Identity("content", ("template_code", "lang_code"), Natural(("text",), _text))
     frame = pd.DataFrame(
-        {"template_code": ["\x1b[31m", None], "lang_code": ["en", None], "text": ["Hi", "Hi"]}
+        {"template_code": ["a\xa0b", None], "lang_code": ["en", None], "text": ["Hi", "Hi"]}
     )
     [refusal] = matched(frame, base, who).refused
     assert refusal.reason == (
-        "the content with the template_code and lang_code ('\\x1b[31m', 'en') has it, "
+        "the content with the template_code and lang_code ('a\\xa0b', 'en') has it, "
         "and is in another row"
     )
 

@@ -5,6 +5,7 @@ import stat
 from io import BytesIO
 
 import openpyxl
+import pandas as pd
 import pytest
 from hypothesis import given as drawn
 from hypothesis import settings as trials
@@ -98,6 +99,41 @@ def test_naughty_codes_are_refused_or_go_into_an_address_whole(shared):
         except InputError as error:
             assert error.problems
             assert len(str(error)) < 500
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("", "is empty"), (".", "would change the path"), ("..", "would change the path"),
+        ("a\u202eb", "invisible"), (" ", "is only spaces"), ("order_ready ", "ends with a space"),
+        (7, "must be text"), (None, "must be text"),
+    ],
+)  # fmt: skip
+def test_what_can_be_no_template_code_is_refused_when_it_is_opened(code, why):
+    with (
+        chatkit.connect(chatkit.Sandbox(seed="empty")) as client,
+        pytest.raises(chatkit.InputError, match=f"are no template codes:\n.*{why}"),
+    ):
+        client.templates(code)
+
+
+@pytest.mark.parametrize("code", [" ", " en", "en ", "..", ""])
+def test_what_can_be_no_language_code_is_refused_before_it_is_sent(code):
+    with chatkit.connect(chatkit.Sandbox(seed="demo")) as client:
+        contents = client.templates("order_ready")
+        with pytest.raises(InputError, match="lang_code"):
+            contents.create(lang_code=code, text="Hi")
+        with pytest.raises(InputError, match="key = "):
+            contents.get(code)
+        plan = contents.plan(pd.DataFrame({"lang_code": [code], "text": ["Hi"]}))
+        assert (len(plan.refused), plan.counts["create"]) == (1, 0)
+
+
+@pytest.mark.parametrize("code", [" ", "order_ready ", ".."])
+def test_a_row_of_a_code_that_can_be_none_is_not_planned(code):
+    rows = pd.DataFrame({"template_code": ["order_ready", code], "lang_code": ["en", "en"]})
+    with chatkit.connect(chatkit.Sandbox(seed="demo")) as client, pytest.raises(InputError):
+        client.templates.plan(rows.assign(text="Hi"))
 
 
 # --- files ------------------------------------------------------------------------------
