@@ -6,14 +6,21 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok"
+#: The same from a receiver that takes more on the connection.
+GO_ON = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 
 class Listener:
-    """A raw receiver: keeps the bytes of each request, answers what it is told."""
+    """A raw receiver: keeps the bytes of each request, answers what it is told.
+
+    One request a connection; with `more` as many as come, until a reply closes the socket.
+    """
 
     def __init__(self, reply: bytes | Callable[[socket.socket], None]) -> None:
         self.requests: list[bytes] = []
+        self.connections = 0
+        self.more = False
         self.reply = reply
         self._sock = socket.create_server(("127.0.0.1", 0))
         self.port = self._sock.getsockname()[1]
@@ -26,6 +33,7 @@ class Listener:
                 sock, _ = self._sock.accept()
             except OSError:
                 return
+            self.connections += 1
             with sock:
                 try:
                     self._serve(sock)
@@ -35,19 +43,24 @@ class Listener:
     def _serve(self, plain: socket.socket) -> None:
         sock = self._context.wrap_socket(plain, server_side=True) if self._context else plain
         with sock:
-            data = b""
-            while b"\r\n\r\n" not in data:
-                data += self._more(sock)
-            head, _, body = data.partition(b"\r\n\r\n")
-            length = int(head.lower().partition(b"content-length: ")[2].split(b"\r\n")[0])
-            while len(body) < length:
-                body += self._more(sock)
-            self.requests.append(head + b"\r\n\r\n" + body)
-            reply = self.reply
-            if callable(reply):
-                reply(sock)
-            else:
-                sock.sendall(reply)
+            self._answer(sock)
+            while self.more:
+                self._answer(sock)
+
+    def _answer(self, sock: socket.socket) -> None:
+        data = b""
+        while b"\r\n\r\n" not in data:
+            data += self._more(sock)
+        head, _, body = data.partition(b"\r\n\r\n")
+        length = int(head.lower().partition(b"content-length: ")[2].split(b"\r\n")[0])
+        while len(body) < length:
+            body += self._more(sock)
+        self.requests.append(head + b"\r\n\r\n" + body)
+        reply = self.reply
+        if callable(reply):
+            reply(sock)
+        else:
+            sock.sendall(reply)
 
     @staticmethod
     def _more(sock: socket.socket) -> bytes:
@@ -67,9 +80,13 @@ class Listener:
 
 @contextmanager
 def listening(
-    reply: bytes | Callable[[socket.socket], None] = OK, context: ssl.SSLContext | None = None
+    reply: bytes | Callable[[socket.socket], None] = OK,
+    context: ssl.SSLContext | None = None,
+    *,
+    more: bool = False,
 ) -> Iterator[Listener]:
     listener = Listener(reply)
+    listener.more = more
     listener._context = context
     listener._thread.start()
     try:
@@ -83,4 +100,4 @@ def listening(
 def answering(status: int, *headers: str) -> bytes:
     """An empty answer of this status."""
     lines = "".join(f"{header}\r\n" for header in headers)
-    return f"HTTP/1.1 {status} X\r\n{lines}Content-Length: 0\r\n\r\n".encode()
+    return f"HTTP/1.1 {status} X\r\n{lines}Content-Length: 0\r\nConnection: close\r\n\r\n".encode()

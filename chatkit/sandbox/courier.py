@@ -12,9 +12,11 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterable, Sequence
+from contextlib import closing
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from chatkit.sandbox.delivery import Delivery, Status, attempt
+from chatkit.sandbox.delivery import ConnectionLost, Delivery, Kept, Status, attempt
 from chatkit.sandbox.outbox import Waiting
 from chatkit.sandbox.store import StoreError
 from chatkit.sandbox.webhooks import ActiveWebhook
@@ -32,7 +34,11 @@ logger = logging.getLogger("chatkit.sandbox")
 
 
 class Attempt(NamedTuple):
-    """One attempt to deliver, for the log; `again_in` is None when it was the last."""
+    """One attempt to deliver, for the log; `again_in` is None when it was the last.
+
+    Two with one number are one attempt of the schedule, sent again at once because the
+    receiver had closed the connection that was kept since the delivery before it.
+    """
 
     webhook_id: int
     message_id: str
@@ -115,27 +121,39 @@ class Courier:
 
     def _run(self, account: str, webhook_id: int) -> None:
         """Deliver to one webhook until nothing waits for it."""
-        while True:
-            try:
-                taken = self._take(account, webhook_id)
-                if taken is None:
-                    return
-                delivery, webhook = taken
-                if webhook is None:
-                    self._pause(delivery.due - time.time())
-                    continue
-                self._record(delivery, self._attempt(delivery, webhook))
-            except (StoreError, sqlite3.Error) as error:
-                # What came of the attempt is not written down, so it will be made again.
-                logger.error("a delivery was not recorded: %s", error)
-                self._pause(_PAUSE)
+        with closing(Kept()) as kept:
+            while True:
+                try:
+                    taken = self._take(account, webhook_id)
+                    if taken is None:
+                        return
+                    delivery, webhook = taken
+                    if webhook is None:
+                        kept.close()  # an idle connection would hold a receiver that ends
+                        self._pause(delivery.due - time.time())
+                        continue
+                    self._record(delivery, self._attempt(delivery, webhook, kept))
+                except (StoreError, sqlite3.Error) as error:
+                    # What came of the attempt is not written down, so it will be made again.
+                    logger.error("a delivery was not recorded: %s", error)
+                    self._pause(_PAUSE)
 
-    def _attempt(self, delivery: Waiting, webhook: ActiveWebhook) -> Delivery:
-        service = self._front.service
+    def _attempt(self, delivery: Waiting, webhook: ActiveWebhook, kept: Kept) -> Delivery:
+        """Attempt a delivery; again at once when a kept connection broke under it.
+
+        The receiver closes a connection when it likes, also while a delivery is on its way. So
+        what did not go through then is no failure of the schedule, but it is in the log: the
+        receiver may have read it.
+        """
+        service, profile = self._front.service, self._front.service.profile
+        send = partial(attempt, webhook, delivery.message_id, delivery.body)
         try:
-            return attempt(
-                webhook, delivery.message_id, delivery.body, service.receivers, service.profile
-            )
+            while True:
+                try:
+                    return send(service.receivers, profile, kept)
+                except ConnectionLost as lost:
+                    reason = f"the kept connection was closed: {lost}"
+                    self._log(delivery, Delivery(webhook.id, "failed", None, reason), 0.0)
         except Exception as error:  # noqa: BLE001  one webhook must not stop the others
             self._front.report(error)
             return Delivery(webhook.id, "failed", None, "The sandbox has a bug")
@@ -183,12 +201,15 @@ class Courier:
             service.webhooks.record_delivery(delivery.account, *came)
             if came.http_status == 410 and service.profile.delivery_gone == "deactivate":
                 service.webhooks.deactivate(delivery.account, delivery.webhook_id)
-        told = (delivery.message_id, delivery.kind, delivery.attempts + 1)
-        self.log.append(Attempt(came.webhook_id, *told, *came[1:], wait))
+        self._log(delivery, came, wait)
         with self._changed:
             if delivery.id in self._awaited:
                 self._awaited[delivery.id] = came
                 self._changed.notify_all()
+
+    def _log(self, delivery: Waiting, came: Delivery, again_in: float | None) -> None:
+        told = (delivery.message_id, delivery.kind, delivery.attempts + 1)
+        self.log.append(Attempt(came.webhook_id, *told, *came[1:], again_in))
 
     def _pause(self, seconds: float) -> None:
         with self._changed:

@@ -3,11 +3,15 @@
 A sandbox that posts to any address a stranger registers is a hole in the machine it
 runs on. So nothing is delivered until a receiver is named, and what is connected to is
 always this machine. Redirects, proxies and the environment are not followed.
+
+Deliveries that follow each other share a connection, as those of real senders do: making one
+with TLS takes many times as long as a delivery.
 """
 
 import http.client
 import io
 import json
+import selectors
 import socket
 import ssl
 import time
@@ -22,6 +26,10 @@ from chatkit.sandbox.webhooks import ActiveWebhook
 
 MAX_ANSWER = 64 * 1024
 Status = Literal["delivered", "failed", "refused", "waiting"]
+
+
+class ConnectionLost(ConnectionError):
+    """A kept connection ended before a byte of the answer: the receiver may have closed it."""
 
 
 class Delivery(NamedTuple):
@@ -49,59 +57,125 @@ def event_body(
     return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
+class Kept:
+    """The connection to a receiver, kept while one delivery follows another; for one thread.
+
+    It is used again only for the same scheme, host, port and trust, so the address that was
+    checked when it was made is the one that a delivery goes to.
+    """
+
+    def __init__(self) -> None:
+        self._to: _To | None = None
+        self._sock: socket.socket | None = None
+
+    def take(self, to: "_To") -> socket.socket | None:
+        """Hand it over when it leads there and is still open; any other is closed."""
+        sock, self._sock = self._sock, None
+        if sock is not None and (self._to != to or not _is_open(sock)):
+            sock.close()
+            return None
+        return sock
+
+    def keep(self, to: "_To", sock: socket.socket) -> None:
+        """Keep a connection whose last answer was read to its end."""
+        self.close()
+        self._to, self._sock = to, sock
+
+    def close(self) -> None:
+        """Close what is kept."""
+        if self._sock is not None:
+            self._sock.close()
+        self._to = self._sock = None
+
+
+#: Where a connection leads: scheme, host and port, and whom it trusts.
+_To = tuple[tuple[str, str, int], ssl.SSLContext | None]
+
+
+def _is_open(sock: socket.socket) -> bool:
+    """Whether an idle connection can be used: one that has something to read was closed."""
+    with selectors.DefaultSelector() as watched:
+        watched.register(sock, selectors.EVENT_READ)
+        return not watched.select(0)
+
+
 def attempt(
     webhook: ActiveWebhook,
     message_id: str,
     body: bytes,
     receivers: Receivers,
     profile: ServiceProfile,
+    kept: Kept,
 ) -> Delivery:
-    """Send one body to one webhook, signed with its secret; never raises for what happens.
+    """Send one body to one webhook, signed with its secret.
 
     Takes at most `profile.delivery_timeout` seconds once the receiver's name is resolved.
+    Whatever else happens is told in the delivery.
+
+    Raises:
+        ConnectionLost: The receiver ended a kept connection instead of answering. It may
+            have read the delivery: send it once more, on a connection of its own.
     """
-    try:
-        address, context = receivers.route(webhook.url)
-        found = resolve(address)
-    except BadReceiver as refusal:
-        return Delivery(webhook.id, "refused", None, str(refusal))
     signed = sign(profile.signature_scheme, webhook.secret, message_id, int(time.time()), body)
     headers = {"Content-Type": "application/json", "User-Agent": "chatkit-sandbox", **signed}
-    return _send(webhook.id, address, found, headers, body, profile.delivery_timeout, context)
+    try:
+        address, context = receivers.route(webhook.url)
+        to = (address.origin, context)
+        used = kept.take(to)
+        found = [] if used else resolve(address)
+    except BadReceiver as refusal:
+        return Delivery(webhook.id, "refused", None, str(refusal))
+    status = None
+    deadline = time.monotonic() + profile.delivery_timeout
+    sock = used
+    try:
+        sock = sock or _connect(address, found, deadline, context)
+        answer = _post(sock, address, headers, body, deadline)
+        status = answer.status
+        answer.read(MAX_ANSWER)
+        if answer.isclosed() and not answer.will_close:  # nothing of it is left to be read
+            kept.keep(to, sock)
+            sock = None
+    except TimeoutError:
+        reason = f"no full answer within {profile.delivery_timeout:g} s"
+        return Delivery(webhook.id, "failed", status, reason)
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        if used and status is None and isinstance(error, _LOST):
+            raise ConnectionLost(_said(error)) from None
+        return Delivery(webhook.id, "failed", status, _said(error))
+    finally:
+        if sock is not None:
+            sock.close()
+    if 200 <= status < 300:
+        return Delivery(webhook.id, "delivered", status, None)
+    moved = "; redirects are not followed" if 300 <= status < 400 else ""
+    return Delivery(webhook.id, "failed", status, f"the receiver answered {status}{moved}")
 
 
-def _send(
-    webhook_id: int,
+#: How the end of a connection shows, of which nothing of an answer has come.
+_LOST = (ConnectionError, ssl.SSLEOFError, ssl.SSLZeroReturnError)
+
+
+def _said(error: Exception) -> str:
+    return str(error)[:200] or type(error).__name__
+
+
+def _post(
+    sock: socket.socket,
     address: Address,
-    found: list[Found],
     headers: Mapping[str, str],
     body: bytes,
-    timeout: float,
-    context: ssl.SSLContext | None,
-) -> Delivery:
-    status = None
-    deadline = time.monotonic() + timeout
-    try:
-        with _connect(address, found, deadline, context) as sock:
-            connection = http.client.HTTPConnection(address.host, address.port)
-            # The socket is ours, connected to the checked address; nothing else is opened.
-            connection.auto_open = 0
-            connection.default_port = PORTS[address.scheme]
-            connection.sock = _Wire(sock, deadline)
-            target = address.path + (f"?{address.query}" if address.query else "")
-            connection.request("POST", target, body, {**headers, "Connection": "close"})
-            answer = connection.getresponse()
-            status = answer.status
-            answer.read(MAX_ANSWER)
-    except TimeoutError:
-        return Delivery(webhook_id, "failed", status, f"no full answer within {timeout:g} s")
-    except (OSError, http.client.HTTPException, ValueError) as error:
-        reason = str(error)[:200] or type(error).__name__
-        return Delivery(webhook_id, "failed", status, reason)
-    if 200 <= status < 300:
-        return Delivery(webhook_id, "delivered", status, None)
-    moved = "; redirects are not followed" if 300 <= status < 400 else ""
-    return Delivery(webhook_id, "failed", status, f"the receiver answered {status}{moved}")
+    deadline: float,
+) -> http.client.HTTPResponse:
+    """Send a request on a connection, and read the head of its answer."""
+    connection = http.client.HTTPConnection(address.host, address.port)
+    # The socket is ours, connected to the checked address; nothing else is opened.
+    connection.auto_open = 0
+    connection.default_port = PORTS[address.scheme]
+    connection.sock = _Wire(sock, deadline)
+    target = address.path + (f"?{address.query}" if address.query else "")
+    connection.request("POST", target, body, headers)
+    return connection.getresponse()
 
 
 def _connect(
@@ -117,6 +191,9 @@ def _connect(
         try:
             sock.settimeout(_left(deadline))
             sock.connect(place)
+            # http.client writes head and body one after the other: with Nagle's algorithm
+            # the body would wait until the receiver acknowledges the head, 40 ms later.
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if address.scheme == "https":
                 context = context or ssl.create_default_context()
                 sock = context.wrap_socket(sock, server_hostname=address.host)

@@ -3,16 +3,18 @@
 import json
 import socket
 import ssl
+import threading
 import time
 from collections.abc import Callable
+from contextlib import closing
 
 import pytest
 import trustme
-from listening import answering, listening
+from listening import GO_ON, Listener, answering, listening
 
 from chatkit.inbox.signature import verify
 from chatkit.profile import ServiceProfile
-from chatkit.sandbox.delivery import Delivery, attempt, event_body
+from chatkit.sandbox.delivery import ConnectionLost, Delivery, Kept, attempt, event_body
 from chatkit.sandbox.receivers import Receivers
 from chatkit.sandbox.webhooks import ActiveWebhook
 
@@ -22,9 +24,18 @@ PROFILE = ServiceProfile(delivery_timeout=1)
 
 
 def send(
-    url: str, receivers: Receivers, *, profile: ServiceProfile = PROFILE, body: bytes = b"{}"
+    url: str,
+    receivers: Receivers,
+    *,
+    profile: ServiceProfile = PROFILE,
+    body: bytes = b"{}",
+    kept: Kept | None = None,
 ) -> Delivery:
-    return attempt(ActiveWebhook(7, url, SECRET), "msg_1", body, receivers, profile)
+    webhook = ActiveWebhook(7, url, SECRET)
+    if kept is not None:
+        return attempt(webhook, "msg_1", body, receivers, profile, kept)
+    with closing(Kept()) as kept:
+        return attempt(webhook, "msg_1", body, receivers, profile, kept)
 
 
 def allowing(url: str, to: str | None = None, authority: str | None = None) -> Receivers:
@@ -218,3 +229,97 @@ def test_the_secret_is_in_no_request() -> None:
     with listening() as listener:
         send(listener.url, allowing(listener.url))
     assert SECRET.encode() not in listener.requests[0]
+
+
+# --- the connection is kept -----------------------------------------------------------
+
+
+def trusted(listener: Listener, authority: trustme.CA) -> str:
+    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("localhost").configure_cert(server)
+    listener._context = server
+    return f"https://localhost:{listener.port}/"
+
+
+def test_deliveries_to_one_address_share_a_connection() -> None:
+    with listening(GO_ON, more=True) as listener, closing(Kept()) as kept:
+        receivers = allowing(listener.url)
+        for path in ("a", "b?c=d", "e"):
+            assert send(listener.url + path, receivers, kept=kept).status == "delivered"
+        assert kept._sock is not None
+        assert kept._sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+    assert (listener.connections, len(listener.requests)) == (1, 3)
+
+
+def test_a_kept_connection_is_used_for_nobody_who_would_not_trust_it() -> None:
+    """Else a delivery would go to a receiver whose certificate was never checked for it."""
+    authority = trustme.CA()
+    pem = authority.cert_pem.bytes().decode()
+    with listening(GO_ON, more=True) as listener, closing(Kept()) as kept:
+        url = trusted(listener, authority)
+        other = f"https://127.0.0.1:{listener.port}/"
+        receivers = allowing(url, authority=pem)
+        receivers.add(other, authority=pem)
+        for _ in range(2):
+            assert send(url, receivers, kept=kept).status == "delivered"
+        assert (listener.connections, len(listener.requests)) == (1, 2)
+        for target, allowed in ((url, allowing(url)), (other, receivers), (url, Receivers())):
+            assert send(url, receivers, kept=kept).status == "delivered"
+            assert send(target, allowed, kept=kept).status in ("failed", "refused")
+    assert len(listener.requests) == 5
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        b"HTTP/1.1 200 OK\r\nContent-Length: 70000\r\n\r\n" + b"x" * 70000,
+        b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok",
+        b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        b"HTTP/1.1 nonsense\r\n\r\n",
+    ],
+)
+def test_a_connection_whose_answer_was_not_read_to_its_end_is_not_kept(reply: bytes) -> None:
+    with listening(reply, more=True) as listener, closing(Kept()) as kept:
+        send(listener.url, allowing(listener.url), kept=kept)
+        assert kept._sock is None
+        listener.reply = GO_ON
+        assert send(listener.url, allowing(listener.url), kept=kept).http_status == 200
+    assert listener.connections == 2
+
+
+def test_a_connection_that_the_receiver_has_closed_meanwhile_is_made_anew() -> None:
+    closed = threading.Event()
+
+    def once(sock: socket.socket) -> None:
+        sock.sendall(GO_ON)
+        sock.shutdown(socket.SHUT_RDWR)
+        sock.close()
+        closed.set()
+
+    with listening(once) as listener, closing(Kept()) as kept:
+        assert send(listener.url, allowing(listener.url), kept=kept).status == "delivered"
+        assert closed.wait(20)
+        assert send(listener.url, allowing(listener.url), kept=kept).status == "delivered"
+    assert (listener.connections, len(listener.requests)) == (2, 2)
+
+
+def test_one_that_is_closed_under_a_delivery_is_told_apart_from_a_failure() -> None:
+    with listening(GO_ON, more=True) as listener, closing(Kept()) as kept:
+        assert send(listener.url, allowing(listener.url), kept=kept).status == "delivered"
+        listener.reply = socket.socket.close
+        with pytest.raises(ConnectionLost):
+            send(listener.url, allowing(listener.url), kept=kept)
+        fresh = send(listener.url, allowing(listener.url), kept=kept)
+    assert (fresh.status, fresh.http_status) == ("failed", None), "nothing was kept this time"
+
+
+@pytest.mark.parametrize("reply", [silence, drip])
+def test_a_late_answer_is_never_taken_for_that_of_the_next_delivery(
+    reply: Callable[[socket.socket], None],
+) -> None:
+    profile = ServiceProfile(delivery_timeout=0.2)
+    with listening(reply) as listener, closing(Kept()) as kept:
+        receivers = allowing(listener.url)
+        assert send(listener.url, receivers, profile=profile, kept=kept).status == "failed"
+        assert kept._sock is None
