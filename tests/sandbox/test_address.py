@@ -10,7 +10,7 @@ from listening import answering, listening
 
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox.address import BadReceiver, is_loopback, read_address, resolve
-from chatkit.sandbox.delivery import attempt
+from chatkit.sandbox.delivery import Kept, attempt
 from chatkit.sandbox.receivers import Receivers
 from chatkit.sandbox.webhooks import ActiveWebhook
 
@@ -126,7 +126,7 @@ def test_a_trick_with_the_address_is_refused_and_nothing_is_connected_to(trick: 
         places = {"port": listener.port, "other": listener.port - 1}
         url = TRICKS[trick].format(**places, wrapped=listener.port + 65536)
         hook = ActiveWebhook(7, url, "0" * 64)
-        came = attempt(hook, "msg_1", b"{}", receivers, ServiceProfile(delivery_timeout=1))
+        came = attempt(hook, "msg_1", b"{}", receivers, ServiceProfile(delivery_timeout=1), Kept())
         assert came.status == "refused", came
         assert came.error
         assert listener.requests == []
@@ -224,7 +224,7 @@ def test_a_redirect_to_this_machine_is_not_followed_either() -> None:
         receivers.add(first.url)
         receivers.add(elsewhere.url)
         hook = ActiveWebhook(7, first.url, "0" * 64)
-        came = attempt(hook, "msg_1", b"{}", receivers, ServiceProfile())
+        came = attempt(hook, "msg_1", b"{}", receivers, ServiceProfile(), Kept())
     assert (came.status, came.http_status, elsewhere.requests) == ("failed", 307, [])
 
 
