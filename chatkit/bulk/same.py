@@ -45,7 +45,9 @@ def same(before: Any, edited: Any) -> bool:
 
     A number that has become a float, a time in another zone or as text, and the text that
     pandas or a CSV file makes of a value are the same; a text that has become a number is
-    not, for it may have lost zeros or a plus. An empty text is the same as nothing.
+    not, for it may have lost zeros or a plus. An empty text is the same as nothing. In the
+    items of a list, such as headers and buttons, an absent key is the same as null; a
+    document (an object, such as `flow_json`) is compared as it is written.
 
     Args:
         before: The value of the base; None for NA.
@@ -87,6 +89,7 @@ def _moment(time: datetime) -> datetime:
 
 def _equal(before: Any, edited: Any) -> bool:
     """Compare what JSON can hold, to any depth. True and 1 are not the same there."""
+    items = isinstance(before, _ROWS)  # of a list: services show null for what was not sent
     pairs = [(before, edited)]
     while pairs:
         one, two = pairs.pop()
@@ -94,9 +97,9 @@ def _equal(before: Any, edited: Any) -> bool:
             continue
         one, two = plain(one), plain(two)
         if isinstance(one, dict):
-            if not isinstance(two, dict) or one.keys() != two.keys():
+            if not isinstance(two, dict) or (not items and one.keys() != two.keys()):
                 return False
-            pairs += ((one[name], two[name]) for name in one)
+            pairs += ((one.get(name), two.get(name)) for name in {**one, **two})
         elif isinstance(one, _ROWS):
             if not isinstance(two, _ROWS) or len(one) != len(two):
                 return False

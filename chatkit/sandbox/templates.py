@@ -62,8 +62,8 @@ def _header(closed: bool) -> Fields:
         (
             Field("type", Text(choices=("text", "image", "video", "document"))),
             _optional("text"),
-            Field("text_variable", Anything()),
-            Field("parameter", Anything()),
+            Field("text_variable", Anything(), nullable=True),
+            Field("parameter", Anything(), nullable=True),
             _optional("link"),
             _optional("file_name"),
         ),
@@ -81,7 +81,7 @@ def _button(closed: bool) -> Fields:
             _optional("value"),
             _optional("country_code"),
             _optional("url_type"),
-            Field("dynamic_url", Anything()),
+            Field("dynamic_url", Anything(), nullable=True),
         ),
         frozenset({"type"}),
         closed,
@@ -182,7 +182,7 @@ class Templates(Room):
             content = self._rewrite(row, _DEFAULTS | given)
         else:
             content_id = self.table.next_id()
-            content = {"id": self._shown_id(content_id), **_complete(given)}
+            content = _shown({"id": self._shown_id(content_id), **_complete(given)})
             self.source.stamp()
             self.table.insert(content_id, scope, lang_code, *_texts(content))
         self._news.content(grant.account, values[0], content, "create")
@@ -218,7 +218,7 @@ class Templates(Room):
         return answer
 
     def _rewrite(self, row: Row, given: dict[str, Any]) -> dict[str, Any]:
-        content: dict[str, Any] = json.loads(row.shown) | given
+        content = _shown(json.loads(row.shown) | given)
         self.source.stamp()
         self.table.rewrite(row, row.key, *_texts(content))
         return content
@@ -240,6 +240,16 @@ def _scope(grant: Grant, values: Sequence[str]) -> str:
 
 def _complete(given: dict[str, Any]) -> dict[str, Any]:
     return {"lang_code": given["lang_code"], **_DEFAULTS, **given}
+
+
+def _shown(content: dict[str, Any]) -> dict[str, Any]:
+    """Show every nullable field of headers and buttons, as null when it was not sent."""
+    for name, fields in (("headers", _header(False)), ("buttons", _button(False))):
+        content[name] = [
+            {f.name: item.get(f.name) for f in fields.fields if f.nullable or f.name in item} | item
+            for item in content[name]
+        ]
+    return content
 
 
 def _texts(content: dict[str, Any]) -> tuple[str, str, str]:

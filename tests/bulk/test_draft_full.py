@@ -38,11 +38,12 @@ def test_fields_that_lists_do_not_show_are_compared_with_the_whole_record(sandbo
     assert change.undo == "exactly"
 
 
+HEADER = dict.fromkeys(("text_variable", "parameter", "link", "file_name"))
 FIELDS = {
     "footer": ("Thank you", "Danke"),
     "is_catalog": (False, True),
     "variables": ({"1": "Ana"}, {"1": "Zoë"}),
-    "headers": ([{"type": "text", "text": "Ready"}], []),
+    "headers": ([{"type": "text", "text": "Ready", **HEADER}], []),
     "validity_period_seconds": (60, 90),
 }
 
@@ -106,3 +107,17 @@ def test_a_name_that_would_be_split_otherwise_is_marked_before(tmp_path):
         assert states(moved.apply()) == ["applied"]
         [after] = active(sandbox, "contacts").values()
         assert (after["first_name"], after["last_name"]) == ("Mary Ann Lee", None)
+
+
+def test_a_key_of_a_button_that_is_absent_is_no_edit_of_one_that_is_null(sandbox, client):
+    """A frame from a file, or from elsewhere, need not repeat what the service shows as null."""
+    button = {"type": "custom", "label": "Yes"}
+    content(sandbox, buttons=[button], headers=[{"type": "text", "text": "Ready"}])
+    frame = client.templates.frame(["order_ready"], full=True)
+    assert frame["buttons"].iloc[0][0].keys() > button.keys()
+    frame["buttons"] = [[button]]
+    frame["headers"] = ['[{"type": "text", "text": "Ready"}]']
+    assert len(client.templates.plan(frame)) == 0
+    frame["buttons"] = [[{**button, "label": "No"}]]
+    [change] = client.templates.plan(frame).changes
+    assert list(change.after) == ["buttons"]

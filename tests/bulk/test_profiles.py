@@ -233,7 +233,9 @@ def test_webhooks(sandbox: chatkit.Sandbox, client: Client) -> None:
 
 def test_a_content_as_it_was_sent_is_whole(sandbox: chatkit.Sandbox, client: Client) -> None:
     """All fields of a content, from a frame of one's own, under each profile."""
-    fields = {**ENGLISH, "lang_code": "en", "headers": [{"type": "text", "text": "Ready"}]}
+    header = dict.fromkeys(("text_variable", "parameter", "link", "file_name"))
+    header |= {"type": "text", "text": "Ready"}
+    fields = {**ENGLISH, "lang_code": "en", "headers": [header]}
     frame = pd.DataFrame([{**fields, "template_code": "own"}])
     if sandbox.profile.unknown_template == "not_found":
         content(sandbox, "own", lang_code="de")

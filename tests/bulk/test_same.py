@@ -59,6 +59,9 @@ json_values = st.recursive(
         ([{"id": 7, "name": "vip"}], '[{"name":"vip","id":7}]'),
         ({"1": None}, '{"1": null}'),
         ([], "[]"),
+        ([{"type": "text", "link": None}], [{"type": "text"}]),  # a header
+        ([{"type": "text"}], [{"type": "text", "link": None}]),
+        ([{"type": "custom", "value": None}], '[{"type": "custom"}]'),  # a button from a file
         ([1, None], np.array([1, np.nan])),
         ([[1], [2]], [np.array([1]), np.array([2])]),
         ({"a": [1]}, {"a": np.array([1.0])}),
@@ -121,6 +124,10 @@ def test_what_pandas_and_files_make_of_a_value_is_the_same(before: Any, edited: 
         (["vip"], {"vip"}),
         (["vip"], np.array([["vip"]], object)),
         ({"a": 1}, {"a": 1, "b": None}),
+        ({"a": [{"b": None}]}, {"a": [{}]}),  # a document is what is written
+        ([{"value": "x"}], [{}]),
+        ([{"value": "x"}], [{"value": None}]),
+        ([{}], [{"value": ""}]),
         ({"a": 1}, [("a", 1)]),
         ([None], [0]),
         ([""], [None]),

@@ -75,6 +75,23 @@ def test_what_is_not_sent_has_a_plain_value(call):
     assert content["auth_apps"] is None
 
 
+def test_headers_and_buttons_show_every_nullable_key(call):
+    """The API document shows them as "string or null": null, not absent, when not sent."""
+    header = {"type": "text", "text": None, "text_variable": None, "parameter": None,
+              "link": None, "file_name": None}  # fmt: skip
+    button = {"type": "custom", "label": "Yes", "value": None, "country_code": None,
+              "url_type": None, "dynamic_url": None}  # fmt: skip
+    sent = {"headers": [{"text": "Hi", "type": "text"}], "buttons": [{"type": "custom",
+            "label": "Yes"}]}  # fmt: skip
+    call("POST", PATH, {"lang_code": "en", "text": "Hello", **sent})
+    assert list(call("GET", f"{PATH}/en").data["headers"][0]) == list(header)
+    for change in ({}, {"headers": [{"type": "image", "link": "https://cdn.example/a.png"}]}):
+        shown = call("PUT", f"{PATH}/en", change).data
+        assert shown["headers"] == [header | (change or sent)["headers"][0]]
+        assert shown["buttons"] == [button]
+        assert call("GET", f"{PATH}/en").data == shown
+
+
 @pytest.mark.parametrize(
     ("change", "field"),
     [
