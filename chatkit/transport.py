@@ -1,4 +1,4 @@
-"""Transport: send Calls and bring back what came of them: pace, retries, deadline.
+"""Transport: send Calls and bring back what came of them: throttle, retries, deadline.
 
 The loop only sends and receives. Calls are taken, written as JSON and unwrapped in the
 thread of the caller: what a caller's iterator does there, it does in its own thread, and
@@ -12,7 +12,6 @@ import math
 import queue
 import random
 import time
-from collections import deque
 from collections.abc import Generator, Iterable
 from contextlib import closing
 from datetime import UTC, datetime
@@ -32,7 +31,7 @@ from chatkit.errors import (
     Unreachable,
 )
 from chatkit.secret import Secret
-from chatkit.window import Window
+from chatkit.throttle import AdaptiveThrottle
 from chatkit.wire import Door, Wire
 
 Outcome = tuple[Call, Answer | CallError]
@@ -67,7 +66,7 @@ class Transport:
         self.connection, self._door = connection, door
         self._date: str | None = None  # of the latest answer
         self._wire = Wire(connection, door)
-        self._pace = _Pace(max(MAX_PAUSE, deadline))
+        self._throttle = AdaptiveThrottle(max(MAX_PAUSE, deadline))
         background.take_in(self)
 
     def answer(self, call: Call) -> Answer:
@@ -122,7 +121,7 @@ class Transport:
     def forget(self) -> None:
         """Start anew in a forked process: what is open and under way is the parent's."""
         self._wire.forget()
-        self._pace = _Pace(max(MAX_PAUSE, self.deadline))
+        self._throttle = AdaptiveThrottle(max(MAX_PAUSE, self.deadline))
 
     def flight(self) -> Flight:
         """Return a `Flight`: for who decides himself when which call goes out."""
@@ -154,11 +153,11 @@ class Transport:
         end = time.monotonic() + self.deadline
         tries = count(1)
         while True:
-            if pause := await self._pace.turn(end):
+            if pause := await self._throttle.turn(end):
                 reason = f"not sent: the service asked to wait, {pause:.0f} s more"
                 return call, RateLimited(call, reason, status=429, retry_after=pause)
             left = end - time.monotonic()
-            self._pace.out += 1
+            self._throttle.out += 1
             began = time.monotonic()
             try:
                 async with asyncio.timeout(left):
@@ -169,24 +168,39 @@ class Transport:
             except TimeoutError:
                 return call, DeadlinePassed(call, f"no whole answer in {self.deadline:g} s")
             finally:
-                self._pace.out -= 1
-            wait = self._wait(outcome, tries, began)
+                self._throttle.out -= 1
+            wait = self._retry_wait(outcome, tries, began)
             if wait is None or time.monotonic() + wait >= end:
                 return call, outcome
             if outcome.status != 429:  # which holds back all calls: the oldest goes first then
                 await asyncio.sleep(wait)
 
-    def _wait(self, outcome: Answer | CallError, tries: count[int], sent: float) -> float | None:
-        """Seconds until a call may be sent again; None: its outcome stands.
+    def _retry_wait(
+        self, outcome: Answer | CallError, tries: count[int], sent: float
+    ) -> float | None:
+        """Apply the retry policy: seconds until a call is sent again; None: its outcome stands.
 
-        Sent again is what never left, what met a 429 (which changed nothing), and a read
-        that was lost or met a passing failure. A write that may have landed never is.
+        ======================================== ============== ==============
+        what came of it                          a read         a write
+        ======================================== ============== ==============
+        429 (it changed nothing)                 when told      when told
+        it never left (no connection)            backoff        backoff
+        500, 502, 503, 504                       backoff        no: it may have landed
+        lost on the way, no whole answer         backoff        no: it may have landed
+        an answer that is none, any other        no             no
+        ======================================== ============== ==============
+
+        A 429 is retried until the deadline, and holds back all calls: see `AdaptiveThrottle`.
+        Backoff is exponential with full jitter: up to 1, 2, 4 s (or what a Retry-After tells, if
+        that is more), for four tries in all. Every retry ends at the deadline of the call. A
+        write that may have landed is never repeated blindly: `chatkit.bulk` looks for its record
+        first (reconcile), and only then sends it once more.
         """
         told = 0.0
         if isinstance(outcome, Answer):
             if outcome.status == 429:
-                return self._pace.slow(outcome.retry_after(), sent)
-            self._pace.widen(sent)
+                return self._throttle.refused(outcome.retry_after(), sent)
+            self._throttle.answered(sent)
             if outcome.call.writes or outcome.status not in (500, 502, 503, 504):
                 return None
             told = outcome.retry_after() or 0.0
@@ -257,87 +271,6 @@ class Flight:
         self._flying.discard(task)
         if not task.cancelled():
             self._landed.put(task.exception() or task.result())
-
-
-class _Pace:
-    """How fast an account may be asked: a 429 to one call holds back all of them.
-
-    After the time told the oldest call goes first, and each that is let through lets one
-    more go beside it: the next 429 then meets few calls and not all. What the service took
-    in the second before a 429 is taken for its limit, until a minute without one.
-    """
-
-    def __init__(self, longest: float) -> None:
-        self.out = 0  # calls under way
-        self._longest = longest
-        self._width = math.inf
-        self._resume_at = 0.0
-        self._step = 0.25
-        self._ends: list[float] = []  # of the calls that wait for their turn
-        self._taken: deque[float] = deque()  # when the calls left that were answered lately
-        self._limit: Window | None = None
-        self._raised_at = 0.0
-
-    async def turn(self, end: float) -> float:
-        """Wait until one more call may go out; the seconds left to wait if that is too late."""
-        if self.out + len(self._ends) < self._width and not self._pause():
-            return 0.0
-        self._ends.append(end)
-        try:
-            while True:
-                older = sum(other < end for other in self._ends)
-                pause = self._pause(take=self.out + older < self._width)
-                if not pause and self.out + older < self._width:
-                    return 0.0
-                pause = max(pause, 0.01)
-                if time.monotonic() + pause >= end:
-                    return pause
-                await asyncio.sleep(pause)
-        finally:
-            self._ends.remove(end)
-
-    def _pause(self, *, take: bool = True) -> float:
-        """Seconds until a call may go out; one that may now is counted."""
-        now = time.monotonic()
-        pause = max(0.0, self._resume_at - now)
-        if self._limit is not None and not pause:
-            pause = self._limit.wait(now)
-            if take and not pause:
-                self._limit.take(now)
-        return pause
-
-    def slow(self, told: float | None, sent: float) -> float:
-        """Note a 429 to a call sent then; the seconds to wait: those told, or more each time."""
-        now = time.monotonic()
-        first = now >= self._resume_at  # since calls were let through
-        if first:
-            self._step = min(2 * self._step, 8.0)
-        wait = told or random.uniform(self._step / 2, self._step)  # noqa: S311  (jitter)
-        if first and wait >= 0.5:  # shorter ones cost less than a wrong guess
-            self._learn(now, sent)
-        self._width = 1
-        self._resume_at = max(self._resume_at, now + min(wait, self._longest))
-        return wait
-
-    def _learn(self, now: float, sent: float) -> None:
-        took = sum(sent - 1 < left <= sent for left in self._taken)
-        if took >= 5:
-            known = math.inf if self._limit is None else 0.9 * self._limit.rate
-            self._limit = Window(max(5.0, min(took, known)))
-            self._raised_at = now
-
-    def widen(self, sent: float) -> None:
-        """Note an answer that is no 429; one from before the pause says nothing."""
-        now = time.monotonic()
-        self._taken.append(sent)
-        while self._taken and self._taken[0] < now - 2:
-            self._taken.popleft()
-        if now >= self._resume_at:
-            self._width += 1
-            self._step = 0.25
-        if self._limit is not None and now - self._raised_at > 60:
-            self._limit = Window(1.1 * self._limit.rate)
-            self._raised_at = now
 
 
 def _wait_for_some(landed: Landed, wait: float | None) -> list[Outcome | BaseException]:

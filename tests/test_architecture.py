@@ -29,7 +29,7 @@ ORDER = [
     ("wire",),
     (
         *("answer", "background", "call", "connection", "errors", "numbers"),
-        *("profile", "progress", "record", "secret", "settings", "snapshot", "window"),
+        *("profile", "progress", "record", "secret", "settings", "snapshot", "throttle"),
     ),
 ]
 RANK = {room: rank for rank, line in enumerate(ORDER) for room in line} | {"signature": len(ORDER)}

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterator
 from email.utils import formatdate
 from pathlib import Path
@@ -326,32 +326,6 @@ def test_after_a_429_one_call_goes_first() -> None:
     assert [len(calls) <= 2 for calls in window.refused[1:]] == [True] * 5
 
 
-def test_a_limit_that_was_met_once_is_kept_from_then_on() -> None:
-    """A service that counts calls a second is asked that many, and not more again and again."""
-    limit, seconds = 60, 4
-    lock, went, refused = threading.Lock(), deque[float](), list[float]()
-
-    def counts(line: Line, asked: Asked) -> None:
-        with lock:
-            now = time.monotonic()
-            while went and went[0] <= now - 1:
-                went.popleft()
-            full = len(went) >= limit
-            (refused if full else went).append(now)
-        line.send(http(429, b"", "retry-after: 1") if full else http(200, OK))
-
-    with FaultServer(counts) as server:
-        transport = server.transport(deadline=30)
-        began = time.monotonic()
-        came = list(transport.send_all([GET] * limit * seconds, concurrency=8))
-        took = time.monotonic() - began
-        transport.close()
-    assert not [c for c in came if isinstance(c, Fault)]
-    assert refused
-    assert max(refused) - min(refused) < 1.0  # those that met the limit together, the first time
-    assert took < seconds + 2.5
-
-
 def test_in_a_storm_of_429_every_call_gets_through() -> None:
     """Nine of ten are refused: the oldest call goes first, so none is refused till its end."""
     dice, lock = random.Random(7), threading.Lock()
@@ -369,7 +343,7 @@ def test_in_a_storm_of_429_every_call_gets_through() -> None:
     assert not [c for c in came if isinstance(c, Fault)]
 
 
-def test_threads_share_one_pace() -> None:
+def test_threads_share_one_throttle() -> None:
     with FaultServer(answers(429, b"", "retry-after: 0.5"), ok) as server:
         transport = server.transport()
         first = threading.Thread(target=transport.send, args=[GET])

@@ -17,7 +17,6 @@ from chatkit.bulk.asker import Asker
 from chatkit.bulk.interrupt import Interrupt
 from chatkit.bulk.journal import Journal
 from chatkit.bulk.judge import ATTEMPTS, Judge
-from chatkit.bulk.pace import Pace
 from chatkit.bulk.reconcile import Search
 from chatkit.bulk.row import Row
 from chatkit.bulk.step import Step, first_step, known
@@ -26,6 +25,7 @@ from chatkit.endpoints import Endpoints
 from chatkit.errors import Fault, InputError, JournalError
 from chatkit.progress import Progress, Watch, say
 from chatkit.secret import Secret
+from chatkit.throttle import Throttle
 from chatkit.transport import Flight, Transport
 
 #: A plan of more rows begins with a few of them: what is wrong with all shows there.
@@ -55,7 +55,7 @@ class Run:
     Args:
         journal: Holds the changes, and what is known of them; it is written on.
         desk: Where the records are.
-        pace: How many at once, and how many a second.
+        throttle: How many at once, and how many a second.
         interrupt: Hears when a person wants to stop.
         watch: Called with the rows that are done and all rows, in place of a progress bar.
         settle: Seconds until it is believed that a lost change will not land any more.
@@ -65,7 +65,7 @@ class Run:
         self,
         journal: Journal,
         desk: Desk,
-        pace: Pace,
+        throttle: Throttle,
         interrupt: Interrupt,
         *,
         watch: Watch | None = None,
@@ -75,12 +75,12 @@ class Run:
         self.interrupt = interrupt
         self._watch = watch
         self._fresh = next(journal.events(), None) is None
-        self._journal, self._desk, self._pace, self._settle = journal, desk, pace, settle
+        self._journal, self._desk, self._throttle, self._settle = journal, desk, throttle, settle
         taken: set[object] = {
             *journal.header.known,
             *(row.key for row in self.rows if row.key is not None),
         }
-        self._judge = Judge(journal, self._of, pace, taken)
+        self._judge = Judge(journal, self._of, throttle, taken)
         self._since: dict[int, float] = {}  # when a row came into doubt
 
     @property
@@ -178,7 +178,7 @@ class Run:
                 if not flying:
                     if self._ended() or not ready or self._judge.storm:
                         break
-                    self.interrupt.sleep(self._pace.wait())
+                    self.interrupt.sleep(self._throttle.wait())
                     continue
                 for outcome in flight.landed(self._patience(ready)):
                     call = outcome.call if isinstance(outcome, Fault) else outcome[0]
@@ -191,7 +191,7 @@ class Run:
 
     def _patience(self, ready: deque[Step]) -> float:
         """Seconds to wait for an answer before looking whether more may go out, or must stop."""
-        wait = self._pace.wait() if ready and not self._ended() else 0.0
+        wait = self._throttle.wait() if ready and not self._ended() else 0.0
         return min(wait, 0.2) or 0.2
 
     def _landed(self, step: Step, outcome: Any, ready: deque[Step]) -> list[Row]:
@@ -214,7 +214,7 @@ class Run:
         if not ready or self._ended() or self._judge.storm:
             return
         batch: list[tuple[Step, Call]] = []
-        for _ in range(min(len(ready), self._pace.free(flight.out))):
+        for _ in range(min(len(ready), self._throttle.free(flight.out))):
             step = ready.popleft()
             try:
                 call = self._call(step)
@@ -231,7 +231,7 @@ class Run:
             for row, _, _ in writes:
                 row.feed("not sent", {"reason": self.stopped})
             return
-        self._pace.took(len(batch))
+        self._throttle.took(len(batch))
         flying.update((id(call), (step, call)) for step, call in batch)
         flight.start(call for _, call in batch)
 
@@ -287,7 +287,7 @@ class Run:
     def _look_for(self, new: list[Row], ready: deque[Step], due: dict[int, float]) -> list[Row]:
         """Look for the records of creates; return the rows that must still settle."""
         endpoints, judge = self._of(new[0]), self._judge
-        search = Search(Asker(self._desk.transport, self._pace, self._ended), endpoints)
+        search = Search(Asker(self._desk.transport, self._throttle, self._ended), endpoints)
         again = any(row.attempts > 1 for row in new)
         began = time.monotonic()
         waiting = []

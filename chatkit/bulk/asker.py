@@ -1,4 +1,4 @@
-"""Asker: sends the reads of a run at its pace, and only until a person wants to stop."""
+"""Asker: sends the reads of a run as fast as its throttle lets them, until a person stops it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Callable, Generator, Iterable
 from itertools import islice
 
 from chatkit.answer import Envelope
-from chatkit.bulk.pace import Pace
 from chatkit.call import Call
 from chatkit.errors import Fault
+from chatkit.throttle import Throttle
 from chatkit.transport import Transport
 
 
@@ -22,12 +22,14 @@ class Asker:
 
     Args:
         transport: What sends them.
-        pace: How many at once, and how many a second.
+        throttle: How many at once, and how many a second.
         stopped: Tells whether a person wants to stop; what is under way is then let go.
     """
 
-    def __init__(self, transport: Transport, pace: Pace, stopped: Callable[[], bool]) -> None:
-        self._transport, self._pace, self._stopped = transport, pace, stopped
+    def __init__(
+        self, transport: Transport, throttle: Throttle, stopped: Callable[[], bool]
+    ) -> None:
+        self._transport, self._throttle, self._stopped = transport, throttle, stopped
 
     def send(self, call: Call) -> Envelope:
         """Send a call and return its envelope; raise the error it means, or `Stopped`."""
@@ -46,12 +48,12 @@ class Asker:
             while more or flight.out:
                 if self._stopped():
                     raise Stopped
-                free = min(self._pace.free(flight.out), concurrency - flight.out)
+                free = min(self._throttle.free(flight.out), concurrency - flight.out)
                 batch = list(islice(source, free))
                 more = more and (free <= 0 or bool(batch))
-                self._pace.took(len(batch))
+                self._throttle.took(len(batch))
                 flight.start(batch)
                 if flight.out:
                     yield from flight.landed(0.1)
                 elif more:
-                    time.sleep(min(self._pace.wait(), 0.1))
+                    time.sleep(min(self._throttle.wait(), 0.1))

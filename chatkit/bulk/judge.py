@@ -7,7 +7,6 @@ from typing import Any
 
 from chatkit.answer import Envelope
 from chatkit.bulk.journal import Journal
-from chatkit.bulk.pace import Pace
 from chatkit.bulk.reconcile import agrees
 from chatkit.bulk.row import Row
 from chatkit.bulk.step import Step, first_step, known
@@ -27,6 +26,7 @@ from chatkit.errors import (
     Unreachable,
 )
 from chatkit.secret import Secret
+from chatkit.throttle import Throttle
 
 #: So many refusals one after the other stop a run.
 REFUSALS = 10
@@ -47,18 +47,22 @@ class Judge:
     Args:
         journal: What is written on.
         of: Returns the room of a row.
-        pace: What is slowed down when the service asks for it.
+        throttle: What is slowed down when the service asks for it.
         taken: Keys of records that no create in doubt may adopt.
     """
 
     def __init__(
-        self, journal: Journal, of: Callable[[Row], Endpoints[Any]], pace: Pace, taken: set[object]
+        self,
+        journal: Journal,
+        of: Callable[[Row], Endpoints[Any]],
+        throttle: Throttle,
+        taken: set[object],
     ) -> None:
         self.stopped = ""  #: why the run must stop
         self.secrets: dict[int | str, Secret] = {}
         self.taken = taken
         self.given_up: set[int] = set()  #: rows that could not be read, for this time
-        self._journal, self._of, self._pace = journal, of, pace
+        self._journal, self._of, self._throttle = journal, of, throttle
         self._failed_reads: dict[int, int] = {}
         self._echoes: dict[int, Refused] = {}  # refusals of rows that may have landed before
         self._refused = self._doubts = self._storms = self._unreached = 0
@@ -326,11 +330,11 @@ class Judge:
         """Wait, or stop: the service cannot be reached, or asks for a pause."""
         if isinstance(error, RateLimited):
             wait = error.retry_after or 1.0
-            if wait > self._pace.patience:
+            if wait > self._throttle.patience:
                 self.stopped = f"the service asks to wait {wait:.0f} s: resume the run then"
-            self._pace.hold(wait)
+            self._throttle.hold(wait)
             return
         self._unreached += 1
-        self._pace.hold(0.5)
-        if self._unreached > 2 * self._pace.concurrency:
+        self._throttle.hold(0.5)
+        if self._unreached > 2 * self._throttle.concurrency:
             self.stopped = f"the service cannot be reached: {error.reason}"

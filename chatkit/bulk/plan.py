@@ -19,10 +19,10 @@ from chatkit.bulk.change import Change, label, plain
 from chatkit.bulk.interrupt import Interrupt
 from chatkit.bulk.journal import Header, Journal, home, run_id
 from chatkit.bulk.lock import lock
-from chatkit.bulk.pace import Pace
 from chatkit.errors import PlanRefused
 from chatkit.progress import Watch, say
 from chatkit.secret import Secret
+from chatkit.throttle import Throttle
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -187,7 +187,7 @@ class Plan:
             AccountBusy: Another kernel is changing this account.
             JournalError: The journal cannot be kept, so nothing is sent.
         """
-        pace = Pace(concurrency, rate)
+        throttle = Throttle(concurrency, rate)
         if objections := self.objections(many=many, irreversible=irreversible):
             raise PlanRefused(
                 "\n- ".join(["This plan refuses itself, nothing was sent:", *objections])
@@ -203,7 +203,7 @@ class Plan:
             ) as journal:
                 if journal.header.hash != self.hash:
                     raise PlanRefused("It is not the plan that this run began with.")
-                run = Run(journal, self._desk, pace, interrupt, watch=watch, settle=settle)
+                run = Run(journal, self._desk, throttle, interrupt, watch=watch, settle=settle)
                 run.go()
             self.secrets |= run.secrets
             result = table.result(run.rows, self.id, self.setting.names, run.stopped)

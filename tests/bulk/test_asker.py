@@ -1,4 +1,4 @@
-"""Asker: reads go out at the pace of the run, and end as soon as a person wants to stop."""
+"""Asker: reads go out as fast as the throttle of the run lets them, until a person stops it."""
 
 from __future__ import annotations
 
@@ -13,19 +13,21 @@ from bulk.wayward import Service, dropped, number_of, says, slow, wayward
 
 import chatkit
 from chatkit.bulk.asker import Asker, Stopped
-from chatkit.bulk.pace import Pace
 from chatkit.call import Call
 from chatkit.errors import Fault
+from chatkit.throttle import Throttle
 
 
 @contextmanager
-def asking(pace: Pace | None = None, **how) -> Iterator[tuple[Service, Asker, threading.Event]]:
+def asking(
+    throttle: Throttle | None = None, **how
+) -> Iterator[tuple[Service, Asker, threading.Event]]:
     """A service with five contacts, who asks it, and what says that he must stop."""
     stop = threading.Event()
     with wayward() as service, service.client(**how) as client:
         for n in range(5):
             service.caller.contact(number_of(n))
-        yield service, Asker(client.transport, pace or Pace(), stop.is_set), stop
+        yield service, Asker(client.transport, throttle or Throttle(), stop.is_set), stop
 
 
 PAGE = Call("GET", ("contacts",), {"page": 1, "pageSize": 3})
@@ -50,7 +52,7 @@ def test_what_a_call_means_is_raised() -> None:
 @pytest.mark.parametrize("concurrency", [1, 3, 50])
 def test_of_many_calls_each_comes_back_once(count: int, concurrency: int) -> None:
     """The slow ones too, after there are no more to send."""
-    with asking(Pace(4)) as (service, asker, _):
+    with asking(Throttle(4)) as (service, asker, _):
         for page, seconds in ((1, 0.05), (30, 0.02), (29, 0.1)):
             service.on("GET", f"page={page}&", slow(seconds))
         calls = pages(count)
@@ -70,7 +72,7 @@ def test_one_that_fails_is_a_fault_among_the_others() -> None:
 
 @pytest.mark.parametrize(("slots", "concurrency"), [(2, 8), (8, 2)])
 def test_never_more_are_under_way_than_the_run_or_the_caller_allows(slots, concurrency) -> None:
-    with asking(Pace(slots)) as (service, asker, _):
+    with asking(Throttle(slots)) as (service, asker, _):
         inside, most, lock = [0], [0], threading.Lock()
 
         def counted(do):
@@ -89,16 +91,16 @@ def test_never_more_are_under_way_than_the_run_or_the_caller_allows(slots, concu
 
 
 def test_the_rate_of_the_run_holds_for_reads_too() -> None:
-    with asking(Pace(8, rate=4)) as (service, asker, _):
+    with asking(Throttle(8, rate=4)) as (service, asker, _):
         assert len(list(asker.send_all(pages(6)))) == 6
         times = [sent.at for sent in service.sent]
         assert times[4] - times[0] >= 0.99
 
 
 def test_reads_wait_while_the_service_asks_to_wait() -> None:
-    pace = Pace()
-    with asking(pace) as (_, asker, _):
-        pace.hold(0.3)
+    throttle = Throttle()
+    with asking(throttle) as (_, asker, _):
+        throttle.hold(0.3)
         begun = time.monotonic()
         asker.send(PAGE)
         assert 0.3 <= time.monotonic() - begun < 0.6
@@ -128,9 +130,9 @@ def test_what_is_under_way_is_let_go() -> None:
 
 
 def test_a_long_wait_ends_with_the_stop_button() -> None:
-    pace = Pace()
-    with asking(pace) as (service, asker, stop):
-        pace.hold(30)
+    throttle = Throttle()
+    with asking(throttle) as (service, asker, stop):
+        throttle.hold(30)
         press = threading.Timer(0.2, stop.set)
         press.start()
         begun = time.monotonic()
@@ -143,7 +145,7 @@ def test_a_long_wait_ends_with_the_stop_button() -> None:
 
 def test_who_asks_for_no_more_has_nothing_sent() -> None:
     """A generator that is closed lets go of what is under way."""
-    with asking(Pace(2)) as (service, asker, _):
+    with asking(Throttle(2)) as (service, asker, _):
         outcomes = asker.send_all(pages(30))
         assert len(list(islice(outcomes, 3))) == 3
         outcomes.close()

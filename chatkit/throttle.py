@@ -1,0 +1,274 @@
+"""Throttle: how many calls may go out now, and what a 429 changes about that.
+
+Two of them stand one behind the other. A run has a `Throttle` with what a person allows it:
+so many calls at once, so many a second. A transport has one `AdaptiveThrottle` for its account:
+it begins without limits and learns from the 429s of the service. Which calls are sent again
+after which outcome (the retry policy) is said in `Transport._retry_wait`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import random
+import sys
+import time
+from collections import deque
+from collections.abc import Callable
+
+Clock = Callable[[], float]  #: seconds since some moment, never going back
+
+#: Calls may reach the service a little closer together than they have left.
+_MARGIN = 1.02
+#: A service that takes fewer calls a second is held by its 429s alone: counts of two or three
+#: calls say too little.
+_FEWEST = 5
+#: The first probe of a limit that was supposed, and those of one that was met again, as K of
+#: CUBIC: seconds at the limit itself.
+_SUPPOSED, _CONFIRMED = 1.5, 45.0
+#: How CUBIC grows after that, and where the limit is given up, as shares of it.
+_GROWTH, _GIVEN_UP = 0.1, 1.25
+
+
+class Window:
+    """Tells when the next call may go out so that no second has more than `rate` of them.
+
+    Services count calls a second in a sliding window, so this does too: what a token bucket
+    lets through after an idle second (its bucket and its rate) is more than they take.
+
+    Args:
+        rate: Calls a second; fewer than one is fine. It can be set anew at any time.
+    """
+
+    def __init__(self, rate: float) -> None:
+        self._taken: deque[float] = deque()
+        self.rate = rate
+
+    @property
+    def rate(self) -> float:
+        """Calls a second."""
+        return self._rate
+
+    @rate.setter
+    def rate(self, rate: float) -> None:
+        if not 0 < rate < math.inf:
+            raise ValueError("a rate is a number of calls a second, above 0")
+        self._rate = rate
+        self._most = max(1, int(rate))
+        self._span = _MARGIN * self._most / rate
+
+    def free(self, now: float) -> int:
+        """Tell how many may go out at this moment."""
+        while self._taken and self._taken[0] <= now - self._span:
+            self._taken.popleft()
+        return self._most - len(self._taken)
+
+    def wait(self, now: float) -> float:
+        """Tell how many seconds it is until one more may go out."""
+        free = self.free(now)
+        return 0.0 if free > 0 else self._taken[-free] + self._span - now
+
+    def take(self, now: float, count: int = 1) -> None:
+        """Note that so many have gone out."""
+        self._taken.extend([now] * count)
+
+
+class Throttle:
+    """So many calls at once, so many a second, and none while the service asks to wait.
+
+    Args:
+        concurrency: Calls under way at once.
+        rate: Calls a second at most; None: as fast as the service takes them.
+        patience: Seconds a service may ask a run to wait; more than that ends it for now.
+        clock: Seconds since some moment.
+    """
+
+    def __init__(
+        self,
+        concurrency: int = 8,
+        rate: float | None = None,
+        patience: float = 60.0,
+        *,
+        clock: Clock = time.monotonic,
+    ) -> None:
+        if concurrency < 1:
+            raise ValueError("at least one call must be under way at a time")
+        self.concurrency, self.patience = concurrency, patience
+        self._window = None if rate is None else Window(rate)
+        self._clock = clock
+        self._held_until = 0.0
+
+    def free(self, out: int) -> int:
+        """Tell how many calls may start now, while `out` are under way."""
+        now = self._clock()
+        if now < self._held_until:
+            return 0
+        slots = self.concurrency - out
+        return max(0, slots if self._window is None else min(slots, self._window.free(now)))
+
+    def took(self, count: int) -> None:
+        """Note that so many have started."""
+        if self._window is not None:
+            self._window.take(self._clock(), count)
+
+    def hold(self, seconds: float) -> None:
+        """Start none for a while."""
+        self._held_until = max(self._held_until, self._clock() + seconds)
+
+    def wait(self) -> float:
+        """Tell how many seconds it is until one may start, if there is a slot for it."""
+        now = self._clock()
+        window = 0.0 if self._window is None else self._window.wait(now)
+        return max(0.0, window, self._held_until - now)
+
+
+class AdaptiveThrottle(Throttle):
+    """How fast one account may be asked, learnt from the 429s of its service.
+
+    Three parts, each as published:
+
+    *Hold.* A 429 to one call holds back all of them for the time that it tells
+    (RFC 9110, Retry-After), else with exponential backoff and equal jitter: 0.25 to 0.5 s, at
+    most 4 to 8 s.
+
+    *Slow start* (RFC 5681). After a hold one call goes first, the one that waits longest; each
+    that is let through lets one more go beside it. The next 429 then meets few calls, not all.
+
+    *CUBIC on a rate* (RFC 9438; the adaptive retry mode of the AWS SDKs does the same). The
+    maximum is what the service took in the second before the 429: the decrease goes there
+    (0.98 of it, by the margin of `Window`), and not to a share of the rate that was tried. The
+    rate stays there for K seconds, then grows to 1 + 0.1 ((t - K) / K)^3 times it, and the limit
+    is given up at 1.25 times: 2.4 K after it was learnt.
+
+    *A limit is told from noise* before that: a lone 429 holds the calls and lowers nothing. A
+    limit is supposed when most of the calls sent after the refused one (three at least) were
+    refused too, or when three 429s in a row came after the same count of calls, by 5 %. K is
+    1.5 s for a supposed limit: what was chance is forgotten within 5 s of the 429. It is 45 s
+    once the same count was refused again. Stray 429s come after ever different counts.
+
+    Args:
+        longest: Seconds that one answer can hold back all other calls.
+        clock: Seconds since some moment.
+    """
+
+    def __init__(self, longest: float, *, clock: Clock = time.monotonic) -> None:
+        super().__init__(sys.maxsize, clock=clock)
+        self.out = 0  #: calls under way
+        self._longest = longest
+        self._backoff = 0.25
+        self._ends: list[float] = []  # deadlines of the calls that wait for their turn
+        self._taken: deque[float] = deque()  # when the calls left that were answered lately
+        self._since_hold = 0  # calls that left after the latest hold and were not refused
+        # The latest 429: when its call left, and what came of the calls round it.
+        self._refused_at = -math.inf
+        self._before = self._after = self._refused = 0
+        self._undecided = False
+        # The limit: supposed or confirmed, and what the 429s before it came after.
+        self._counts: deque[int] = deque(maxlen=3)
+        self._limit = 0
+        self._flat = _SUPPOSED
+        self._learnt_at = 0.0
+
+    @property
+    def rate(self) -> float:
+        """Calls a second that may go out; infinite while no limit is known."""
+        return math.inf if self._window is None else self._window.rate
+
+    async def turn(self, end: float) -> float:
+        """Wait until one more call may go out; the seconds left to wait if that is too late."""
+        if self.out + len(self._ends) < self.concurrency and not self.wait():
+            self.took(1)
+            return 0.0
+        self._ends.append(end)
+        try:
+            while True:
+                older = sum(other < end for other in self._ends)
+                pause = self.wait()
+                if not pause and self.out + older < self.concurrency:
+                    self.took(1)
+                    return 0.0
+                pause = max(pause, 0.01)
+                if self._clock() + pause >= end:
+                    return pause
+                await asyncio.sleep(pause)
+        finally:
+            self._ends.remove(end)
+
+    def wait(self) -> float:
+        """Tell how many seconds it is until one may start, if there is a slot for it."""
+        now = self._clock()
+        if now < self._held_until:
+            return self._held_until - now
+        if self._undecided and not self.out:  # those under way then have come back
+            self._decide()
+        if self._window is None:
+            return 0.0
+        self._grow(now)
+        return super().wait()
+
+    def refused(self, told: float | None, sent: float) -> float:
+        """Note a 429 to a call sent then; the seconds to wait: those told, or more each time."""
+        if first := sent >= self._held_until:  # since calls were let through
+            self._backoff = min(2 * self._backoff, 8.0)
+            if self._undecided:
+                self._decide()
+        wait = told or random.uniform(self._backoff / 2, self._backoff)  # noqa: S311  (jitter)
+        if first:
+            self._undecided = self._since_hold > 0  # else nothing new is known
+            self._refused_at, self._refused, self._after = sent, 0, 0
+            self._before = sum(sent - 1 < left <= sent for left in self._taken)
+            self._since_hold = 0
+        self._refused += sent >= self._refused_at
+        self.concurrency = 1
+        self.hold(min(wait, self._longest))
+        return wait
+
+    def answered(self, sent: float) -> None:
+        """Note an answer that is no 429 to a call sent then."""
+        self._taken.append(sent)
+        while self._taken[0] < sent - 2:
+            self._taken.popleft()
+        if sent >= self._held_until:  # one from before the hold says nothing of what is now
+            self.concurrency += 1
+            self._since_hold += 1
+            self._backoff = 0.25
+        elif self._undecided:
+            if sent > self._refused_at:
+                self._after += 1
+            elif sent > self._refused_at - 1:
+                self._before += 1
+
+    def _decide(self) -> None:
+        """Decide whether a 429 showed a limit, once the calls beside it have come back too."""
+        self._undecided = False
+        count = self._before
+        self._counts.append(count)
+        if count < _FEWEST:
+            return
+        burst = self._refused >= 3 and self._refused > self._after
+        again = _agree(count, self._limit)
+        if not (burst or again or (len(self._counts) == 3 and _agree(*self._counts))):
+            return
+        self._flat = _CONFIRMED if again and self._window is not None else _SUPPOSED
+        self._limit = count
+        self._learnt_at = self._clock()
+        if self._window is None:
+            self._window = Window(count)
+            for left in sorted(self._taken):
+                self._window.take(left)
+        self._window.rate = count
+
+    def _grow(self, now: float) -> None:
+        """Let more through as time goes by: the service may take more now, or it was chance."""
+        late = (now - self._learnt_at - self._flat) / self._flat
+        if late <= 0 or self._window is None:
+            return
+        share = 1 + _GROWTH * late**3
+        if share >= _GIVEN_UP:
+            self._window = None
+        else:
+            self._window.rate = share * self._limit
+
+
+def _agree(*counts: int) -> bool:
+    return max(counts) - min(counts) <= max(1, max(counts) // 20)

@@ -1,0 +1,466 @@
+"""Throttle: no second has more calls than it should, none fewer than it could; noise is no limit.
+
+Time is invented here: an event loop whose clock jumps to the next moment at which something
+happens, so nothing waits and everything comes out the same each time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import random
+import selectors
+from collections import deque
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chatkit.throttle import AdaptiveThrottle, Throttle, Window
+
+# --- a window ------------------------------------------------------------------------------
+
+
+def sent(window: Window, asks: list[float]) -> list[float]:
+    """When calls went out, if somebody looked after each of these spans and sent all he could."""
+    now, gone = 0.0, []
+    for span in asks:
+        now += span
+        free = window.free(now)
+        window.take(now, free)
+        gone += [now] * free
+    return gone
+
+
+@given(
+    st.floats(0.05, 200), st.lists(st.floats(0, 3, allow_subnormal=False), min_size=1, max_size=60)
+)
+def test_no_second_has_more_calls_than_the_rate(rate: float, asks: list[float]) -> None:
+    gone = sent(Window(rate), asks)
+    most = max(1, int(rate))
+    for early, late in zip(gone, gone[most:], strict=False):  # one more than may share a second
+        assert late - early >= most / rate
+
+
+@given(st.integers(1, 300))
+def test_the_rate_is_nearly_reached(rate: int) -> None:
+    gone = sent(Window(rate), [0.01] * 1000)
+    assert len(gone) >= 0.9 * rate * 10
+
+
+def test_wait_tells_when_the_next_one_may_go_out() -> None:
+    window = Window(2)
+    assert window.wait(5.0) == 0
+    window.take(5.0, 2)
+    assert window.free(5.0) == 0
+    moment = 5.0 + window.wait(5.0)
+    assert 6.0 <= moment < 6.1
+    assert window.free(moment) == 2
+
+
+def test_a_lower_rate_counts_what_has_gone_out_already() -> None:
+    window = Window(4)
+    for moment in (1.0, 1.2, 1.4, 1.6):
+        window.take(moment)
+    window.rate = 2
+    assert window.free(1.7) <= 0
+    moment = 1.7 + window.wait(1.7)
+    assert 2.4 <= moment < 2.5, "when only one of the last second is left"
+    assert window.free(moment) == 1
+
+
+def test_fewer_than_one_call_a_second_is_fine() -> None:
+    window = Window(0.1)
+    window.take(0.0)
+    assert 10 <= window.wait(0.0) < 11
+
+
+@pytest.mark.parametrize("rate", [0, -1, math.inf, math.nan])
+@pytest.mark.parametrize("make", [Window, lambda rate: Throttle(rate=rate)])
+def test_a_rate_is_a_number_above_zero(make: Callable[[float], object], rate: float) -> None:
+    with pytest.raises(ValueError, match="above 0"):
+        make(rate)
+
+
+# --- what a person allows a run ------------------------------------------------------------
+
+
+class Clock:
+    """Time that passes when it is told to."""
+
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.mark.parametrize("concurrency", [0, -1])
+def test_at_least_one_is_under_way_at_a_time(concurrency: int) -> None:
+    with pytest.raises(ValueError, match="at least one"):
+        Throttle(concurrency)
+
+
+@given(st.integers(1, 100), st.integers(0, 200))
+def test_so_many_may_start_as_there_are_free_slots(concurrency: int, out: int) -> None:
+    assert Throttle(concurrency).free(out) == max(0, concurrency - out)
+
+
+def test_none_starts_while_the_service_asks_to_wait() -> None:
+    throttle = Throttle(4, clock=(clock := Clock()))
+    assert throttle.wait() == 0
+    throttle.hold(2.0)
+    assert (throttle.free(0), throttle.wait()) == (0, 2.0)
+    clock.now += 1.5
+    assert (throttle.free(0), throttle.wait()) == (0, 0.5)
+    clock.now += 0.5
+    assert (throttle.free(0), throttle.wait()) == (4, 0.0)
+
+
+def test_a_shorter_wait_does_not_end_a_longer_one() -> None:
+    throttle = Throttle(clock=Clock())
+    throttle.hold(5.0)
+    throttle.hold(1.0)
+    assert throttle.wait() == 5.0
+
+
+def test_slots_and_rate_both_count() -> None:
+    throttle = Throttle(8, rate=5, clock=(clock := Clock()))
+    assert throttle.free(0) == 5
+    throttle.took(5)
+    assert throttle.free(5) == 0
+    assert 1.0 <= throttle.wait() <= 1.1
+    clock.now += throttle.wait()
+    assert throttle.free(5) == 3  # slots that are left, though the rate would allow five
+
+
+def test_what_must_be_waited_for_longer_is_waited_for() -> None:
+    throttle = Throttle(1, rate=1, clock=Clock())
+    throttle.took(1)
+    throttle.hold(0.2)
+    assert throttle.wait() >= 1.0
+    throttle.hold(30.0)
+    assert throttle.wait() == 30.0
+
+
+steps = st.lists(
+    st.tuples(st.sampled_from(["pass", "land", "hold"]), st.floats(0, 2, allow_subnormal=False)),
+    max_size=60,
+)
+
+
+@given(st.integers(1, 6), st.none() | st.floats(0.2, 20), steps)
+def test_whatever_happens_all_limits_hold_and_waiting_helps(concurrency, rate, steps) -> None:
+    throttle = Throttle(concurrency, rate, clock=(clock := Clock()))
+    out, held = 0, 0.0
+    gone: list[float] = []
+    for what, value in steps:
+        if what == "pass":
+            clock.now += value
+        elif what == "land":
+            out = 0
+        else:
+            throttle.hold(value)
+            held = max(held, clock.now + value)
+        free = throttle.free(out)
+        assert free <= concurrency - out
+        assert free == 0 or clock.now >= held
+        if out < concurrency and not free:
+            assert throttle.wait() > 0
+        throttle.took(free)
+        out += free
+        gone += [clock.now] * free
+    if rate is not None:
+        most = max(1, int(rate))
+        late = gone[most:]
+        assert all(b - a >= most / rate for a, b in zip(gone, late, strict=False))
+    clock.now += throttle.wait() + 1e-6
+    assert throttle.free(0) > 0
+
+
+# --- what is learnt from the 429s of a service ----------------------------------------------
+
+
+class _Jump(selectors.DefaultSelector):  # type: ignore[misc, valid-type]
+    """Lets time jump instead of waiting for it."""
+
+    now = 1000.0
+
+    def select(self, timeout: float | None = None) -> list[Any]:
+        if timeout:
+            self.now += timeout
+        return super().select(0)
+
+
+class Invented(asyncio.SelectorEventLoop):
+    """An event loop whose time is invented."""
+
+    def __init__(self) -> None:
+        self._jump = _Jump()
+        super().__init__(self._jump)
+
+    def time(self) -> float:
+        return self._jump.now
+
+
+class Service:
+    """A service that takes `limit` calls in any second and refuses `stray` of them by chance.
+
+    Args:
+        limit: Calls a second; None: no limit.
+        stray: The share that is refused for no reason.
+        told: What a 429 tells to wait, from the seconds that are needed; None: nothing.
+        latency: Seconds until an answer.
+    """
+
+    def __init__(
+        self,
+        loop: Invented,
+        *,
+        limit: int | None = None,
+        stray: float = 0.0,
+        told: Callable[[float], float | None] = lambda need: None,
+        latency: float = 0.01,
+    ) -> None:
+        self.limit, self.stray, self.told, self.latency = limit, stray, told, latency
+        self.took: list[float] = []
+        self.refused: list[tuple[float, float | None]] = []
+        self.asked: list[float] = []
+        self._loop, self._chance, self._last = loop, random.Random(5), deque[float]()
+
+    async def ask(self) -> tuple[bool, float | None]:
+        """Answer a call: whether it was taken, else what a 429 tells."""
+        await asyncio.sleep(self.latency / 2)
+        now = self._loop.time()
+        self.asked.append(now)
+        while self._last and self._last[0] <= now - 1:
+            self._last.popleft()
+        need = 0.0
+        if self._chance.random() < self.stray:
+            need = 1.0
+        elif self.limit is not None and len(self._last) >= self.limit:
+            need = self._last[0] + 1 - now
+        if need:
+            told = self.told(need)
+            self.refused.append((now, told))
+        else:
+            self._last.append(now)
+            self.took.append(now)
+        await asyncio.sleep(self.latency / 2)
+        return not need, self.told(need) if need else None
+
+
+async def send(throttle: AdaptiveThrottle, service: Service, count: int, workers: int = 8) -> None:
+    """Have so many calls taken."""
+    left = count
+
+    async def work() -> None:
+        nonlocal left
+        while left > 0:
+            left -= 1
+            taken = False
+            while not taken:
+                await throttle.turn(math.inf)
+                throttle.out += 1
+                began = asyncio.get_running_loop().time()
+                taken, told = await service.ask()
+                throttle.out -= 1
+                if taken:
+                    throttle.answered(began)
+                else:
+                    throttle.refused(told, began)
+
+    await asyncio.gather(*(work() for _ in range(workers)))
+
+
+def in_invented_time(
+    story: Callable[[Invented, AdaptiveThrottle], Coroutine[Any, Any, None]],
+) -> None:
+    loop = Invented()
+    state = random.getstate()
+    random.seed(3)  # for the jitter
+    try:
+        loop.run_until_complete(story(loop, AdaptiveThrottle(60.0, clock=loop.time)))
+    finally:
+        random.setstate(state)
+        loop.close()
+
+
+SAID: dict[str, Callable[[float], float | None]] = {
+    "nothing": lambda need: None,
+    "whole seconds": lambda need: float(math.ceil(need)),
+    "a date": lambda need: float(math.ceil(need)) + 1,  # at worst: dates have no fractions
+    "milliseconds": lambda need: need,
+}
+
+
+@pytest.mark.parametrize("told", SAID.values(), ids=SAID)
+@pytest.mark.parametrize("limit", [5, 20, 50])
+def test_a_true_limit_is_held(limit: int, told: Callable[[float], float | None]) -> None:
+    async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
+        service = Service(loop, limit=limit, told=told)
+        await send(throttle, service, 120 * limit)
+        seconds = service.took[-1] - service.took[0]
+        assert seconds <= 120 / 0.95
+        assert len(service.refused) <= 30
+
+    in_invented_time(story)
+
+
+@pytest.mark.parametrize("latency", [0.002, 0.05, 0.2])
+@pytest.mark.parametrize("workers", [1, 8, 32])
+def test_a_limit_makes_no_storm(latency: float, workers: int) -> None:
+    """While the service wants to be left alone it hears of nobody, but who was on his way."""
+
+    async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
+        service = Service(loop, limit=20, told=lambda need: max(1.0, need), latency=latency)
+        await send(throttle, service, 400, workers)
+        for at, told in service.refused:
+            assert told is not None
+            late = [when for when in service.asked if at + latency < when < at + told]
+            assert len(late) <= 2
+
+    in_invented_time(story)
+
+
+@pytest.mark.parametrize("told", [None, 1.0, 2.0])
+def test_stray_429s_cost_no_more_than_their_waits(told: float | None) -> None:
+    async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
+        service = Service(loop, stray=0.03, told=lambda need: told)
+        began = loop.time()
+        await send(throttle, service, 1000)
+        waits = len(service.refused) * (told or 0.5)
+        assert loop.time() - began <= 1.5 * (1000 * service.latency / 8 + waits)
+
+    in_invented_time(story)
+
+
+@pytest.mark.parametrize("told", [None, 1.0, 2.0])
+def test_five_seconds_after_the_last_429_the_pace_is_what_it_was(told: float | None) -> None:
+    async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
+        service = Service(loop, told=lambda need: told)
+        await send(throttle, service, 500)
+        before = 500 / (service.took[-1] - service.took[0])
+        service.stray = 0.03
+        await send(throttle, service, 500)
+        service.stray = 0
+        end = service.refused[-1][0]
+        await send(throttle, service, int(8 * before))
+        after = [when for when in service.took if end + 5 <= when < end + 6]
+        assert len(after) >= 0.9 * before
+
+    in_invented_time(story)
+
+
+@pytest.mark.parametrize("lasts", [0.02, 0.5, 3.0])
+def test_an_outage_of_429s_is_forgotten_within_five_seconds(lasts: float) -> None:
+    """All calls are refused for a while, as by a gateway that starts anew."""
+
+    async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
+        service = Service(loop, told=lambda need: 1.0)
+        await send(throttle, service, 40)  # hardly begun: so many a second look like a limit
+        service.stray = 1.0
+        loop.call_later(lasts, setattr, service, "stray", 0.0)
+        await send(throttle, service, 6000)
+        end = service.refused[-1][0]
+        after = [when for when in service.took if end + 5 <= when < end + 6]
+        assert len(after) >= 0.9 * 8 / service.latency
+
+    in_invented_time(story)
+
+
+def test_few_calls_and_one_429_teach_nothing() -> None:
+    async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
+        service = Service(loop, told=lambda need: 1.0)
+        for _ in range(6):
+            await send(throttle, service, 1)
+            await asyncio.sleep(0.15)
+        service.stray = 1.0
+        loop.call_later(0.02, setattr, service, "stray", 0.0)
+        await send(throttle, service, 1)
+        assert throttle.rate == math.inf
+
+    in_invented_time(story)
+
+
+def test_a_limit_that_is_lifted_is_left_behind() -> None:
+    async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
+        service = Service(loop, limit=20, told=lambda need: 1.0)
+        await send(throttle, service, 20 * 20)
+        assert throttle.rate < 25
+        service.limit = None
+        await send(throttle, service, 20 * 80 + 5000)
+        assert throttle.rate == math.inf
+        assert len([when for when in service.took if when > service.took[-1] - 1]) > 700
+
+    in_invented_time(story)
+
+
+def test_a_limit_that_sinks_is_followed() -> None:
+    async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
+        service = Service(loop, limit=100, told=lambda need: 1.0)
+        await send(throttle, service, 1000)
+        service.limit = 10
+        await send(throttle, service, 300)
+        assert throttle.rate < 12
+        assert len([at for at, _ in service.refused if at > service.took[1000] + 5]) <= 5
+
+    in_invented_time(story)
+
+
+def test_after_a_hold_one_call_goes_first_and_the_oldest_before_all() -> None:
+    async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
+        throttle.refused(1.0, loop.time())
+        came: list[float] = []
+
+        async def wait_for_turn(end: float) -> None:
+            assert not await throttle.turn(end)
+            throttle.out += 1
+            came.append(end)
+
+        ends = [loop.time() + 20, loop.time() + 10, loop.time() + 30]
+        waiting = [loop.create_task(wait_for_turn(end)) for end in ends]
+        await asyncio.sleep(0.9)
+        assert came == []
+        await asyncio.sleep(0.2)
+        assert came == [ends[1]]
+        throttle.out -= 1
+        throttle.answered(loop.time())
+        await asyncio.sleep(0.05)
+        assert came[0] == ends[1]
+        assert len(came) == 3, "two at once now"
+        await asyncio.gather(*waiting)
+
+    in_invented_time(story)
+
+
+def test_who_would_wait_beyond_his_end_is_told_at_once() -> None:
+    async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
+        throttle.refused(9.0, loop.time())
+        before = loop.time()
+        assert await throttle.turn(before + 5) == 9.0
+        assert loop.time() == before
+        assert throttle.concurrency == 1
+
+    in_invented_time(story)
+
+
+def test_one_answer_holds_back_for_so_long_and_no_longer() -> None:
+    async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
+        assert throttle.refused(3600.0, loop.time()) == 3600.0
+        assert throttle.wait() == 60.0
+
+    in_invented_time(story)
+
+
+def test_backoff_doubles_with_each_hold_and_begins_anew_after_an_answer() -> None:
+    async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
+        for most in (0.5, 1, 2, 4, 8, 8):
+            assert most / 2 <= throttle.refused(None, loop.time()) <= most
+            throttle.refused(None, loop.time() - 0.1)  # it was under way: the same hold
+            await asyncio.sleep(throttle.wait())
+        throttle.answered(loop.time())
+        assert throttle.refused(None, loop.time()) <= 0.5
+
+    in_invented_time(story)
