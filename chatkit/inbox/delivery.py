@@ -34,6 +34,7 @@ class Delivery(NamedTuple):
     path: str
     headers: tuple[tuple[str, str], ...]
     body: bytes
+    verified_at: datetime | None = None  # when it was verified, if later than it came
 
     def __repr__(self) -> str:
         verdict = "verified" if self.verified else f"not verified: {self.reason}"
@@ -42,11 +43,20 @@ class Delivery(NamedTuple):
         return f"<delivery {self.id}, {when}, {self.kind or 'no kind'}, {size}, {verdict}>"
 
 
+class Verdict(NamedTuple):
+    """What was found of a stored delivery when it was verified again."""
+
+    id: int
+    identity: str
+    reason: str
+
+
 class Which(NamedTuple):
     """Which deliveries are meant; the database chooses them.
 
     `since` and `until` are ids of deliveries (after it, up to it) or times (from it on,
-    before it). `containing` is a piece of the body, byte by byte.
+    before it). `containing` is a piece of the body, byte by byte. `late` takes only what
+    was verified after it had come.
     """
 
     since: int | datetime | None = None
@@ -55,3 +65,4 @@ class Which(NamedTuple):
     verified: bool | None = None
     containing: bytes | None = None
     repeats: bool = False
+    late: bool = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
 from weakref import WeakSet
@@ -51,6 +51,8 @@ class Inbox:
     - `contact`: a number in E.164 form, as contacts have it.
     - `verified`: True leaves out what was not signed rightly, which anyone can send; False
       takes only that, None takes both.
+    - `late`: True takes only what was verified after it had come (see `verify`), which a
+      frame made before then has not.
 
     Args:
         url: None for a file in your own data folder, a path, or the address of a PostgreSQL
@@ -167,6 +169,39 @@ class Inbox:
         signing = None if secret is None else Secret(secret)
         return replay(self.delivery(delivery), url, self.profile, signing, allow, trusting)
 
+    def verify(self, *secrets: str | Secret, scheme: Scheme | None = None) -> int:
+        """Verify again what is stored and not verified; return how many deliveries now are.
+
+        Each is judged as of the time it came. Frames show it from then on.
+
+        Args:
+            secrets: Signing secrets of registrations; those that the receivers of this inbox
+                accept are tried too. They are kept nowhere.
+            scheme: A signature scheme that the profile has no name for.
+
+        Raises:
+            InputError: There is no secret to verify with.
+            BadSignature: A secret cannot be used with the scheme.
+            StoreError: The inbox cannot be read or written.
+        """
+        from chatkit.inbox.intake import Intake
+
+        known = [receiver.intake for receiver in self._receivers]
+        known.append(Intake(self.profile, [Secret(one) for one in secrets], scheme))
+        intakes = [intake for intake in known if intake.secrets]
+        if not intakes:
+            raise InputError(
+                "No signing secret is known: pass that of the registration, which its create "
+                "showed once, as inbox.verify(secret)."
+            )
+        unverified = Which(verified=False, repeats=True)
+        return sum(self._store.judge(one.again(self._store.read(unverified))) for one in intakes)
+
+    @property
+    def judged(self) -> int:
+        """How many deliveries were verified later than they came, through this object."""
+        return self._store.judged
+
     # --- reading: what makes frames is loaded late, a receiver alone has no need of pandas ---
 
     @property
@@ -224,7 +259,8 @@ class Inbox:
         """Make a frame of the status of each message, with the time that each step took.
 
         Args:
-            onto: An earlier frame of statuses to go on from: only what came after it is read.
+            onto: An earlier frame of statuses to go on from: only what came after it, or was
+                verified later than it came, is read.
             choice: As for all frames.
         """
         from chatkit.inbox import frames
@@ -233,7 +269,9 @@ class Inbox:
             return frames.statuses(courses(self.events(**choice)))
         known = frames.known_statuses(onto)
         since = max((course.delivery for course in known.values()), default=0)
-        return frames.statuses(courses(self.events(**{"since": since, **choice}), known))
+        fresh = self.events(**{"since": since, **choice})
+        late = self.events(**{**choice, "late": True})  # a status taken in twice changes nothing
+        return frames.statuses(courses(chain(late, fresh), known))
 
     def raw(self, **choice: Any) -> pd.DataFrame:
         """Make a frame of every delivery as it came, repeats and unverified ones too."""
@@ -263,6 +301,7 @@ class Inbox:
         contact: str | None = None,
         verified: bool | None = True,
         repeats: bool = False,
+        late: bool = False,
     ) -> Which:
         piece = None
         if contact is not None:
@@ -274,6 +313,7 @@ class Inbox:
             verified,
             piece,
             repeats,
+            late,
         )
 
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 
 import msgspec
 
-from chatkit.inbox.delivery import Entry
+from chatkit.inbox.delivery import Delivery, Entry, Verdict
 from chatkit.inbox.signature import BadSignature, Scheme, key_of, named, verify
 from chatkit.profile import ServiceProfile
 from chatkit.secret import MASK, Secret
@@ -84,6 +84,16 @@ class Intake:
             headers=json.dumps(kept),
             body=body,
         )
+
+    def again(self, deliveries: Iterable[Delivery]) -> Iterator[Verdict]:
+        """Look again at deliveries that were not verified; tell those that are now.
+
+        Each is judged as of the time it came: a timestamp was fresh then, or never.
+        """
+        for one in deliveries:
+            entry = self.take(one.path, one.headers, one.body, one.received_at.timestamp())
+            if entry.verified:
+                yield Verdict(one.id, entry.identity, entry.reason)
 
     def _doubt(self, headers: dict[str, str], body: bytes, now: int) -> str:
         """Why a delivery is not verified; empty when it is."""

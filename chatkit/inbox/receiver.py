@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+import threading
 from collections.abc import Sequence
 from typing import Literal, Self
 
@@ -21,6 +22,7 @@ from starlette.routing import Route
 
 from chatkit.errors import StoreError
 from chatkit.inbox.authority import Authority
+from chatkit.inbox.delivery import Which
 from chatkit.inbox.intake import Intake
 from chatkit.inbox.server import Server
 from chatkit.inbox.store import Store
@@ -51,7 +53,10 @@ class Receiver:
         tls: bool = True,
         unverified: Unverified = "keep",
     ) -> None:
-        self._intake = intake
+        self.intake = intake
+        self._store = store
+        self._begin = store.last()  # what came before this receiver is left to `Inbox.verify`
+        self._judging = threading.Lock()
         self._unverified = unverified
         self._writer = Writer(store)
         self._authority = Authority() if tls else None
@@ -67,7 +72,7 @@ class Receiver:
         self.url = f"{'https' if tls else 'http'}://{name}:{self._server.port}/"
 
     def __repr__(self) -> str:
-        secrets = f"{self._intake.secrets} signing secret" + "s" * (self._intake.secrets != 1)
+        secrets = f"{self.intake.secrets} signing secret" + "s" * (self.intake.secrets != 1)
         what = {"keep": "kept, marked as such", "refuse": "refused"}[self._unverified]
         return f"<receiver at {self.url}, {secrets}; what is not verified is {what}>"
 
@@ -89,10 +94,19 @@ class Receiver:
     def accept(self, *secrets: str | Secret) -> None:
         """Accept these signing secrets from now on: the old one and the new one in a change.
 
+        What came to this receiver before, and was not verified, is verified again: a
+        registration is delivered to as soon as it is made, and its secret is told after that.
+        The secrets are kept in memory only, and those that are not named are forgotten.
+
         Raises:
             BadSignature: One of them cannot be used.
+            StoreError: The inbox cannot be read or written; the secrets are accepted.
         """
-        self._intake.accept([Secret(secret) for secret in secrets])
+        with self._judging:  # what is being taken was judged by the old ones, or will be by these
+            self.intake.accept([Secret(secret) for secret in secrets])
+        self._writer.flush()
+        unverified = Which(since=self._begin, verified=False, repeats=True)
+        self._store.judge(self.intake.again(self._store.read(unverified)))
 
     def stop(self) -> None:
         """Finish what is under way, and take no more. A second call does nothing."""
@@ -115,12 +129,14 @@ class Receiver:
             return _answer(400, "the body is not whole")
         if body is None:
             return _answer(413, f"a body may have {MAX_BODY:,} bytes")
-        entry = self._intake.take(request.url.path, _pairs(request), body)
-        if not entry.verified and self._unverified == "refuse":
-            return _answer(401, entry.reason)
         try:
+            with self._judging:
+                entry = self.intake.take(request.url.path, _pairs(request), body)
+                if not entry.verified and self._unverified == "refuse":
+                    return _answer(401, entry.reason)
+                stored = self._writer.put(entry)
             async with asyncio.timeout(STORE_SECONDS):
-                await asyncio.wrap_future(self._writer.put(entry))
+                await asyncio.wrap_future(stored)
         except (StoreError, TimeoutError):
             return _answer(503, "not stored: send it again")
         return _answer(200, "stored")

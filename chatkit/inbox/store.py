@@ -1,8 +1,10 @@
 """Where deliveries lie: a SQLite file, or a PostgreSQL database that a team shares.
 
-The only import of SQLAlchemy. One table holds every delivery as it came; nothing in it is
-ever changed or left out. The view `delivery_once` leaves out repeats: a service sends a
-delivery again until it is told that it arrived, so a repeat is the rule, not the exception.
+The only import of SQLAlchemy. One table holds every delivery as it came: nothing of that is
+ever changed or left out. The verdict on its signature changes once, when it is verified later
+than it came, with a secret that was not known before. The view `delivery_once` leaves out
+repeats: a service sends a delivery again until it is told that it arrived, so a repeat is the
+rule, not the exception.
 
 Ids are given in the order of commits, also when several receivers write: who has read up
 to an id has missed none before it.
@@ -12,8 +14,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +25,9 @@ from sqlalchemy.exc import DataError, IntegrityError, SQLAlchemyError
 
 from chatkit.bulk.journalfile import make_folder
 from chatkit.errors import InputError, StoreError
-from chatkit.inbox.delivery import Delivery, Entry, Which
+from chatkit.inbox.delivery import Delivery, Entry, Verdict, Which
 
-_SCHEMA = 1
+_SCHEMA = 2  # 1 had no `verified_at`
 _PAGE = 100  # deliveries that are in memory together: a body may have megabytes
 _STRETCH = 10_000  # ids that one question asks about: the same effort for any choice
 _WAIT = 5  # seconds for a lock, a connection or a statement; after them: not stored
@@ -46,6 +49,7 @@ _delivery = sa.Table(
     sa.Column("path", sa.Text, nullable=False),
     sa.Column("headers", sa.Text, nullable=False),
     sa.Column("body", sa.LargeBinary, nullable=False),
+    sa.Column("verified_at", sa.BigInteger),  # if it was verified later than it came
     sa.Index("delivery_identity", "identity", "id"),
     sa.Index("delivery_kind", "kind", "id"),
     sa.Index("delivery_received", "received", "id"),
@@ -70,6 +74,7 @@ class Store:
 
     def __init__(self, url: str | Path | None = None) -> None:
         address = _address(url)
+        self.judged = 0  #: deliveries whose verdict was changed through this object
         self.shown = address.render_as_string(hide_password=True)
         self._sqlite = address.get_backend_name() == "sqlite"
         try:
@@ -106,6 +111,34 @@ class Store:
             refused = StoreError(f"The deliveries could not be stored: {_short(error)}")
             refused.of_one = isinstance(error, DataError | IntegrityError)
             raise refused from None
+
+    def judge(self, verdicts: Iterable[Verdict]) -> int:
+        """Note that deliveries were verified after they had come; return how many.
+
+        Raises:
+            StoreError: It could not be noted.
+        """
+        left, count = iter(verdicts), 0
+        change = (
+            sa.update(_delivery)
+            .where(_delivery.c.id == sa.bindparam("of"), _delivery.c.verified.is_(False))
+            .values(
+                verified=True,
+                verified_at=_microseconds(datetime.now(UTC)),
+                identity=sa.bindparam("identity"),
+                reason=sa.bindparam("reason"),
+            )
+        )
+        while batch := [*islice(left, _PAGE)]:
+            rows = [{"of": v.id, "identity": v.identity, "reason": v.reason} for v in batch]
+            try:
+                with self._engine.begin() as connection:
+                    connection.execute(change, rows)
+            except SQLAlchemyError as error:
+                raise StoreError(f"The verdicts could not be stored: {_short(error)}") from None
+            count += len(batch)
+            self.judged += len(batch)
+        return count
 
     # --- reading ---
 
@@ -173,6 +206,8 @@ class Store:
             query = query.where(table.c.kind.in_([*which.kinds]))
         if which.verified is not None:
             query = query.where(table.c.verified == which.verified)
+        if which.late:
+            query = query.where(table.c.verified_at.is_not(None))
         if which.containing is not None:
             piece = sa.literal(which.containing, sa.LargeBinary)
             places = sa.func.instr(table.c.body, piece)
@@ -201,16 +236,19 @@ class Store:
             else:
                 self._queue(connection)
             _metadata.create_all(connection)
-            made = "VIEW IF NOT EXISTS" if self._sqlite else "OR REPLACE VIEW"
-            connection.exec_driver_sql(f"CREATE {made} {_VIEW}")
             version = connection.execute(sa.select(_about.c.version)).scalar()
             if version is None:
                 connection.execute(sa.insert(_about).values(version=_SCHEMA))
+            elif version == 1:
+                connection.exec_driver_sql("ALTER TABLE delivery ADD COLUMN verified_at BIGINT")
+                connection.execute(sa.update(_about).values(version=_SCHEMA))
             elif version != _SCHEMA:
                 raise StoreError(
                     f"The inbox {self.shown} has schema {version}, and this version of chatkit "
                     f"reads schema {_SCHEMA}: use the version that wrote it."
                 )
+            made = "VIEW IF NOT EXISTS" if self._sqlite else "OR REPLACE VIEW"
+            connection.exec_driver_sql(f"CREATE {made} {_VIEW}")
 
     def _queue(self, connection: sa.Connection) -> None:
         """Wait for the other writers: ids are then in the order of commits."""
@@ -280,6 +318,9 @@ def _delivered(row: Any) -> Delivery:
         path=row.path,
         headers=tuple((name, value) for name, value in json.loads(row.headers)),
         body=bytes(row.body),
+        verified_at=None
+        if row.verified_at is None
+        else _EPOCH + timedelta(microseconds=row.verified_at),
     )
 
 

@@ -33,6 +33,7 @@ class Writer:
         self._most = most_bytes
         self._waiting: deque[tuple[Entry, Future[None]]] = deque()
         self._bytes = 0
+        self._put = self._done = 0  # deliveries: how many were given, and are finished with
         self._changed = threading.Condition()
         self._closed = False
         self._thread = threading.Thread(target=self._run, name="chatkit-inbox", daemon=True)
@@ -52,19 +53,29 @@ class Writer:
                 raise StoreError("too many deliveries wait to be stored")
             self._waiting.append((entry, done))
             self._bytes += len(entry.body)
-            self._changed.notify()
+            self._put += 1
+            self._changed.notify_all()
         return done
+
+    def flush(self) -> None:
+        """Wait until everything that was put is stored, or could not be."""
+        with self._changed:
+            given = self._put
+            self._changed.wait_for(lambda: self._done >= given)
 
     def close(self) -> None:
         """Store what waits, and end the thread."""
         with self._changed:
             self._closed = True
-            self._changed.notify()
+            self._changed.notify_all()
         self._thread.join()
 
     def _run(self) -> None:
         while group := self._next():
             self._store_all(group)
+            with self._changed:
+                self._done += len(group)
+                self._changed.notify_all()
 
     def _next(self) -> list[tuple[Entry, Future[None]]]:
         """Wait for deliveries; an empty list is the end."""

@@ -173,3 +173,73 @@ def test_a_receiver_alone_loads_no_pandas() -> None:
         "import sys, chatkit.inbox.inbox, chatkit.inbox.receiver; sys.exit('pandas' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+# --- verified later than it came --------------------------------------------------------
+
+
+def test_the_past_is_verified_when_its_secret_is_found(inbox: Inbox) -> None:
+    with inbox.serve(tls=False) as receiver:
+        for number in range(3):
+            body = moved(status("a", ("sent", "delivered", "read")[number], number))
+            post(receiver.url, body, signed(body, f"msg_{number}"))
+        forged = moved(status("a", "failed"))
+        post(receiver.url, forged, signed(forged, "msg_0", OTHER))
+    mark, before = inbox.last, inbox.statuses()
+    assert len(before) == 0
+    assert inbox.verify(SECRET) == 3
+    assert inbox.verify(SECRET) == 0, "the second time there is nothing left"
+    assert inbox.statuses()["status"].tolist() == ["read"]
+    pd.testing.assert_frame_equal(inbox.statuses(onto=before), inbox.statuses())
+    assert len(inbox.frame(since=mark)) == 0 and len(inbox.frame(late=True)) == 3
+    assert [one.verified for one in inbox.deliveries(verified=None)] == [True] * 3 + [False]
+    assert inbox.judged == 3
+
+
+def test_repeats_of_one_delivery_are_one_whenever_they_were_verified(inbox: Inbox) -> None:
+    receiver = inbox.serve(tls=False)
+    body = written(message(1))
+    post(receiver.url, body, signed(body))
+    receiver.accept(SECRET)
+    post(receiver.url, body, signed(body))
+    assert (len(inbox.frame()), len(inbox.raw())) == (1, 2)
+    assert inbox.raw()["verified"].all()
+
+
+def test_the_receivers_own_secrets_verify_the_past(inbox: Inbox) -> None:
+    body = written(message(1))
+    with inbox.serve(tls=False) as old:
+        post(old.url, body, signed(body))
+    with pytest.raises(InputError, match="No signing secret is known"):
+        inbox.verify()
+    inbox.serve(SECRET, tls=False)
+    assert inbox.verify() == 1
+
+
+def test_no_secret_is_in_the_database(tmp_path) -> None:
+    with Inbox(tmp_path / "inbox.sqlite") as inbox:
+        receiver = inbox.serve(OTHER, tls=False)
+        body = written(message(1))
+        post(receiver.url, body, signed(body))
+        receiver.accept(SECRET, OTHER)
+        assert inbox.messages()["verified"].all()
+    kept = b"".join(file.read_bytes() for file in tmp_path.iterdir())
+    assert body in kept
+    assert SECRET.encode() not in kept and OTHER.encode() not in kept
+
+
+def test_an_inbox_of_the_first_schema_is_taken_over(url: str) -> None:
+    with Inbox(url) as inbox:
+        keep(inbox._store, written(message(1)), verified=False)
+        with inbox._store._engine.begin() as connection:
+            connection.exec_driver_sql("DROP VIEW delivery_once")
+            connection.exec_driver_sql("ALTER TABLE delivery DROP COLUMN verified_at")
+            connection.exec_driver_sql(
+                "CREATE VIEW delivery_once AS SELECT * FROM delivery AS d WHERE NOT EXISTS"
+                " (SELECT 1 FROM delivery AS e WHERE e.identity = d.identity AND e.id < d.id)"
+            )
+            connection.exec_driver_sql("UPDATE inbox SET version = 1")
+    for _ in range(2):
+        with Inbox(url) as inbox:
+            assert inbox.messages(verified=None)["text"].tolist() == ["words 1"]
+            assert inbox.delivery(1).verified_at is None

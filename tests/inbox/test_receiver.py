@@ -3,6 +3,7 @@
 import json
 import socket
 import ssl
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -213,3 +214,80 @@ def test_it_shows_what_it_does_and_never_a_secret(store: Store) -> None:
         assert "2 signing secrets; what is not verified is refused" in shown
         assert SECRET not in shown and OTHER not in shown
         at.wait(0.01)
+
+
+# --- verified later than it came --------------------------------------------------------
+
+
+def test_a_delivery_that_is_being_stored_when_a_secret_is_told_is_verified_too(
+    store: Store, monkeypatch
+) -> None:
+    """It was judged by the old secrets and is in no database yet: nobody else would find it."""
+    storing, go_on = threading.Event(), threading.Event()
+    write = store.write
+
+    def slow(entries: list[Entry]) -> None:
+        storing.set()
+        assert go_on.wait(20)
+        write(entries)
+
+    monkeypatch.setattr(store, "write", slow)
+    with receiver(store, OTHER, tls=False) as at, ThreadPoolExecutor(2) as pool:
+        posted = pool.submit(post, at.url, BODY, signed(BODY))
+        assert storing.wait(20)
+        accepted = pool.submit(at.accept, SECRET)
+        go_on.set()
+        assert posted.result(20) == 200
+        accepted.result(20)
+        assert store.get(1).verified
+
+
+def test_whenever_a_secret_is_told_what_comes_meanwhile_is_verified(url: str) -> None:
+    store = Store(url)
+    bodies = [json.dumps({"event": "a", "n": n}).encode() for n in range(120)]
+    begun = threading.Event()
+    with receiver(store, OTHER, tls=False) as at, ThreadPoolExecutor(4) as pool:
+
+        def send(number: int) -> int:
+            if number == 20:
+                begun.set()
+            return post(at.url, bodies[number], signed(bodies[number], f"msg_{number}"))
+
+        sent = [pool.submit(send, number) for number in range(len(bodies))]
+        assert begun.wait(20)
+        at.accept(SECRET)
+        assert {one.result(20) for one in sent} == {200}
+        assert store.count(Which(verified=True)) == len(bodies)
+        assert store.judged > 0
+    store.close()
+
+
+def test_a_delivery_is_judged_by_the_time_it_came(store: Store, monkeypatch) -> None:
+    with receiver(store, OTHER, tls=False) as at:
+        post(at.url, BODY, signed(BODY, "late", age=400))
+        post(at.url, BODY, signed(BODY, "fresh"))
+        came = store.get(2).received_at
+        real = time.time
+        monkeypatch.setattr(time, "time", lambda: real() + 10_000)
+        at.accept(SECRET)
+    late, fresh = store.read(Which(repeats=True))
+    assert (late.verified, fresh.verified) == (False, True), "400 s old when it came, and 1 s"
+    assert (fresh.received_at, fresh.identity) == (came, "id:fresh")
+    assert fresh.verified_at is not None and late.verified_at is None
+
+
+def test_a_secret_that_is_accepted_no_more_verifies_nothing_that_came_since(store: Store) -> None:
+    """A secret is changed because somebody may know it: its signatures are worth nothing then."""
+    with receiver(store, SECRET, tls=False) as at:
+        at.accept(OTHER)
+        post(at.url, BODY, signed(BODY, "forged", SECRET))
+        at.accept(OTHER)
+        assert not store.get(1).verified
+
+
+def test_what_came_before_the_receiver_is_left_to_the_inbox(store: Store) -> None:
+    with receiver(store, OTHER, tls=False) as at:
+        post(at.url, BODY, signed(BODY))
+    with receiver(store, OTHER, tls=False) as at:
+        at.accept(SECRET)
+    assert not store.get(1).verified

@@ -66,6 +66,7 @@ class Tail(anywidget.AnyWidget):
         self._rows: deque[dict[str, Any]] = deque(maxlen=limit)
         self._at = 0  #: the id of the last delivery that was looked at
         self._told = ""
+        self._judged = inbox.judged
         self._chosen = (kind, contact.strip())
         self._fill()
         named = (getattr(inbox.profile, f"event_kind_{name}") for name in _KINDS)
@@ -118,8 +119,9 @@ class Tail(anywidget.AnyWidget):
         """Look for new deliveries now, and return how many there were."""
         with self._looking:
             chosen = (self.kind, self.contact.strip())
-            if chosen != self._chosen:
-                self._chosen = chosen
+            judged = self._inbox.judged  # rows that are shown may have been verified since
+            if chosen != self._chosen or (judged != self._judged and not self.paused):
+                self._chosen, self._judged = chosen, judged
                 self._fill()
                 self._show(None)
                 return len(self._rows)

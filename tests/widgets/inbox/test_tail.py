@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from inbox.bodies import ANA, BEN, message, status
+from inbox.senders import SECRET, post, signed
 from widgets.inbox.stored import EVIL, inbox, moved, put, written
 
 from chatkit.errors import InputError, StoreError
@@ -213,3 +214,18 @@ def test_it_ends_with_its_inbox(inbox: Inbox) -> None:
     tail.start()
     inbox.close()
     assert not tail.running
+
+
+def test_rows_that_are_verified_later_are_shown_so(inbox: Inbox) -> None:
+    receiver = inbox.serve(tls=False)
+    body = written(message(1))
+    post(receiver.url, body, signed(body))
+    tail = Tail(inbox)
+    page = Page(tail)
+    assert repr(tail) == "Tail of the inbox: 1 row, 1 not verified."
+    receiver.accept(SECRET)
+    tail.look()
+    assert [row["verified"] for row in page.heard[-1]["all"]] == [True]
+    assert repr(tail) == "Tail of the inbox: 1 row."
+    tail.look()
+    assert len(page.heard) == 1
