@@ -18,6 +18,7 @@ from chatkit.inbox import command
 
 if TYPE_CHECKING:
     from chatkit.profile import ServiceProfile
+    from chatkit.sandbox import Sandbox
     from chatkit.secret import Secret
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
@@ -81,6 +82,30 @@ def _parser() -> argparse.ArgumentParser:
     sandbox.add_argument("--db", type=Path, metavar="FILE", help="keep everything in this file")
     sandbox.add_argument("--seed", choices=["demo", "empty"], help="what to begin with")
     sandbox.add_argument("--profile", type=Path, metavar="FILE", help=profile)
+    sandbox.add_argument(
+        "--latency", type=float, metavar="MS", help="milliseconds that every API call waits first"
+    )
+    sandbox.add_argument(
+        "--faults",
+        type=_faults,
+        metavar="KIND=RATE,…",
+        help="what goes wrong with API calls: 429, 5xx, dropped, truncated, each with a rate from "
+        "0 to 1; retry_after=SECONDS of a 429; seed=N. Like 429=0.1,5xx=0.05,retry_after=2",
+    )
+    sandbox.add_argument(
+        "--allow",
+        action="append",
+        nargs="+",
+        metavar="URL",
+        help="deliver to webhooks of this address and below it, or to a second address on this "
+        "machine in its place; may be repeated. Without it nothing is delivered",
+    )
+    sandbox.add_argument(
+        "--authority",
+        type=Path,
+        metavar="FILE",
+        help="the certificate (PEM) that those of the --allow addresses are signed with",
+    )
     sandbox.add_argument("--json", action="store_true", help="the first line tells all, as JSON")
     sandbox.set_defaults(run=_sandbox)
 
@@ -125,6 +150,17 @@ def _port(text: str) -> int:
     return int(text)
 
 
+def _faults(text: str) -> dict[str, float]:
+    try:
+        pairs = [part.split("=") for part in text.split(",")]
+        return {
+            name.strip(): int(value) if name.strip() == "seed" else float(value)
+            for name, value in pairs
+        }
+    except ValueError:
+        raise argparse.ArgumentTypeError("write faults like 429=0.1,5xx=0.05") from None
+
+
 def _lab(arguments: argparse.Namespace) -> int:
     from jupyterlab.labapp import main as jupyterlab  # type: ignore[import-untyped]
 
@@ -148,6 +184,7 @@ def _sandbox(arguments: argparse.Namespace) -> int:
     profile = None if arguments.profile is None else _read_profile(arguments.profile)
     try:
         with Sandbox(arguments.db, seed=arguments.seed, profile=profile) as sandbox:
+            _misbehave(sandbox, arguments)
 
             def tell(base_url: str) -> None:
                 said = {
@@ -164,6 +201,25 @@ def _sandbox(arguments: argparse.Namespace) -> int:
     except (OSError, StoreError) as error:
         return _complain(f"the sandbox cannot be served: {error}", FAILED)
     return OK
+
+
+def _misbehave(sandbox: Sandbox, arguments: argparse.Namespace) -> None:
+    """Set the faults and receivers that the command line names."""
+    from chatkit.sandbox.address import BadReceiver
+    from chatkit.sandbox.faults import BadFaults
+
+    wanted: dict[str, float] = dict(arguments.faults or {})
+    if arguments.latency is not None:
+        wanted["latency"] = arguments.latency / 1000
+    try:
+        sandbox.front.faults.set(wanted)
+        authority = None if arguments.authority is None else arguments.authority.read_bytes()
+        for addresses in arguments.allow or ():
+            if len(addresses) > 2:
+                raise BadReceiver("--allow takes an address, and perhaps one to deliver to instead")
+            sandbox.allow(*addresses, authority=authority)
+    except (BadFaults, BadReceiver) as error:
+        raise InputError(f"The sandbox cannot be set up so: {error}.") from None
 
 
 _WELCOME = """\

@@ -273,6 +273,14 @@ class ServiceProfile(BaseModel):
         "Kind of every other change that the upstream platform tells.",
         section="Events",
     )
+    unasked_events: Literal["none", "inbound_and_status"] = point(
+        "none",
+        "Rule 1 can be read so that every active address receives inbound messages and "
+        "statuses, whatever its `events` hold. Then the entry chat.message.status, which the "
+        "document names, would choose nothing; so `events` is taken as the filter (none). "
+        "inbound_and_status: messages of customers and statuses go to every active address.",
+        section="Events",
+    )
     account_events: Literal["tell", "silent"] = point(
         "tell",
         "Whether flows and template contents that are written through this API cause events: "

@@ -13,6 +13,7 @@ from typing import Any
 
 import keyrings
 import pytest
+from listening import listening
 
 from chatkit.cli import main
 from chatkit.sandbox import Sandbox
@@ -182,6 +183,68 @@ def test_the_sandbox_says_how_to_connect(environment: dict[str, str]) -> None:
         assert process.communicate(timeout=20)[1] == ""
         assert process.returncode == 0
     assert "http://127.0.0.1:" in said and "1001" in said and "Ctrl-C" in said
+
+
+def test_a_served_sandbox_misbehaves_and_delivers_as_it_is_told(
+    environment: dict[str, str],
+) -> None:
+    with listening() as listener:
+        arguments = ("--seed", "demo", "--faults", "429=1, retry_after=7,seed=3", "--latency", "5",
+                     "--allow", "https://hooks.larkspur-cycles.example/", listener.url,
+                     "--allow", "http://127.0.0.1:1/")  # fmt: skip
+        with serving(*arguments, env=environment) as told:
+            assert admin(told, "GET", "faults") == {
+                "429": 1, "retry_after": 7, "seed": 3, "latency": 0.005,
+            }  # fmt: skip
+            assert ask(told, "GET", "contacts")[0] == 429
+            assert [r["url"] for r in admin(told, "GET", "receivers")["receivers"]] == [
+                "https://hooks.larkspur-cycles.example/", "http://127.0.0.1:1/",
+            ]  # fmt: skip
+            event = {"kind": "chat.message.status", "payload": {}}
+            came = [d["status"] for d in admin(told, "POST", "events", event)["deliveries"]]
+            assert sorted(came) == ["delivered", "refused"]  # nobody has allowed the other
+        assert len(listener.requests) == 1
+
+
+def admin(told: dict[str, Any], method: str, path: str, body: object = None) -> Any:
+    request = urllib.request.Request(
+        f"{told['base_url']}/_sandbox/{path}",
+        method=method,
+        data=None if body is None else json.dumps(body).encode(),
+        headers={
+            "Authorization": f"Bearer {told['admin_token']}",
+            "Content-Type": "application/json",
+        },
+    )
+    with LOOPBACK.open(request, timeout=20) as answer:
+        return json.load(answer)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("--faults 429=2", "429 must be a number from 0 to 1"),
+        ("--faults 501=0.1", "no such fault: 501"),
+        ("--latency=-1", "latency must be"),
+        ("--allow ftp://127.0.0.1/", "https:// or http://"),
+        ("--allow http://a.example http://b.example http://c.example", "an address, and perhaps"),
+    ],
+)
+def test_a_fault_or_receiver_that_cannot_be_is_a_usage_error(
+    arguments: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["sandbox", *arguments.split()]) == 2
+    told = capsys.readouterr()
+    assert said in told.err and told.out == "" and told.err.count("\n") == 1
+
+
+def test_faults_that_cannot_be_read_are_told_how_to_write(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for text in ("429", "429=often", "seed=1.5", "a=b=c"):
+        with pytest.raises(SystemExit):
+            main(["sandbox", "--faults", text])
+        assert "write faults like 429=0.1,5xx=0.05" in capsys.readouterr().err
 
 
 def test_a_sandbox_that_cannot_be_served_says_why(

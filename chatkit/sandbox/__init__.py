@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
+from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
@@ -110,6 +111,74 @@ class Sandbox:
             BadReceiver: One of them is not a plain http or https address, or no certificate.
         """
         self.front.allow(url, to, authority)
+
+    def faults(
+        self,
+        *,
+        latency: float = 0,
+        rate_limited: float = 0,
+        server_errors: float | Mapping[str, float] = 0,
+        dropped: float | Mapping[str, float] = 0,
+        truncated: float = 0,
+        retry_after: float = 1,
+        seed: int = 0,
+    ) -> None:
+        """Let API calls go wrong by rate from now on; `faults()` ends it.
+
+        A rate is a number from 0 to 1, all rates together are at most 1. For
+        `server_errors` and `dropped` half of it happens before the effect of a call and half
+        after it; `{"before": 0.1, "after": 0.02}` gives both rates.
+
+        >>> sandbox = Sandbox(seed="empty")
+        >>> sandbox.faults(rate_limited=1, retry_after=2)
+        >>> status, headers, _ = sandbox.answer("GET", "/api/anything", {}, b"")
+        >>> status, headers["retry-after"]
+        (429, '2')
+
+        Args:
+            latency: Seconds that each call waits before anything is done with it.
+            rate_limited: Rate of 429 answers, which never have an effect.
+            server_errors: Rate of 500, 502, 503 and 504 answers.
+            dropped: Rate of connections that are closed without an answer.
+            truncated: Rate of answers that end early; the effect has happened.
+            retry_after: Seconds that a 429 asks to wait, in the form that the profile's
+                `rate_limit_form` says.
+            seed: The same seed and calls meet the same faults.
+
+        Raises:
+            BadFaults: A number is out of its range; nothing was changed.
+        """
+        wanted = {
+            "latency": latency,
+            "429": rate_limited,
+            "5xx": server_errors,
+            "dropped": dropped,
+            "truncated": truncated,
+            "retry_after": retry_after,
+            "seed": seed,
+        }
+        usual = {"retry_after": 1}
+        self.front.faults.set({n: v for n, v in wanted.items() if v != usual.get(n, 0)})
+
+    def clock(self, to: datetime | None = None, *, forward: timedelta = timedelta()) -> datetime:
+        """Set the service's clock, or move it forward, and return what it shows.
+
+        The clock stamps records and events and is the `Date` of answers; `reset` sets it back.
+        Waits (the rate limit, attempts to deliver) go by the machine's clock all the same.
+
+        >>> from datetime import timedelta
+        >>> sandbox = Sandbox(seed="empty")
+        >>> f"{sandbox.clock(forward=timedelta(days=40)):%Y-%m-%d}"
+        '2026-02-14'
+
+        Args:
+            to: The time to show, with an offset from UTC.
+            forward: How far to move it; backward when it is negative.
+
+        Raises:
+            ValueError: The time has no offset from UTC, or is not of the years 1970 to 9999.
+        """
+        return self.front.clock(to, forward)
 
     def deliver(self, kind: str, payload: object) -> list[Delivery]:
         """Deliver an event to the active webhooks that ask for its kind, as the service would.

@@ -102,11 +102,12 @@ class Access:
         if len(calls) >= limit:
             wait = 1 - (now - calls[0]) if calls else 1.0
             raise Refusal(
-                "too_many_calls", f"At most {limit} calls a second", headers=self._come_back(wait)
+                "too_many_calls", f"At most {limit} calls a second", headers=self.come_back(wait)
             )
         calls.append(now)
 
-    def _come_back(self, wait: float) -> dict[str, str]:
+    def come_back(self, wait: float) -> dict[str, str]:
+        """The header of a 429 that tells to wait so many seconds, as the profile's service does."""
         match self._profile.rate_limit_form:
             case "seconds":
                 return {"retry-after": str(ceil(wait))}

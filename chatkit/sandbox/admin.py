@@ -23,12 +23,15 @@ objects, without the envelope. A refusal is `{"error": "why"}`.
     The addresses that may be delivered to, none at first; both answer `{"receivers": […]}`.
     With `to`, what is addressed to the URL is heard at that local address instead; with
     `authority`, its certificate must be signed with that one.
-`GET /faults`, `POST /faults {"latency"?: 0.2, "429"?: 0.1, "5xx"?: {"before": 0.05,
-"after": 0.05}, "dropped"?: 0.1, "truncated"?: 0.1, "seed"?: 7}`
+`GET /faults`, `POST /faults {"latency"?: 0.2, "429"?: 0.1, "retry_after"?: 1, "5xx"?:
+{"before": 0.05, "after": 0.05}, "dropped"?: 0.1, "truncated"?: 0.1, "seed"?: 7}`
     What goes wrong with API calls, see `chatkit.sandbox.faults`; `{}` ends all faults.
     Both answer what is in force.
+`GET /clock`, `POST /clock {"to"?: "2031-03-01T09:00:00Z", "forward"?: 3600}`
+    The service's clock, which stamps records and the `Date` of answers: set it, or move it
+    forward by so many seconds; both answer `{"now": "2031-03-01T10:00:00+00:00"}`.
 `POST /reset`
-    Back to the seed: records, faults, receivers and the log. The account's token and the
+    Back to the seed: records, faults, receivers, clock and the log. The account's token and the
     admin token stay what they are; answers `{}`.
 `GET /requests`
     The last 1,000 calls of the API, oldest first: `{"requests": [{"method", "path", "status",
@@ -43,7 +46,7 @@ objects, without the envelope. A refusal is `{"error": "why"}`.
 
 import sqlite3
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from hmac import compare_digest
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -95,6 +98,7 @@ class Admin:
             "deliveries": {"GET": self._show_deliveries},
             "receivers": {"GET": self._show_receivers, "POST": self._add_receiver},
             "faults": {"GET": self._show_faults, "POST": self._set_faults},
+            "clock": {"GET": self._show_clock, "POST": self._set_clock},
             "reset": {"POST": self._reset},
             "requests": {"GET": self._show_requests},
         }
@@ -215,6 +219,17 @@ class Admin:
             raise Refused(422, f"Not a fault: {error}") from None
         return self._show_faults(body)
 
+    def _show_clock(self, body: Body) -> dict[str, object]:
+        return {"now": self._front.clock().isoformat()}
+
+    def _set_clock(self, body: Body) -> dict[str, object]:
+        to, forward = _optional(body, to=str, forward=Real)
+        try:
+            moment = None if to is None else datetime.fromisoformat(to)
+            return {"now": self._front.clock(moment, timedelta(seconds=forward or 0)).isoformat()}
+        except (ValueError, OverflowError) as error:
+            raise Refused(422, f"Not a time: {error}") from None
+
     def _reset(self, body: Body) -> dict[str, object]:
         self._restart()
         self._front.faults.set({})
@@ -255,12 +270,19 @@ class Admin:
 
 def _take(body: Body, name: str, kind: type, **optional: type) -> Any:
     """The required field of a body, once all its fields are known to be right."""
-    allowed = {name: kind, **optional}
-    for field, value in body.items():
-        if field not in allowed:
-            raise Refused(422, f"No such field: {field}; there are: {', '.join(allowed)}")
-        if not isinstance(value, allowed[field]):
-            raise Refused(422, f"{field} must be a {allowed[field].__name__}")
+    _optional(body, **{name: kind, **optional})
     if name not in body:
         raise Refused(422, f"{name} is required")
     return body[name]
+
+
+def _optional(body: Body, **allowed: type) -> list[Any]:
+    """The fields of a body, in the order of `allowed`; None for one that is absent."""
+    for field, value in body.items():
+        if field not in allowed:
+            raise Refused(422, f"No such field: {field}; there are: {', '.join(allowed)}")
+        if not isinstance(value, allowed[field]) or (
+            isinstance(value, bool) and allowed[field] is Real
+        ):
+            raise Refused(422, f"{field} must be a {allowed[field].__name__}")
+    return [body.get(field) for field in allowed]

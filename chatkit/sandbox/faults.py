@@ -9,6 +9,7 @@ from chatkit.sandbox.message import Answer
 Kind = Literal["429", "5xx", "dropped", "truncated"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 _TIMED: tuple[Kind, ...] = ("5xx", "dropped")
+_SETTINGS = ("latency", "retry_after", "seed")
 _STATUSES = (500, 502, 503, 504)
 
 
@@ -38,7 +39,9 @@ class Faults:
     `set` takes a mapping with any of these keys and forgets what was set before:
 
     - `latency`: seconds that each call waits before anything is done with it.
-    - `429`: rate of refusals, which never have an effect.
+    - `429`: rate of refusals, which never have an effect. They tell when to come back in the
+      form of the profile's `rate_limit_form`.
+    - `retry_after`: seconds that such a 429 asks to wait; 1 when left out.
     - `5xx`: rate of server errors, as `{"before": rate, "after": rate}` the effect.
     - `dropped`: rate of connections closed without an answer, as for `5xx`.
     - `truncated`: rate of answers that end early; the effect has happened.
@@ -57,14 +60,15 @@ class Faults:
         Raises:
             BadFaults: A key, a rate or the sum of the rates is wrong; nothing was changed.
         """
-        unknown = set(wanted) - {*KINDS, "latency", "seed"}
+        unknown = set(wanted) - {*KINDS, *_SETTINGS}
         if unknown:
-            known = ", ".join((*KINDS, "latency", "seed"))
+            known = ", ".join((*KINDS, *_SETTINGS))
             raise BadFaults(f"no such fault: {', '.join(sorted(unknown))}; there are: {known}")
         seed = wanted.get("seed", 0)
         if not isinstance(seed, int) or isinstance(seed, bool):
             raise BadFaults("seed must be an integer")
         latency = _number("latency", wanted.get("latency", 0), most=60)
+        retry_after = _number("retry_after", wanted.get("retry_after", 1), most=3600)
         edges: list[tuple[float, Kind, bool]] = []
         edge = 0.0
         for kind in KINDS:
@@ -77,7 +81,7 @@ class Faults:
         self._wanted = dict(wanted)
         self._edges = edges
         self._random = random.Random(seed)  # noqa: S311  repeatable, not secret
-        self.latency = latency
+        self.latency, self.retry_after = latency, retry_after
         self.active = bool(edges or latency)
 
     def shown(self) -> dict[str, object]:

@@ -8,6 +8,7 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from email.utils import formatdate
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -77,6 +78,24 @@ class Front:
         if (second := int(self.service.source.now())) != self._second:
             self._second, self._date = second, formatdate(second, usegmt=True)
         return self._date
+
+    def clock(self, to: datetime | None = None, forward: timedelta = timedelta()) -> datetime:
+        """Set the service's clock, or move it, and tell what it shows.
+
+        Raises:
+            ValueError: The time has no offset from UTC, or is not of the years 1970 to 9999.
+        """
+        with self.lock:
+            source = self.service.source
+            if to is not None and to.tzinfo is None:
+                raise ValueError("the time must have an offset, like 2031-03-01T09:00:00Z")
+            before = datetime.fromtimestamp(source.now(), UTC)
+            moment = (before if to is None else to.astimezone(UTC)) + forward
+            if not 1970 <= moment.year <= 9999:
+                raise ValueError("the clock shows the years 1970 to 9999")
+            if moment != before:
+                source.set(moment.timestamp())
+            return moment
 
     def answer(self, request: Request) -> Answer:
         """Answer a call of this process; what it changed is saved when this returns.
@@ -225,7 +244,10 @@ class Front:
             raise Dropped
         if fault.kind == "truncated":
             raise Dropped(answer)
-        return self.error(fault.status, "A fault of the sandbox, set through its admin door")
+        made = self.error(fault.status, "A fault of the sandbox, set on purpose")
+        if fault.kind == "429":
+            made.headers.update(self.service.access.come_back(self.faults.retry_after))
+        return made
 
     def error(self, status: int, message: str) -> Answer:
         """An error that is not the service's own, in the same form."""

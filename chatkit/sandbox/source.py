@@ -19,6 +19,9 @@ class Source(Protocol):
     def now(self) -> float:
         """The service's clock, in seconds since 1970; looking at it changes nothing."""
 
+    def set(self, now: float) -> None:
+        """Let the service's clock show another time, and go on from there."""
+
     def stamp(self) -> str:
         """The time of a write, ISO 8601 UTC."""
 
@@ -43,14 +46,19 @@ class MachineSource:
 
     def __init__(self, resolution: Resolution) -> None:
         self._stamp = _Stamp(resolution)
+        self._ahead = 0  # nanoseconds of the machine's clock
 
     def now(self) -> float:
-        """The time of the machine."""
-        return time.time()
+        """The time of the machine, unless it was set to another."""
+        return (time.time_ns() + self._ahead) / 10**9
+
+    def set(self, now: float) -> None:
+        """Be so far ahead of the machine's clock, or behind, from now on."""
+        self._ahead = int(now * 10**9) - time.time_ns()
 
     def stamp(self) -> str:
         """The time now."""
-        return self._stamp.text(time.time_ns())
+        return self._stamp.text(time.time_ns() + self._ahead)
 
     def secret(self) -> str:
         """A secret nobody can guess."""
@@ -66,10 +74,11 @@ class MachineSource:
 
     def story(self, seconds: int) -> int:
         """So many seconds ago."""
-        return int(time.time()) - seconds
+        return int(self.now()) - seconds
 
     def restart(self) -> None:
-        """Nothing to begin again: the machine's time goes on."""
+        """Go on with the machine's time."""
+        self._ahead = 0
 
 
 class SeededSource:
@@ -86,6 +95,10 @@ class SeededSource:
     def now(self) -> float:
         """The latest tick."""
         return float(_SEEDED_START + self._ticks)
+
+    def set(self, now: float) -> None:
+        """Tick on from there."""
+        self._ticks = int(now) - _SEEDED_START
 
     def stamp(self) -> str:
         """The next tick."""

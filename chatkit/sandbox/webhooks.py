@@ -71,6 +71,8 @@ class Webhooks(Room):
         self.created = Fields.all_of((*listed, secret))
         self.updated = self.created if profile.patch_echoes_secret else self.item
         self.table = self.store.table("webhooks", first_id=41)
+        unasked = profile.unasked_events == "inbound_and_status"
+        self._unasked = frozenset({STATUS, profile.event_kind_inbound} if unasked else ())
 
     def list(self, grant: Grant, values: Sequence[str], query: str, body: Any) -> Answer:
         """Answer with all webhooks; never with their secrets."""
@@ -121,12 +123,12 @@ class Webhooks(Room):
         return self.replies.updated(dumps(record).encode(), "Webhook updated")
 
     def active(self, account: str, kind: str) -> Sequence[ActiveWebhook]:
-        """The active webhooks that ask for events of this kind."""
+        """The active webhooks that events of this kind go to: those that ask for it, or all."""
         return [
             _receiver(row, record)
             for row in self.table.rows(account)
             if (record := json.loads(row.item))["is_active"]
-            and not {"*", kind}.isdisjoint(record["events"])
+            and (kind in self._unasked or not {"*", kind}.isdisjoint(record["events"]))
         ]
 
     def receiver(self, account: str, webhook_id: int) -> ActiveWebhook | None:

@@ -396,6 +396,19 @@ def test_faults_are_set_shown_and_ended(admin: Ask, api: Ask) -> None:
     assert api("GET", f"{ROOT}/contacts")[0] == 200
 
 
+def test_the_clock_is_set_moved_and_shown(admin: Ask) -> None:
+    at = {"to": "2031-03-01T10:00:00+01:00", "forward": 60}
+    assert admin("POST", "/_sandbox/clock", at) == (200, {"now": "2031-03-01T09:01:00+00:00"})
+    assert admin("GET", "/_sandbox/clock")[1]["now"].startswith("2031-03-01T09:01:")
+    wrong: dict[str, object]
+    for wrong in (
+        {"to": "2031-03-01T10:00:00"}, {"to": "noon"}, {"to": 5}, {"forward": "1"},
+        {"forward": True}, {"forward": 1e300}, {"back": 1},
+    ):  # fmt: skip
+        status, answer = admin("POST", "/_sandbox/clock", wrong)
+        assert status == 422 and answer["error"], wrong
+
+
 @pytest.mark.parametrize("seed", ["empty", "demo"])
 def test_a_reset_goes_back_to_the_seed_and_keeps_the_tokens(seed: Any) -> None:
     with Sandbox(seed=seed) as sandbox:

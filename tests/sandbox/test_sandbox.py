@@ -1,5 +1,8 @@
 """The sandbox as a whole: the same at every run, and begun again."""
 
+import json
+from datetime import UTC, datetime, timedelta
+
 import pytest
 from caller import Caller
 from listening import answering, listening
@@ -127,3 +130,65 @@ def test_what_cannot_be_json_is_not_delivered():
 def test_only_a_receiver_can_be_allowed():
     with Sandbox(seed="empty") as sandbox, pytest.raises(BadReceiver):
         sandbox.allow("http://user@hooks.example/")
+
+
+# --- faults and clock -----------------------------------------------------------------
+
+
+def read(sandbox, path="contacts"):
+    headers = {"authorization": f"Bearer {sandbox.token}"}
+    target = f"/api/business/public/channels/chat/accounts/1001/{path}"
+    return sandbox.answer("GET", target, headers, b"")
+
+
+def test_faults_are_set_in_python_and_ended():
+    with Sandbox(seed="empty") as sandbox:
+        sandbox.faults(server_errors={"before": 1}, seed=3)
+        assert read(sandbox)[0] in (500, 502, 503, 504)
+        assert sandbox.front.faults.shown() == {"5xx": {"before": 1}, "seed": 3}
+        with pytest.raises(ValueError, match="429 must be a number from 0 to 1"):
+            sandbox.faults(rate_limited=2)
+        with pytest.raises(ConnectionError):
+            sandbox.faults(dropped=1)
+            read(sandbox)
+        sandbox.faults()
+        assert read(sandbox)[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("form", "told"),
+    [
+        ("seconds", {"retry-after": "90"}),
+        ("date", {"retry-after": "Mon, 05 Jan 2026 08:01:30 GMT"}),
+        ("reset_header", {"x-ratelimit-reset": "1767600090"}),
+        ("none", {}),
+    ],
+)
+def test_a_429_of_a_fault_tells_when_to_come_back_as_the_profile_says(form, told):
+    profile = ServiceProfile(rate_limit_form=form)
+    with Sandbox(seed="empty", profile=profile) as sandbox:
+        sandbox.faults(rate_limited=1, retry_after=90)
+        status, headers, _ = read(sandbox)
+    assert status == 429
+    assert {n: v for n, v in headers.items() if n in ("retry-after", "x-ratelimit-reset")} == told
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_the_clock_is_set_and_moved_and_stamps_what_happens(kept, tmp_path):
+    options = {"path": tmp_path / "a.db"} if kept else {"seed": "empty"}
+    with Sandbox(**options) as sandbox:
+        before = sandbox.clock()
+        assert sandbox.clock(datetime(2031, 2, 28, 23, 0, tzinfo=UTC)).year == 2031
+        moved = sandbox.clock(forward=timedelta(days=2))
+        assert (moved.month, moved.day) == (3, 2)
+        assert read(sandbox)[1]["date"].startswith("Sun, 02 Mar 2031 23:00:")
+        Caller(sandbox).webhook("https://a.example/")
+        [hook] = json.loads(read(sandbox, "webhooks")[2])["data"]
+        assert hook["created_at"].startswith("2031-03-02T23:00:")
+        sandbox.clock(forward=timedelta(days=-1))
+        assert read(sandbox)[1]["date"].startswith("Sat, 01 Mar 2031 23:00:")
+        for wrong in (datetime(2031, 1, 1), datetime(1969, 1, 1, tzinfo=UTC)):
+            with pytest.raises(ValueError, match=r"offset|years"):
+                sandbox.clock(wrong)
+        sandbox.reset()
+        assert sandbox.clock() - before < timedelta(days=1)

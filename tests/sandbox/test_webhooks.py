@@ -196,3 +196,26 @@ def test_the_kinds_of_the_profile_can_be_asked_for_where_others_are_refused():
     call = under(unknown_event="refuse", event_kind_media="media.came")
     assert call.webhook(events=["media.came", "chat.raw"]).status == 201
     assert call.webhook("https://hooks.example/b", events=["chat.message.media"]).status == 422
+
+
+@pytest.mark.parametrize("unasked", ["none", "inbound_and_status"])
+def test_messages_of_customers_and_statuses_go_where_rule_1_is_read_so(unasked):
+    """Events, rule 1: each active URL receives them; whether `events` filters, is not said."""
+    profile = ServiceProfile(unasked_events=unasked)
+    with Sandbox(seed="empty", profile=profile) as sandbox:
+        call = Caller(sandbox)
+        for name, events in {"all": ["*"], "status": ["chat.message.status"], "no": []}.items():
+            call("POST", "/webhooks", {"url": f"https://{name}.example/", "events": events})
+        call("POST", "/webhooks", {"url": "https://off.example/", "events": ["*"],
+                                   "is_active": False})  # fmt: skip
+        found = {
+            kind: [
+                w.url[8:].partition(".")[0] for w in sandbox.service.webhooks.active("1001", kind)
+            ]
+            for kind in ("chat.message.status", "chat.message.inbound", "chat.message.outbound")
+        }
+    everyone = ["all", "status", "no"]
+    filtered = [["all", "status"], ["all"], ["all"]]
+    assert list(found.values()) == (
+        filtered if unasked == "none" else [everyone, everyone, ["all"]]
+    )
