@@ -134,7 +134,8 @@ class Client:
 def connect(to: str | Sandbox | None = None) -> Client:
     """Open an account: a named connection, or whatever is configured, else the sandbox.
 
-    Says in one line what it connected to, so that nobody edits live data unawares.
+    Says in one line what it connected to, so that nobody edits live data unawares, and in
+    another one that a run of this account was interrupted, if so.
 
     Args:
         to: The name of a connection kept by `chatkit login NAME`, or a `Sandbox`. Without
@@ -152,7 +153,7 @@ def connect(to: str | Sandbox | None = None) -> Client:
             return _sandboxed(Sandbox(seed="demo"))
         kind = "on this machine" if connection.loopback else "live data"
         say(f"Connected to account {connection.account_id} at {connection.base_url}: {kind}.")
-        return Client._made(connection, Transport(connection))
+        return _told(Client._made(connection, Transport(connection)))
     if not hasattr(to, "answer"):
         raise TypeError("connect takes the name of a connection, a Sandbox, or nothing")
     return _sandboxed(to)
@@ -169,4 +170,15 @@ def _sandboxed(sandbox: Sandbox) -> Client:
         passing=sandbox.in_memory,
     )
     say("Connected to the sandbox: the whole service, in this process. Nothing leaves it.")
-    return Client._made(connection, Transport(connection, door=sandbox.answer))
+    return _told(Client._made(connection, Transport(connection, door=sandbox.answer)))
+
+
+def _told(client: Client) -> Client:
+    """Say that a run of the account was interrupted, if one was."""
+    from chatkit.bulk.journal import interrupted
+
+    # An account that ends with this process has no run from before.
+    connection = client.connection
+    if not connection.passing and (line := interrupted(connection.account)):
+        say(line)
+    return client

@@ -100,6 +100,26 @@ def account(value: object) -> str:
     return text
 
 
+def parts(account: str) -> tuple[str, str]:
+    """Take `Connection.account` apart: the address of the service, and the account id."""
+    where, _, account_id = account.rpartition(" account ")
+    return where, account_id
+
+
+def same_host(one: str, other: str) -> bool:
+    """Whether two base addresses of this machine differ in the port alone."""
+    first, second = (urlsplit(where) for where in (one, other))
+    if not first.hostname or not _is_loopback(
+        f"[{first.hostname}]" if ":" in first.hostname else first.hostname
+    ):
+        return False
+    return (first.scheme, first.hostname, first.path) == (
+        second.scheme,
+        second.hostname,
+        second.path,
+    )
+
+
 BaseAddress = Annotated[str, BeforeValidator(base_address)]
 AccountId = Annotated[str, BeforeValidator(account)]
 AccessToken = Annotated[Secret, BeforeValidator(access_token)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,9 @@ from chatkit.bulk.journal import prune as prune_journals
 from chatkit.bulk.plan import Plan
 from chatkit.bulk.undo import undoing
 from chatkit.client import Client, connect, open_clients
+from chatkit.connection import Connection, parts, same_host
 from chatkit.errors import InputError, JournalError, SettingsError
+from chatkit.progress import say
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,9 +26,11 @@ if TYPE_CHECKING:
 def runs(client: Client | None = None) -> pd.DataFrame:
     """List the runs of this machine, the latest first, indexed by run.
 
-    The columns are `started` (UTC), `account`, `noun`, `changes` (how many rows), `applied`,
-    `unknown` and `not_sent` (how many of them), `state` (finished, open or damaged) and
-    `undoes` (the run that it took back).
+    The columns are `started` and `ended` (UTC; an open run has not ended), `connection` (its
+    name, if it has one), `account`, `noun`, `changes` (how many rows), `applied`, `unknown` and
+    `not_sent` (how many of them), `state`, `undoes` (the run that it took back) and
+    `taken_back` (when it was taken back itself, UTC). The state is one of "finished", "open"
+    (`resume` goes on with it), "taken back", "partly taken back" and "damaged".
 
     Args:
         client: Only the runs of its account.
@@ -34,7 +38,26 @@ def runs(client: Client | None = None) -> pd.DataFrame:
     account = None if client is None else client.connection.account
     paths = [path for passing in (True, False) for path in journals(home(passing))]
     found = [_told(path) for path in sorted(paths, key=lambda path: path.name, reverse=True)]
+    _mark_undone(found)
     return table.runs([run for run in found if account in (None, run["account"])])
+
+
+def _mark_undone(found: Sequence[dict[str, Any]]) -> None:
+    """Say of each run whether another has taken it back; the latest come first.
+
+    A run that was taken back itself has taken nothing back any more.
+    """
+    undone: dict[str, list[dict[str, Any]]] = {}
+    for run in found:
+        by = undone.get(run["run"], [])
+        back = sum(one["applied"] for one in by)
+        if back and run["state"] in ("finished", "open"):
+            run["taken_back"] = max(one["ended"] or one["started"] for one in by)
+            if run["state"] == "finished":
+                whole = back >= run["applied"]
+                run["state"] = "taken back" if whole else "partly taken back"
+        if run["undoes"] and run["state"] not in ("taken back", "damaged"):
+            undone.setdefault(run["undoes"], []).append(run)
 
 
 def journal(run: str | pd.DataFrame) -> pd.DataFrame:
@@ -60,6 +83,7 @@ def resume(
     concurrency: int = 8,
     rate: float | None = None,
     settle: float | None = None,
+    moved: bool = False,
 ) -> pd.DataFrame:
     """Go on with a run that was interrupted, and return what is true of all its rows.
 
@@ -72,6 +96,9 @@ def resume(
         concurrency: Calls under way at once.
         rate: Calls a second at most.
         settle: Seconds until it is believed that a lost change will not land any more.
+        moved: Say that the client's account is the one of the run, although its service has
+            another address now. A service on this machine that has only taken another port
+            needs no more than its client.
 
     Raises:
         JournalError: There is no such run, or its journal is damaged.
@@ -80,14 +107,18 @@ def resume(
     """
     accessor.register()
     with Journal.open(find(_name(run)), reading=True) as kept:
-        plan = Plan.of_run(kept, _desk(kept.header, client))
+        plan = Plan.of_run(kept, _desk(kept.header, client, moved))
     return plan.apply(
         concurrency=concurrency, rate=rate, settle=settle, many=True, irreversible=True
     )
 
 
 def undo(
-    run: str | pd.DataFrame, client: Client | None = None, *, include_adopted: bool = False
+    run: str | pd.DataFrame,
+    client: Client | None = None,
+    *,
+    include_adopted: bool = False,
+    moved: bool = False,
 ) -> Plan:
     """Make the plan that takes a run back. Nothing happens until you apply it.
 
@@ -99,6 +130,7 @@ def undo(
         client: Its account; needed if the run's connection has no name and is not open here.
         include_adopted: Delete also what was found after a lost answer to a create: it looks
             like ours, but somebody else may have made it at the same time.
+        moved: As for `resume`.
 
     Raises:
         JournalError: There is no such run, or its journal is damaged.
@@ -106,7 +138,7 @@ def undo(
     """
     accessor.register()
     with Journal.open(find(_name(run)), reading=True) as kept:
-        return undoing(kept, _desk(kept.header, client), include_adopted=include_adopted)
+        return undoing(kept, _desk(kept.header, client, moved), include_adopted=include_adopted)
 
 
 def prune(days: float = 90, *, runs: Collection[str] = ()) -> list[str]:
@@ -134,17 +166,54 @@ def _name(run: str | pd.DataFrame) -> str:
     return name
 
 
-def _desk(header: Header, client: Client | None) -> Desk:
+def _desk(header: Header, client: Client | None, moved: bool) -> Desk:
     """Find the room of a run: in the client that was passed, one that is open, or a new one."""
-    if client is None:
-        client = next((c for c in open_clients() if c.connection.account == header.account), None)
+    passed = client is not None
+    there = next((c for c in open_clients() if c.connection.account == header.account), None)
+    client = client or there
     if client is None and header.connection is not None:
         with suppress(SettingsError):  # said below, with what to do
             client = connect(None if header.connection == "environment" else header.connection)
-    if client is None or client.connection.account != header.account:
-        other = "" if client is None else f", not {client.connection.account}"
-        raise SettingsError(f"This run belongs to {header.account}{other}: pass its client.")
+    if client is None:
+        raise SettingsError(f"This run belongs to {header.account}: pass its client.")
+    if client.connection.account != header.account:
+        _check_moved(header, client.connection, passed and (moved or None), there is not None)
     return client.desk(header.noun)
+
+
+def _check_moved(header: Header, to: Connection, said: bool | None, both: bool) -> None:
+    """Let a run go on at another address when the person says that it is the same account.
+
+    Two services may have accounts of one id, and then a run would land among the data of
+    strangers. So passing the client is enough only where the port of a service on this machine
+    has changed, and no client of the old address is open; else `moved=True` must say it.
+
+    Args:
+        header: What is known of the run.
+        to: The account of the client.
+        said: True with `moved=True`, None without it, False if no client was passed.
+        both: Whether a client of the old address is open, so that both services are there.
+
+    Raises:
+        SettingsError: It is another account, or nobody has said that it is the same.
+    """
+    (was, account_id), (where, _) = parts(header.account), parts(to.account)
+    if account_id != to.account_id or to.passing:
+        raise SettingsError(
+            f"This run belongs to {header.account}, not {to.account}: pass its client."
+        )
+    if said is False:
+        raise SettingsError(
+            f"This run belongs to {header.account}, and {to.name} is {to.account} now: if that "
+            "is the same account, pass its client and moved=True."
+        )
+    if not said and (both or not same_host(was, where)):
+        raise SettingsError(
+            f"This run belongs to {header.account}, and this client is of {to.account}: the "
+            "same account id at another address. If it is the same account of the same "
+            "service, say moved=True; if it is another service, pass the client of the first."
+        )
+    say(f"This run was applied at {was}. It is continued at {where}, account {account_id}.")
 
 
 def _told(path: Path) -> dict[str, Any]:
@@ -157,11 +226,14 @@ def _told(path: Path) -> dict[str, Any]:
                 counts = counted(folded(kept))
     except JournalError:
         nobody = dict.fromkeys(("account", "noun", "undoes"), "")
-        return {"run": path.stem, "started": None, "changes": 0, "state": "damaged", **nobody}
+        damaged = {"run": path.stem, "started": None, "ended": None, "changes": 0}
+        return damaged | {"applied": 0, "state": "damaged", "connection": "", **nobody}
     done = last is not None and last.what == "finished"
     return {
         "run": header.run,
         "started": header.started,
+        "ended": last.at if last is not None and done else None,
+        "connection": header.connection or "",
         "account": header.account,
         "noun": header.noun,
         "changes": header.changes,

@@ -65,7 +65,9 @@ def test_runs_are_listed_the_latest_first(sandbox, client):
     runs = chatkit.runs(client)
     assert runs.index.tolist() == [back.id, name_of(open_run), plan.id]
     assert runs.index.name == "run"
-    assert runs.drop(columns=["started", "account"]).to_dict("index") == {
+    told = runs.drop(columns=["started", "ended", "account", "taken_back"])
+    assert set(told.pop("connection")) == {"the sandbox"}
+    assert told.to_dict("index") == {
         back.id: {
             "noun": "contact", "changes": 3, "applied": 3, "unknown": 0, "not_sent": 0,
             "state": "finished", "undoes": plan.id,
@@ -76,13 +78,31 @@ def test_runs_are_listed_the_latest_first(sandbox, client):
         },
         plan.id: {
             "noun": "contact", "changes": 3, "applied": 3, "unknown": 0, "not_sent": 0,
-            "state": "finished", "undoes": "",
+            "state": "taken back", "undoes": "",
         },
     }  # fmt: skip
+    assert runs["taken_back"].tolist() == [pd.NaT, pd.NaT, runs.loc[back.id, "ended"]]
+    assert runs["ended"].isna().tolist() == [False, True, False]
     assert runs["account"].unique().tolist() == [client.connection.account]
     assert str(runs["started"].dtype).endswith(", UTC]")
     assert (pd.Timestamp.now("UTC") - runs["started"]).dt.total_seconds().between(0, 60).all()
     assert sandbox.token not in runs.to_csv()
+
+
+def test_runs_say_what_was_taken_back_in_part_and_what_is_there_again(sandbox, client):
+    ids = people(sandbox, 12)
+    frame = client.contacts.frame()
+    frame.loc[ids[:2], "name"] = "Zoë"
+    first = client.contacts.plan(frame).apply()
+    call(sandbox, "PUT", f"contacts/{ids[0]}", name="Ana Cruz Díaz")  # somebody else, meanwhile
+    back = chatkit.undo(first, client).apply()
+    assert sorted(states(back)) == ["applied", "conflict"]
+    runs = chatkit.runs(client)["state"]
+    assert runs.tolist() == ["finished", "partly taken back"]
+    chatkit.undo(back, client).apply()
+    runs = chatkit.runs(client)
+    assert runs["state"].tolist() == ["finished", "taken back", "finished"]
+    assert runs["taken_back"].isna().tolist() == [True, False, True]
 
 
 def test_runs_of_other_accounts_are_not_among_those_of_a_client(client):
@@ -343,3 +363,120 @@ def test_journals_lie_in_the_users_own_folder_for_them_alone(sandbox, tmp_path, 
         assert oct(folder.stat().st_mode)[-3:] == "700"
         assert sandbox.token.encode() not in (folder / f"{plan.id}.db").read_bytes()
         assert chatkit.runs(client).index.tolist() == [plan.id]
+
+
+# --- an account that has moved ---------------------------------------------------------------
+
+
+def over_http(base_url, sandbox, token=None):
+    return chatkit.Client(base_url, sandbox.account_id, token or sandbox.token)
+
+
+@pytest.fixture
+def lasting(tmp_path, monkeypatch):
+    """A folder of journals of its own, for accounts that outlast this process."""
+    monkeypatch.setenv("CHATKIT_DATA", str(tmp_path / "data"))
+    return tmp_path / "data" / "runs"
+
+
+def test_a_run_goes_on_and_back_when_its_service_has_taken_another_port(sandbox, lasting, capsys):
+    with sandbox.serve() as before, over_http(before, sandbox) as client:
+        done = client.contacts.plan(newcomers(2)).apply()
+        weak = over_http(before, sandbox, sandbox.make_token("Chat Contacts, View"))
+        left = name_of(weak.contacts.plan(newcomers(2, 50)).apply())
+        weak.close()
+    with sandbox.serve() as after, over_http(after, sandbox) as client:
+        assert after != before
+        for use in (chatkit.resume, chatkit.undo):
+            with pytest.raises(chatkit.SettingsError, match="pass its client"):
+                use(left)  # nobody has said that it is the same account
+        capsys.readouterr()
+        assert states(chatkit.resume(left, client)) == ["applied"] * 2
+        assert f"applied at {before}. It is continued at {after}" in capsys.readouterr().out
+        back = chatkit.undo(done, client)
+        assert states(back.apply()) == ["applied"] * 2
+        assert len(active(sandbox, "contacts")) == 2
+        assert chatkit.runs().loc[back.id, "account"] == client.connection.account
+        assert chatkit.runs().loc[name_of(done), "state"] == "taken back"
+        assert states(chatkit.resume(back.id)) == ["applied"] * 2
+
+
+def test_a_client_of_another_service_is_asked_about_and_taken_when_said(sandbox, lasting):
+    """An account of the same id is there at both: it may be another service's."""
+    with sandbox.serve() as one, sandbox.serve() as two, over_http(one, sandbox) as first:
+        left = name_of(limited_over(one, sandbox).contacts.plan(newcomers(2)).apply())
+        with over_http(two, sandbox) as second:
+            for use in (chatkit.resume, chatkit.undo):
+                with pytest.raises(chatkit.SettingsError, match="moved=True") as caught:
+                    use(left, second)
+                assert one in str(caught.value) and two in str(caught.value)
+            assert active(sandbox, "contacts") == {}
+            assert states(chatkit.resume(left, second, moved=True)) == ["applied"] * 2
+            assert len(chatkit.undo(left, second, moved=True)) == 2
+        other = chatkit.Client(one, "1002", sandbox.token)
+        with other, pytest.raises(chatkit.SettingsError, match="pass its client"):
+            chatkit.resume(left, other, moved=True)
+        assert first.connection.account in chatkit.runs()["account"].tolist()
+
+
+def limited_over(base_url, sandbox):
+    return over_http(base_url, sandbox, sandbox.make_token("Chat Contacts, View"))
+
+
+@pytest.mark.parametrize("held", ["old", "new"])
+def test_a_run_that_has_moved_holds_the_locks_of_both_addresses(sandbox, lasting, held):
+    with sandbox.serve() as before, limited_over(before, sandbox) as weak:
+        left = name_of(weak.contacts.plan(newcomers(2)).apply())
+        old = weak.connection.account
+    with sandbox.serve() as after, over_http(after, sandbox) as client:
+        account_ = {"old": old, "new": client.connection.account}[held]
+        busy = pytest.raises(chatkit.AccountBusy, match="another run")
+        with lock(home(False), account_, "another run"), busy:
+            chatkit.resume(left, client)
+        assert states(chatkit.resume(left, client)) == ["applied"] * 2
+
+
+# --- what connect() says ---------------------------------------------------------------------
+
+
+def test_connect_says_that_a_run_was_interrupted_and_how_to_go_on(
+    sandbox, lasting, monkeypatch, capsys
+):
+    with sandbox.serve() as base_url:
+        monkeypatch.setenv("CHATKIT_BASE_URL", base_url)
+        monkeypatch.setenv("CHATKIT_ACCOUNT_ID", sandbox.account_id)
+        monkeypatch.setenv("CHATKIT_TOKEN", sandbox.token)
+
+        def said():
+            capsys.readouterr()
+            with chatkit.connect() as client:
+                lines = capsys.readouterr().out.splitlines()
+                account_ = client.connection.account
+            assert lines[0].startswith("Connected to account")
+            return lines[1:], account_
+
+        assert said()[0] == []
+        with limited_over(base_url, sandbox) as weak:
+            first, left = (name_of(weak.contacts.plan(newcomers(2, n)).apply()) for n in (0, 50))
+        [line], account_ = said()
+        assert f"A run of 2 changes, begun on {left[:4]}-" in line
+        assert f"chatkit.resume({left!r}) goes on" in line and "1 before it" in line
+        with lock(home(False), account_, left):
+            assert said()[0] == []  # it is at work
+        (lasting / f"{next(lasting.glob('*.lock')).stem}.holder").write_text("a dead process")
+        assert left in said()[0][0]
+        find(first).write_bytes(b"damaged")
+        with chatkit.connect() as client:
+            chatkit.resume(left, client)
+        assert said()[0] == []
+        with limited_over(base_url, sandbox) as weak:
+            weak.contacts.plan(newcomers(2, 90)).apply()
+        monkeypatch.setenv("CHATKIT_ACCOUNT_ID", "1002")
+        assert said()[0] == []  # a run of another account
+
+
+def test_the_sandbox_in_memory_says_nothing_of_runs(sandbox, client, capsys):
+    stopped(sandbox, client)
+    capsys.readouterr()
+    chatkit.connect(sandbox).close()
+    assert capsys.readouterr().out.count("\n") == 1

@@ -27,8 +27,11 @@ import msgspec
 
 from chatkit.bulk import journalfile, jsontext
 from chatkit.bulk.change import Change
-from chatkit.bulk.lock import lock
+from chatkit.bulk.lock import busy, lock
 from chatkit.errors import InputError, JournalError
+
+#: So many journals, the latest, are looked at for a run that was interrupted.
+_GLANCES = 100
 
 
 def _now() -> str:
@@ -314,6 +317,30 @@ def glance(path: Path) -> tuple[Header, Event | None]:
         return header, None
     n, what, at, text = last
     return header, Event(n, what, at, jsontext.detail(text))
+
+
+def interrupted(account: str) -> str:
+    """Say in one line that a run of an account has not come to its end; empty if none has.
+
+    A run that is at work at this moment is not meant. Only the latest journals that outlast
+    this process are looked at, so that it takes some milliseconds.
+    """
+    folder, found = home(False), []
+    for path in journals(folder)[-_GLANCES:]:
+        try:
+            header, last = glance(path)
+        except JournalError:
+            continue  # runs() lists it as damaged
+        if header.account == account and (last is None or last.what != "finished"):
+            found.append(header)
+    if not found or busy(folder, account):
+        return ""
+    latest, before = found[-1], len(found) - 1
+    more = f", as were {before} before it (chatkit.runs() lists them)" if before else ""
+    return (
+        f"A run of {latest.changes:,} changes, begun on {latest.started:.10}, was interrupted"
+        f"{more}: chatkit.resume({latest.run!r}) goes on with it."
+    )
 
 
 def prune(folder: Path, *, days: float = 90, runs: Collection[str] = ()) -> list[str]:

@@ -29,7 +29,7 @@ def lock(folder: Path, account: str, run: str = "") -> Iterator[None]:
         AccountBusy: Another apply holds it; the text says which. It is not waited for.
         JournalError: Nothing can be locked in that folder.
     """
-    name = sha256(account.encode()).hexdigest()[:32]  # an account's address is no file name
+    name = _name(account)
     # A lock that the kernel does not keep would outlive its process: it is never fallen back on.
     held = FileLock(folder / f"{name}.lock", mode=0o600, thread_local=False, fallback_to_soft=False)
     holder = folder / f"{name}.holder"  # apart: Windows lets nobody read a locked file
@@ -49,6 +49,28 @@ def lock(folder: Path, account: str, run: str = "") -> Iterator[None]:
     finally:
         holder.unlink(missing_ok=True)
         held.release()
+
+
+def busy(folder: Path, account: str) -> bool:
+    """Tell whether an apply is at work on an account, without keeping one from its lock.
+
+    A process that died leaves the file with its name behind, and only then the lock itself is
+    tried.
+    """
+    try:
+        if (folder / f"{_name(account)}.holder").exists():
+            with lock(folder, account):
+                return False
+    except AccountBusy:
+        return True
+    except JournalError:
+        return False  # nothing can be applied there either
+    return False
+
+
+def _name(account: str) -> str:
+    """Name the files of an account's lock: its address is no file name."""
+    return sha256(account.encode()).hexdigest()[:32]
 
 
 def _sign(holder: Path, run: str) -> None:

@@ -8,6 +8,7 @@ import os
 import secrets
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -194,7 +195,10 @@ class Plan:
             )
         connection = self._desk.transport.connection
         folder = home(connection.passing)
-        with interrupt or Interrupt() as interrupt, lock(folder, self.setting.account, self.id):
+        accounts = {self.setting.account, connection.account}  # two, for a run that has moved
+        with interrupt or Interrupt() as interrupt, ExitStack() as locks:
+            for account in sorted(accounts):
+                locks.enter_context(lock(folder, account, self.id))
             path = folder / f"{self.id}.db"
             with (
                 Journal.open(path)

@@ -122,12 +122,16 @@ def journal(events: Iterable[Any], rows: Sequence[Row]) -> pd.DataFrame:
 def runs(found: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """Make the frame of runs, indexed by run, the latest first."""
     columns = (
-        *("run", "started", "account", "noun", "changes", "applied", "unknown"),
-        *("not_sent", "state", "undoes"),
+        *("run", "started", "ended", "connection", "account", "noun", "changes", "applied"),
+        *("unknown", "not_sent", "state", "undoes", "taken_back"),
     )
-    frame = pd.DataFrame({name: [run.get(name, 0) for run in found] for name in columns})
-    frame["started"] = _moments(frame["started"])
-    texts = ("run", "account", "noun", "state", "undoes")
+    times = ("started", "ended", "taken_back")
+    frame = pd.DataFrame(
+        {name: [run.get(name, None if name in times else 0) for run in found] for name in columns}
+    )
+    for name in times:
+        frame[name] = _moments(frame[name])
+    texts = ("run", "connection", "account", "noun", "state", "undoes")
     return frame.astype(dict.fromkeys(texts, "str")).set_index("run")
 
 

@@ -48,7 +48,7 @@ def undoing(journal: Journal, desk: Desk, *, include_adopted: bool = False) -> P
         else:
             changes.append(_back(row, desk.of(row.change.code)))
     setting = Setting(
-        account=header.account,
+        account=desk.transport.connection.account,  # the run may have been applied elsewhere
         noun=header.noun,
         names=header.names,
         total=len(changes),
