@@ -14,7 +14,8 @@ from chatkit.answer import Envelope
 from chatkit.call import Call
 from chatkit.errors import BadAnswer, InputError, Problem
 from chatkit.profile import ServiceProfile
-from chatkit.record import SECRET, Body, Record
+from chatkit.record import Body, Record
+from chatkit.secret import hides
 
 if TYPE_CHECKING:
     from chatkit.flowjson.finding import Finding
@@ -175,8 +176,8 @@ class Endpoints(Generic[R]):
         """Pick from a live record what could be sent back: what an undo needs, and a replace."""
         sendable = set(self.body.updatable())
         if self.profile.unknown_fields == "ignore":
-            unknown = set(live.model_extra or ()) - set(self.body.model_fields)
-            sendable |= {name for name in unknown if not SECRET.search(name)}
+            unknown = {n: v for n, v in (live.model_extra or {}).items() if not hides(n, v)}
+            sendable |= unknown.keys() - self.body.model_fields.keys()
         fields = live.model_dump(mode="json", exclude_unset=True)
         return {n: v for n, v in fields.items() if n in sendable}
 

@@ -22,9 +22,11 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import UNSET, Raw
-from msgspec.json import decode
+from msgspec.json import decode, encode
 from msgspec.structs import astuple
 from pydantic import BaseModel
+
+from chatkit.secret import SECRET, hidden
 
 Kind = Literal["number", "text", "flag", "time", "json"]
 
@@ -106,6 +108,18 @@ def _moment(text: str | None) -> datetime | None:
     return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
 
 
+def _hidden(name: str, values: Sequence[Raw]) -> Sequence[Raw]:
+    """Put a mask in place of secrets in the JSON texts of a field that nobody knows."""
+    if not SECRET.search(name) and not any(
+        SECRET.search(bytes(value).decode("utf-8", "replace")) for value in values
+    ):
+        return values
+    try:
+        return [Raw(encode(hidden(name, decode(value)))) for value in values]
+    except _BROKEN as error:
+        raise WrongRows(f"field {name}: {error}") from None
+
+
 def _nested(values: Sequence[Raw]) -> bytes:
     return b"[" + b",".join(values) + b"]"
 
@@ -152,7 +166,8 @@ def collector_paused() -> Iterator[None]:
 class Columns:
     """Collects pages of records, as JSON text, into the columns of one DataFrame.
 
-    Fields that are not expected become columns of Python objects: nothing is dropped.
+    Fields that are not expected become columns of Python objects: nothing is dropped. In place
+    of what is a secret by its name they have a mask.
 
     Args:
         expected: The documented fields and their kinds, in the order of the columns.
@@ -161,6 +176,7 @@ class Columns:
     def __init__(self, expected: Mapping[str, Kind]) -> None:
         self.rows = 0
         self._kinds = dict(expected)
+        self._known = frozenset(expected)
         self._unseen = list(expected)
         self._optional: set[str] = set()
         self._waiting: list[msgspec.Struct] = []
@@ -269,6 +285,8 @@ class Columns:
                     continue
                 blank = Raw(b"null") if kind == "json" else None
                 values = tuple(blank if value is UNSET else value for value in values)
+            if name not in self._known:
+                values = tuple(_hidden(name, values))
             chunk[name] = self._array(name, kind, values)
         self._unseen = [name for name in self._unseen if name not in chunk]
         self._chunks.append((len(rows), chunk))

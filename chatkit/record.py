@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import inspect
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache, wraps
 from types import UnionType
 from typing import Annotated, Any, ClassVar, Union, get_args, get_origin
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
 from pydantic_core import ErrorDetails
 
 from chatkit.errors import InputError, Problem
+from chatkit.secret import MASK, SECRET, hidden
 
 
 def _no_flag(value: Any) -> Any:
@@ -31,13 +38,23 @@ class Record(BaseModel):
     """One record as the service sent it.
 
     Fields the API document does not know are kept as attributes. Values of named kinds
-    (a status, an event kind) are plain text, so a new one is never refused.
+    (a status, an event kind) are plain text, so a new one is never refused. What such a
+    field holds under a name that secrets have is not taken in.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True, hide_input_in_errors=True)
 
     #: What a list shows of a record; `get` may show more.
     listed: ClassVar[tuple[str, ...]] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _hide(cls, fields: Any) -> Any:
+        """Put a mask in place of secrets in fields that the API document does not know."""
+        if not isinstance(fields, dict) or fields.keys() <= cls.model_fields.keys():
+            return fields
+        known = cls.model_fields
+        return {n: v if n in known else hidden(n, v) for n, v in fields.items()}
 
 
 class Body(BaseModel):
@@ -193,8 +210,6 @@ _REASONS = {
     "string_too_short": "must not be empty",
     "string_type": "must be text",
 }
-#: Names of fields whose values are never shown or kept.
-SECRET = re.compile("secret|token|password|authorization", re.IGNORECASE)
 
 
 def _reason(detail: ErrorDetails, value: object) -> str:
@@ -258,5 +273,5 @@ def described(method: Any, body: type[Body], record: type[Record]) -> Any:
 
 
 def _short(value: object, field: str = "") -> str:
-    text = "(not shown)" if SECRET.search(field) else repr(value)
+    text = MASK if SECRET.search(field) else repr(value)
     return text if len(text) <= 60 else text[:59] + "…"

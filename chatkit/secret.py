@@ -1,16 +1,51 @@
-"""Secret: an access token or a signing secret, which never shows itself."""
+"""Secret: an access token or a signing secret, which never shows itself.
+
+What a service shows under a name that secrets have is hidden too: see `hidden`.
+"""
 
 from __future__ import annotations
 
 import hmac
 import re
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from pydantic_core import CoreSchema, core_schema
 
 from chatkit.errors import SettingsError
 
 MASK = "(not shown)"  # has spaces, so that it can never be taken for a token itself
+
+#: Names of fields whose values are never shown or kept.
+SECRET = re.compile(
+    "secret|token|passw|passphrase|authorization|credential|bearer"
+    "|(api|auth|access|private|signing|encryption)[-_ ]?key",
+    re.IGNORECASE,
+)
+#: Characters that a secret has at least, to be masked wherever its text stands. A shorter one
+#: stands in ordinary words too: the token "test" was masked in the name "Contest". None of
+#: this length does, nor is a telephone number so long (15 digits); 16 are 64 bits in hex.
+LEAST = 16
+
+
+def hidden(name: str, value: Any) -> Any:
+    """Return a value with the mask in place of what is a secret by its name, at any depth.
+
+    True, false and null stay: `has_signing_secret` tells nothing.
+    """
+    if SECRET.search(name) and not isinstance(value, bool | None):
+        return MASK
+    if isinstance(value, dict):
+        return {key: hidden(str(key), one) for key, one in value.items()}
+    return [hidden("", one) for one in value] if isinstance(value, list) else value
+
+
+def hides(name: str, value: Any) -> bool:
+    """Tell whether `hidden` has put a mask into a value: it is not what the service has."""
+    if isinstance(value, dict):
+        return any(hides(str(key), one) for key, one in value.items())
+    if isinstance(value, list):
+        return any(hides(name, one) for one in value)
+    return value == MASK or (SECRET.search(name) is not None and isinstance(value, str))
 
 
 class Secret:

@@ -31,7 +31,7 @@ from chatkit.answer import Answer
 from chatkit.call import Call
 from chatkit.connection import API_PREFIX, Connection
 from chatkit.errors import BadAnswer, CallError, InDoubt, SettingsError, Unreachable
-from chatkit.secret import MASK
+from chatkit.secret import LEAST, MASK
 
 #: A service in this process: method, target, header fields, body -> status, fields, body.
 Door = Callable[[str, str, Mapping[str, str], bytes], tuple[int, Mapping[str, str], bytes]]
@@ -93,9 +93,26 @@ class Wire:
             return _failure(call, error)
         if isinstance(body, str):
             return BadAnswer(call, f"the answer {body}", status=response.status_code)
-        # What comes back is shown to people, and may repeat the token.
-        body = body.replace(self._token.reveal().encode(), MASK.encode())
-        return Answer(call, response.status_code, response.headers, body)
+        return Answer(call, response.status_code, *self._masked(response.headers, body))
+
+    def _masked(self, fields: httpx.Headers, body: bytes) -> tuple[httpx.Headers, bytes]:
+        """Mask the token in what came back: it is shown to people, and may repeat it."""
+        if len(self._token.reveal()) < LEAST:
+            return fields, body
+        for spelling in self._spellings():
+            body = body.replace(spelling, MASK.encode())
+        token = self._token.reveal().lower()  # header values are compared in lower case
+        if any(token in value.lower() for value in fields.values()):
+            fields = httpx.Headers(
+                [(n, MASK if token in v.lower() else v) for n, v in fields.multi_items()]
+            )
+        return fields, body
+
+    def _spellings(self) -> list[bytes]:
+        """How the token may be written in a body: as it is, and as JSON may write it."""
+        token = self._token.reveal()
+        quoted = token.replace("\\", "\\\\").replace('"', '\\"')
+        return [text.encode() for text in {token, quoted, quoted.replace("/", "\\/")}]
 
     def _fields(self, content: bytes | None) -> dict[str, str]:
         """The header fields of every call."""

@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from bent import Bend, Bent, drop, put
+from documents import document
 from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec import Raw
@@ -497,3 +498,46 @@ def test_a_name_that_the_service_sends_is_kept():
     with bent_client(put("contacts", "list", name="Ana of the service")) as client:
         client.contacts.create(**ANA)
         assert list(client.contacts.frame()["name"]) == ["Ana of the service"]
+
+
+UNKNOWN = {
+    "signing_secret": SECRET,
+    "auth_token": SECRET,
+    "api_key": 17,
+    "has_password": True,
+    "settings": {"proxy": [{"password": SECRET}], "region": "eu"},
+    "colour": "red",
+}
+
+
+@pytest.mark.parametrize("room", ["webhooks", "flows", "contacts"])
+def test_what_is_called_like_a_secret_is_hidden_on_the_way_in(room, tmp_path):
+    """In records, frames, plans and journals: it is never taken in."""
+    bodies = {
+        "webhooks": {"url": "https://example.com", "events": ["*"]},
+        "flows": {
+            "name": "Visit",
+            "template_name": "default",
+            "flow_json": document("A"),
+        },
+        "contacts": ANA,
+    }
+    edited = {"webhooks": ("is_active", False), "contacts": ("name", "Bo Li")}
+    with bent_client(put(room, "list get create update", **UNKNOWN)) as client:
+        resource = getattr(client, room)
+        made = resource.create(**bodies[room])
+        frame = resource.frame()
+        shown = [made, resource.get(made.id), frame.to_dict(), frame.attrs]
+        if room in edited:
+            plan = resource.plan(frame.assign(**dict([edited[room]])))
+            plan.save(tmp_path / "plan.json")
+            result = plan.apply()
+            assert result.state.isin(["applied", "differs"]).all()
+            shown += [plan, plan._repr_html_(), result.to_dict(), [*plan.changes]]
+            shown += [(tmp_path / "plan.json").read_text()]
+        assert SECRET not in "".join(map(repr, shown))
+    row = frame.iloc[0]
+    assert row.signing_secret == row.auth_token == row.api_key == "(not shown)"
+    assert row.settings == {"proxy": [{"password": "(not shown)"}], "region": "eu"}
+    assert (row.has_password, row.colour) == (True, "red")
+    assert made.signing_secret == "(not shown)" and made.colour == "red"

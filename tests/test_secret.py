@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
 from chatkit.errors import SettingsError
-from chatkit.secret import MASK, Secret, access_token
+from chatkit.secret import MASK, Secret, access_token, hidden, hides
 
 MARKER = "tok_5f3a9c1e77"
 
@@ -134,3 +134,31 @@ def test_an_accepted_access_token_is_visible_ascii_and_nothing_else(text: str) -
         return
     assert token == text.strip()
     assert token and all("!" <= c <= "~" for c in token)
+
+
+# --- what a service shows under the names that secrets have -----------------------------
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("signing_secret", "webhookSecret", "auth_token", "refreshToken", "api_key", "apiKey"),
+        *("X-Api-Key", "password", "passwd", "Authorization", "client_credentials", "private_key"),
+    ],
+)
+def test_a_secret_is_hidden_by_its_name_at_any_depth(name: str) -> None:
+    for value in (MARKER, 17, 1.5, [MARKER], {"x": MARKER}):
+        deep = hidden("config", {"a": [{"b": {name: value, "c": "kept"}}], name: value})
+        assert deep == {"a": [{"b": {name: MASK, "c": "kept"}}], name: MASK}
+        assert hidden(name, value) == MASK
+        assert hides("config", deep) and hides(name, MASK)
+    for value in (True, False, None):
+        assert hidden(name, value) is value
+        assert not hides(name, value)
+
+
+@pytest.mark.parametrize("name", ["name", "key", "keyboard", "author", "passenger", "authors"])
+def test_other_names_stay_as_they_are(name: str) -> None:
+    value = {name: ["Ann", 1, {"": None}]}
+    assert hidden("config", value) == value
+    assert not hides("config", value)

@@ -59,7 +59,7 @@ from chatkit.errors import (
     SettingsError,
     Unreachable,
 )
-from chatkit.secret import Secret
+from chatkit.secret import LEAST, MASK, Secret
 from chatkit.transport import Transport
 from chatkit.wire import MAX_ANSWER, Wire, proxy_for
 
@@ -721,3 +721,31 @@ def test_a_token_that_comes_back_in_an_answer_is_masked(status: int, kind: str) 
     with pytest.raises(ChatkitError) as caught:
         Transport(connection, door=echo, deadline=0.5).send(Call("POST", ("flows",), body={}))
     assert TOKEN not in str(caught.value)
+
+
+def told(token: str, body: bytes, **headers: str) -> Answer:
+    """What a client knows of an answer to a call with this token."""
+
+    def echo(*_: object) -> tuple[int, dict[str, str], bytes]:
+        return 200, {"content-type": "application/json", **headers}, body
+
+    connection = Connection(base_url="http://localhost", account_id="1", token=Secret(token))
+    return Transport(connection, door=echo).answer(Call("GET", ("contacts",)))
+
+
+@pytest.mark.parametrize("token", ["test", "4915112345678", "a", "x" * (LEAST - 1)])
+def test_a_short_token_is_left_where_it_stands_in_other_words(token: str) -> None:
+    """The name "Contest" was shown as "Con(not shown)", and would have been written back so."""
+    body = json.dumps({"success": True, "data": {"first_name": f"Con{token}"}}).encode()
+    assert told(token, body).body == body
+
+
+@pytest.mark.parametrize("token", [TOKEN, 'a/b\\c"d' * 3, "y" * LEAST])
+def test_a_token_is_masked_however_json_spells_it_and_in_header_fields(token: str) -> None:
+    spelled = json.dumps({"success": True, "data": token})
+    for body in (spelled, spelled.replace("/", "\\/"), token):
+        answer = told(token, body.encode(), server=f"for {token.upper()}", date="today")
+        assert MASK.encode() in answer.body
+        for text in (token, json.dumps(token)[1:-1], json.dumps(token)[1:-1].replace("/", "\\/")):
+            assert text.encode() not in answer.body
+        assert (answer.headers["server"], answer.headers["date"]) == (MASK, "today")

@@ -15,7 +15,7 @@ from chatkit.bulk.plan import Refused
 from chatkit.bulk.value import values as shown
 from chatkit.endpoints import Endpoints
 from chatkit.errors import Problem
-from chatkit.record import SECRET
+from chatkit.secret import MASK, SECRET
 
 if TYPE_CHECKING:
     from chatkit.flowjson.finding import Finding
@@ -86,7 +86,7 @@ class Cells:
 
     def refuse(self, row: int, column: str, value: Any, reason: str, next_step: str) -> None:
         """Refuse one cell of a row."""
-        text = "(not shown)" if SECRET.search(column) else shown(value)
+        text = MASK if SECRET.search(column) else shown(value)
         self._refuse(row, column, text, reason, next_step)
 
     def _refuse(self, row: int, column: str, text: str, reason: str, next_step: str) -> None:

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 from chatkit.bulk.change import Change
 from chatkit.bulk.value import Shown, differences, many, pair, shown, small, squeezed, words
-from chatkit.record import SECRET
-from chatkit.secret import MASK
+from chatkit.secret import MASK, SECRET
 
 FIELDS, DEPTH = 8, 3  #: lines of one change, and of one nested value in it
 LABEL = 48  #: characters of the name of a record, a field or a row
