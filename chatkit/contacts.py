@@ -57,6 +57,8 @@ class Contact(Record):
 
 
 def _digits(text: str) -> str:
+    if not re.search("[0-9]", text):
+        raise ValueError("must be digits only: this is no telephone number")
     if not re.fullmatch("[0-9]+", text):
         raise ValueError("must be digits only, without the country code (Contacts, rule 1)")
     return text
@@ -93,6 +95,7 @@ class Contacts(Resource[Contact]):
     record = Contact
     body = ContactBody
     unique = True
+    restores = True
     natural_key = ("country_code", "number")
     weighed = _PARTS
     instead: ClassVar[Mapping[str, str]] = dict.fromkeys(

@@ -41,6 +41,7 @@ class Endpoints(Generic[R]):
     paged: ClassVar[bool] = True
     update_method: ClassVar[str] = "PUT"
     unique: ClassVar[bool] = False  #: whether the service refuses a second record of one name
+    restores: ClassVar[bool] = False  #: whether creating a deleted record brings it back
     natural_key: ClassVar[tuple[str, ...]]  #: the fields that name a record for people
     instead: ClassVar[Mapping[str, str]] = {}  #: what to edit in place of what cannot be written
     lost: ClassVar[str] = ""  #: what is lost with the answer to a create
@@ -211,6 +212,11 @@ class Endpoints(Generic[R]):
         return ()
 
     # --- what a plan asks -----------------------------------------------------------
+
+    @property
+    def single(self) -> bool:
+        """Whether the service refuses a second record with the same `named_by`."""
+        return self.unique
 
     def named_by(self) -> tuple[str, ...]:
         """Name the fields that tell one record from another, beside its key."""

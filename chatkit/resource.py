@@ -22,6 +22,7 @@ from chatkit.transport import Transport
 if TYPE_CHECKING:
     import pandas as pd
 
+    from chatkit.bulk.draft import Existing
     from chatkit.bulk.plan import Plan
     from chatkit.frame import Columns
 
@@ -173,23 +174,32 @@ class Resource(Endpoints[R]):
         frame: pd.DataFrame | None = None,
         delete: Iterable[Any] | None = None,
         *,
+        existing: Existing = "fill",
         skip_invalid: bool = False,
         other_account: bool = False,
         duplicates: bool = False,
     ) -> Plan:
         """Show what an edited frame would change. Nothing is sent before `plan.apply()`.
 
-        Rows are found by their key, or by what names a record if they have none; a row that
-        is not found becomes a create. Only edited cells that can be written count. An empty
-        cell (NA) and an absent column are left alone, `""` clears a field. A row that is
-        missing from the frame is not deleted: name it in `delete`, or set a column `delete`.
+        A row with a key is an edit of that record. A row without one becomes a create, unless
+        a record exists that it names (by number, name or address): `existing` says what
+        becomes of that. Only edited cells that can be written count. An empty cell (NA) and an
+        absent column are left alone, `""` clears a field. A row that is missing from the frame
+        is not deleted: name it in `delete`, or set a column `delete`.
 
         Args:
             frame: What `frame()` gave, edited; or a frame of your own.
             delete: Keys of records to delete, or a frame that holds them.
+            existing: What becomes of an existing record that a row without a key names:
+                "fill" writes only fields that are empty there and shows the others as
+                skipped, with both values; "update" writes what the row says; "skip" writes
+                nothing; "refuse" refuses the rows that differ. A number with another country
+                code is a conflict in any case.
             skip_invalid: Plan the good rows although others cannot be planned.
-            other_account: Take a frame of another account: its ids are not looked at.
-            duplicates: Make new records although there are some of the same name.
+            other_account: Take a frame of another account: its ids, and what the service
+                sets, are ignored.
+            duplicates: Make new records although there are some of the same name, where the
+                service takes them.
 
         Raises:
             InputError: The frame as a whole cannot be planned. Single cells that cannot are
@@ -202,6 +212,7 @@ class Resource(Endpoints[R]):
             self,
             frame,
             delete,
+            existing=existing,
             skip_invalid=skip_invalid,
             other_account=other_account,
             duplicates=duplicates,

@@ -127,16 +127,54 @@ class Run:
     # --- the order of rows ----------------------------------------------------------
 
     def _groups(self, undone: list[Row]) -> Iterator[list[Row]]:
-        """What makes room, what changes, what is new; in a long plan a few of each first."""
+        """What makes room, what changes, what is new; in a long plan a few of each first.
+
+        An update that takes a number which another one gives away comes after that one: its
+        group begins when all of the group before have landed.
+        """
         fresh = self._fresh and len(undone) > CANARY_FROM
         for kind in ("delete", "update", "create"):
-            group = [row for row in undone if row.change.kind == kind]
-            first = group[:CANARY] if fresh and len(group) > CANARY else []
-            if first:
-                yield first
-                self._sing(first)
-            if rest := [row for row in group if not row.done]:
-                yield rest
+            for group in self._in_order([row for row in undone if row.change.kind == kind]):
+                first = group[:CANARY] if fresh and len(group) > CANARY else []
+                if first:
+                    yield first
+                    self._sing(first)
+                if rest := [row for row in group if not row.done]:
+                    yield rest
+
+    def _in_order(self, rows: list[Row]) -> list[list[Row]]:
+        """Part rows into groups, so that a natural key is given away before it is taken."""
+        gives: dict[tuple[str | None, str], int] = {}
+        takes: dict[int, tuple[str | None, str]] = {}
+        for row in rows:
+            change, endpoints = row.change, self._of(row)
+            named = endpoints.named_by()
+            if (
+                change.kind != "update"
+                or not endpoints.single
+                or change.after.keys().isdisjoint(named)
+            ):
+                continue
+            old, new = (
+                endpoints.natural(f) for f in (change.before, {**change.before, **change.after})
+            )
+            if old is not None and new is not None and old != new:
+                gives[change.code, old] = row.n
+                takes[row.n] = change.code, new
+        waits = {n: gives[name] for n, name in takes.items() if name in gives}
+        depth: dict[int, int] = {}
+        for start in waits:
+            way: list[int] = []
+            n = start
+            while n in waits and n not in depth and n not in way:
+                way.append(n)
+                n = waits[n]
+            for n in reversed(way):  # a ring, which no plan has, would begin anywhere
+                depth[n] = 1 + depth.get(waits[n], 0)
+        groups: list[list[Row]] = [[] for _ in range(1 + max(depth.values(), default=0))]
+        for row in rows:
+            groups[depth.get(row.n, 0)].append(row)
+        return groups
 
     def _sing(self, first: list[Row]) -> None:
         """Stop if the first rows of a kind did not go as planned: the others would not either."""

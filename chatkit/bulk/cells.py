@@ -42,8 +42,11 @@ class Cells:
         for refusal in edits.refused:
             self.refuse(*refusal)
 
-    def writable(self, name: str, rows: Rows) -> Iterator[tuple[int, Any]]:
-        """Yield what may be sent of a field for each of these rows; refuse the others."""
+    def writable(self, name: str, rows: Rows, *, sent: bool = True) -> Iterator[tuple[int, Any]]:
+        """Yield what may be sent of a field for each of these rows; refuse the others.
+
+        Without `sent` documents are not checked: they are only shown.
+        """
         body = self._room.body
         values = self._edits.values(name, rows)
         if not body.takes_text(name):  # empty text clears what cannot hold it, too
@@ -52,7 +55,7 @@ class Cells:
         numbers = rows.tolist()
         for place, problems in wrong.items():
             self.problems(numbers[place], problems)
-        document = name in self._room.documents
+        document = sent and name in self._room.documents
         for place, value in good.items():
             if not document or self._sound(numbers[place], name, value):
                 yield numbers[place], value

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import isfinite, isnan
 from typing import Any, Literal
 
-Kind = Literal["create", "update", "delete"]
+Kind = Literal["create", "update", "delete", "skip"]
 Undo = Literal["exactly", "with loss", "never"]
 
 
@@ -17,7 +17,8 @@ class Change:
 
     `before` holds what the plan knows of the record: for an update the fields that change,
     for a delete all that could be sent. A field that the service does not show is not in it.
-    `after` holds the fields to send; it is empty for a delete.
+    `after` holds the fields to send; it is empty for a delete. A skip sends nothing: it tells
+    of a row that met an existing record what that keeps, and what the row says instead.
     """
 
     row: Any  #: the label of the row in the frame's index

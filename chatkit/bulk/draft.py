@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import repeat
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ from chatkit.bulk.apply import Desk
 from chatkit.bulk.cells import Cells
 from chatkit.bulk.change import Change, Kind
 from chatkit.bulk.edits import Edits, compare
-from chatkit.bulk.keys import Identity, Natural, Rows
+from chatkit.bulk.keys import Identity, Mask, Natural, Rows
 from chatkit.bulk.plan import Plan, Refused, Setting
 from chatkit.bulk.same import same
 from chatkit.bulk.table import joined, none, records
@@ -25,6 +25,8 @@ from chatkit.snapshot import Snapshot, memory
 
 #: The field that tells when a record was last changed.
 SEEN = "updated_at"
+#: What becomes of a record that a row without a key has met; `Resource.plan` explains them.
+Existing = Literal["fill", "update", "skip", "refuse"]
 
 
 class Source(Desk, Protocol):
@@ -43,6 +45,7 @@ def draft(
     frame: pd.DataFrame | None,
     delete: Iterable[Any] | None = None,
     *,
+    existing: Existing = "fill",
     skip_invalid: bool = False,
     other_account: bool = False,
     duplicates: bool = False,
@@ -53,6 +56,9 @@ def draft(
     `source` is where the records are read and written, `room` what they are: for a frame of
     many templates the contents of any of them.
     """
+    if existing not in get_args(Existing):
+        choice = ", ".join(map(repr, get_args(Existing)))
+        raise InputError(f"existing= is one of {choice}, not {existing!r:.60}.")
     account = source.transport.connection.account
     theirs = None if frame is None else memory(frame).get("account")
     foreign = theirs not in (None, account)
@@ -73,20 +79,23 @@ def draft(
         frame = frame.reset_index(drop=room.key in frame.index.names).drop(
             columns=room.key, errors="ignore"
         )
-    key = tuple(map(str, base.index.names))
-    identity = Identity(room.noun, key, Natural(room.named_by(), joined), chosen=room.chosen)
-    edits = compare(frame, base, identity, duplicates=duplicates)
+    identity = _identity(room, base)
+    deletes = _Deletes(_keys(delete, room), base, identity)
+    edits = compare(frame, base, identity, duplicates=duplicates, gone=deletes.places)
     drafted = _Draft(source, room, base, frame, Cells(room, edits, broken=broken), edits)
+    drafted.foreign = foreign
+    drafted.meet(existing, edited=not snapshot.now)
     with collector_paused():
-        drafted.mark(_keys(delete, room), identity)
+        drafted.mark(deletes)
         drafted.rows()
-    if snapshot.now and frame is not None and any(c.before for c in drafted.changes.values()):
+    drafted.limit(len(base))
+    drafted.free()
+    if snapshot.now and not foreign and drafted.edited():
         drafted.notes.append(
             "The frame does not tell when it was read, so it was compared with what is there "
             "now: what others changed meanwhile looks like your edit."
         )
-    drafted.notes += drafted.cells.told({n: c.label for n, c in drafted.changes.items()})
-    drafted.limit(len(base))
+    drafted.tell()
     setting = Setting(
         account=account,
         noun=room.noun,
@@ -94,11 +103,12 @@ def draft(
         total=len(base),
         # Who has a unique name needs no list of those who were there before.
         known=() if room.unique else tuple(int(key) for key in base.index),
+        met=int(drafted.met.sum()),
     )
     return Plan(
         source,
         setting,
-        [drafted.changes[row] for row in sorted(drafted.changes)],
+        drafted.planned(),
         drafted.cells.refused,
         notes=drafted.notes,
         skip_invalid=skip_invalid,
@@ -119,6 +129,47 @@ def _keys(delete: Iterable[Any] | None, room: Endpoints[Any]) -> list[Any]:
     return list(dict.fromkeys(delete))
 
 
+def _identity(room: Endpoints[Any], base: pd.DataFrame) -> Identity:
+    """Tell how the records of a resource are told apart."""
+    names = room.named_by()
+
+    def valid(cells: pd.DataFrame) -> pd.DataFrame:
+        """Leave out what cannot be sent: "call him" in a column of numbers names nobody."""
+        kept = {}
+        for name in cells.columns:
+            values = cells[name].astype(object)
+            texts = [value if isinstance(value, str) else None for value in values]
+            _, wrong = room.body.column(name, texts) if any(texts) else ({}, {})
+            kept[name] = [None if n in wrong else text for n, text in enumerate(texts)]
+        return pd.DataFrame(kept, index=cells.index, dtype="str")
+
+    natural = Natural(
+        names,
+        joined,
+        valid,
+        agree=tuple(name for name in room.natural_key if name not in names),
+        told=tuple(dict.fromkeys((*room.natural_key, "name"))),
+        single=room.single,
+        restores=room.restores,
+    )
+    return Identity(room.noun, tuple(map(str, base.index.names)), natural, chosen=room.chosen)
+
+
+class _Deletes:
+    """The records that `delete=` names: their places in the base, and the keys it has not."""
+
+    def __init__(self, keys: Sequence[Any], base: pd.DataFrame, identity: Identity) -> None:
+        named = pd.DataFrame({identity.key[-1]: pd.Series(keys, dtype=object)})
+        found = compare(named, base, identity._replace(natural=None))
+        wrong = {row: (reason, "read the frame again") for row, _, _, reason, _ in found.refused}
+        reason = f"no {identity.noun} has it in what was read"
+        wrong |= dict.fromkeys(found.new.tolist(), (reason, "read the frame again"))
+        self.refused = [
+            Refused(keys[row], "delete", shown(keys[row]), *wrong[row]) for row in sorted(wrong)
+        ]
+        self.places = found.positions[found.positions >= 0]
+
+
 class _Draft:
     """Collects the changes of a plan by the numbers of their rows."""
 
@@ -132,21 +183,40 @@ class _Draft:
         edits: Edits,
     ) -> None:
         self.changes: dict[int, Change] = {}
+        self.skips: dict[int, Change] = {}
+        self.foreign = False  #: whether the frame is of another account
+        self.met: Mask = np.zeros(len(edits.labels), bool)  #: rows that met an existing record
         self.cells = cells
+        self._existing: Existing = "update"
+        self._ignored: dict[str, None] = {}  # fields that the service sets
+        self._names: dict[int, tuple[str | None, str | None]] = {}  # natural keys: old, new
         self.notes = cells.foreign()
         self._source, self._room, self._edits = source, room, edits
         self._base, self._frame = base, frame
 
-    def mark(self, keys: Sequence[Any], identity: Identity) -> None:
-        """Mark the records of these keys as deleted; those in the frame keep their row."""
-        named = pd.DataFrame({identity.key[-1]: pd.Series(keys, dtype=object)})
-        found = compare(named, self._base, identity._replace(natural=None))
-        wrong = {row: (reason, "read the frame again") for row, _, _, reason, _ in found.refused}
-        reason = f"no {self._room.noun} has it in what was read"
-        wrong |= dict.fromkeys(found.new.tolist(), (reason, "read the frame again"))
-        for row in sorted(wrong):
-            self.cells.refused.append(Refused(keys[row], "delete", shown(keys[row]), *wrong[row]))
-        places = found.positions[found.positions >= 0]
+    def meet(self, existing: Existing, *, edited: bool) -> None:
+        """Find the rows that met a record which nobody named by its key.
+
+        A row with a key is an edit of that record. Where people choose the key, as for
+        contents, it names the record too, unless `existing` says otherwise.
+
+        Args:
+            existing: What becomes of the record.
+            edited: Whether the frame is known to be what was read, edited.
+        """
+        edits = self._edits
+        there = (edits.positions >= 0) & ~edits.deleted
+        self._existing = existing
+        if not self._room.chosen:
+            self.met = there & ~edits.given
+        elif existing != "update" and not edited:
+            self.met = there
+
+    def mark(self, deletes: _Deletes) -> None:
+        """Mark records as deleted; those in the frame keep their row."""
+        self.cells.refused += deletes.refused
+        places = deletes.places
+        self.met &= ~np.isin(self._edits.positions, places)
         self._edits.deleted = self._edits.deleted | np.isin(self._edits.positions, places)
         extra = places[~np.isin(places, self._edits.positions)]
         fill = (None,) * (self._edits.labels.nlevels - 1)
@@ -161,15 +231,115 @@ class _Draft:
         """Plan all rows of the frame."""
         after: dict[int, dict[str, Any]] = {}
         before: dict[int, dict[str, Any]] = {}
+        kept: dict[int, dict[str, Any]] = {}
         edits = self._edits
-        for name, rows in edits.changed().items():
+        changed = edits.changed()
+        for name, rows in changed.items():
             rows = rows[~edits.deleted[rows]]
             held = dict(zip(rows.tolist(), edits.base_values(name, rows), strict=True))
+            rows = self._keep(name, self._sendable(name, rows, changed), held, kept, before)
             self._take(name, rows, held, after, before)
-        self._unread(after, before)
+        self._unread(after, before, kept)
         self._update(after, before)
+        self._skip(kept, before)
         self._delete()
         self._create()
+
+    # --- records that were met ------------------------------------------------------
+
+    def _sendable(self, name: str, rows: Rows, changed: Mapping[str, Rows]) -> Rows:
+        """Leave out what the service sets, in rows that do not edit what was read."""
+        body, room = self._room.body, self._room
+        if name in body.model_fields:
+            return rows
+        own = self.met[rows] | self.foreign
+        if name in room.instead and (way := [n for n in body.updatable() if n in name]):
+            # who has edited first_name and nothing else must hear that name is the way
+            ways = (self._edits.filled(rows) if self.foreign else changed).get(way[0], rows[:0])
+            own &= np.isin(rows, ways)
+        if own.any():
+            self._ignored[name] = None
+        left: Rows = rows[~own]
+        return left
+
+    def _keep(
+        self,
+        name: str,
+        rows: Rows,
+        held: Mapping[int, Any],
+        kept: dict[int, dict[str, Any]],
+        before: dict[int, dict[str, Any]],
+    ) -> Rows:
+        """Keep what the records that were met hold, as `existing` says; return the other rows."""
+        fill = self._existing == "fill" and name in self._room.body.updatable()
+        if self._existing == "update" or name not in self._room.body.model_fields:
+            return rows
+        stays = np.array(
+            [
+                self.met[row] and not (fill and row in held and _empty(held[row]))
+                for row in rows.tolist()
+            ],
+            bool,
+        )
+        for row, value in self.cells.writable(name, rows[stays], sent=False):
+            kept.setdefault(row, {})[name] = value
+            if row in held:
+                before.setdefault(row, {})[name] = held[row]
+        left: Rows = rows[~stays]
+        return left
+
+    def _skip(
+        self,
+        kept: Mapping[int, Mapping[str, Any]],
+        before: Mapping[int, Mapping[str, Any]],
+    ) -> None:
+        """Plan nothing for what is kept, and show both values; or refuse it, if asked to."""
+        rows = np.array(sorted(kept.keys() - self.cells.bad), np.int64)
+        known = records(self._base, self._edits.positions[rows].tolist())
+        for row, key, there in zip(rows.tolist(), self._keys(rows), known, strict=True):
+            held = {n: v for n, v in before.get(row, {}).items() if n in kept[row]}
+            code, key = _parts(key)
+            label = self._label(code or self._room.code, key, there)
+            if self._existing == "refuse":
+                for name, value in kept[row].items():
+                    has = shown(held[name]) if name in held else "a value that is not shown"
+                    reason = f"{label} exists, and has {has}"
+                    self.cells.refuse(row, name, value, reason, _OTHERWISE)
+                continue
+            self.skips[row] = Change(
+                row=self.cells.label(row),
+                kind="skip",
+                key=key,
+                label=label,
+                before=held,
+                after=kept[row],
+                code=code or self._room.code,
+            )
+
+    def planned(self) -> list[Change]:
+        """Return all changes in the order of their rows."""
+        both = {**self.changes, **self.skips}
+        return [rows[n] for n in sorted(both) for rows in (self.changes, self.skips) if n in rows]
+
+    def edited(self) -> bool:
+        """Whether some row changes a record that it names by its key."""
+        met = set(np.flatnonzero(self.met).tolist())
+        return any(change.before for row, change in self.changes.items() if row not in met)
+
+    def tell(self) -> None:
+        """Say what else is to be known of the plan."""
+        self.notes += self.cells.told({n: c.label for n, c in self.changes.items()})
+        names = ", ".join(self._ignored)
+        if self.foreign:
+            what = f": what the service sets is ignored ({names})" if names else ""
+            self.notes.append(f"The frame is of another account{what}.")
+        elif names:
+            self.notes.append(f"What the service sets is ignored in rows without a key: {names}.")
+        if self.skips:
+            self.notes.append(
+                "Skipped rows (=) change nothing: the account holds the left value, the frame "
+                f"says the right one. {_OTHERWISE}."
+            )
 
     # --- updates --------------------------------------------------------------------
 
@@ -190,7 +360,12 @@ class _Draft:
             if row in held:
                 before.setdefault(row, {})[name] = held[row]
 
-    def _unread(self, after: dict[int, dict[str, Any]], before: dict[int, dict[str, Any]]) -> None:
+    def _unread(
+        self,
+        after: dict[int, dict[str, Any]],
+        before: dict[int, dict[str, Any]],
+        kept: dict[int, dict[str, Any]],
+    ) -> None:
         """Compare fields that lists do not show: the records are read in full for it."""
         edits, body = self._edits, self._room.body
         fields = [name for name in edits.unknown if name in body.updatable()]
@@ -213,7 +388,8 @@ class _Draft:
                 row not in held or not same(held[row], value)
                 for row, value in zip(rows.tolist(), values, strict=True)
             ]
-            self._take(name, rows[differs], held, after, before)
+            rows = self._keep(name, rows[differs], held, kept, before)
+            self._take(name, rows, held, after, before)
 
     def _keys(self, rows: Rows) -> list[Any]:
         """Return the keys of rows that are records of the base."""
@@ -229,7 +405,7 @@ class _Draft:
         edits, room = self._edits, self._room
         rows = np.array(sorted(after.keys() - self.cells.bad), np.int64)
         weighed = [*room.weighed, *room.natural_key]
-        if any(len(before.get(row, ())) < len(after[row]) for row in rows.tolist()):
+        if any(after[row].keys() - before.get(row, {}).keys() for row in rows.tolist()):
             weighed.append(SEEN)  # where a field is not shown, it tells of others' edits
         names = [name for name in dict.fromkeys(weighed) if name in self._base.columns]
         columns = [edits.base_values(name, rows) for name in names]
@@ -238,8 +414,10 @@ class _Draft:
         for row, label, key, fact in zip(
             rows.tolist(), labels, self._keys(rows), facts, strict=False
         ):
-            held = before.get(row, {})
+            held = {n: v for n, v in before.get(row, {}).items() if n in after[row]}
             known = {**dict(zip(names, fact, strict=True)), **held}
+            if (named := room.named_by()) and not after[row].keys().isdisjoint(named):
+                held |= {n: known[n] for n in named if n in known}  # it changes as a whole
             self._add(row, "update", label, key, known, after[row], held)
 
     # --- deletes and creates --------------------------------------------------------
@@ -267,10 +445,14 @@ class _Draft:
             elif name in room.record.model_fields:
                 left[name] = rows
         for name, rows in left.items():
-            if name in room.instead:  # unless the right way was taken as well
+            way = any(other in name for other in room.body.updatable())
+            if name in room.instead and (way or not self.foreign):
+                # unless the right way was taken as well
                 unsaid = [not _said(name, fields[row]) for row in rows.tolist()]
                 cells.refuse_fixed(name, rows[unsaid])
-        if left:
+        if self.foreign:
+            self._ignored |= dict.fromkeys(left)
+        elif left:
             names = ", ".join(sorted(left))
             self.notes.append(f"New rows are sent without {names}: the service sets them.")
         for row, after in fields.items():
@@ -308,12 +490,16 @@ class _Draft:
         code, key = _parts(key)
         code = code or room.code
         undo, loss = room.undo(kind, known, after)
-        seen = known.get(SEEN) if len(before) < len(after) else None
+        seen = known.get(SEEN) if after.keys() - before.keys() else None
+        self._names[row] = (
+            room.natural(known) if kind != "create" else None,
+            room.natural({**known, **after}) if kind != "delete" else None,
+        )
         self.changes[row] = Change(
             row=label,
             kind=kind,
             key=key,
-            label=f"{code}/{key}" if room.chosen else room.label({**known, **after}) or str(key),
+            label=self._label(code, key, {**known, **after}),
             before=before,
             after=after,
             code=code,
@@ -321,6 +507,71 @@ class _Draft:
             loss=loss,
             seen=None if seen is None else seen.isoformat(),
         )
+
+    def _label(self, code: str | None, key: Any, fields: Mapping[str, Any]) -> str:
+        room = self._room
+        return f"{code}/{key}" if room.chosen else room.label(fields) or str(key)
+
+    # --- in which order -------------------------------------------------------------
+
+    def free(self) -> None:
+        """Refuse rows whose natural key is taken: by who keeps it, or round in a ring.
+
+        What a delete or an update of the plan frees may be taken: `Run` sends the rows in
+        that order. In a ring no row can be first, and no number is made up to begin with.
+        """
+        if not self._room.single or self._room.chosen:
+            return
+        wants = {n: new for n, (old, new) in self._names.items() if new not in (None, old)}
+        if not wants:
+            return
+        names = self._room.named_by()
+        known = joined(self._base.reindex(columns=list(names)))
+        found = known[known.isin(set(wants.values()))]
+        holders: dict[str, list[Any]] = {}
+        for key, text in zip(found.index.tolist(), found.tolist(), strict=True):
+            holders.setdefault(text, []).append(key)
+        while blocked := self._blocked(wants, holders):
+            for row, (reason, step) in blocked.items():
+                self.changes.pop(row)
+                self.cells.refuse(row, names[-1], wants[row], reason, step)
+
+    def _blocked(
+        self, wants: Mapping[int, str | None], holders: Mapping[Any, Sequence[Any]]
+    ) -> dict[int, tuple[str, str]]:
+        """Find rows that can be sent in no order, and say why."""
+        gives = {c.key: row for row, c in self.changes.items() if c.kind == "delete"}
+        gives |= {self.changes[row].key: row for row in wants if self._updates(row)}
+        noun, key = self._room.noun, self._room.key
+        blocked = {}
+        waits: dict[int, int] = {}  # an update, and the update that must be sent before it
+        for row, text in wants.items():
+            if row not in self.changes:
+                continue
+            for there in holders.get(text, ()):
+                if there == self.changes[row].key:
+                    continue
+                if there not in gives:
+                    reason = f"the {noun} with the {key} {there} has it, and keeps it in this plan"
+                    blocked[row] = (reason, "plan that one first, or keep one of them")
+                elif self._updates(row) and self._updates(gives[there]):
+                    waits[row] = gives[there]
+        for ring in _rings(waits):
+            rows = ", ".join(str(self.cells.label(row)) for row in ring[:_RING])
+            more = f" and {len(ring) - _RING} more" if len(ring) > _RING else ""
+            named = self._room.named_by()[-1]
+            reason = (
+                f"rows {rows}{more} pass their {named}s round in a ring, and the service keeps "
+                "each of them single: none can be the first"
+            )
+            step = f"give one of these rows a free {named} in a plan of its own, then plan again"
+            blocked |= dict.fromkeys(ring, (reason, step))
+        return blocked
+
+    def _updates(self, row: int) -> bool:
+        return row in self.changes and self.changes[row].kind == "update"
+
+    # --- how many -------------------------------------------------------------------
 
     def limit(self, total: int) -> None:
         """Refuse creates beyond what an account may hold."""
@@ -339,6 +590,33 @@ class _Draft:
 def _parts(key: Any) -> tuple[str | None, Any]:
     """Part the key of a content among many templates into template code and language code."""
     return key if isinstance(key, tuple) else (None, key)
+
+
+#: Rings of more rows are named in part.
+_RING = 4
+#: What to say to a plan for the other values, where rows met existing records.
+_OTHERWISE = 'plan(…, existing="update") writes what the frame says'
+
+
+def _empty(value: Any) -> bool:
+    """Whether a record has nothing in a field, so that it may be filled."""
+    return value is None or value in ("", [], {})
+
+
+def _rings(waits: Mapping[int, int]) -> list[list[int]]:
+    """Find the rings among rows of which each waits for one other."""
+    seen: dict[int, int] = {}
+    rings = []
+    for start in waits:
+        way: list[int] = []
+        row = start
+        while row in waits and row not in seen:
+            seen[row] = start
+            way.append(row)
+            row = waits[row]
+        if seen.get(row) == start and row in way:
+            rings.append(sorted(way[way.index(row) :]))
+    return rings
 
 
 def _said(name: str, fields: Mapping[str, Any]) -> bool:

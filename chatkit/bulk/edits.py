@@ -30,7 +30,12 @@ _INLINE = 12
 
 
 def compare(
-    frame: pd.DataFrame, base: pd.DataFrame, who: Identity, *, duplicates: bool = False
+    frame: pd.DataFrame,
+    base: pd.DataFrame,
+    who: Identity,
+    *,
+    duplicates: bool = False,
+    gone: Rows | None = None,
 ) -> Edits:
     """Find what was edited in a frame.
 
@@ -38,7 +43,8 @@ def compare(
         frame: The edited frame: in any order, with any rows and columns, of any dtypes.
         base: What was read, indexed by key; its columns are as `chatkit.frame` makes them.
         who: How the records are told apart.
-        duplicates: Allow rows that share their natural key.
+        duplicates: Allow rows that share their natural key, unless the service does not.
+        gone: Rows of the base that are deleted beside those that the frame marks.
 
     Raises:
         InputError: The frame as a whole cannot be read.
@@ -54,7 +60,10 @@ def compare(
         match.refuse(odd)
     match.by_natural()
     edits = Edits(frame, base, who, match, deleted)
-    if duplicates:
+    marked = match.positions[deleted & (match.positions >= 0)]
+    match.release(edits.moved(), marked if gone is None else np.union1d(marked, gone), deleted)
+    match.agree()
+    if duplicates and not (who.natural and who.natural.single):
         match.as_new()
     else:
         match.apart(edits.moved())
@@ -94,6 +103,11 @@ class Edits:
     def positions(self) -> Rows:
         """For each row the row of the base that it means; -1 if it is new or refused."""
         return self._match.positions
+
+    @property
+    def given(self) -> Mask:
+        """Which rows have a key of their own."""
+        return self._match.given
 
     @property
     def refused(self) -> list[Refusal]:

@@ -32,6 +32,16 @@ class Natural(NamedTuple):
 
     columns: tuple[str, ...]  #: the first of them names it in messages
     of: Callable[[pd.DataFrame], pd.Series[Any]]
+    #: Replaces cells of a person's frame that cannot be sent by NA: "call him" names nobody.
+    valid: Callable[[pd.DataFrame], pd.DataFrame] | None = None
+    #: Columns that must agree as well where a row is found by its natural key. A number with
+    #: another country code is another person's.
+    agree: tuple[str, ...] = ()
+    #: Columns by which both sides of a conflict are named.
+    told: tuple[str, ...] = ()
+    single: bool = False  #: whether the service refuses a second record of one natural key
+    #: Whether creating the natural key of a deleted record brings that record back.
+    restores: bool = False
 
 
 class Identity(NamedTuple):

@@ -23,7 +23,7 @@ class Line(NamedTuple):
 
 def lines(change: Change) -> list[Line]:
     """Show the fields of a change; what its label says already is not said again."""
-    if change.kind == "update":
+    if change.kind in ("update", "skip"):
         found = [line for name in change.after for line in _updated(change, name)]
     else:
         new = change.kind == "create"

@@ -16,7 +16,8 @@ from chatkit.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-_KEEP_ONE = "keep one of them, or change the other in a plan of its own, or say duplicates=True"
+_KEEP_ONE = "keep one of them, or change the other in a plan of its own"
+_NAMED = 80  #: characters of a record's name in a reason
 
 
 class Refusal(NamedTuple):
@@ -33,8 +34,8 @@ class Match:
     """Finds for each row of a frame the row of the base that it means.
 
     `positions` are the numbers of these rows of the base; -1 is a new record, or a row that
-    is refused. The steps are taken in this order: `by_key`, `by_natural`, and either `apart`
-    or `as_new`.
+    is refused. The steps are taken in this order: `by_key`, `by_natural`, `release`, `agree`,
+    and either `apart` or `as_new`.
     """
 
     def __init__(self, frame: pd.DataFrame, base: pd.DataFrame, who: Identity) -> None:
@@ -47,6 +48,7 @@ class Match:
         self._keys: Any = ()  # of each row; only where one is given
         self._said: dict[int, str | None] = {}
         self._known: pd.Series[Any] | None = None
+        self._gone: set[int] = set()  # rows of the base that are deleted
 
     def key(self, row: int) -> Any:
         """Return the key of a row, a tuple for two levels; None for a record without one yet."""
@@ -167,7 +169,7 @@ class Match:
         rows = np.flatnonzero(probe.positions >= 0)
         if self._whole and len(rows):  # any number may happen to be an id
             mine = self._naturals(self._frame, rows)
-            theirs = self._naturals(self._base, probe.positions[rows])
+            theirs = self._naturals(self._base, probe.positions[rows], said=False)
             rows = rows[[a is not None and a == b for a, b in zip(mine, theirs, strict=True)]]
         if len(rows):
             name = f"name = {who.key[0]!r}" if len(who.key) == 1 else f"names = {[*who.key]}"
@@ -197,6 +199,74 @@ class Match:
                 refused.append(Refusal(row, self._natural[0], text, reason, step))
         self.refuse(refused)
 
+    def release(self, edited: Rows, gone: Rows, kept: Mask) -> None:
+        """Take rows for new ones whose natural key is freed by another row of the same frame.
+
+        Args:
+            edited: The rows that have a key, and another natural key than the base has.
+            gone: The rows of the base that are deleted.
+            kept: The rows of the frame that say themselves that their record is deleted.
+        """
+        self._gone = set(gone.tolist())
+        if not (len(edited) or self._gone):
+            return
+        left = self._left(edited)
+        mine = [row for row in self._said if self.positions[row] >= 0 and not kept[row]]
+        new, refused = [], []
+        for row in mine:
+            place = int(self.positions[row])
+            if place in left or (place in self._gone and not self._restores):
+                new.append(row)
+            elif place in self._gone:
+                reason = (
+                    f"{self._record(place)} has it, and is deleted in this plan: creating it "
+                    "again would bring that one back"
+                )
+                step = "leave the deletion out to change that one, or leave this row out"
+                refused.append(Refusal(row, self._natural[0], self._said[row], reason, step))
+        self._let_go(new)
+        self.refuse(refused)
+
+    @property
+    def _restores(self) -> bool:
+        return self._who.natural is not None and self._who.natural.restores
+
+    def _left(self, edited: Rows) -> set[int]:
+        """Return the rows of the base whose natural key these rows change to another."""
+        places = self.positions[edited]
+        before = self._naturals(self._base, places, said=False)
+        after = self._naturals_after(edited)
+        moved = zip(places.tolist(), before, after, strict=True)
+        return {place for place, old, new in moved if new is not None and new != old}
+
+    def agree(self) -> None:
+        """Refuse rows that are found by their natural key, but say that it is somebody else's."""
+        natural = self._who.natural
+        rows = [row for row in self._said if self.positions[row] >= 0]
+        for name in natural.agree if natural and rows else ():
+            if name not in self._frame.columns or name not in self._base.columns:
+                continue
+            said = self._valid(self._frame[[name]].iloc[rows])[name]
+            there = self._base[name].iloc[self.positions[rows]]
+            pairs = zip(rows, _listed(said), _listed(there), strict=True)
+            self.refuse([self._conflict(row, name, a) for row, a, b in pairs if a and b and a != b])
+
+    def _conflict(self, row: int, name: str, said: str) -> Refusal:
+        """Refuse a row that is about another record than the one with its natural key."""
+        who, place = self._who, int(self.positions[row])
+        reason = (
+            f"conflict: {self._record(place)} has this {self._natural[0]} and is "
+            f"{self._named(self._base, place)}; the row says {self._named(self._frame, row)}"
+        )
+        step = f"correct the {name}, or say the {who.named} if that {who.noun} is meant"
+        return Refusal(row, name, said, reason, step)
+
+    def _named(self, frame: pd.DataFrame, row: int) -> str:
+        """Name the record of a row in words."""
+        told = self._who.natural.told if self._who.natural else ()
+        cells = [frame[name].iloc[row] for name in told if name in frame.columns]
+        return " ".join(str(cell) for cell in cells if isinstance(cell, str) and cell)[:_NAMED]
+
     def apart(self, edited: Rows) -> None:
         """Refuse the rows that would be one record by their natural keys.
 
@@ -206,7 +276,7 @@ class Match:
         mine = {row: text for row, text in self._said.items() if self.sound[row]}
         moved = dict(zip(edited.tolist(), self._naturals_after(edited), strict=True))
         found = self._found(moved.values())
-        left = set(self.positions[edited].tolist())
+        left = self._left(edited) | self._gone if len(edited) else self._gone
         held = np.bincount(self.positions[self.positions >= 0]) if mine else np.zeros(0, int)
         count = Counter((mine | moved).values())
         refused = []
@@ -223,8 +293,14 @@ class Match:
                 reason = f"{self._record(here)} has it, and is in another row"
             else:
                 continue
-            refused.append(Refusal(row, self._natural[0], text, reason, _KEEP_ONE))
+            refused.append(Refusal(row, self._natural[0], text, reason, self._keep_one))
         self.refuse(refused)
+
+    @property
+    def _keep_one(self) -> str:
+        natural = self._who.natural
+        several = natural is not None and not natural.single
+        return f"{_KEEP_ONE}, or say duplicates=True" if several else _KEEP_ONE
 
     def as_new(self) -> None:
         """Take rows without a key, whose record another row has, for new records."""
@@ -246,11 +322,17 @@ class Match:
         noun, named = self._who.noun, self._who.named
         return f"the {noun} with the {named} {plain(self._base.index[position])!r:.60}"
 
-    def _naturals(self, frame: pd.DataFrame, rows: Rows) -> list[str | None]:
-        """Make the natural keys of these rows."""
+    def _naturals(self, frame: pd.DataFrame, rows: Rows, *, said: bool = True) -> list[str | None]:
+        """Make the natural keys of these rows; `said`: a person wrote them."""
         if self._who.natural is None or not len(rows):
             return [None] * len(rows)
-        return _listed(self._who.natural.of(frame.reindex(columns=self._natural).iloc[rows]))
+        cells = frame.reindex(columns=self._natural).iloc[rows]
+        return _listed(self._who.natural.of(self._valid(cells) if said else cells))
+
+    def _valid(self, cells: pd.DataFrame) -> pd.DataFrame:
+        """Leave out what a person wrote that cannot be sent."""
+        valid = self._who.natural.valid if self._who.natural else None
+        return cells if valid is None else valid(cells)
 
     def _naturals_after(self, edited: Rows) -> list[str | None]:
         """Make the natural keys that these rows will have: NA leaves a cell as it is."""
@@ -260,7 +342,7 @@ class Match:
         cells = self._frame.reindex(columns=columns).iloc[edited].astype(object)
         before = self._base.reindex(columns=columns).iloc[places].astype(object)
         filled = cells.where(cells.notna(), before.set_axis(cells.index))
-        return _listed(self._who.natural.of(filled))
+        return _listed(self._who.natural.of(self._valid(filled)))
 
     def _found(self, texts: Iterable[str | None]) -> dict[str | None, list[int]]:
         """Find the rows of the base that have these natural keys."""

@@ -53,6 +53,7 @@ class Setting:
     total: int  #: how many records there were
     known: tuple[int, ...] = ()  #: their ids, where a create in doubt has no other mark
     undoes: str | None = None  #: the run that it takes back
+    met: int = 0  #: how many rows without a key met a record that exists
 
 
 class Plan:
@@ -112,14 +113,15 @@ class Plan:
     def frame(self) -> pd.DataFrame:
         """Return its rows as a DataFrame with the index of the frame that was planned.
 
-        The columns are `change`, `key`, `label`, `before`, `after` (dicts of the fields at
-        stake), `undo` (exactly, with loss, never) and `loss` (why).
+        The columns are `change` (create, update, delete or skip), `key`, `label`, `before`,
+        `after` (dicts of the fields at stake), `undo` (exactly, with loss, never) and `loss`
+        (why). A skip changes nothing: the record keeps `before`, the frame says `after`.
         """
         return table.changes(self.changes, self.setting.names)
 
     def seconds(self, concurrency: int = 8, rate: float | None = None) -> float:
         """Estimate how long it takes to apply, from how quick the service has been so far."""
-        calls = sum({"create": 1, "update": 3, "delete": 2}[c.kind] for c in self.changes)
+        calls = sum({"create": 1, "update": 3, "delete": 2}.get(c.kind, 0) for c in self.changes)
         quick = self._desk.transport.latency / concurrency
         return calls * max(quick, 1 / rate if rate else 0.0)
 
@@ -179,9 +181,9 @@ class Plan:
 
         Returns:
             The rows of the plan, in its order, with its index. `state` is one of applied,
-            differs (it landed, but reads back otherwise), unchanged, conflict (somebody else
-            changed it), failed (refused), unknown (nobody can tell yet) and not sent;
-            `reason` says why.
+            differs (it landed, but reads back otherwise), unchanged, skipped (it exists and
+            is kept, as planned), conflict (somebody else changed it), failed (refused),
+            unknown (nobody can tell yet) and not sent; `reason` says why.
 
         Raises:
             PlanRefused: It would do more than you allow; the text says which argument does.

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from chatkit.bulk.change import Change
+from chatkit.bulk.value import values
 
-State = Literal["applied", "differs", "unchanged", "conflict", "failed", "unknown", "not sent"]
+State = Literal[
+    "applied", "differs", "unchanged", "skipped", "conflict", "failed", "unknown", "not sent"
+]
 
 #: Events after which nothing more is to be done for a row.
 _LAST = frozenset(
@@ -41,6 +44,8 @@ class Row:
         self.open = False
         self.doubted = False
         self.done = False
+        if change.kind == "skip":  # decided when it was planned: nothing is ever sent for it
+            self.done, self.state, self.reason = True, "skipped", kept(change)
 
     def feed(self, what: str, detail: dict[str, Any]) -> None:
         """Take in one event of the journal."""
@@ -77,3 +82,13 @@ class Row:
     def reopened(self) -> None:
         """Take note that the process which sent it has ended: an intent alone is a doubt."""
         self.doubted = self.doubted or self.open
+
+
+def kept(change: Change) -> str:
+    """Say what a skipped row leaves as it is, with both values."""
+    said = [
+        f"{name} is {values(change.before[name]) if name in change.before else 'not shown'}, "
+        f"the row says {values(value)}"
+        for name, value in change.after.items()
+    ]
+    return f"it exists and is kept: {'; '.join(said)}"

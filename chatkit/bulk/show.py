@@ -38,7 +38,9 @@ PATIENCE = 10.0  #: seconds from which on an estimate is worth a line
 #: Why changes cannot be undone exactly: how and why, with a number and what is said of it.
 Losses = Mapping[tuple[str, str], tuple[int, str]]
 
-_SIGNS = {"create": "+", "update": "~", "delete": "-"}
+_SIGNS = {"create": "+", "update": "~", "delete": "-", "skip": "="}
+#: What stands between the two sides of a change; of a skip the right one is not written.
+_ARROW, _UNLIKE = "→", "≠"
 _SPELLED = re.compile("(⟨U\\+[0-9A-F]{4,6}⟩|[␣↵])")
 
 
@@ -63,12 +65,22 @@ def heading(plan: Plan) -> str:
     if not plan.changes and not rows:
         if setting.undoes:
             return "Nothing to do: 0 changes are left to take back."
-        return "Nothing to do: the frame says what the account already holds. 0 changes."
+        said = f"{_met(setting.met, setting.noun)}."
+        return f"Nothing to do: the frame says what the account already holds. 0 changes{said}"
     of = many(setting.total, setting.noun)
     about = f"Plan that takes back a run of {setting.noun}s" if setting.undoes else f"Plan for {of}"
-    found = [many(count, kind) for kind, count in plan.counts.items() if count]
+    found = [many(count, kind) for kind, count in plan.counts.items() if count] or ["0 changes"]
+    if skipped := len(plan.changes) - sum(plan.counts.values()):
+        found.append(f"{skipped:,} skipped")
+    met = _met(setting.met, setting.noun)
     refused = f"; {many(rows, 'row')} refused" if rows else ""
-    return f"{about}: {', '.join(found) or '0 changes'}{refused}."
+    return f"{about}: {', '.join(found)}{met}{refused}."
+
+
+def _met(count: int, noun: str) -> str:
+    """Say how many rows without a key met a record that exists."""
+    meet = "meets" if count == 1 else "meet"
+    return f"; {many(count, 'row')} {meet} an existing {noun}" if count else ""
 
 
 def losses_of(plan: Plan) -> Losses:
@@ -136,7 +148,8 @@ def _changes(plan: Plan) -> list[str]:
             said.append((head + "".join(body[:1])).rstrip())
             said += [" " * (width + 6) + part for part in body[1:]]
         if (more := len(changes) - FEW) > 0:
-            said.append(f"    … and {many(more, f'more {kind}')}: plan.frame() has them all")
+            rest = f"{more:,} more skipped" if kind == "skip" else many(more, f"more {kind}")
+            said.append(f"    … and {rest}: plan.frame() has them all")
     return said
 
 
@@ -152,20 +165,21 @@ def _body(change: Change, room: int) -> list[str]:
         name = f"{squeezed(field, LABEL)}: " if field else ""
         one = f"{name}{before or after}"
         if before and after:
-            said += sides(name, before, after, room)
-        elif said and change.kind != "update" and columns(said[-1] + one) + 2 <= room:
+            arrow = _UNLIKE if change.kind == "skip" else _ARROW
+            said += sides(name, before, after, room, arrow)
+        elif said and change.kind in ("create", "delete") and columns(said[-1] + one) + 2 <= room:
             said[-1] += f", {one}"
         else:
             said.append(one)
     return said
 
 
-def sides(name: str, before: Shown, after: Shown, room: int) -> list[str]:
+def sides(name: str, before: Shown, after: Shown, room: int, arrow: str = _ARROW) -> list[str]:
     """Write both sides; below each other if they are long, or if → could be read backwards."""
-    whole = f"{name}{before} → {after}"
+    whole = f"{name}{before} {arrow} {after}"
     if columns(whole) <= room and not right_to_left(f"{before}{after}"):
         return [whole]
-    return [f"{name}{before}", f"{'→ ':>{columns(name)}}{after}"]
+    return [f"{name}{before}", f"{f'{arrow} ':>{columns(name)}}{after}"]
 
 
 def _cells(plan: Plan) -> list[str]:
@@ -184,7 +198,7 @@ def _end(plan: Plan) -> list[str]:
     if objections := plan.objections():
         said = [line for one in objections for line in wrapped("  - ", visible(one))]
         return ["It refuses itself:", *said]
-    return ["plan.apply() does it."] if plan.changes else []
+    return ["plan.apply() does it."] if any(plan.counts.values()) else []
 
 
 def wrapped(lead: str, text: str) -> list[str]:
@@ -235,7 +249,7 @@ def html(plan: Plan) -> str:
     more = [row for kind in rows for row in kind[FEW:]]
     cells = [_html_refused(cell) for cell in plan.cells[:MANY]]
     widths = {"change": 10, plan.setting.noun: 22, "field": 16, "before": 26, "after": 26}
-    does = "<p><code>plan.apply()</code> does it.</p>" if plan.changes else ""
+    does = "<p><code>plan.apply()</code> does it.</p>" if any(plan.counts.values()) else ""
     objections = [visible(said) for said in plan.objections()]
     parts = [
         f"<style>{STYLE}</style><p><strong>{escaped(heading(plan))}</strong></p>",
@@ -282,13 +296,14 @@ def html_changes(changes: list[Change], losses: Losses, room: int) -> list[str]:
         note = _footnote(change, losses)
         note = f"<sup>{note}</sup>" if note else ""
         kind = change.kind
+        old, new = ("ins", "del") if kind == "skip" else ("del", "ins")  # what is, what is not
         head = (
             f'<td{span}><b class="{kind}">{_SIGNS[kind]}</b> {kind}</td>'
             f'<th{span} scope="rowgroup" dir="auto">{escaped(label(change))}{note}</th>'
         )
         rows = [
             f'<td dir="auto">{escaped(squeezed(line.field, LABEL))}</td>'
-            f"{html_side(line.before, 'del')}{html_side(line.after, 'ins')}"
+            f"{html_side(line.before, old)}{html_side(line.after, new)}"
             for line in fields
         ]
         bodies.append(f"<tbody><tr>{head}{'</tr><tr>'.join(rows)}</tr></tbody>")

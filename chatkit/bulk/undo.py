@@ -81,6 +81,8 @@ def _back(row: Row, endpoints: Endpoints[Any]) -> Change:
         case "update":
             kind, key = "update", row.key
             after = {name: _empty(before[name], endpoints, name) for name in now if name in before}
+            # a natural key of several fields changes as a whole: the order of rows depends on it
+            now = {n: v for n, v in change.before.items() if n not in change.after} | now
         case "delete":
             kind, key = "create", row.key if endpoints.chosen else None
             after = {name: value for name, value in before.items() if value is not None}

@@ -19,6 +19,7 @@ from chatkit.snapshot import memory, remember
 if TYPE_CHECKING:
     import pandas as pd
 
+    from chatkit.bulk.draft import Existing
     from chatkit.bulk.plan import Plan
     from chatkit.flowjson.finding import Finding
     from chatkit.flows.files import Kept
@@ -172,6 +173,7 @@ class Flows(Resource[Flow]):
         frame: pd.DataFrame | None = None,
         delete: Iterable[Any] | None = None,
         *,
+        existing: Existing = "fill",
         skip_invalid: bool = False,
         other_account: bool = False,
         duplicates: bool = False,
@@ -179,16 +181,22 @@ class Flows(Resource[Flow]):
     ) -> Plan:
         """Show what an edited frame would change. Nothing is sent before `plan.apply()`.
 
-        Rows are found by their id, or by their name if they have none; a row that is not
-        found becomes a create. Only edited cells count; an empty cell (NA) and an absent
-        column are left alone. A row that is missing is not deleted: name it in `delete`, or
-        set a column `delete`. Each document that would be sent is checked.
+        A row with an id is an edit of that flow. A row without one becomes a create, unless a
+        flow has its name: `existing` says what becomes of that. Only edited cells count; an
+        empty cell (NA) and an absent column are left alone. A row that is missing is not
+        deleted: name it in `delete`, or set a column `delete`. Each document that would be
+        sent is checked.
 
         Args:
             frame: What `frame()` gave, edited; or a frame of your own.
             delete: Ids of flows to delete, or a frame that holds them.
+            existing: What becomes of an existing flow whose name a row without an id has:
+                "fill" writes only fields that are empty there and shows the others as
+                skipped, with both values; "update" writes what the row says; "skip" writes
+                nothing; "refuse" refuses the rows that differ.
             skip_invalid: Plan the good rows although others cannot be planned.
-            other_account: Take a frame of another account: its ids are not looked at.
+            other_account: Take a frame of another account: its ids, and what the service
+                sets, are ignored.
             duplicates: Make new flows although there are some of the same name.
             broken: Plan documents although the platform would refuse to publish them.
 
@@ -203,6 +211,7 @@ class Flows(Resource[Flow]):
             self,
             frame,
             delete,
+            existing=existing,
             skip_invalid=skip_invalid,
             other_account=other_account,
             duplicates=duplicates,
@@ -310,11 +319,22 @@ class Flows(Resource[Flow]):
         same = place.account() == mine
         frame, notes = restored(flows, live, place.strangers(), by_id=same)
         remember(frame, **memory(live))  # it is an edit of what was just read
-        plan = self.plan(frame, skip_invalid=skip_invalid, duplicates=duplicates, broken=broken)
+        plan = self.plan(
+            frame,
+            existing="update",  # that is what it is asked for
+            skip_invalid=skip_invalid,
+            duplicates=duplicates,
+            broken=broken,
+        )
         plan.notes += notes
         return plan
 
     # --- helpers --------------------------------------------------------------------
+
+    @property
+    def single(self) -> bool:
+        """Whether the service refuses a second flow of one name."""
+        return self.profile.duplicate_flow_name == "refuse"
 
     def findings(self, name: str, value: Any) -> Sequence[Finding]:
         """Check a flow document, as the platform does when it is published."""

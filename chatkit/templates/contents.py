@@ -19,6 +19,7 @@ from chatkit.transport import Transport
 if TYPE_CHECKING:
     import pandas as pd
 
+    from chatkit.bulk.draft import Existing
     from chatkit.bulk.plan import Plan
     from chatkit.flowjson.finding import Finding
     from chatkit.localization.audit import Audit
@@ -210,6 +211,7 @@ class Contents(Resource[Content]):
         frame: pd.DataFrame | None = None,
         delete: Iterable[Any] | None = None,
         *,
+        existing: Existing = "update",
         skip_invalid: bool = False,
         other_account: bool = False,
         duplicates: bool = False,
@@ -226,8 +228,10 @@ class Contents(Resource[Content]):
         Args:
             frame: What `frame()` gave, edited; or a frame of your own.
             delete: Languages to delete, or a frame that holds them.
+            existing: What becomes of contents that exist, for a frame that was not read from
+                this account: "update", or as for the other resources.
             skip_invalid: Plan the good rows although others cannot be planned.
-            other_account: Take a frame of another account.
+            other_account: Take a frame of another account: what the service sets is ignored.
             duplicates: As for the other rooms; a language is there once at most.
             broken: Plan contents although they break the API document.
 
@@ -242,6 +246,7 @@ class Contents(Resource[Content]):
             self,
             frame,
             delete,
+            existing=existing,
             skip_invalid=skip_invalid,
             other_account=other_account,
             duplicates=duplicates,

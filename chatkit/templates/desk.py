@@ -14,6 +14,7 @@ from chatkit.transport import Transport
 if TYPE_CHECKING:
     import pandas as pd
 
+    from chatkit.bulk.draft import Existing
     from chatkit.bulk.plan import Plan
     from chatkit.templates.frames import Reading
 
@@ -89,6 +90,7 @@ class TemplateDesk:
         notes: Callable[[], list[str]] = list,
         source: str = "en",
         wanted: Collection[str] = (),
+        existing: Existing = "update",
         skip_invalid: bool = False,
         other_account: bool = False,
         broken: bool = False,
@@ -100,6 +102,7 @@ class TemplateDesk:
             notes: What else is to be said, before that.
             source: The language that the others are translated from.
             wanted: Codes of findings that are no news.
+            existing: As for a plan.
             skip_invalid: As for a plan, like the others.
             other_account: As for a plan.
             broken: As for a plan.
@@ -111,6 +114,7 @@ class TemplateDesk:
             self,
             Contents(self.transport, "any"),
             frame,
+            existing=existing,
             skip_invalid=skip_invalid,
             other_account=other_account,
             broken=broken,

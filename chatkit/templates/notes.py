@@ -52,6 +52,8 @@ def notes(
         contents[place] = fields
     for change in changes:
         place = change.code or "", str(change.key)
+        if change.kind == "skip":
+            continue
         if change.kind == "delete":
             contents.pop(place, None)
             continue

@@ -16,6 +16,7 @@ from chatkit.transport import Transport
 if TYPE_CHECKING:
     import pandas as pd
 
+    from chatkit.bulk.draft import Existing
     from chatkit.bulk.plan import Plan
     from chatkit.localization.audit import Audit
     from chatkit.localization.board import Board
@@ -151,6 +152,7 @@ class Templates(TemplateDesk):
         self,
         frame: pd.DataFrame,
         *,
+        existing: Existing = "update",
         skip_invalid: bool = False,
         other_account: bool = False,
         broken: bool = False,
@@ -164,7 +166,11 @@ class Templates(TemplateDesk):
             InputError: The frame as a whole cannot be planned.
         """
         return self.planned(
-            frame, skip_invalid=skip_invalid, other_account=other_account, broken=broken
+            frame,
+            existing=existing,
+            skip_invalid=skip_invalid,
+            other_account=other_account,
+            broken=broken,
         )
 
     def replace(

@@ -24,6 +24,7 @@ from chatkit.webhooks.rotation import Rotation, beside
 if TYPE_CHECKING:
     import pandas as pd
 
+    from chatkit.bulk.draft import Existing
     from chatkit.bulk.plan import Plan
 
 #: What a registration can ask for beside the kinds that the profile names, and what it means.
@@ -227,6 +228,7 @@ class Webhooks(Resource[Webhook]):
         frame: pd.DataFrame | None = None,
         delete: Iterable[Any] | None = None,
         *,
+        existing: Existing = "fill",
         skip_invalid: bool = False,
         other_account: bool = False,
         duplicates: bool = False,
@@ -241,6 +243,7 @@ class Webhooks(Resource[Webhook]):
         plan = super().plan(
             frame,
             delete,
+            existing=existing,
             skip_invalid=skip_invalid,
             other_account=other_account,
             duplicates=duplicates,
@@ -296,6 +299,11 @@ class Webhooks(Resource[Webhook]):
         signingsecrets.forget(self.transport.connection.account, int(self.checked(key)))
 
     # --- calls and answers ----------------------------------------------------------
+
+    @property
+    def single(self) -> bool:
+        """Whether the service refuses a second webhook for one address."""
+        return self.profile.duplicate_webhook_url == "refuse"
 
     def _check_room(self) -> None:
         """Refuse an eleventh webhook before it is sent; who may not read the list is let on."""

@@ -28,6 +28,9 @@ from bulk.planning import (  # noqa: F401
     writes,
 )
 
+import chatkit
+from chatkit.bulk.interrupt import Interrupt
+
 
 def planned(client, contact, **fields):
     """The plan that gives one contact other fields."""
@@ -301,16 +304,116 @@ def test_deletes_make_room_before_creates_need_it(sandbox, client):
     assert set(states(result)) == {"applied"}
 
 
-def test_a_number_that_an_update_makes_free_is_taken_by_a_create_if_you_say_so(sandbox, client):
+def test_a_number_that_an_update_makes_free_is_taken_by_a_create(sandbox, client):
     people(sandbox, 1)
     frame = client.contacts.frame().reset_index()
     frame.loc[0, "number"] = "2025550177"
     frame.loc[1, ["number", "country_code", "name"]] = [number(0), "+1", "New"]
-    plan = client.contacts.plan(frame)
-    assert "duplicates=True" in plan.refused["next_step"].item()
-    result = client.contacts.plan(frame, duplicates=True).apply()
+    result = client.contacts.plan(frame).apply()
     assert states(result) == ["applied", "applied"]
     assert [c["number"] for c in active(sandbox, "contacts").values()] == ["2025550177", number(0)]
+    back = chatkit.undo(result)
+    assert states(back.apply()) == ["applied", "applied"]
+    assert [c["number"] for c in active(sandbox, "contacts").values()] == [number(0)]
+
+
+@pytest.mark.parametrize("key", ["number", "country_code_and_number"])
+def test_a_chain_of_numbers_is_applied_from_its_free_end_and_taken_back(key):
+    with account(contact_key=key) as (sandbox, client):
+        ids = people(sandbox, 12)
+        before = active(sandbox, "contacts")
+        frame = client.contacts.frame()
+        frame["number"] = [*frame["number"].iloc[1:], number(77)]  # each takes that of the next
+        since = len(log(sandbox))
+        result = client.contacts.plan(frame).apply(many=True, concurrency=8)
+        assert set(states(result)) == {"applied"}
+        puts = [path for method, path in log(sandbox)[since:] if method == "PUT"]
+        assert puts == [f"contacts/{n}" for n in reversed(ids)]
+        assert set(states(chatkit.undo(result).apply())) == {"applied"}
+        assert active(sandbox, "contacts") == before
+
+
+def test_a_chain_that_was_stopped_goes_on_in_order(sandbox, client):
+    people(sandbox, 6)
+    frame = client.contacts.frame()
+    frame["number"] = [*frame["number"].iloc[1:], number(77)]
+    plan = client.contacts.plan(frame)
+    stop = Interrupt()
+
+    def watch(done, total):
+        if done == 2:
+            stop.ask()
+
+    result = plan.apply(many=True, interrupt=stop, watch=watch)
+    assert "not sent" in states(result) and "applied" in states(result)
+    assert set(states(chatkit.resume(result))) == {"applied"}
+    kept = [c["number"] for c in active(sandbox, "contacts").values()]
+    assert kept == frame["number"].tolist()
+
+
+def test_numbers_round_in_a_ring_are_refused_with_their_rows_and_the_rest_is_planned(
+    sandbox, client
+):
+    ids = people(sandbox, 6)
+    frame = client.contacts.frame()
+    n = frame["number"].tolist()
+    # 0 and 1 swap, 2 to 4 go round, 5 takes the number that 2 would have given away
+    frame["number"] = [n[1], n[0], n[3], n[4], n[2], n[2]]
+    frame.loc[ids[5], "name"] = "Zoë"
+    plan = client.contacts.plan(frame)
+    assert len(plan) == 0
+    said = dict(zip(plan.refused["row"], plan.refused["reason"], strict=True))
+    assert f"rows {ids[0]}, {ids[1]} pass their numbers round" in said[ids[0]]
+    assert said[ids[0]] == said[ids[1]] and "single" in said[ids[1]]
+    frame.loc[ids[5], "number"] = n[5]
+    plan = client.contacts.plan(frame, skip_invalid=True)
+    said = dict(zip(plan.refused["row"], plan.refused["reason"], strict=True))
+    assert f"rows {ids[2]}, {ids[3]}, {ids[4]} pass" in said[ids[3]]
+    assert states(plan.apply(many=True)) == ["applied"]
+
+
+def test_a_row_that_waits_for_a_refused_one_is_refused_too(sandbox, client):
+    ids = people(sandbox, 3)
+    frame = client.contacts.frame()
+    frame["number"] = [number(1), number(2), "call him"]
+    plan = client.contacts.plan(frame)
+    assert len(plan) == 0
+    said = dict(zip(plan.refused["row"], plan.refused["reason"], strict=True))
+    assert said.keys() == set(ids)
+    assert f"id {ids[1]} has it" in said[ids[0]] and f"id {ids[2]} has it" in said[ids[1]]
+
+
+def test_a_number_that_a_delete_frees_is_taken_by_an_update_and_all_is_taken_back(sandbox, client):
+    ids = people(sandbox, 2)
+    before = active(sandbox, "contacts")
+    frame = client.contacts.frame()
+    frame.loc[ids[0], "number"] = number(1)
+    for plan in (
+        client.contacts.plan(frame, delete=[ids[1]]),
+        client.contacts.plan(frame.assign(delete=[False, True])),
+    ):
+        result = plan.apply()
+        assert set(states(result)) == {"applied"}
+        assert [c["number"] for c in active(sandbox, "contacts").values()] == [number(1)]
+        assert set(states(chatkit.undo(result).apply())) == {"applied"}
+        assert active(sandbox, "contacts") == before
+
+
+def test_a_contact_that_is_deleted_is_not_made_again_in_the_same_plan(sandbox, client):
+    ids = people(sandbox, 1)
+    new = pd.DataFrame({"number": [number(0)], "country_code": "+1", "name": "Zoë"})
+    plan = client.contacts.plan(new, delete=ids)
+    assert plan.counts == {"create": 0, "update": 0, "delete": 1}
+    assert "bring that one back" in plan.refused["reason"].item()
+
+
+def test_an_address_that_a_delete_frees_is_registered_anew(sandbox, client):
+    [hook] = [webhook(sandbox)]
+    new = pd.DataFrame({"url": ["https://shop.example/hook/0"], "events": [["*"]]})
+    plan = client.webhooks.plan(new, delete=[hook])
+    assert plan.counts == {"create": 1, "update": 0, "delete": 1}
+    assert set(states(plan.apply(irreversible=True))) == {"applied"}
+    assert len(active(sandbox, "webhooks")) == 1
 
 
 def test_no_second_has_more_calls_than_its_rate(sandbox, client):

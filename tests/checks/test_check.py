@@ -160,7 +160,7 @@ def test_deleted_contacts_are_told_as_far_as_the_service_shows_them(listed, read
             assert codes.get(0) == ("in account" if listed else None)
             assert DELETED[listed, readable] in quality.notes[0]
         if listed:  # what is said of plans is so
-            plan = client.contacts.plan(new.iloc[:1].assign(name="Zoë"))
+            plan = client.contacts.plan(new.iloc[:1].assign(name="Zoë"), existing="update")
             assert states(plan.apply()) == ["conflict"]
         assert client.contacts.create(number="2025550100", country_code="+1").id == gone
 

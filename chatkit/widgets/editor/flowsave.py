@@ -12,6 +12,7 @@ from chatkit.widgets.plan.planview import PlanView
 if TYPE_CHECKING:
     import pandas as pd
 
+    from chatkit.bulk.draft import Existing
     from chatkit.bulk.plan import Plan
     from chatkit.endpoints import Key
     from chatkit.flows import Flows
@@ -47,10 +48,12 @@ class FlowSave:
         """
         if not isinstance(document, dict):
             raise InputError("A flow document is an object, with version and screens.")
+        existing: Existing = "update"
         if self.flow is None:
             if not name.strip():
                 problem = Problem("name", "", "give one; it cannot be changed")
                 raise InputError("A new flow needs a name:", [problem])
+            existing = "refuse"  # another flow of that name is not what was opened
             frame = type(self.room.frame())(
                 {"name": [name], "template_name": ["default"], "flow_json": [document]}
             )
@@ -59,7 +62,7 @@ class FlowSave:
                 self._opened.copy(), whole=False, nested=("flow_json",)
             )
             frame["flow_json"] = type(frame["name"])([document], index=frame.index, dtype=object)
-        return self.room.plan(frame, broken=broken)
+        return self.room.plan(frame, existing=existing, broken=broken)
 
     def landed(self, result: Any) -> bool:
         """Read the flow again once a plan was applied; tell whether it was."""

@@ -21,6 +21,7 @@ from chatkit.widgets.packed import joined
 if TYPE_CHECKING:
     import pandas as pd
 
+    from chatkit.bulk.draft import Existing
     from chatkit.bulk.plan import Plan
 
 _PAGE = 100  #: rows that are sent at once
@@ -79,6 +80,7 @@ class Grid(anywidget.AnyWidget):
     def plan(
         self,
         *,
+        existing: Existing = "fill",
         skip_invalid: bool = False,
         other_account: bool = False,
         duplicates: bool = False,
@@ -92,6 +94,7 @@ class Grid(anywidget.AnyWidget):
         """
         plan = self._room.plan(
             self.frame(),
+            existing=existing,
             skip_invalid=skip_invalid,
             other_account=other_account,
             duplicates=duplicates,

@@ -67,9 +67,10 @@ def happened(plan: Plan, result: pd.DataFrame) -> tuple[Mapping[str, int], Seque
     items = []
     fields = zip(result["state"], result["change"], result["label"], result["reason"], strict=True)
     for state, change, label, reason in fields:
-        kinds = (state,) if state in LANDED else ("not applied", state)
+        kinds = (state,) if state in (*LANDED, "skipped") else ("not applied", state)
         parts = [visible(str(part)) for part in (state, change, label, reason)]
-        kind = "fine" if state in LANDED else "open" if state in OPEN else "bad"
+        fine = state in (*LANDED, "skipped")
+        kind = "fine" if fine else "open" if state in OPEN else "bad"
         cells = "".join(f'<td dir="auto">{escape(part)}</td>' for part in parts)
         body = f'<tbody class="{kind}"><tr>{cells}</tr></tbody>'
         items.append(Item(kinds, " ".join(parts), partial(str, body)))

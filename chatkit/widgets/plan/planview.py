@@ -100,7 +100,7 @@ class PlanView(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         """What must be typed before it is applied; empty if nothing must."""
         if not self._allowed:
             return ""
-        deletes, changes = self.plan.counts["delete"], len(self.plan)
+        deletes, changes = self.plan.counts["delete"], sum(self.plan.counts.values())
         final = deletes and (deletes == changes or deletes > DELETES)
         return f"DELETE {deletes}" if final else f"CHANGE {changes}"
 
@@ -182,7 +182,7 @@ class PlanView(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
     def _blocked(self) -> list[str]:
         """Say why it cannot be applied at all, whatever is typed."""
         blocked = self.plan.objections(**dict.fromkeys(self._allowed, True))
-        return blocked or ([] if self.plan.changes else ["there is nothing to do"])
+        return blocked or ([] if any(self.plan.counts.values()) else ["there is nothing to do"])
 
     # --- at work --------------------------------------------------------------------
 
@@ -221,7 +221,8 @@ class PlanView(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
             said = self.result.chatkit.summary()
             if self.plan.secrets:
                 said += " Keep the signing secrets now: they are in plan.secrets, nowhere else."
-            self._message.say(said, wrong=bool(set(self.result["state"]).difference(LANDED)))
+            odd = set(self.result["state"]).difference(LANDED, ["skipped"])
+            self._message.say(said, wrong=bool(odd))
         self._paint()
 
     def _watch(self, done: int, total: int | None) -> None:
@@ -253,7 +254,7 @@ class PlanView(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         running, plan, result = self.running, self.plan, self.result
         undone, ready = self._undone(), not self._blocked()
         verb = "Take back" if plan.setting.undoes else "Apply"
-        self._apply.label = f"{verb} {many(len(plan), 'change')}"
+        self._apply.label = f"{verb} {many(sum(plan.counts.values()), 'change')}"
         if result is not None:
             self._apply.label = f"Go on with {undone:,}"
             self._apply.kind = "primary"

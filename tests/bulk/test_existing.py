@@ -1,0 +1,271 @@
+"""Rows that meet a record nobody named by its key: kept, filled, updated or refused, never lost."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from bulk.planning import (  # noqa: F401
+    DOCUMENT,
+    account,
+    active,
+    call,
+    cells,
+    client,
+    content,
+    edits,
+    flow,
+    log,
+    number,
+    people,
+    person,
+    sandbox,
+    states,
+    stored,
+    untouched,
+    webhook,
+)
+
+import chatkit
+from chatkit.widgets import PlanView
+
+OTHER = {**DOCUMENT, "version": "7.2"}
+
+
+def guests(*names, codes="+1"):
+    """A table from a fair: numbers from 2025550100 on, without ids."""
+    return pd.DataFrame(
+        {
+            "number": [number(n) for n in range(len(names))],
+            "country_code": codes,
+            "name": pd.Series(names, dtype="str"),
+        }
+    )
+
+
+@pytest.mark.parametrize("existing", ["fill", "update", "skip", "refuse"])
+def test_a_number_with_another_country_code_is_a_conflict_that_names_both(
+    sandbox, client, existing
+):
+    people(sandbox, 1, "Oliver Smith")
+    frame = guests("Somebody Else", codes="+44")
+    with untouched(sandbox):
+        for each in (frame, frame.assign(delete=True)):
+            plan = client.contacts.plan(each, existing=existing)
+            assert len(plan) == 0
+            [(row, column, reason)] = cells(plan)
+            assert (row, column) == (0, "country_code") and reason.startswith("conflict")
+            assert "+1 2025550100 Oliver Smith" in reason
+            assert "+44 2025550100 Somebody Else" in reason
+            assert "refused" in repr(plan).splitlines()[0]
+
+
+def test_by_default_only_what_is_empty_is_filled_and_the_rest_is_shown_with_both_values(
+    sandbox, client
+):
+    kept, empty, same = (
+        people(sandbox, 1, "Ana Cruz")[0],
+        person(sandbox, 1),
+        person(sandbox, 2, "Bo Lee"),
+    )
+    plan = client.contacts.plan(guests("null Ng", "Zoë Quinn", "Bo Lee", "New One"))
+    assert [(c.kind, c.key) for c in plan.changes] == [
+        ("skip", kept),
+        ("update", empty),
+        ("create", None),
+    ]
+    assert edits(plan) == {empty: {"name": "Zoë Quinn"}}
+    skip = plan.frame().iloc[0]
+    assert (skip.change, skip.before, skip.after) == (
+        "skip",
+        {"name": "Ana Cruz"},
+        {"name": "null Ng"},
+    )
+    head, *lines = repr(plan).splitlines()
+    assert head == (
+        "Plan for 3 contacts: 1 create, 1 update, 1 skipped; 3 rows meet an existing contact."
+    )
+    assert any('"Ana Cruz" ≠ "null Ng"' in line for line in lines)
+    assert 'existing="update"' in repr(plan)
+    result = plan.apply(many=True)
+    assert states(result) == ["skipped", "applied", "applied"]
+    assert '"Ana Cruz"' in result.reason.iloc[0] and '"null Ng"' in result.reason.iloc[0]
+    assert (result.sent.iloc[0], result.key.iloc[0]) == (0, kept)
+    assert result.chatkit.summary() == "3 changes: 2 applied, 1 skipped."
+    found = active(sandbox, "contacts")
+    assert [found[key]["first_name"] for key in (kept, empty, same)] == ["Ana", "Zoë", "Bo"]
+
+
+def test_skipped_rows_are_in_the_saved_plan_the_resumed_run_and_its_undo(sandbox, client, tmp_path):
+    people(sandbox, 1)
+    plan = client.contacts.plan(guests("Zoë", "New"))
+    again = client.load_plan(plan.save(tmp_path / "plan.json"))
+    assert (again.hash, repr(again)) == (plan.hash, repr(plan))
+    result = again.apply()
+    assert states(result) == states(chatkit.resume(result)) == ["skipped", "applied"]
+    assert chatkit.runs(client).state.tolist() == ["finished"]
+    back = chatkit.undo(result)
+    assert back.counts == {"create": 0, "update": 0, "delete": 1}
+    assert states(back.apply())[0] == "applied"
+
+
+def test_a_plan_that_skips_all_sends_nothing(sandbox, client):
+    people(sandbox, 2)
+    plan = client.contacts.plan(guests("Zoë", "Bo"))
+    assert "plan.apply()" not in repr(plan)
+    with untouched(sandbox):
+        assert states(plan.apply()) == ["skipped", "skipped"]
+    view = PlanView(plan)
+    assert "2 skipped" in repr(view) and view._blocked() == ["there is nothing to do"]
+
+
+def test_html_and_the_plan_view_show_both_values_of_what_is_kept(sandbox, client):
+    people(sandbox, 1, "Ana <b>Cruz</b>")
+    plan = client.contacts.plan(guests("Zoë <i>Quinn</i>", "New"))
+    html = plan._repr_html_()
+    assert "1 row meets an existing contact" in html and "skip" in html
+    assert "&lt;b&gt;" in html and "&lt;i&gt;" in html and "<i>Quinn" not in html
+    view = PlanView(plan)
+    assert "1 row meets an existing contact" in view._heading.value
+    assert {"skip", "create"} <= {kind for item in view._rows.items for kind in item.kinds}
+    view.apply()
+    assert not any("not applied" in item.kinds for item in view._rows.items)
+
+
+def test_existing_says_what_becomes_of_those_that_are_there(sandbox, client):
+    full, empty = people(sandbox, 1)[0], person(sandbox, 1)
+    frame = guests("Zoë", "Bo")
+    plan = client.contacts.plan(frame, existing="update")
+    assert edits(plan) == {full: {"name": "Zoë"}, empty: {"name": "Bo"}}
+    plan = client.contacts.plan(frame, existing="skip")
+    assert [c.kind for c in plan.changes] == ["skip", "skip"]
+    plan = client.contacts.plan(frame, existing="refuse")
+    assert len(plan) == 0 and len(plan.refused) == 2
+    assert plan.refused.value.tolist() == ['"Zoë"', '"Bo"']
+    assert '"Ana Cruz"' in plan.refused.reason.iloc[0]
+    with pytest.raises(chatkit.InputError, match="'fill', 'update', 'skip', 'refuse'"):
+        client.contacts.plan(frame, existing="overwrite")
+
+
+def test_rows_that_say_what_is_there_are_no_change_whatever_existing_says(sandbox, client):
+    people(sandbox, 2)
+    for existing in ("fill", "update", "skip", "refuse"):
+        plan = client.contacts.plan(guests("Ana Cruz", "Ana Cruz"), existing=existing)
+        assert (len(plan), cells(plan)) == (0, [])
+        assert "Nothing to do" in repr(plan) and "2 rows meet" in repr(plan)
+
+
+def test_what_was_read_stays_an_edit_and_a_new_row_in_it_does_not(sandbox, client):
+    ids = people(sandbox, 2)
+    frame = client.contacts.frame()
+    frame["name"] = "Zoë"
+    memory = frame.reset_index()
+    without = pd.DataFrame(memory.to_dict("series"))  # as from a file that was written before
+    assert edits(client.contacts.plan(without)) == {key: {"name": "Zoë"} for key in ids}
+    memory["id"] = memory["id"].astype("Int64")
+    memory.loc[1, "id"] = pd.NA
+    plan = client.contacts.plan(memory)
+    assert [(c.kind, c.key) for c in plan.changes] == [("update", ids[0]), ("skip", ids[1])]
+
+
+def test_flows_by_name_and_webhooks_by_address_are_kept_as_well(sandbox, client):
+    key, hook = flow(sandbox), webhook(sandbox)
+    own = pd.DataFrame({"name": ["Order"], "flow_json": [OTHER], "template_name": ["special"]})
+    [skip] = client.flows.plan(own).changes
+    assert (skip.kind, skip.key, set(skip.after)) == ("skip", key, {"flow_json", "template_name"})
+    own = pd.DataFrame({"url": ["https://shop.example/hook/0"], "is_active": [False]})
+    [skip] = client.webhooks.plan(own).changes
+    assert (skip.kind, skip.key, skip.before) == ("skip", hook, {"is_active": True})
+
+
+def test_a_document_that_would_not_be_sent_is_not_refused(sandbox, client):
+    flow(sandbox)
+    own = pd.DataFrame({"name": ["Order"], "flow_json": [{**DOCUMENT, "version": "99.0"}]})
+    assert [c.kind for c in client.flows.plan(own).changes] == ["skip"]
+    assert len(client.flows.plan(own, existing="update").refused) == 1
+
+
+def test_a_document_that_is_not_shown_is_never_filled_in():
+    with account(flow_json_in_get=False) as (sandbox, client):
+        flow(sandbox)
+        own = pd.DataFrame({"name": ["Order"], "flow_json": [OTHER]})
+        plan = client.flows.plan(own)
+        assert [c.kind for c in plan.changes] == ["skip"]
+        assert "not shown" in plan.apply().reason.item()
+
+
+def test_contents_stay_edits_unless_you_say_otherwise(sandbox, client):
+    content(sandbox)
+    room = client.templates("order_ready")
+    own = pd.DataFrame({"lang_code": ["en"], "text": ["Hi"], "footer": ["Bye"]})
+    assert edits(room.plan(own)) == {"en": {"text": "Hi", "footer": "Bye"}}
+    assert [c.kind for c in room.plan(own, existing="skip").changes] == ["skip"]
+    own["template_code"] = "order_ready"
+    assert [c.kind for c in client.templates.plan(own, existing="fill").changes] == ["skip"]
+    frame = room.frame().assign(text="Hi")
+    assert edits(room.plan(frame, existing="skip")) == {"en": {"text": "Hi"}}
+
+
+def test_cells_that_are_no_number_are_said_to_be_none_not_to_be_doubles(sandbox, client):
+    people(sandbox, 1)
+    frame = pd.DataFrame({"number": ["call him"] * 5, "country_code": "+1", "name": "Zoë"})
+    plan = client.contacts.plan(frame)
+    assert plan.refused.reason.tolist() == ["must be digits only: this is no telephone number"] * 5
+    twice = pd.DataFrame({"number": [number(7)] * 2, "country_code": "+1"})
+    for duplicates in (False, True):
+        plan = client.contacts.plan(twice, duplicates=duplicates)
+        assert plan.refused.reason.tolist() == ["2 rows have it"] * 2
+        assert not plan.refused.next_step.str.contains("duplicates").any()
+
+
+# --- another account ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def theirs():
+    """Another account with some records of each kind, of which one is special."""
+    with chatkit.Sandbox(seed="empty") as sandbox, chatkit.connect(sandbox) as client:
+        people(sandbox, 4)
+        person(sandbox, 9)
+        flow(sandbox, "One"), flow(sandbox, "Two")
+        with sandbox.front.alone() as service:
+            service.flows.move(flow(sandbox, "Three"), sandbox.account_id, "PUBLISHED")
+        content(sandbox), content(sandbox, lang_code="de", text="Hallo", variables={})
+        webhook(sandbox, 0), webhook(sandbox, 1, is_active=False)
+        yield client
+
+
+@pytest.mark.parametrize("room", ["contacts", "flows", "templates", "one template", "webhooks"])
+def test_a_frame_of_another_account_is_copied_once(sandbox, client, theirs, room):
+    person(sandbox, 90, "Somebody here")  # so that the ids of the two accounts are not the same
+    webhook(sandbox, 9), flow(sandbox, "Mine"), content(sandbox, "other")
+
+    def of(client):
+        one = room == "one template"
+        return client.templates("order_ready") if one else getattr(client, room)
+
+    mine = of(client)
+    match room:
+        case "templates":
+            frame = theirs.templates.frame(["order_ready"], full=True)
+        case "webhooks":
+            frame = theirs.webhooks.frame()
+        case _:
+            frame = of(theirs).frame(full=True)
+    plan = mine.plan(frame, other_account=True)
+    assert cells(plan) == []
+    assert plan.counts == {"create": len(frame), "update": 0, "delete": 0}
+    [note] = [note for note in plan.notes if "another account" in note]
+    assert "what the service sets is ignored" in note or room in ("templates", "one template")
+    assert set(states(plan.apply(many=True))) == {"applied"}
+    again = mine.plan(frame, other_account=True)
+    assert (len(again), cells(again)) == (0, [])
+    assert repr(again).startswith("Nothing to do")
+
+
+def test_the_split_of_a_name_is_not_what_a_frame_of_another_account_edits(client, theirs):
+    frame = theirs.contacts.frame()
+    client.contacts.plan(frame, other_account=True).apply()
+    frame["first_name"] = "Changed"
+    assert len(client.contacts.plan(frame, other_account=True)) == 0
+    [*wrong] = cells(client.contacts.plan(frame.drop(columns="name"), other_account=True))
+    assert {column for _, column, _ in wrong} == {"first_name"}
