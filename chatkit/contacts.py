@@ -157,17 +157,28 @@ class Contacts(Resource[Contact]):
 
     def look_call(self, key: Key, live: Mapping[str, Any]) -> Call:
         """Look into the list where an inactive contact can still be read."""
-        if not self._listed_while_active:
+        if not self._listed_while_active or "number" not in live:
             return super().look_call(key, live)
         return self.list_call(filters=self.search(str(live["number"])))
 
-    def holds(self, call: Call, envelope: Envelope, key: Key) -> bool:
-        """Tell whether a contact is active; where nothing tells, by what its 404 meant."""
-        if self._listed_while_active:
-            return any(contact.id == key for contact in self.many(call, envelope.data))
-        if self.profile.inactive_readable:
-            return self.profile.forbidden_status == 404
-        return super().holds(call, envelope, key)
+    def holds(self, call: Call, envelope: Envelope, key: Key) -> bool | None:
+        """Tell whether a contact is active; None where the service shows deleted ones alike."""
+        if call.segments == self.path:  # it was searched for
+            found = any(contact.id == key for contact in self.many(call, envelope.data))
+            more = envelope.pagination is not None and envelope.pagination.total_pages > 1
+            return found or (None if more else False)
+        super().holds(call, envelope, key)
+        return None if self.reads_deleted else True
+
+    @property
+    def lists_deleted(self) -> bool:  # type: ignore[override]
+        """Whether the list shows inactive contacts too, as the profile says."""
+        return self.profile.inactive_in_lists
+
+    @property
+    def reads_deleted(self) -> bool:  # type: ignore[override]
+        """Whether an inactive contact can still be read, as the profile says."""
+        return self.profile.inactive_readable
 
     @property
     def _listed_while_active(self) -> bool:

@@ -50,6 +50,8 @@ class Endpoints(Generic[R]):
     chosen: ClassVar[bool] = False  #: whether who creates a record chooses its key
     code: str | None = None  #: the template code, for contents
     weighed: ClassVar[tuple[str, ...]] = ()  #: fields that tell how well a change can be undone
+    lists_deleted: bool = False  #: whether a list shows deleted records too
+    reads_deleted: bool = False  #: whether `get` does
     _many: ClassVar[TypeAdapter[Any]]
 
     def __init_subclass__(cls) -> None:
@@ -130,15 +132,29 @@ class Endpoints(Generic[R]):
     # --- answers --------------------------------------------------------------------
 
     def read(self, call: Call, envelope: Envelope, key: Key) -> R:
-        """Take the record out of the answer to a `get_call`. Raises `NotFound` and `BadAnswer`."""
-        return self.one(call, envelope.data)
+        """Take the record out of the answer to a `get_call`.
+
+        Raises:
+            NotFound: It is not there.
+            BadAnswer: The answer is not as documented, or is about another record.
+        """
+        record = self.one(call, envelope.data)
+        self.same_key(call, getattr(record, self.key), key)
+        return record
+
+    def same_key(self, call: Call, found: object, key: Key) -> None:
+        """Refuse an answer that is about another record than the one that was asked for."""
+        if found != self.checked(key):
+            raise BadAnswer(
+                call, f"the answer is about the {self.noun} {found!r:.60}, not about {key!r:.60}"
+            )
 
     def look_call(self, key: Key, live: Mapping[str, Any]) -> Call:
         """Make the call that tells whether a record, which was read before, is still there."""
         return self.get_call(key)
 
-    def holds(self, call: Call, envelope: Envelope, key: Key) -> bool:
-        """Tell from the answer to a `look_call`; raises `NotFound` as well."""
+    def holds(self, call: Call, envelope: Envelope, key: Key) -> bool | None:
+        """Tell from the answer to a `look_call`, None if it cannot; raises `NotFound` as well."""
         self.read(call, envelope, key)
         return True
 

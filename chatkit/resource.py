@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -136,13 +137,22 @@ class Resource(Endpoints[R]):
         from chatkit import frame as frames
 
         columns = frames.Columns(frames.kinds(self.record, self._shown()))
-        with Progress(f"{self.noun}s", len(keys)) as progress:
-            for page in _pages(self._read_all(keys)):
-                progress.add(columns.add(page))
+        try:
+            with Progress(f"{self.noun}s", len(keys)) as progress:
+                for page in _pages(self._read_all(keys)):
+                    progress.add(columns.add(page))
+        except frames.WrongRows as error:
+            reason = f"the {self.noun} is not as documented: {error}"
+            raise BadAnswer(self.get_call(keys[0]), reason) from None
         return columns
 
     def _read_all(self, keys: list[Key]) -> Iterator[msgspec.Raw]:
-        """Yield the data of each record in the order of its key; one that is gone is left out."""
+        """Yield the data of each record in the order of its key; one that is gone is left out.
+
+        Raises:
+            BadAnswer: An answer is about another record than the one that was asked for.
+        """
+        key_of = msgspec.json.Decoder(msgspec.defstruct("Keyed", [(self.key, Any)]))
         place = {self.get_call(key).target: n for n, key in enumerate(keys)}
         waiting: dict[int, msgspec.Raw | None] = {}
         due = 0
@@ -157,7 +167,14 @@ class Resource(Endpoints[R]):
                 data = waiting.pop(due)
                 due += 1
                 if data is not None:
+                    self._check_key(key_of, data, keys[due - 1])
                     yield data
+
+    def _check_key(self, key_of: msgspec.json.Decoder[Any], data: msgspec.Raw, key: Key) -> None:
+        with suppress(msgspec.DecodeError, UnicodeDecodeError):  # the columns refuse what it is
+            found = getattr(key_of.decode(data), self.key)
+            if str(found) != str(key):
+                self.same_key(self.get_call(key), found, key)
 
     def _shown(self) -> list[str]:
         """Name the fields that `get` shows: the columns of a full frame."""
@@ -276,9 +293,17 @@ class Resource(Endpoints[R]):
                 "answer did not hold are empty.",
                 stacklevel=4,
             )
+            return self._answered(key, call, envelope)
+
+    def _answered(self, key: Key, call: Call, envelope: Envelope) -> R:
+        """Take from the answer to a write what it tells of its record: its key at least."""
+        bare = {self.key: key}
+        try:
             answered = msgspec.json.decode(envelope.data)
             known = answered if isinstance(answered, dict) else {}
-            return self.one(call, msgspec.Raw(msgspec.json.encode(known | {self.key: key})))
+            return self.one(call, msgspec.Raw(msgspec.json.encode(known | bare)))
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, BadAnswer):
+            return self.one(call, msgspec.Raw(msgspec.json.encode(bare)))
 
 
 def _pages(rows: Iterable[msgspec.Raw]) -> Iterator[bytes]:

@@ -136,3 +136,63 @@ def test_every_problem_is_told_at_once():
             client.contacts.get("seventeen")
         with pytest.raises(chatkit.InputError, match="whole number"):
             client.contacts.get(True)
+
+
+# --- what an undo would make of a contact -----------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("split", "parts", "again"),
+    [
+        ("first_middle_last", ("Ana", None, "Cruz"), None),
+        ("first_middle_last", ("Ana", "de la", "Cruz"), None),
+        ("first_middle_last", ("Ana Maria", "", "Cruz"), ("Ana", "Maria", "Cruz")),
+        ("first_middle_last", ("", "", "Cruz"), ("Cruz", "", "")),
+        ("first_last", ("Ana", "", "de la Cruz"), None),
+        ("first_last", ("Ana", "de la", "Cruz"), ("Ana", "", "de la Cruz")),
+        ("first_only", ("Ana Cruz", "", ""), None),
+        ("first_only", ("Ana", "", "Cruz"), ("Ana Cruz", "", "")),
+    ],
+)
+def test_a_name_that_is_sent_again_is_split_as_the_service_splits_it(split, parts, again):
+    contacts = _contacts(name_split=split)
+    fields = dict(zip(("first_name", "middle_name", "last_name"), parts, strict=True))
+    assert contacts.resplit(fields) == again
+    known = {"number": "2025550143", "country_code": "+1", "name": "Ana", **fields}
+    for kind, after in (("delete", {}), ("update", {"name": "Bo"})):
+        assert (contacts.undo(kind, known, after)[0] == "exactly") == (again is None)
+    assert contacts.undo("update", known, {"country_code": "+44"})[0] == "exactly"
+
+
+def test_a_replacing_update_repeats_the_name_and_may_split_it_otherwise():
+    """Nobody edits the name: but the whole of it is sent with any other change."""
+    known = {"number": "1", "country_code": "+1", "first_name": "Ana Maria", "last_name": "Cruz"}
+    changed = {"country_code": "+44"}
+    assert _contacts().undo("update", known, changed) == ("exactly", "")
+    how, why = _contacts(put="replace").undo("update", known, changed)
+    assert how == "with loss" and "split" in why
+
+
+@pytest.mark.parametrize(
+    ("points", "target"),
+    [
+        ({}, "contacts/7"),
+        ({"inactive_readable": True}, "contacts?search=2025550143&page=1&pageSize=100"),
+        ({"inactive_readable": True, "inactive_in_lists": True}, "contacts/7"),
+        ({"inactive_readable": True, "search_param": None}, "contacts/7"),
+    ],
+)
+def test_a_deleted_contact_is_looked_for_where_it_can_be_told_from_others(points, target):
+    contacts = _contacts(**points)
+    assert contacts.look_call(7, {"number": "2025550143"}).target == target
+    assert contacts.look_call(7, {}).target == "contacts/7"
+
+
+def _contacts(**points):
+    from chatkit.connection import Connection
+    from chatkit.contacts import Contacts
+    from chatkit.transport import Transport
+
+    profile = chatkit.ServiceProfile(**points)
+    made = Connection(base_url="http://localhost", account_id="1", token="x" * 20, profile=profile)
+    return Contacts(Transport(made, door=lambda *_: (500, {}, b"")))

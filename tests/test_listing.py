@@ -149,6 +149,13 @@ def test_too_few_pages_are_outvoted_by_the_total(pages):
     assert listing.moved == []
 
 
+@pytest.mark.parametrize("count", [251, 255, 259])
+def test_too_few_pages_do_not_hide_the_part_of_a_page_at_the_end(count):
+    listing, ids = read(honest(count, pages=count // SIZE))
+    assert ids == list(range(count))
+    assert listing.moved == []
+
+
 @pytest.mark.parametrize("size", [100, 1, 0, -5])
 def test_the_rows_that_come_count_not_the_size_that_is_told(size):
     listing, ids = read(honest(250, pages=3, size=size))

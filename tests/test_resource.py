@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import warnings
 
 import pytest
 from documents import DOCUMENT
@@ -192,3 +193,45 @@ def test_a_service_that_shows_the_whole_name_is_believed(sandbox):
     client = answering(sandbox, change)
     assert client.contacts.get(ana.id).name == "Cruz, Ana"
     assert client.contacts.frame().name.to_list() == ["Cruz, Ana"]
+
+
+BROKEN = {
+    "a text that is no UTF-8": b'{"success":true,"data":{"id":1,"name":"\xff\xfe"}}',
+    "an id of another kind": b'{"success":true,"data":{"id":[1],"number":7}}',
+    "a depth without end": b'{"success":true,"data":' + b"[" * 5000 + b"]" * 5000 + b"}",
+    "half an escape": b'{"success":true,"data":"\\ud800"}',
+    "a bad escape": b'{"success":true,"data":"\\x"}',
+    "a word": b'{"success":true,"data":"done"}',
+    "a number beyond all": b'{"success":true,"data":{"id":1e999}}',
+    "nothing": b"",
+    "cut short": b'{"success":true,"da',
+}
+
+
+@pytest.mark.parametrize("answer", BROKEN)
+@pytest.mark.parametrize("read", BROKEN)
+def test_only_our_own_errors_leave_an_update_whose_answers_are_all_broken(sandbox, answer, read):
+    """What landed and cannot be read back comes as what is known, with a warning."""
+    key = chatkit.connect(sandbox).contacts.create(**ANA).id
+
+    def door(method, target, headers, body):
+        status, fields, _ = sandbox.answer(method, target, headers, body)
+        return status, fields, BROKEN[answer if method == "PUT" else read]
+
+    connection = Connection(
+        base_url="http://localhost",
+        account_id=sandbox.account_id,
+        token=sandbox.token,
+        profile=sandbox.profile,
+    )
+    client = Client._made(connection, Transport(connection, door=door))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            assert client.contacts.update(key, name="Bo").id == key
+        except chatkit.ChatkitError:
+            assert answer in ("nothing", "cut short", "a text that is no UTF-8", "a depth without "
+                              "end", "half an escape", "a bad escape")  # fmt: skip
+        for reading in (client.contacts.frame, lambda: client.contacts.get(key)):
+            with pytest.raises(chatkit.ChatkitError):
+                reading()

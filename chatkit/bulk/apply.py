@@ -13,7 +13,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
 
-from chatkit.bulk.asker import Asker
+from chatkit.bulk.asker import Asker, Stopped
 from chatkit.bulk.interrupt import Interrupt
 from chatkit.bulk.journal import Journal
 from chatkit.bulk.judge import ATTEMPTS, Judge
@@ -22,7 +22,7 @@ from chatkit.bulk.row import Row
 from chatkit.bulk.step import Step, first_step, known
 from chatkit.call import Call
 from chatkit.endpoints import Endpoints
-from chatkit.errors import Fault, InputError, JournalError
+from chatkit.errors import CallError, Fault, InputError, JournalError
 from chatkit.progress import Progress, Watch, say
 from chatkit.secret import Secret
 from chatkit.throttle import Throttle
@@ -108,12 +108,42 @@ class Run:
                     self._work(group)
                     if self._ended():
                         break
+                self._tell_doubles()
                 self._close()
             except JournalError as error:
                 self._judge.stopped = str(error)
             except Exception as error:  # what is known of the rows is worth more than a traceback
                 logging.getLogger(__name__).exception("a run stopped")
                 self._judge.stopped = f"{type(error).__name__}: {error}"
+
+    def _tell_doubles(self) -> None:
+        """Tell which creates are there twice: nothing keeps their names single but the network."""
+        made = [row for row in self.rows if row.change.kind == "create" and row.done]
+        made = [row for row in made if row.evidence == "answered" and not row.twins]
+        if not made or self._ended() or self._of(made[0]).unique:
+            return
+        endpoints, judge = self._of(made[0]), self._judge
+        search = Search(Asker(self._desk.transport, self._throttle, self._ended), endpoints)
+        try:
+            twins = search.doubles(made, judge.taken)
+        except CallError as error:
+            say(f"Whether a {endpoints.noun} is there twice could not be read: {error.reason}.")
+            return
+        except Stopped:
+            return
+        for row in made:
+            if row.n not in twins:
+                continue
+            own, *also = twins[row.n]
+            if own != row.key:
+                judge.adopt(row, own, f"it is {own}; its answer named another record, {row.key}")
+            if also:
+                said = (
+                    f"it is there twice: {own} is this one; {', '.join(map(str, also))}, just "
+                    "like it, appeared at the same time (the network delivered the request "
+                    "twice, or somebody else made it)"
+                )
+                judge.note(row, "doubled", also=also, reason=said)
 
     def _close(self) -> None:
         done = all(row.done for row in self.rows)
@@ -287,7 +317,8 @@ class Run:
             return endpoints.create_call(row.change.after)
         key = known(row.key)
         if step.stage == "look":
-            return endpoints.look_call(key, row.live or {})
+            live = row.live if step.record is None else endpoints.sendable(step.record)
+            return endpoints.look_call(key, live or {})
         if step.stage != "write":
             return endpoints.get_call(key)
         if row.change.kind == "delete":
@@ -329,7 +360,7 @@ class Run:
         again = any(row.attempts > 1 for row in new)
         began = time.monotonic()
         waiting = []
-        verdicts = search.look(new, judge.taken, thorough=again)
+        verdicts = search.look(new, judge.taken, thorough=again, clashed=judge.clashed)
         for row in new:
             verdict = verdicts.get(row.n)
             if verdict is None:  # stopped
@@ -340,7 +371,7 @@ class Run:
                 judge.unclear(row, verdict.what, verdict.reason)
             elif began < due[row.n]:
                 waiting.append(row)
-            elif judge.absent(row):
+            elif judge.absent(row, proven=verdict.proven):
                 ready.append(first_step(row))
             if row.done:
                 self._progress.add(1)
@@ -352,6 +383,8 @@ class Run:
             return self._settle
         if row.change.kind != "create":
             return SETTLE
+        if row.n in self._judge.clashed and not row.doubted:  # what was answered is not late
+            return 0.0
         last = row.attempts >= ATTEMPTS  # after it, nobody looks again
         unique = self._of(row).unique and not last
         return 0.0 if unique else self._desk.transport.deadline + SETTLE_DUPLICABLE
@@ -363,6 +396,9 @@ def folded(journal: Journal) -> list[Row]:
     for event in journal.events():
         if event.n is not None:
             rows[event.n].feed(event.what, event.detail)
+        elif event.what == "resumed":
+            for row in rows:
+                row.reopened()
     return rows
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from chatkit.answer import Envelope
 from chatkit.bulk.journal import Journal
-from chatkit.bulk.reconcile import agrees
+from chatkit.bulk.reconcile import agrees, documented
 from chatkit.bulk.row import Row
 from chatkit.bulk.step import Step, first_step, known
 from chatkit.call import Call
@@ -65,6 +65,7 @@ class Judge:
         self._journal, self._of, self._throttle = journal, of, throttle
         self._failed_reads: dict[int, int] = {}
         self._echoes: dict[int, Refused] = {}  # refusals of rows that may have landed before
+        self._sent_before: dict[int, int] = {}  # how often a row was sent by earlier processes
         self._refused = self._doubts = self._storms = self._unreached = 0
         self._last_doubt = ""
 
@@ -100,11 +101,27 @@ class Judge:
         self.note(row, "adopted", key=key, reason="; ".join(said))
         self._went_well()
 
-    def absent(self, row: Row) -> bool:
-        """Note that a row in doubt has not landed; tell whether it may be sent again."""
-        if row.n in self._echoes:  # no echo: it was refused for good
+    @property
+    def clashed(self) -> frozenset[int]:
+        """The rows that were refused because such a record is there, perhaps their own."""
+        return frozenset(self._echoes)
+
+    def absent(self, row: Row, *, proven: bool = True) -> bool:
+        """Note that a row in doubt has not landed; tell whether it may be sent again.
+
+        Args:
+            row: What was looked for.
+            proven: Whether it is sure that it is not there. Where no read tells, sending again
+                does; in the end it stays unknown.
+        """
+        before = self._sent_before.setdefault(row.n, row.attempts - 1)
+        if row.n in self._echoes and proven:  # no echo: it was refused for good
             self._refuse(row, self._echoes[row.n])
-        elif row.attempts >= ATTEMPTS:
+        elif not proven and row.attempts - before >= ATTEMPTS:
+            said = f"sent {row.attempts} times, and this service does not show whether it landed"
+            self.unclear(row, "unknown", said)
+            return False
+        elif proven and row.attempts >= ATTEMPTS:
             self.note(row, "failed", reason=f"sent {row.attempts} times, and it never landed")
         else:
             self.note(row, "absent", reason="it had not landed")
@@ -127,7 +144,7 @@ class Judge:
                 case "check":
                     self._check(step.row, call, envelope)
                 case "look":
-                    self._there(step.row, call, envelope)
+                    return self._there(step, call, envelope)
             return None
         except CallError as error:
             return self._fault(step, error)
@@ -136,23 +153,27 @@ class Judge:
         """Hold what is there against what the plan saw and what it wants: three ways."""
         change, endpoints = row.change, self._of(row)
         record = endpoints.read(call, envelope, known(row.key))
-        live = endpoints.sendable(record)
-        wanted = change.after
+        live = documented(endpoints, endpoints.sendable(record))
+        wanted = documented(endpoints, change.after)
         stamp = _stamp(record)
         shown = {n: value for n, value in wanted.items() if n in live}
         there = change.kind != "delete" and all(agrees(live[n], shown[n]) for n in shown)
+        sent = row.doubted or row.open
         if there and row.doubted and len(shown) < len(wanted) and stamp != row.seen:
             said = "the answer was lost; updated_at has moved since, by this or by somebody else"
             self.adopt(row, row.key, said)
         elif there and len(shown) == len(wanted):
-            if row.doubted:
-                self.adopt(row, row.key)
+            if sent:
+                said = "the service said that it is there already: ours, delivered twice"
+                self.adopt(row, row.key, "" if row.doubted else said)
             else:
                 self.note(row, "unchanged", reason="it is so already")
         elif change.kind == "create":
             self.note(row, "conflict", reason="somebody made it meanwhile", live=live)
         elif moved := self._moved(row, stamp, live):
             self.note(row, "conflict", reason=moved, live=live)
+        elif change.kind == "delete" and endpoints.reads_deleted:  # which may be deleted already
+            return Step(row, "look", record)
         elif not row.doubted or self.absent(row):
             return Step(row, "write", record)
         return None
@@ -160,8 +181,10 @@ class Judge:
     def _moved(self, row: Row, stamp: str | None, live: dict[str, Any]) -> str:
         """Say which of the fields at stake somebody else has changed since the plan."""
         change = row.change
-        held = row.live or {} if row.doubted else change.before
-        moved = [n for n in change.before if n in live and not agrees(live[n], held.get(n))]
+        endpoints = self._of(row)
+        held = documented(endpoints, row.live or {} if row.doubted else change.before)
+        known = documented(endpoints, change.before)
+        moved = [n for n in known if n in live and not agrees(live[n], held.get(n))]
         if moved:
             said = [f"{n} was {held.get(n)!r:.60} and is {live[n]!r:.60}" for n in moved]
             said[-1] += f"; you want {change.after[moved[-1]]!r:.60}" if change.after else ""
@@ -183,8 +206,8 @@ class Judge:
             key = endpoints.key_of(call, envelope, change.after)
             if not endpoints.chosen and key in self.taken:
                 raise BadAnswer(call, f"the answer is about a {endpoints.noun} that was there")
-        elif record is not None and getattr(record, endpoints.key) != key:
-            raise BadAnswer(call, f"the answer is about another {endpoints.noun}")
+        if record is not None:
+            endpoints.same_key(call, getattr(record, endpoints.key), known(key))
         self.taken.add(key)
         self.note(row, "answered", key=key)
         self._keep_secret(row, record)
@@ -205,8 +228,10 @@ class Judge:
 
     def _hold_against(self, row: Row, there: dict[str, Any], *, proves: bool) -> None:
         """Hold what was read, or answered, against what was sent."""
-        wanted = row.change.after
-        odd = [n for n in wanted if n in there and not agrees(there[n], wanted[n])]
+        endpoints = self._of(row)
+        wanted = documented(endpoints, row.change.after)
+        same = documented(endpoints, there)
+        odd = [n for n in wanted if n in same and not agrees(same[n], wanted[n])]
         if odd:
             said = ", ".join(f"{n} is {there[n]!r:.60}, not {wanted[n]!r:.60}" for n in odd)
             live = {n: there[n] for n in wanted if n in there}
@@ -229,20 +254,35 @@ class Judge:
         record = endpoints.read(call, envelope, known(row.key))
         self._hold_against(row, endpoints.sendable(record), proves=True)
 
-    def _there(self, row: Row, call: Call, envelope: Envelope) -> None:
-        """Tell whether a record that met a 404 is there: then the 404 was a refusal."""
-        if not self._of(row).holds(call, envelope, known(row.key)):
+    def _there(self, step: Step, call: Call, envelope: Envelope) -> Step | None:
+        """Tell whether a record is there that met a 404, or that a service shows when deleted."""
+        row, endpoints = step.row, self._of(step.row)
+        held = endpoints.holds(call, envelope, known(row.key))
+        if held is False:
             self._gone(row)
+        elif step.record is not None:  # it is not sent yet, or in doubt
+            if not row.doubted or self.absent(row, proven=held is True):
+                return Step(row, "write", step.record)
+        elif held is None and endpoints.profile.forbidden_status != 404:
+            self._gone(row)  # nothing else is a 404
+        elif held is None:
+            said = "404: it is deleted, or the token may not do this; this service does not tell"
+            self.unclear(row, "unknown", said)
         elif row.doubted:
             self._doubt(row, "404, although it is there")
         else:
             self._fail(row, "404, although it is there: may the token do this?")
+        return None
 
     def _gone(self, row: Row) -> None:
         if row.change.kind != "delete":
-            self.note(row, "conflict", reason="somebody deleted it meanwhile")
+            shown = self._of(row).lists_deleted and not row.open
+            said = "it is deleted; this service lists deleted ones too"
+            self.note(row, "conflict", reason=said if shown else "somebody deleted it meanwhile")
         elif row.doubted:
             self.adopt(row, row.key)
+        elif row.open:  # it was read, deleted, and answered 404: nobody else was quicker
+            self.adopt(row, row.key, "404 to its delete, just after it was there: delivered twice")
         else:
             self.note(row, "unchanged", reason="it was gone already")
 
@@ -268,19 +308,21 @@ class Judge:
             case Refused() if writing and row.doubted:
                 self._echoes[row.n] = error
                 self._doubt(row, f"refused, perhaps as its own echo: {reason}")
+            case Refused() if writing and self._clashes(row, error):
+                self._echoes[row.n] = error
+                said = f"refused, perhaps because the network delivered it twice: {reason}"
+                self.note(row, "clashed", reason=said)
             case Refused() if writing:
                 self._refuse(row, error)
             case _ if writing:
                 self._doubt(row, reason.split("\n")[0])
-            case _ if step.stage == "check":  # it has landed, which is what counts
-                self.note(row, "unchecked", reason=f"it could not be read back: {reason}")
             case _:
                 return self._read_again(step, reason)
         return None
 
     def _unreadable(self, row: Row, error: Refused) -> Step | None:
         """A record that cannot be read before it is written: most often it is not there."""
-        if not isinstance(error, NotFound) and row.doubted:
+        if not isinstance(error, NotFound) and (row.doubted or row.open):
             self.unclear(row, "unknown", f"it could not be read: {error.reason}")
         elif not isinstance(error, NotFound):
             self.note(row, "failed", reason=f"it could not be read: {error.reason}")
@@ -289,6 +331,15 @@ class Judge:
         elif not row.doubted or self.absent(row):
             return Step(row, "write")
         return None
+
+    def _clashes(self, row: Row, error: Refused) -> bool:
+        """Whether a refusal of a create says that such a record is there already."""
+        endpoints = self._of(row)
+        profile = endpoints.profile
+        told = {409, profile.clash_status}
+        if endpoints.chosen and profile.duplicate_content == "invalid":
+            told.add(profile.validation_status)
+        return row.change.kind == "create" and error.status in told
 
     def _refuse(self, row: Row, error: Refused) -> None:
         if isinstance(error, Conflict):
@@ -310,7 +361,8 @@ class Judge:
     def unclear(self, row: Row, what: str, reason: str) -> None:
         """Note that looking did not help: it is another's, or nobody can tell."""
         if what == "conflict":
-            self.note(row, "conflict", reason=reason)
+            refusal = f"{self._echoes[row.n].reason}; " if row.n in self._echoes else ""
+            self.note(row, "conflict", reason=refusal + reason)
         else:
             self.given_up.add(row.n)
             self.note(row, "in doubt", reason=reason)
@@ -322,6 +374,10 @@ class Judge:
         tries = self._failed_reads[step.row.n] = self._failed_reads.get(step.row.n, 0) + 1
         if tries < ATTEMPTS:
             return step
+        if step.stage == "check":  # it has landed, which is what counts
+            said = f"it could not be read back: {reason}"
+            self.note(step.row, "unchecked", reason=said)
+            return None
         self.given_up.add(step.row.n)
         step.row.reason = f"it could not be read: {reason}"
         return None

@@ -43,6 +43,16 @@ class Refused(NamedTuple):
     next_step: str
 
 
+class Left(NamedTuple):
+    """A row of a run that an undo leaves out because it changed nothing: which, and why."""
+
+    row: Any
+    change: str
+    label: str
+    state: str
+    reason: str
+
+
 @dataclass(frozen=True)
 class Setting:
     """What a plan is about, beside its changes."""
@@ -60,8 +70,9 @@ class Plan:
     """What would happen: creates, updates and deletes, each with before and after.
 
     Showing it changes nothing; `apply()` does what it shows, once. `changes` are its rows,
-    `refused` a table of the cells that cannot be planned, `notes` what else is to be known,
-    `secrets` the signing secrets of webhooks once it has created them.
+    `refused` a table of the cells that cannot be planned, `left_out` of the rows of a run that
+    an undo has nothing to take back of, `notes` what else is to be known, `secrets` the signing
+    secrets of webhooks once it has created them.
     """
 
     def __init__(
@@ -74,11 +85,13 @@ class Plan:
         notes: Sequence[str] = (),
         skip_invalid: bool = False,
         plan_id: str = "",
+        left: Sequence[Left] = (),
     ) -> None:
         self.changes = tuple(changes)
         self.notes = list(notes)
         self.setting = setting
         self.cells = tuple(cells)
+        self.left = tuple(left)
         self.secrets: dict[Any, Secret] = {}
         self.id = plan_id or run_id()
         self._desk = desk
@@ -94,6 +107,14 @@ class Plan:
     def refused(self) -> pd.DataFrame:
         """The cells that cannot be planned: `row`, `column`, `value`, `reason`, `next_step`."""
         return table.refused(self.cells, self.setting.names)
+
+    @property
+    def left_out(self) -> pd.DataFrame:
+        """The rows of a run that changed nothing: `row`, `change`, `label`, `state`, `reason`.
+
+        Only the plan of an undo has some: these, its changes and `refused` are all of the run.
+        """
+        return table.left(self.left)
 
     @cached_property
     def hash(self) -> str:
@@ -272,6 +293,7 @@ class Plan:
             notes=content["notes"],
             skip_invalid=content["skip_invalid"],
             plan_id=content["id"],
+            left=[Left(label(row), *rest) for row, *rest in content.get("left", [])],
         )
 
     def _content(self) -> dict[str, Any]:
@@ -283,6 +305,7 @@ class Plan:
             "refused": [[plain(cell.row), *cell[1:]] for cell in self.cells],
             "notes": self.notes,
             "skip_invalid": self._skip_invalid,
+            "left": [[plain(row.row), *row[1:]] for row in self.left],
         }
 
     def _header(self) -> Header:

@@ -7,14 +7,18 @@ its record is looked for by what names it, by a search or by reading the whole l
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from contextlib import suppress
+from functools import cache
+from typing import Any, NamedTuple, get_args, get_origin
 
-from chatkit.bulk.asker import Asker, Stopped
+from chatkit.answer import Envelope
+from chatkit.bulk.asker import READS, Asker, Stopped
 from chatkit.bulk.row import Row
+from chatkit.call import Call
 from chatkit.endpoints import Endpoints
-from chatkit.errors import CallError, Fault, NotFound
+from chatkit.errors import BadAnswer, CallError, Fault, NotFound
 from chatkit.listing import Listing
-from chatkit.record import Record
+from chatkit.record import Body, Record
 
 #: A list that moves while it is read may miss a record: so often it is read again.
 _PASSES = 3
@@ -25,11 +29,47 @@ Found = dict[str | None, dict[object, Record]]
 
 
 class Verdict(NamedTuple):
-    """What was found of one row in doubt: adopted, absent, conflict or unknown, and why."""
+    """What was found of one row in doubt: adopted, absent, conflict or unknown, and why.
+
+    `proven` tells whether what is absent is surely so: where a list shows deleted records and
+    nothing tells them from others, only sending again does.
+    """
 
     what: str
     reason: str
     record: Record | None = None
+    proven: bool = True
+
+
+def documented(endpoints: Endpoints[Any], fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Keep of a record what the API document lists: only that is compared.
+
+    All else that a service shows it may set and move as it likes, as a counter of its own.
+    """
+    parts = _parts(endpoints.body)
+    return {
+        name: [_only(item, parts[name]) for item in value]
+        if parts[name] and isinstance(value, list)
+        else value
+        for name, value in fields.items()
+        if name in parts
+    }
+
+
+@cache
+def _parts(body: type[Body]) -> dict[str, frozenset[str]]:
+    """Name for each field of a body the fields of its items; none where it holds no bodies."""
+    found = {}
+    for name, field in body.model_fields.items():
+        kinds = (field.annotation, *get_args(field.annotation))
+        items = [get_args(kind)[0] for kind in kinds if get_origin(kind) is list]
+        bodies = [item for item in items if isinstance(item, type) and issubclass(item, Body)]
+        found[name] = frozenset(bodies[0].model_fields) if bodies else frozenset()
+    return found
+
+
+def _only(item: Any, names: frozenset[str]) -> Any:
+    return {n: v for n, v in item.items() if n in names} if isinstance(item, dict) else item
 
 
 def agrees(live: object, wanted: object) -> bool:
@@ -49,6 +89,12 @@ def agrees(live: object, wanted: object) -> bool:
     return live == wanted
 
 
+def _defaults(body: type[Body]) -> dict[str, Any]:
+    """Return what a record has in fields that were not sent."""
+    fields = body.model_fields.items()
+    return {name: field.default for name, field in fields if not field.is_required()}
+
+
 class Search:
     """Looks for the records of creates in doubt, all of one room.
 
@@ -59,38 +105,95 @@ class Search:
 
     def __init__(self, asker: Asker, endpoints: Endpoints[Any]) -> None:
         self._asker, self._endpoints = asker, endpoints
+        self._clashed: Collection[int] = ()
 
     def look(
-        self, rows: Sequence[Row], taken: Collection[object], *, thorough: bool
+        self,
+        rows: Sequence[Row],
+        taken: Collection[object],
+        *,
+        thorough: bool,
+        clashed: Collection[int] = (),
     ) -> dict[int, Verdict]:
         """Return a verdict for each row, by its number; none if it was stopped.
+
+        Each row is judged by what was found of its own name: what could not be read of
+        another decides nothing here.
 
         Args:
             rows: The creates.
             taken: Keys of others: what was there at planning, and what other rows made.
             thorough: Read the whole list even where a search would do.
+            clashed: Numbers of rows that were refused because such a record is there.
         """
+        self._clashed = clashed
         named: dict[str | None, list[Row]] = {}
         for row in rows:
             named.setdefault(self._endpoints.natural(row.change.after), []).append(row)
         found: Found = {name: {} for name in named}
         verdicts: dict[int, Verdict] = {}
         try:
-            whole = not thorough and self._search(rows, found)
+            sure = set() if thorough else self._search(named, found)
+            # A search that finds nothing of what is there is no proof.
+            sure -= {n for n, group in named.items() if not found[n] and self._any_clashed(group)}
+            unread: CallError | None = None
             for _ in range(_PASSES):
-                whole = whole or self._scan(found)
+                if len(sure) == len(named):
+                    break
+                unread = None
+                try:
+                    if self._scan(found):
+                        sure = set(named)
+                except BadAnswer as error:  # the next reading may go well
+                    unread = error
+                except CallError as error:
+                    unread = error
+                    break
             for name, group in named.items():
                 new = [record for key, record in found[name].items() if key not in taken]
-                verdicts |= self._assigned(group, new, whole)
-        except CallError as error:
-            reason = f"cannot be looked for: {error.reason}"
-            return {row.n: Verdict("unknown", reason) for row in rows}
+                try:
+                    if unread and name not in sure and not (self._endpoints.unique and new):
+                        raise unread
+                    doubt = "" if name in sure else "the list does not keep still"
+                    verdicts |= self._assigned(group, new, doubt)
+                except CallError as error:
+                    reason = f"it cannot be looked for: {error.reason}"
+                    verdicts |= {row.n: Verdict("unknown", reason) for row in group}
         except Stopped:
             return {}
         return verdicts
 
-    def _assigned(self, rows: list[Row], new: list[Record], whole: bool) -> dict[int, Verdict]:
-        """Give each of some rows of one name the record that it has made."""
+    def doubles(self, rows: Sequence[Row], taken: Collection[object]) -> dict[int, list[int]]:
+        """Find records that appeared beside those that these creates have made, just like them.
+
+        Where nothing keeps a name single, a request that the network delivered twice makes two.
+        The keys of a row begin with its own, unless no record of its name has that.
+
+        Raises:
+            CallError: The list cannot be read.
+            Stopped: A person wants to stop.
+        """
+        named = {self._endpoints.natural(row.change.after): row for row in rows}
+        found: Found = {name: {} for name in named}
+        self._scan(found)
+        twins: dict[int, list[int]] = {}
+        for name, row in named.items():
+            there = found[name]
+            new = [k for k in there if k not in taken and not self._odd(row, there[k])]
+            if new:
+                own = [row.key] if row.key in there else []
+                twins[row.n] = [key for key in [*own, *new] if isinstance(key, int)]
+        return twins
+
+    def _assigned(self, rows: list[Row], new: list[Record], doubt: str) -> dict[int, Verdict]:
+        """Give each of some rows of one name the record that it has made.
+
+        Args:
+            rows: They.
+            new: The records of that name that none of them is known to have made.
+            doubt: Why there may be more of them; empty if there are none.
+        """
+        new, proven = self._active(new, told=self._any_clashed(rows))
         new = [self._in_full(record, rows) for record in new]
         alike = [record for record in new if not all(self._odd(row, record) for row in rows)]
         if len(alike) > len(rows):
@@ -105,16 +208,58 @@ class Search:
                 continue
             alike.remove(mine)
             new.remove(mine)
-            verdicts[row.n] = Verdict("adopted", "the answer was lost, it is there", mine)
+            said = "the answer was lost, it is there"
+            if row.n in self._clashed and not row.doubted:
+                said = "the service said that it is there already: ours, delivered twice"
+            verdicts[row.n] = Verdict("adopted", said, mine)
         for row in left:
             if new:  # nobody wants two of one name unawares
                 said = "somebody else made it meanwhile: " + self._odd(row, new[0])
                 verdicts[row.n] = Verdict("conflict", said, new[0])
-            elif whole:
-                verdicts[row.n] = Verdict("absent", "")
+            elif doubt:
+                verdicts[row.n] = Verdict("unknown", doubt)
             else:
-                verdicts[row.n] = Verdict("unknown", "the list does not keep still")
+                verdicts[row.n] = Verdict("absent", "", proven=proven)
         return verdicts
+
+    def _active(self, new: list[Record], *, told: bool) -> tuple[list[Record], bool]:
+        """Leave out those that are deleted, where a list shows these too.
+
+        Args:
+            new: What was found.
+            told: Whether the service has refused to make another: then one is active.
+
+        Returns:
+            The others, and whether it is sure that the rest is deleted.
+        """
+        endpoints = self._endpoints
+        if told or not new or not endpoints.lists_deleted:
+            return new, True
+        if endpoints.reads_deleted:  # nothing tells: made again it comes back, or is refused
+            return [], False
+        active = []
+        for record in new:
+            key = getattr(record, endpoints.key)
+            with suppress(NotFound):
+                self._read(key)
+                active.append(record)
+        return active, True
+
+    def _any_clashed(self, rows: Iterable[Row]) -> bool:
+        return any(row.n in self._clashed for row in rows)
+
+    def _read(self, key: Any) -> Record:
+        """Read one record; once more if the answer is about something else."""
+        call = self._endpoints.get_call(key)
+        for _ in range(READS - 1):
+            envelope = self._asker.send(call)
+            with suppress(BadAnswer):
+                return self._taken(call, envelope, key)
+        return self._taken(call, self._asker.send(call), key)
+
+    def _taken(self, call: Call, envelope: Envelope, key: Any) -> Record:
+        record: Record = self._endpoints.read(call, envelope, key)
+        return record
 
     def _in_full(self, record: Record, rows: list[Row]) -> Record:
         """Read a candidate on its own where a list shows less than was sent."""
@@ -122,35 +267,45 @@ class Search:
         sent = {name for row in rows for name in row.change.after}
         if sent & endpoints.record.model_fields.keys() <= set(endpoints.record.listed):
             return record
-        key = getattr(record, endpoints.key)
-        call = endpoints.get_call(key)
         try:
-            full: Record = endpoints.read(call, self._asker.send(call), key)
+            return self._read(getattr(record, endpoints.key))
         except NotFound:  # gone again
             return record
-        return full
 
     def _odd(self, row: Row, record: Record) -> str:
         """Say what of a record is not what the row has sent."""
-        there = self._endpoints.shown(record)
-        wanted = row.change.after
+        endpoints = self._endpoints
+        there = documented(endpoints, endpoints.shown(record))
+        wanted = documented(endpoints, row.change.after)
+        if row.n in self._clashed and not row.doubted:  # it may well be somebody else's
+            wanted = _defaults(endpoints.body) | wanted
         odd = [n for n in wanted if n in there and not agrees(there[n], wanted[n])]
         return ", ".join(f"{name} is {there[name]!r:.60}" for name in odd)
 
-    def _search(self, rows: Iterable[Row], found: Found) -> bool:
-        """Search for each; False if that cannot be done, or finds more than one page."""
+    def _search(self, named: Mapping[str | None, list[Row]], found: Found) -> set[str | None]:
+        """Search for each name; return those of which all that is there was found.
+
+        None of them is, where lists cannot be searched. A name of which the search cannot be
+        read, or finds more than one page, is looked for in the whole list instead.
+        """
         endpoints = self._endpoints
         if not endpoints.unique or endpoints.profile.search_param is None:
-            return False
-        filters = (endpoints.search(endpoints.searched(row.change.after)) for row in rows)
-        for outcome in self._asker.send_all(endpoints.list_call(filters=one) for one in filters):
+            return set()
+        calls: dict[int, tuple[Call, str | None]] = {}
+        for name, (row, *_) in named.items():
+            filters = endpoints.search(endpoints.searched(row.change.after))
+            call = endpoints.list_call(filters=filters)
+            calls[id(call)] = call, name
+        sure = set()
+        for outcome in self._asker.send_all(call for call, _ in calls.values()):
             if isinstance(outcome, Fault):
-                raise outcome.error
+                continue
             call, envelope = outcome
-            self._sort(endpoints.many(call, envelope.data), found)
-            if envelope.pagination and envelope.pagination.total_pages > 1:
-                return False
-        return True
+            with suppress(BadAnswer):
+                self._sort(endpoints.many(call, envelope.data), found)
+                if not envelope.pagination or envelope.pagination.total_pages <= 1:
+                    sure.add(calls[id(call)][1])
+        return sure
 
     def _scan(self, found: Found) -> bool:
         """Read the whole list once; True if it kept still, so that what is not there is absent."""

@@ -13,7 +13,7 @@ State = Literal[
 
 #: Events after which nothing more is to be done for a row.
 _LAST = frozenset(
-    {"adopted", "verified", "unchecked", "differs", "unchanged", "conflict", "failed"}
+    {"adopted", "verified", "unchecked", "doubled", "differs", "unchanged", "conflict", "failed"}
 )
 
 
@@ -27,7 +27,7 @@ class Row:
 
     __slots__ = (
         *("after", "attempts", "change", "done", "doubted", "evidence", "key", "live", "n"),
-        *("open", "reason", "seen", "state"),
+        *("open", "reason", "seen", "state", "twins"),
     )
 
     def __init__(self, n: int, change: Change) -> None:
@@ -41,6 +41,7 @@ class Row:
         self.live: dict[str, Any] | None = None  #: what could be sent, as it was before the write
         self.after: dict[str, Any] | None = None  #: what read back, where that is not what was sent
         self.seen: str | None = None  #: its updated_at just before the write
+        self.twins: list[int] = []  #: records just like it that appeared beside its own
         self.open = False
         self.doubted = False
         self.done = False
@@ -61,6 +62,8 @@ class Row:
             case "in doubt":
                 self.open = self.doubted = True
                 self.state = "unknown"
+            case "clashed":  # refused as if it were there already: perhaps it came twice
+                self.open, self.state = True, "unknown"
             case "not sent" | "absent":
                 if what == "not sent" and self.open:  # the service has not seen it
                     self.attempts -= 1
@@ -71,6 +74,8 @@ class Row:
                 self.evidence = what
             case "unchecked":
                 pass
+            case "doubled":
+                self.twins = detail["also"]
             case "verified":
                 self.state, self.evidence = "applied", "read back"
             case "differs" | "unchanged" | "conflict" | "failed":

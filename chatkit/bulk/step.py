@@ -7,7 +7,8 @@ from typing import Any, Literal, NamedTuple
 from chatkit.bulk.row import Row
 
 #: A row is read, written, and checked if the answer proves nothing. A write that met a 404
-#: looks again: some services say 404 for what a token may not do.
+#: looks again: some services say 404 for what a token may not do. So does a delete whose
+#: record was read where the service shows deleted ones too.
 Stage = Literal["read", "write", "check", "look"]
 
 
@@ -16,7 +17,7 @@ class Step(NamedTuple):
 
     row: Row
     stage: Stage
-    record: Any = None  #: what was read, for a write
+    record: Any = None  #: what was read, for a write, or for a look before it
 
 
 def first_step(row: Row) -> Step:

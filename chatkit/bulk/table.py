@@ -14,7 +14,7 @@ from chatkit.bulk.same import plain
 from chatkit.snapshot import memory, remember
 
 if TYPE_CHECKING:
-    from chatkit.bulk.plan import Refused
+    from chatkit.bulk.plan import Left, Refused
 
 Names = Sequence[str | None]
 
@@ -63,6 +63,16 @@ def refused(cells: Iterable[Refused], names: Names) -> pd.DataFrame:
     rows = [cell._asdict() for cell in cells]
     columns = ("row", "column", "value", "reason", "next_step")
     frame = pd.DataFrame({name: [row[name] for row in rows] for name in columns})
+    return frame.astype(dict.fromkeys(columns[1:], "str"))
+
+
+def left(rows: Iterable[Left]) -> pd.DataFrame:
+    """Make the table of rows of a run that an undo has nothing to take back of."""
+    columns = ("row", "change", "label", "state", "reason")
+    listed = list(rows)
+    frame = pd.DataFrame(
+        {name: pd.Series([getattr(row, name) for row in listed], dtype=object) for name in columns}
+    )
     return frame.astype(dict.fromkeys(columns[1:], "str"))
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 from chatkit.bulk.apply import Desk, folded
 from chatkit.bulk.change import Change, Kind
 from chatkit.bulk.journal import Journal
-from chatkit.bulk.plan import Plan, Refused, Setting
+from chatkit.bulk.plan import Left, Plan, Refused, Setting
 from chatkit.bulk.row import Row
+from chatkit.bulk.value import many
 from chatkit.endpoints import Endpoints
 
 _NEXT = "leave it, or put it right by hand"
@@ -18,8 +20,9 @@ _NEXT = "leave it, or put it right by hand"
 def undoing(journal: Journal, desk: Desk, *, include_adopted: bool = False) -> Plan:
     """Make the plan that takes back what a run has done, its last rows first.
 
-    Rows that somebody has changed since become conflicts when it is applied. What cannot be
-    taken back is in `plan.refused`; the rest can still be applied.
+    Every row of the run is accounted for: it is taken back by a change of the plan, or it is
+    in `plan.refused` because it cannot be, or in `plan.left_out` because it changed nothing.
+    Rows that somebody has changed since become conflicts when the plan is applied.
 
     Args:
         journal: What was done.
@@ -31,11 +34,15 @@ def undoing(journal: Journal, desk: Desk, *, include_adopted: bool = False) -> P
     refused: list[Refused] = []
     header = journal.header
     rows = folded(journal)
-    done = [row for row in rows if row.state in ("applied", "differs", "unknown")]
+    done = [row for row in rows if row.state in ("applied", "differs", "unknown") or _doubtful(row)]
+    left = [_left(row) for row in rows if row not in done]
+    twins = 0
     for row in reversed(done):
         reason = ""
         if row.state == "unknown":
             reason = "nobody knows yet whether it landed: chatkit.resume finds out"
+        elif row.state == "conflict":
+            reason = f"its answer was lost, so it may have landed before: {row.reason}"
         elif row.change.undo == "never":
             reason = row.change.loss
         elif row.evidence == "adopted" and row.change.kind == "create" and not include_adopted:
@@ -46,7 +53,12 @@ def undoing(journal: Journal, desk: Desk, *, include_adopted: bool = False) -> P
             step = "undo(…, include_adopted=True)" if row.evidence == "adopted" else _NEXT
             refused.append(Refused(row.change.row, "", row.change.label, reason, step))
         else:
-            changes.append(_back(row, desk.of(row.change.code)))
+            back = _back(row, desk.of(row.change.code))
+            changes.append(back)
+            if include_adopted:
+                changes += [replace(back, key=key) for key in row.twins]
+            else:
+                twins += len(row.twins)
     setting = Setting(
         account=desk.transport.connection.account,  # the run may have been applied elsewhere
         noun=header.noun,
@@ -57,7 +69,29 @@ def undoing(journal: Journal, desk: Desk, *, include_adopted: bool = False) -> P
     )
     lossy = Counter(row.change.loss for row in done if row.change.undo == "with loss")
     notes = [f"{count:,} rows come back with loss: {why}" for why, count in lossy.items()]
-    return Plan(desk, setting, changes, refused, notes=notes, skip_invalid=True)
+    if twins:
+        notes.append(
+            f"{many(twins, 'record')} just like one of this run appeared beside it and stay: "
+            "undo(…, include_adopted=True) deletes them too"
+        )
+    if left:
+        said = Counter(row.state for row in left)
+        counts = ", ".join(f"{count:,} {state}" for state, count in said.items())
+        notes.append(
+            f"{many(len(left), 'row')} of the run changed nothing ({counts}): plan.left_out "
+            "shows them"
+        )
+    return Plan(desk, setting, changes, refused, notes=notes, skip_invalid=True, left=left)
+
+
+def _doubtful(row: Row) -> bool:
+    """Whether a conflict may hide that the row itself has landed: somebody changed it since."""
+    return row.state == "conflict" and row.doubted and row.change.kind != "create"
+
+
+def _left(row: Row) -> Left:
+    change = row.change
+    return Left(change.row, change.kind, change.label, row.state, row.reason)
 
 
 def _of_another(row: Row, endpoints: Endpoints[Any]) -> bool:
@@ -73,7 +107,7 @@ def _back(row: Row, endpoints: Endpoints[Any]) -> Change:
     now = dict(change.after)
     if row.after is not None:  # it read back otherwise
         now = {name: row.after.get(name) for name in now}
-    before = row.live or {}
+    before = {**change.before, **(row.live or {})}  # what the plan saw, and then what was read
     kind: Kind
     match change.kind:
         case "create":

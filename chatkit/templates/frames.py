@@ -96,7 +96,7 @@ class Reading:
         """Read these contents in full; those that are gone are not there.
 
         Raises:
-            BadAnswer: One is not as documented.
+            BadAnswer: One is not as documented, or an answer is about another content.
         """
         columns = Columns(kinds(Content, Content.model_fields))
         kept: list[Spot] = []
@@ -118,6 +118,8 @@ class Reading:
             room, lang = kept[_row(error, len(kept))]
             reason = f"the content is not as documented: {error}"
             raise BadAnswer(room.get_call(lang), reason) from None
+        for (room, lang), read in zip(kept, found.index, strict=True):
+            room.same_key(room.get_call(lang), read, lang)
         return columns, levelled(found, [str(room.code) for room, _ in kept])
 
     def refuse_absent(self) -> None:

@@ -191,6 +191,30 @@ def test_a_count_that_a_power_cut_spoilt_is_not_believed(tmp_path):
     assert journalfile.counted(tmp_path / "y.db") == 0
 
 
+@pytest.mark.parametrize("lost", [0, 1])
+def test_a_journal_that_lost_its_last_committed_event_is_refused(folder, tmp_path, lost):
+    """What is left is a sound chain: only the count beside it tells."""
+    with created(folder, [change()]) as journal:
+        for _ in range(3):
+            journal.write(0, "intent", attempt=1)
+        journal.commit()
+        copy = tmp_path / journal.path.name
+        for name, content in {journal.path.name: journal.path.read_bytes()}.items():
+            (tmp_path / name).write_bytes(content)
+        for name, content in beside(journal.path).items():
+            (tmp_path / name).write_bytes(content)
+        with closing(sqlite3.connect(copy)) as connection:
+            connection.execute("DELETE FROM event WHERE seq > ?", (3 - lost,))
+            connection.commit()
+        (tmp_path / f"{copy.name}-count").write_bytes(b"%020d" % 3)
+        if lost:
+            with pytest.raises(JournalError, match="it holds 2 events, and 3 were committed"):
+                Journal.open(copy)
+        else:
+            with Journal.open(copy) as whole:
+                assert len(told(whole)) == 3
+
+
 @pytest.mark.parametrize("place", ["_fill", "sync_folder"])
 def test_of_a_journal_that_could_not_be_made_nothing_stays(tmp_path, monkeypatch, place):
     def broken(*_):

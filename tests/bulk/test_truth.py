@@ -1,0 +1,484 @@
+"""A run says what is true, and its undo takes all of it back or says what it does not.
+
+Each service here does what the sandbox never does: it gets a write twice, shows what the API
+document does not know, lists the deleted, answers with a page of HTML, or about somebody else.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+import pytest
+from bulk.operations import OPERATIONS, Operation
+from bulk.planning import DOCUMENT
+from bulk.wayward import (
+    JSON,
+    Answer,
+    Fault,
+    Service,
+    after,
+    contact,
+    content,
+    deletion,
+    dropped,
+    first,
+    flow,
+    lost,
+    number_of,
+    plan_of,
+    renaming,
+    says,
+    wayward,
+    webhook,
+)
+
+import chatkit
+from chatkit import history
+from chatkit.bulk.change import Change
+
+PAGE = b"<html><h1>Please sign in</h1></html>"
+html: Fault = lambda do: (200, {"content-type": "text/html"}, PAGE)  # noqa: E731
+
+
+def twice(do: Callable[[], Answer]) -> Answer:
+    """The network delivers it twice; the answer to the second comes back."""
+    do()
+    return do()
+
+
+def told(result: pd.DataFrame) -> list[tuple[str, str]]:
+    return list(zip(result.state, result.evidence, strict=True))
+
+
+def accounted(plan: chatkit.Plan, result: pd.DataFrame) -> bool:
+    """Whether each row of a run is taken back, or listed with a reason, once."""
+    rows = [*{change.row for change in plan.changes}]
+    rows += [*plan.refused["row"], *plan.left_out["row"]]
+    reasons = [*plan.refused["reason"], *plan.left_out["state"]]
+    return sorted(rows) == sorted(result.index) and all(reasons)
+
+
+# --- what the network delivers twice ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=str)
+def test_a_write_that_is_delivered_twice_is_ours(operation: Operation) -> None:
+    with wayward() as service, service.client() as client:
+        change = operation.begin(service)
+        service.on(operation.method, operation.room, twice)
+        result = plan_of(operation.desk(client), [change]).apply(irreversible=True)
+        assert list(result.state) == ["applied"], result.reason.item()
+        assert list(result.sent) == [1]
+        assert accounted(chatkit.undo(result, client), result)
+
+
+@pytest.mark.parametrize("kind", ["contact", "content"])
+def test_a_delete_that_is_delivered_twice_can_be_taken_back(kind: str) -> None:
+    with wayward() as service, service.client() as client:
+        change, desk = _deletion(service, client, kind)
+        before = _records(service, kind)
+        service.on("DELETE", "", twice)
+        result = plan_of(desk, [change]).apply()
+        assert told(result) == [("applied", "adopted")]
+        assert "delivered twice" in result.reason.item()
+        back = chatkit.undo(result, client)
+        assert accounted(back, result) and len(back) == 1
+        assert list(back.apply().state) == ["applied"]
+        assert _records(service, kind) == before
+
+
+def _deletion(service: Service, client: chatkit.Client, kind: str) -> tuple[Change, Any]:
+    if kind == "contact":
+        key = service.caller.contact(number_of(1), name="Ana Cruz")
+        return deletion(1, key), client.contacts
+    service.caller.content("en", "greeting", text="Hello", footer="Bye")
+    return Change(1, "delete", "en", "greeting/en", {"text": "Hello"}, {}, "greeting"), (
+        client.templates
+    )
+
+
+def _records(service: Service, kind: str) -> list[dict[str, Any]]:
+    moves = {"updated_at", "updated_by", "id"} if kind == "content" else {"updated_at"}
+    path = "/contacts" if kind == "contact" else "/templates/greeting/contents/en"
+    data = service.caller("GET", path).data
+    records = data if isinstance(data, list) else [data]
+    return [{n: v for n, v in record.items() if n not in moves} for record in records]
+
+
+def test_a_record_that_was_gone_before_anything_was_sent_is_left_out_of_the_undo() -> None:
+    with wayward() as service, service.client() as client:
+        key = service.caller.contact(number_of(1), name="Ana Cruz")
+        service.caller("DELETE", f"/contacts/{key}")
+        result = plan_of(client.contacts, [deletion(1, key)]).apply()
+        assert list(result.state) == ["unchanged"]
+        assert service.writes() == []
+        back = chatkit.undo(result, client)
+        assert accounted(back, result) and list(back.left_out["state"]) == ["unchanged"]
+
+
+def test_a_flow_that_is_made_twice_is_told_with_both_ids_and_taken_back_with_both() -> None:
+    with wayward() as service, service.client() as client:
+        service.on("POST", "flows", twice)
+        result = plan_of(client.flows, [flow(1, "Order"), flow(2, "Menu")]).apply()
+        there = {f["id"] for f in service.all("flows") if f["name"] == "Order"}
+        assert list(result.state) == ["applied", "applied"]
+        assert len(there) == 2 and all(str(key) in result.reason[1] for key in there)
+        assert result.reason[2] == ""
+        back = chatkit.undo(result, client)
+        assert accounted(back, result)
+        assert any("just like" in note and "include_adopted" in note for note in back.notes)
+        both = chatkit.undo(result, client, include_adopted=True)
+        assert list(both.apply().state) == ["applied"] * 3
+        assert service.all("flows") == []
+
+
+def test_where_the_list_cannot_be_read_it_is_not_known_whether_a_flow_is_there_twice(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with wayward() as service, service.client() as client:
+        service.on("GET", "flows", forever=says(403))
+        result = plan_of(client.flows, [flow(1)]).apply()
+        assert list(result.state) == ["applied"]
+        assert "there twice could not be read" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("status", [409, 422])
+def test_a_refusal_because_somebody_elses_is_there_stays_one(status: int) -> None:
+    body = json.dumps({"success": False, "message": "It exists"}).encode()
+    with wayward(clash_status=status) as service, service.client() as client:
+        theirs = first(lambda: service.caller.contact(number_of(1), name="Bo"), says(409, body))
+        service.on("POST", "contacts", theirs)
+        service.on("POST", "webhooks", says(status, body))
+        result = plan_of(client.contacts, [contact(1)]).apply()
+        assert list(result.state) == ["conflict"] and "Bo" in result.reason.item()
+        assert accounted(chatkit.undo(result, client), result)
+        result = plan_of(client.webhooks, [webhook(1)]).apply()
+        assert list(result.state) == ["conflict" if status == 409 else "failed"]
+        assert "It exists" in result.reason.item()
+        assert len(service.writes("POST")) == 2
+
+
+# --- every row of a run -----------------------------------------------------------------------
+
+
+def test_an_undo_accounts_for_every_row_of_its_run(tmp_path: Any) -> None:
+    with wayward() as service, service.client() as client:
+        keys = {n: service.caller.contact(number_of(n), name="Ana Cruz") for n in range(1, 7)}
+        service.on("PUT", f"contacts/{keys[2]}", says(422))
+        service.on("GET", f"contacts/{keys[6]}", forever=html)
+        service.caller("PUT", f"/contacts/{keys[3]}", {"name": "Bo"})
+        service.caller("PUT", f"/contacts/{keys[4]}", {"name": "Zo\u00eb Li"})
+        hidden = first(lambda: service.caller("PUT", f"/contacts/{keys[5]}", {"name": "Cy"}), lost)
+        service.on("PUT", f"contacts/{keys[5]}", slow_down(service, keys[5], hidden))
+        changes = [renaming(n, key) for n, key in keys.items()]
+        result = plan_of(client.contacts, changes).apply(settle=0)
+        assert list(result.state) == [
+            "applied", "failed", "conflict", "unchanged", "conflict", "not sent",
+        ]  # fmt: skip
+        back = chatkit.undo(result, client)
+        assert accounted(back, result)
+        assert [change.row for change in back.changes] == [1]
+        assert list(back.refused["row"]) == [5] and "may have landed" in back.refused["reason"][0]
+        assert dict(zip(back.left_out["row"], back.left_out["state"], strict=True)) == {
+            2: "failed", 3: "conflict", 4: "unchanged", 6: "not sent",
+        }  # fmt: skip
+        assert any("4 rows of the run changed nothing" in note for note in back.notes)
+        again = client.load_plan(back.save(tmp_path / "undo.json"))
+        assert accounted(again, result) and again.left == back.left
+
+
+def slow_down(service: Service, key: int, fault: Fault) -> Fault:
+    """Land, be changed by somebody else, and lose the answer."""
+
+    def landed(do: Callable[[], Answer]) -> Answer:
+        do()
+        service.caller("PUT", f"/contacts/{key}", {"name": "Cy"})
+        raise ConnectionResetError
+
+    return landed
+
+
+def test_a_row_that_reads_back_otherwise_is_taken_back() -> None:
+    """A service that writes names in capitals."""
+    with wayward() as service, service.client() as client:
+        key = service.caller.contact(number_of(1), name="Ana Cruz")
+
+        def capitals(do: Callable[[], Answer]) -> Answer:
+            answer = do()
+            service.caller("PUT", f"/contacts/{key}", {"name": "ZO\u00cb LI"})
+            return answer
+
+        service.on("PUT", f"contacts/{key}", capitals)
+        result = plan_of(client.contacts, [renaming(1, key)]).apply()
+        assert list(result.state) == ["differs"]
+        back = chatkit.undo(result, client)
+        assert accounted(back, result) and back.changes[0].before == {"name": "ZO\u00cb LI"}
+        assert list(back.apply().state) == ["applied"]
+        assert [c["first_name"] for c in service.all("contacts")] == ["Ana"]
+
+
+# --- what the API document does not know ------------------------------------------------------
+
+
+def test_what_the_service_shows_beyond_the_document_is_no_change_of_somebody() -> None:
+    """It counts what is made; an undo whose answer is lost finds its content all the same."""
+    with wayward() as service, service.client() as client:
+        made = []
+
+        def counting(do: Callable[[], Answer]) -> Answer:
+            status, fields, body = do()
+            answer = json.loads(body)
+            if isinstance(answer.get("data"), dict):
+                answer["data"]["revision"] = len(made)
+                for button in answer["data"].get("buttons") or ():
+                    button["id"] = len(made)
+            return status, fields, json.dumps(answer).encode()
+
+        def losing(do: Callable[[], Answer]) -> Answer:
+            made.append(1)
+            return lost(do)
+
+        button = {"type": "custom", "label": "Yes"}
+        service.caller.content("en", "greeting", text="Hello", buttons=[button])
+        service.on("GET", "contents/en", forever=counting)
+        change = Change(1, "delete", "en", "greeting/en", {"text": "Hello"}, {}, "greeting")
+        result = plan_of(client.templates, [change]).apply()
+        assert list(result.state) == ["applied"]
+        service.on("POST", "contents", losing)
+        back = chatkit.undo(result, client).apply(settle=0)
+        assert told(back) == [("applied", "adopted")], back.reason.item()
+        again = chatkit.undo(back, client, include_adopted=True).apply(settle=0)
+        assert list(again.state) == ["applied"], again.reason.item()
+
+
+@pytest.mark.parametrize("readable", [False, True])
+def test_where_deleted_contacts_are_listed_an_undo_brings_them_back(readable: bool) -> None:
+    points = {"inactive_in_lists": True, "inactive_readable": readable}
+    with wayward(**points) as service, service.client() as client:
+        key = service.caller.contact(number_of(1), name="Ana Cruz")
+        result = plan_of(client.contacts, [deletion(1, key)]).apply()
+        assert list(result.state) == ["applied"]
+        service.on("POST", "contacts", dropped)
+        back = chatkit.undo(result, client).apply(settle=0)
+        assert list(back.state) == ["applied"]
+        assert len(service.writes("POST")) == 2
+        assert _active(service) == [number_of(1)]
+
+
+@pytest.mark.parametrize("readable", [False, True])
+def test_where_deleted_contacts_are_listed_a_lost_create_is_found(readable: bool) -> None:
+    points = {"inactive_in_lists": True, "inactive_readable": readable}
+    with wayward(**points) as service, service.client() as client:
+        service.on("POST", "contacts", lost)
+        result = plan_of(client.contacts, [contact(1)]).apply(settle=0)
+        assert list(result.state) == ["applied"]
+        assert _active(service) == [number_of(1)]
+
+
+def _active(service: Service) -> list[str]:
+    rows = service.sandbox.store.run("SELECT item FROM contacts WHERE active").fetchall()
+    return [json.loads(item)["number"] for (item,) in rows]
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_a_delete_is_never_said_not_to_have_landed_where_the_deleted_can_be_read(
+    listed: bool,
+) -> None:
+    """All answers to its deletes are lost: and reading says that it is there."""
+    points = {"inactive_readable": True, "inactive_in_lists": listed}
+    with wayward(**points) as service, service.client() as client:
+        key = service.caller.contact(number_of(1), name="Ana Cruz")
+        service.on("DELETE", "contacts", forever=lost)
+        result = plan_of(client.contacts, [deletion(1, key)]).apply(settle=0)
+        assert list(result.state) == ["unknown" if listed else "applied"]
+        assert _active(service) == []
+        service.on("DELETE", "contacts")
+        result = history.resume(result, client, settle=0)
+        assert list(result.state) == ["applied"]
+
+
+def test_where_the_deleted_can_be_read_one_that_was_gone_before_is_unchanged() -> None:
+    with wayward(inactive_readable=True) as service, service.client() as client:
+        key = service.caller.contact(number_of(1), name="Ana Cruz")
+        service.caller("DELETE", f"/contacts/{key}")
+        result = plan_of(client.contacts, [deletion(1, key)]).apply()
+        assert list(result.state) == ["unchanged"]
+        assert service.writes() == []
+
+
+# --- answers to reads -------------------------------------------------------------------------
+
+
+def test_bad_answers_to_searches_decide_nothing_about_the_other_rows() -> None:
+    """One of ten searches is never answered: the nine others are judged without it."""
+    with wayward() as service, service.client() as client:
+        service.on("POST", "contacts", *[lost] * 10)
+        service.on("GET", f"search={number_of(3)}", forever=html)
+        service.on("GET", "contacts?page=", forever=html)
+        service.on("GET", f"search={number_of(4)}", html, html)
+        result = plan_of(client.contacts, [contact(n) for n in range(10)]).apply(settle=0)
+        open_ones = result[result.state != "applied"]
+        assert list(open_ones.index) == [3] and list(open_ones.state) == ["unknown"]
+        assert "cannot be looked for" in open_ones.reason.item()
+        service.on("GET", "contacts")
+        assert set(history.resume(result, client, settle=0).state) == {"applied"}
+        assert len(service.writes()) == 10
+
+
+def test_a_bad_answer_to_what_reads_back_is_asked_for_again() -> None:
+    with wayward() as service, service.client() as client:
+        key = service.caller.contact(number_of(1), name="Ana Cruz")
+        service.on("GET", f"contacts/{key}", html, lambda do: do(), html, html)
+        result = plan_of(client.contacts, [renaming(1, key)]).apply()
+        assert told(result) == [("applied", "read back")]
+
+
+@pytest.mark.parametrize("room", ["contacts", "flows", "contents"])
+def test_an_answer_about_another_record_is_a_bad_one(room: str) -> None:
+    with wayward() as service, service.client() as client:
+        if room == "contacts":
+            desk, keys = client.contacts, [service.caller.contact(number_of(n)) for n in (1, 2)]
+        elif room == "flows":
+            desk, keys = client.flows, [service.caller.flow(f"Flow {n}") for n in (1, 2)]
+        else:
+            desk, keys = client.templates("greeting"), ["en", "de"]
+            for lang in keys:
+                service.caller.content(lang, "greeting", text="Hello")
+        path = desk.get_call(keys[0]).target
+        other = desk.get_call(keys[1]).target
+        service.on("GET", path, forever=lambda do: _answer(service, other))
+        with pytest.raises(chatkit.BadAnswer, match="is about the"):
+            desk.get(keys[0])
+        with pytest.raises(chatkit.BadAnswer, match="is about the"):
+            desk.frame(full=True)
+        with pytest.raises(chatkit.BadAnswer, match="is about the"):
+            desk.full(keys)
+
+
+def _answer(service: Service, path: str) -> Answer:
+    found = service.caller("GET", f"/{path}")
+    return found.status, JSON, json.dumps(found.json).encode()
+
+
+def test_no_row_is_judged_by_the_record_of_another() -> None:
+    """The record of another is just as this row wants it."""
+    with wayward() as service, service.client() as client:
+        key = service.caller.contact(number_of(1), name="Ana Cruz")
+        other = service.caller.contact(number_of(2), name="Zo\u00eb Li")
+        wrong: Fault = lambda do: _answer(service, f"contacts/{other}")  # noqa: E731
+        service.on("GET", f"contacts/{key}", *[wrong] * 3)
+        result = plan_of(client.contacts, [renaming(1, key)]).apply()
+        assert list(result.state) == ["applied"]
+        service.on("GET", f"contacts/{key}", forever=wrong)
+        result = plan_of(client.contacts, [renaming(1, key, "Ana", "Zo\u00eb Li")]).apply()
+        assert list(result.state) == ["not sent"]
+        assert "about the contact" in result.reason.item()
+        assert len(service.writes()) == 1
+
+
+# --- a create that is answered with a record that was there -----------------------------------
+
+
+def _existing(service: Service, room: str) -> int | str:
+    return {
+        "contacts": lambda: service.caller.contact(number_of(9), name="Old One"),
+        "flows": lambda: service.caller.flow("Old"),
+        "webhooks": lambda: service.caller.webhook("https://hooks.example/old"),
+        "contents": lambda: service.caller.content("de", "greeting", text="Alt"),
+    }[room]()
+
+
+NEW: dict[str, Callable[[], Change]] = {
+    "contacts": lambda: contact(1),
+    "flows": lambda: flow(1, "Order"),
+    "webhooks": lambda: webhook(1),
+    "contents": lambda: content(1, "en"),
+}
+
+
+@pytest.mark.parametrize("room", NEW)
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_record_that_answered_a_create_of_another_is_never_deleted(
+    room: str, known: bool, whole: bool
+) -> None:
+    with wayward() as service, service.client() as client:
+        old = _existing(service, room)
+        before = _listed(service, room)
+        [record] = before
+        shown = record if whole else {n: record[n] for n in ("id", "lang_code") if n in record}
+        body = json.dumps({"success": True, "data": shown}).encode()
+        service.on("POST", room, after(201, body))
+        desk = client.templates if room == "contents" else getattr(client, room)
+        ids = [old] if known and isinstance(old, int) else []
+        result = plan_of(desk, [NEW[room]()], known=ids).apply(settle=0)
+        for adopted in (False, True):
+            back = chatkit.undo(result, client, include_adopted=adopted)
+            assert accounted(back, result)
+            back.apply(settle=0)
+        left = [r for r in _listed(service, room) if r["id"] == record["id"]]
+        assert left == before
+
+
+def _listed(service: Service, room: str) -> list[dict[str, Any]]:
+    path = "/templates/greeting/contents" if room == "contents" else f"/{room}"
+    found: list[dict[str, Any]] = service.caller("GET", path).data
+    return found
+
+
+def test_a_flow_that_was_there_just_like_it_is_not_deleted_for_the_new_one() -> None:
+    """Only the plan's list of ids tells them apart: the answer to the create is about the old."""
+    with wayward() as service, service.client() as client:
+        old = service.caller.flow("Order")
+        body = json.dumps({"success": True, "data": {"id": old}}).encode()
+        service.on("POST", "flows", after(201, body))
+        fields = {"name": "Order", "template_name": "default", "flow_json": DOCUMENT}
+        plan = client.flows.plan(pd.DataFrame([fields, fields]), duplicates=True)
+        result = plan.apply(settle=0)
+        assert set(result.state) == {"applied"} and old not in set(result.key)
+        chatkit.undo(result, client, include_adopted=True).apply(settle=0)
+        assert [f["id"] for f in service.all("flows")] == [old]
+
+
+# --- records of one name ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("resumed", [False, True])
+def test_of_flows_of_one_name_each_row_finds_its_own(resumed: bool) -> None:
+    """One was there before, two are planned, and the answer to one of them is lost."""
+    with wayward() as service, service.client() as client:
+        old = service.caller.flow("Order")
+        fields = {"name": "Order", "template_name": "default", "flow_json": DOCUMENT}
+        plan = client.flows.plan(pd.DataFrame([fields] * 3), duplicates=True)
+        assert len(plan) > 1
+        service.on("POST", "flows", lambda do: do(), lost)
+        if resumed:
+            service.on("GET", "flows", forever=says(403))
+        result = plan.apply(settle=0, concurrency=1)
+        if resumed:
+            assert "unknown" in set(result.state)
+            service.on("GET", "flows")
+            result = history.resume(result, client, settle=0)
+        assert set(result.state) == {"applied"}, result.reason.tolist()
+        assert result.key.nunique() == len(plan) and old not in set(result.key)
+        assert len(service.writes()) == len(plan) == len(service.all("flows")) - 1
+
+
+def test_a_list_that_is_shorter_than_its_own_total_proves_nothing() -> None:
+    with wayward() as service, service.client() as client:
+
+        def short(do: Callable[[], Answer]) -> Answer:
+            status, fields, body = do()
+            answer = json.loads(body)
+            answer["data"] = answer["data"][:-1]
+            return status, fields, json.dumps(answer).encode()
+
+        service.caller.flow("Old")
+        service.on("POST", "flows", lost)
+        service.on("GET", "flows?", forever=short)
+        result = plan_of(client.flows, [flow(1)]).apply(settle=0)
+        assert list(result.state) == ["unknown"]
+        assert len(service.writes()) == 1
