@@ -25,17 +25,23 @@ DATED := tests/webhooks/test_health.py tests/inbox/test_frames.py tests/inbox/te
 
 PY := .venv/bin/python
 export UV_HTTP_TIMEOUT ?= 180
+# Compiled once: otherwise each kernel, and each process that a test starts, compiles a thousand
+# modules for itself, again and again where the shell says not to keep them.
+export UV_COMPILE_BYTECODE ?= 1
+unexport PYTHONDONTWRITEBYTECODE
 # uv is quick; pip knows the mirrors in its own configuration and tries again where uv could not.
-install = .venv/bin/uv pip install --python $(PY) $(1) || $(PY) -m pip install $(1)
+# UV_RESOLUTION=lowest-direct tries the lower bounds of pyproject.toml, which pip cannot.
+install = .venv/bin/uv pip install --python $(PY) $(1) \
+  $(if $(filter lowest%,$(UV_RESOLUTION)),,|| $(PY) -m pip install $(1))
 # Debian and Ubuntu ship Python without venv: fetched where this user may.
 as_root := $(if $(filter 0,$(shell id -u)),,sudo -n) env DEBIAN_FRONTEND=noninteractive
 # Lab asks about news on its first start unless the default says no; your own settings still win.
 quiet := {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false"}}
 
-.PHONY: lab test check bench faults clean
+.PHONY: lab test check bench faults clean compiled
 .DELETE_ON_ERROR:
 
-lab: .venv/ready-lab
+lab: compiled
 	@$(PY) -m chatkit lab --port=$(PORT) $(if $(filter 0,$(BROWSER)),--no-browser)
 
 test: check
@@ -46,7 +52,7 @@ test: check
 	    --nbval --nbval-current-env --nbval-cell-timeout=60 notebooks $(DATED) || exit 1; done
 	$(PY) -m pytest -p no:asyncio tests/browser
 
-check: .venv/ready-test
+check: .venv/ready-test compiled
 	.venv/bin/ruff check
 	.venv/bin/ruff format --check
 	.venv/bin/mypy
@@ -58,6 +64,9 @@ faults: .venv/ready-test
 	@PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 $(PY) -m faults --rows $(ROWS) --kills $(KILLS) --seed $(SEED)
 	@PYTHONPATH=tests $(PY) -m faults.interrupts $(INTERRUPTS)
 	@$(PY) tests/inbox/kills.py --kills $(shell expr $(KILLS) / 5) --seed $(SEED)
+
+compiled: .venv/ready-lab  # what was edited since the installation
+	@$(PY) -m compileall -q chatkit
 
 clean:
 	rm -rf .venv .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis

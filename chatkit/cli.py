@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from chatkit.errors import ChatkitError, InputError, SettingsError
+from chatkit.errors import ChatkitError, InputError, SettingsError, StoreError
 from chatkit.inbox import command
 
 if TYPE_CHECKING:
@@ -179,7 +179,6 @@ def _lab(arguments: argparse.Namespace) -> int:
 def _sandbox(arguments: argparse.Namespace) -> int:
     from chatkit.sandbox import Sandbox
     from chatkit.sandbox.server import run
-    from chatkit.sandbox.store import StoreError
 
     profile = None if arguments.profile is None else _read_profile(arguments.profile)
     try:

@@ -7,7 +7,7 @@ ChatkitError
 ├── PlanRefused            the plan would do more than was allowed, or is not what was reviewed
 ├── JournalError           what a run does cannot be recorded, or its journal cannot be trusted
 ├── AccountBusy            another apply is at work on the account; nothing was sent
-├── StoreError             the inbox cannot be read or written
+├── StoreError             the inbox, or the file of a sandbox, cannot be read or written
 └── CallError              a call failed (.call, .status)
     ├── Refused            the service said no; nothing changed
     │   ├── NotAuthenticated   the token is missing, wrong or of another account
@@ -81,7 +81,9 @@ class AccountBusy(ChatkitError):
 
 
 class StoreError(ChatkitError):
-    """The inbox cannot be read or written. What was not acknowledged will be sent again.
+    """The inbox, or the file of a sandbox, cannot be read or written.
+
+    A delivery that was not acknowledged will be sent again by the service.
 
     `of_one` tells that a value of one delivery was refused: others may be stored.
     """

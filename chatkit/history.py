@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from chatkit import accessor
 from chatkit.bulk import table
 from chatkit.bulk.apply import Desk, counted, folded
-from chatkit.bulk.journal import Header, Journal, find, glance, home, journals
+from chatkit.bulk.journal import Header, Journal, find, glance, home, homes, journals
 from chatkit.bulk.journal import prune as prune_journals
 from chatkit.bulk.plan import Plan
 from chatkit.bulk.undo import undoing
@@ -36,8 +36,9 @@ def runs(client: Client | None = None) -> pd.DataFrame:
         client: Only the runs of its account.
     """
     account = None if client is None else client.connection.account
-    paths = [path for passing in (True, False) for path in journals(home(passing))]
-    found = [_told(path) for path in sorted(paths, key=lambda path: path.name, reverse=True)]
+    paths = [path for folder in homes() for path in journals(folder)]
+    told = [_told(path) for path in sorted(paths, key=lambda path: path.name, reverse=True)]
+    found = [run for run in told if run is not None]
     _mark_undone(found)
     return table.runs([run for run in found if account in (None, run["account"])])
 
@@ -216,8 +217,11 @@ def _check_moved(header: Header, to: Connection, said: bool | None, both: bool) 
     say(f"This run was applied at {was}. It is continued at {where}, account {account_id}.")
 
 
-def _told(path: Path) -> dict[str, Any]:
-    """Sum up one journal; a damaged one is listed too, so that nobody misses it."""
+def _told(path: Path) -> dict[str, Any] | None:
+    """Sum up one journal; a damaged one is listed too, so that nobody misses it.
+
+    None for one that another process has deleted since the folder was listed.
+    """
     try:
         header, last = glance(path)
         counts = {} if last is None else last.detail.get("counts", {})
@@ -225,6 +229,8 @@ def _told(path: Path) -> dict[str, Any]:
             with Journal.open(path, reading=True) as kept:
                 counts = counted(folded(kept))
     except JournalError:
+        if not path.exists():
+            return None
         nobody = dict.fromkeys(("account", "noun", "undoes"), "")
         damaged = {"run": path.stem, "started": None, "ended": None, "changes": 0}
         return damaged | {"applied": 0, "state": "damaged", "connection": "", **nobody}

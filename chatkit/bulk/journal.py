@@ -6,25 +6,22 @@ and never beside a notebook. They hold no secret: whoever writes passes none.
 
 from __future__ import annotations
 
-import atexit
 import os
 import re
 import secrets
-import shutil
 import sqlite3
-import tempfile
 import weakref
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, closing, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import msgspec
 
+from chatkit import temporary
 from chatkit.bulk import journalfile, jsontext
 from chatkit.bulk.change import Change
 from chatkit.bulk.lock import busy, lock
@@ -93,7 +90,8 @@ class Journal:
         except BaseException as error:
             self._files.close()
             if isinstance(error, sqlite3.Error | OSError):
-                raise JournalError(f"The journal {path.name} cannot be used: {error}.") from error
+                why = journalfile.reason(error, path)
+                raise JournalError(f"The journal {path.name} cannot be used: {why}.") from error
             raise
 
     @classmethod
@@ -117,7 +115,8 @@ class Journal:
             journalfile.fill(path, about, bodies)
         except (OSError, sqlite3.Error) as error:
             raise JournalError(
-                f"The journal of run {header.run} cannot be written: {error}. Nothing was sent."
+                f"The journal of run {header.run} cannot be written: "
+                f"{journalfile.reason(error, path)}. Nothing was sent."
             ) from error
         return cls(path)
 
@@ -187,6 +186,7 @@ class Journal:
             with suppress(sqlite3.Error):  # the failure may have ended the transaction
                 self._db.execute("ROLLBACK")
             if isinstance(error, sqlite3.Error | OSError):
+                self._stopped = journalfile.reason(error, self.path)
                 self._check(error)
             raise
         self._pending.clear()
@@ -247,15 +247,17 @@ def _header(text: str, path: Path) -> Header:
 # --- the journals of this user --------------------------------------------------------------
 
 
-def home(temporary: bool) -> Path:
+def home(passing: bool) -> Path:
     """Name the folder of the journals: CHATKIT_DATA, or the user's own data folder.
 
     Args:
-        temporary: For an account that ends with this process, like a sandbox in memory: a
+        passing: For an account that ends with this process, like a sandbox in memory: a
             folder that goes with it.
     """
-    if temporary:
-        return _temporary(os.getpid())
+    if passing:
+        folder = temporary.folder() / "runs"
+        journalfile.make_folder(folder)
+        return folder
     from platformdirs import user_data_path
 
     data = os.environ.get("CHATKIT_DATA")
@@ -264,16 +266,10 @@ def home(temporary: bool) -> Path:
     ) / "runs"
 
 
-@cache
-def _temporary(process: int) -> Path:
-    folder = Path(tempfile.mkdtemp(prefix="chatkit-runs-"))
-
-    def remove() -> None:
-        if os.getpid() == process:  # a fork that ends leaves it to its parent
-            shutil.rmtree(folder, ignore_errors=True)
-
-    atexit.register(remove)
-    return folder
+def homes() -> list[Path]:
+    """List the folders where journals of this user may lie, as this process sees them."""
+    made = temporary.existing()
+    return [home(False)] if made is None else [made / "runs", home(False)]
 
 
 def journals(folder: Path) -> list[Path]:
@@ -287,7 +283,7 @@ def find(run: str) -> Path:
     Raises:
         JournalError: There is none, or there are several.
     """
-    paths = {p.stem: p for folder in (home(False), home(True)) for p in journals(folder)}
+    paths = {p.stem: p for folder in homes() for p in journals(folder)}
     if run in paths:
         return paths[run]
     found = [name for name in paths if run and name.startswith(run)]
@@ -312,7 +308,8 @@ def glance(path: Path) -> tuple[Header, Event | None]:
             header = _header(journalfile.header_of(connection, path), path)
             last = connection.execute(query).fetchone()
     except sqlite3.Error as error:
-        raise JournalError(f"The journal {path.name} cannot be read: {error}.") from error
+        why = journalfile.reason(error, path)
+        raise JournalError(f"The journal {path.name} cannot be read: {why}.") from error
     if last is None:
         return header, None
     n, what, at, text = last

@@ -15,11 +15,12 @@ told from a group that a power cut tore: it is taken as never committed.
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
@@ -42,7 +43,9 @@ _TABLES = (
 #: How the files beside a journal end: SQLite's log and its index, and the count of events.
 ENDS = ("-wal", "-shm", "-count")
 #: Errors that say nothing about the file: somebody else has it, or the disk does not answer.
-_OUTSIDE = ("SQLITE_BUSY", "SQLITE_CANTOPEN", "SQLITE_IOERR", "SQLITE_PERM")
+_BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")
+_OUTSIDE = (*_BUSY, "SQLITE_CANTOPEN", "SQLITE_IOERR", "SQLITE_PERM")
+WAIT = 10.0  #: seconds for another process that has a file just now
 
 
 class Content(NamedTuple):
@@ -66,7 +69,7 @@ def connected(path: Path, mode: str) -> sqlite3.Connection:
         uri=True,
         isolation_level=None,  # BEGIN and COMMIT are ours
         check_same_thread=False,
-        timeout=10,
+        timeout=WAIT,
     )
 
 
@@ -156,15 +159,55 @@ def sweep(folder: Path) -> None:
     for end in (".new", *ENDS):
         for file in folder.glob(f"*{end}"):
             whole = file.with_name(file.name.removesuffix(end))
-            if not whole.exists() and file.stat().st_mtime < yesterday:
-                file.unlink(missing_ok=True)
+            with suppress(FileNotFoundError):  # another process sweeps at the same time
+                if not whole.exists() and file.stat().st_mtime < yesterday:
+                    file.unlink(missing_ok=True)
 
 
-def prepare(connection: sqlite3.Connection, mode: str = "WAL") -> None:
-    """Set what makes a commit durable."""
-    connection.execute(f"PRAGMA journal_mode = {mode}").fetchone()
+def prepare(connection: sqlite3.Connection, mode: str = "WAL", wait: float = WAIT) -> None:
+    """Set what makes a commit durable.
+
+    SQLite's own timeout does not hold for the switch to a write-ahead log: while another
+    process has the file, the answer is "locked" at once. It is asked again.
+
+    Args:
+        connection: To any SQLite file; no transaction is open.
+        mode: The journal mode of SQLite.
+        wait: Seconds until "locked" is final.
+    """
+    deadline = time.monotonic() + wait
+    while True:
+        try:
+            connection.execute(f"PRAGMA journal_mode = {mode}").fetchone()
+            break
+        except sqlite3.OperationalError as error:
+            if not is_busy(error) or time.monotonic() >= deadline:
+                raise
+            pause()
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA fullfsync = ON")  # macOS: into the disk, not only to its cache
+
+
+def pause() -> None:
+    """Wait a moment, never as long as another process that waits for the same."""
+    time.sleep(random.uniform(0.002, 0.02))  # noqa: S311  (no secret)
+
+
+def is_busy(error: object) -> bool:
+    """Tell whether SQLite failed only because another process has the file."""
+    return getattr(error, "sqlite_errorname", "").startswith(_BUSY)
+
+
+def reason(error: Exception, path: Path) -> str:
+    """Say why a journal could not be used, in words for the person who needs it."""
+    if is_busy(error):
+        return (
+            f"another process is using it and did not let go of it for {WAIT:g} seconds; "
+            "try again when that process has ended"
+        )
+    if isinstance(error, sqlite3.Error) and not path.exists():
+        return "it has been deleted in the meantime"
+    return str(error)
 
 
 def fold(connection: sqlite3.Connection) -> None:
@@ -175,7 +218,7 @@ def fold(connection: sqlite3.Connection) -> None:
     """
     (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     if busy:
-        raise sqlite3.OperationalError("somebody is reading it: try again")
+        raise sqlite3.OperationalError("another process is reading it; try again")
 
 
 def header_of(connection: sqlite3.Connection, path: Path) -> str:

@@ -247,11 +247,14 @@ class Plan:
         content = self._content()
         text = json.dumps({"hash": _hash(content), "plan": content}, ensure_ascii=False, indent=1)
         beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-        with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            file.write(text.encode())
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
+        try:
+            with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                file.write(text.encode())
+                file.flush()
+                os.fsync(file.fileno())
+            beside.replace(path)
+        finally:
+            beside.unlink(missing_ok=True)
         return path
 
     @classmethod

@@ -1,7 +1,7 @@
 """A certificate authority of this process, so that deliveries on one machine use real TLS.
 
-The only import of trustme. Its key never leaves the memory, so nothing that trusts it is
-in danger when the process has ended.
+The only import of trustme. The key of the authority never leaves the memory, so nothing
+that trusts it is in danger when the process has ended.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 import ssl
 
 import trustme
+
+from chatkit import temporary
 
 
 class Authority:
@@ -33,5 +35,8 @@ class Authority:
         names = dict.fromkeys((host, "localhost", "127.0.0.1", "::1"))
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
-        self._authority.issue_cert(*names).configure_cert(context)
+        certificate = self._authority.issue_cert(*names).private_key_and_cert_chain_pem
+        # Python reads a key from a file alone: one that no killed process leaves for ever.
+        with certificate.tempfile(dir=str(temporary.folder())) as path:
+            context.load_cert_chain(path)
         return context

@@ -23,7 +23,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.exc import DataError, IntegrityError, SQLAlchemyError
 
-from chatkit.bulk.journalfile import make_folder
+from chatkit.bulk.journalfile import is_busy, make_folder, prepare
 from chatkit.errors import InputError, StoreError
 from chatkit.inbox.delivery import Delivery, Entry, Verdict, Which
 
@@ -292,9 +292,8 @@ def _engine(address: sa.URL) -> sa.Engine:
     engine = sa.create_engine(address, hide_parameters=True, connect_args={"timeout": _WAIT})
 
     @sa.event.listens_for(engine, "connect")
-    def prepare(connection: Any, record: Any) -> None:
-        for pragma in ("journal_mode = WAL", "synchronous = FULL", "fullfsync = ON"):
-            connection.execute(f"PRAGMA {pragma}")
+    def connected(connection: Any, record: Any) -> None:
+        prepare(connection, wait=_WAIT)
 
     return engine
 
@@ -332,5 +331,10 @@ def _microseconds(moment: datetime) -> int:
 
 def _short(error: BaseException) -> str:
     """What a database says, in one line, without the statement."""
+    if is_busy(getattr(error, "orig", None)):
+        return (
+            f"another process has locked it for more than {_WAIT} seconds; "
+            "end that process, or try again when it has finished"
+        )
     lines = str(getattr(error, "orig", None) or error).strip().splitlines()
     return lines[0][:200] if lines else type(error).__name__

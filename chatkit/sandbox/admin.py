@@ -51,6 +51,7 @@ from hmac import compare_digest
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
+from chatkit.errors import StoreError
 from chatkit.sandbox.address import BadReceiver
 from chatkit.sandbox.body import dumps, read_object
 from chatkit.sandbox.delivery import Delivery
@@ -63,7 +64,6 @@ from chatkit.sandbox.outbox import OutboxFull
 from chatkit.sandbox.refusal import Refusal
 from chatkit.sandbox.room import read_id
 from chatkit.sandbox.scenario import play
-from chatkit.sandbox.store import StoreError
 
 if TYPE_CHECKING:
     from chatkit.sandbox.front import Front

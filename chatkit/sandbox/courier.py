@@ -16,9 +16,9 @@ from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from chatkit.errors import StoreError
 from chatkit.sandbox.delivery import ConnectionLost, Delivery, Kept, Status, attempt
 from chatkit.sandbox.outbox import Waiting
-from chatkit.sandbox.store import StoreError
 from chatkit.sandbox.webhooks import ActiveWebhook
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from email.utils import formatdate
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from chatkit.errors import StoreError
 from chatkit.sandbox.admin import ROOT, Admin
 from chatkit.sandbox.body import dumps
 from chatkit.sandbox.courier import Courier
@@ -20,7 +21,7 @@ from chatkit.sandbox.delivery import Delivery
 from chatkit.sandbox.faults import Dropped, Fault, Faults
 from chatkit.sandbox.message import Answer, Request
 from chatkit.sandbox.news import Event
-from chatkit.sandbox.store import Store, StoreError
+from chatkit.sandbox.store import Store
 
 if TYPE_CHECKING:
     from chatkit.sandbox.service import Service

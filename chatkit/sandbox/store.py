@@ -4,20 +4,21 @@
 
 import json
 import os
+import random
 import sqlite3
+import time
 import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
+from chatkit.errors import StoreError
 from chatkit.sandbox.table import Table
 
 # Marks a file as ours: the letters "chat".
 _APPLICATION = 0x63686174
-
-
-class StoreError(RuntimeError):
-    """The file cannot be used by this sandbox, or the writes since the last commit are lost."""
+_BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED")
+_WAIT = 5.0  # seconds for another sandbox that has the file: a kernel that ends just now
 
 
 class Aside(Protocol):
@@ -49,17 +50,31 @@ class Store:
             # Created before SQLite does it, so that others can never read it.
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-        self._connection = sqlite3.connect(
-            path or ":memory:", isolation_level=None, check_same_thread=False, timeout=0
-        )
+        self._open(path)
         weakref.finalize(self, self._connection.close)
-        # One cursor for all: read a result to its end before the next statement.
-        self.run = self._connection.cursor().execute
-        try:
-            self._prepare()
-        except sqlite3.Error as error:
-            self._connection.close()
-            raise StoreError(f"{path} cannot be used by this sandbox: {error}") from error
+
+    def _open(self, path: Path | None) -> None:
+        deadline = time.monotonic() + _WAIT
+        while True:
+            self._connection = sqlite3.connect(
+                path or ":memory:", isolation_level=None, check_same_thread=False, timeout=0
+            )
+            # One cursor for all: read a result to its end before the next statement.
+            self.run = self._connection.cursor().execute
+            try:
+                return self._prepare()
+            except sqlite3.Error as error:
+                # Of two that open one file together each may have what the other waits for:
+                # both let go of all of it, and come back at different times.
+                self._connection.close()
+                if not getattr(error, "sqlite_errorname", "").startswith(_BUSY):
+                    raise StoreError(f"{path} cannot be used by this sandbox: {error}") from error
+                if time.monotonic() >= deadline:
+                    raise StoreError(
+                        f"Another sandbox has the file {path} open, and had it for all of "
+                        f"{_WAIT:g} seconds: close that sandbox, or take another file."
+                    ) from None
+            _pause()
 
     def _prepare(self) -> None:
         # What is in memory would be wrong if another process wrote.
@@ -160,3 +175,7 @@ class Store:
             self.commit()
         finally:
             self._connection.close()
+
+
+def _pause() -> None:
+    time.sleep(random.uniform(0.01, 0.05))  # noqa: S311  (no secret)

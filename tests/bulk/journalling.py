@@ -49,10 +49,10 @@ def told(journal):
     return [(event.n, event.what, event.detail) for event in journal.events()]
 
 
-def child(code, *arguments, **options):
+def child(code, *arguments, env=os.environ, **options):
     return subprocess.Popen(
         [sys.executable, "-c", code, *map(str, arguments)],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests")])},
+        env=env | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests")])},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

@@ -28,12 +28,14 @@ from bulk.journalling import (  # noqa: F401
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from chatkit import temporary
 from chatkit.bulk.change import Change
 from chatkit.bulk.journal import (
     Journal,
     find,
     glance,
     home,
+    homes,
     journals,
     prune,
     run_id,
@@ -199,23 +201,20 @@ def test_journals_live_in_the_data_folder_of_the_user(tmp_path, monkeypatch):
     assert home(False) == Path.home() / "mine" / "runs"
 
 
-def test_a_temporary_home_goes_with_its_process_and_not_with_a_fork(tmp_path):
+def test_journals_of_an_account_in_memory_lie_in_the_temporary_folder_of_the_process():
+    assert home(True) == temporary.folder() / "runs" != home(False)
+    assert homes() == [home(True), home(False)]
+
+
+def test_listing_journals_makes_no_folder(tmp_path):
     code = """
-import os
-from chatkit.bulk.journal import home
-folder = home(True)
-assert folder == home(True) != home(False)
-if os.fork() == 0:
-    raise SystemExit
-os.wait()
-assert folder.is_dir()
-print(folder)
+from chatkit.bulk.journal import homes, journals
+print([path for folder in homes() for path in journals(folder)])
 """
-    with child(code) as process:
-        folder = Path(process.stdout.read().strip())
-    assert process.returncode == 0
-    assert folder.is_absolute()
-    assert not folder.exists()
+    places = {"TMPDIR": str(tmp_path), "CHATKIT_DATA": str(tmp_path / "data")}
+    with child(code, env=os.environ | places) as process:
+        assert process.stdout.read() == "[]\n"
+    assert not any(tmp_path.iterdir())
 
 
 def test_a_run_is_found_by_as_much_of_its_name_as_is_needed(tmp_path, monkeypatch):
@@ -416,3 +415,54 @@ def test_pruning_sweeps_what_killed_processes_left_a_day_ago(killed):
     (folder / "c.new").write_bytes(b"")  # somebody may be making it
     prune(folder)
     assert {path.name for path in folder.iterdir()} == kept | {"c.new"}
+
+
+# --- several processes on one folder ------------------------------------------------------
+
+WRITER = """
+import sys
+from pathlib import Path
+from bulk.journalling import change, created
+from chatkit.bulk.journal import Journal, prune
+from chatkit.errors import AccountBusy
+folder, name = Path(sys.argv[1]), sys.argv[2]
+for number in range(40):
+    run = f"20261120-{name}-{number}"
+    with created(folder, [change()], run=run, account=name) as journal:
+        journal.write(0, "intent")
+        journal.commit()
+    with Journal.open(folder / f"{run}.db") as journal:
+        journal.write(None, "finished")
+    if number % 3 == 0:
+        assert prune(folder, runs=[run]) == [run]
+"""
+READER = """
+import sys
+from pathlib import Path
+from chatkit.bulk.journal import Journal, glance, journals
+from chatkit.errors import JournalError
+folder, read = Path(sys.argv[1]), 0
+print("ready", flush=True)
+while not (folder.parent / "stop").exists():
+    for path in journals(folder)[-6:]:
+        try:
+            glance(path)
+            with Journal.open(path, reading=True) as journal:
+                read += len([*journal.events()])
+        except JournalError as error:
+            if "it has been deleted in the meantime" not in str(error):
+                raise
+print(read > 0, flush=True)
+"""
+
+
+def test_processes_write_read_and_delete_journals_in_one_folder_at_once(folder):
+    """What can happen to a reader is that a journal is gone, and it is told so."""
+    with child(READER, folder) as reader:
+        assert reader.stdout.readline() == "ready\n"
+        with child(WRITER, folder, "a") as first, child(WRITER, folder, "b") as second:
+            assert first.stdout.read() == second.stdout.read() == ""
+        (folder.parent / "stop").touch()
+        assert reader.stdout.read() == "True\n"
+    assert [process.returncode for process in (first, second, reader)] == [0, 0, 0]
+    assert len(journals(folder)) == 2 * 26

@@ -155,9 +155,9 @@ def test_a_journal_that_another_program_has_locked_is_not_called_damaged(folder,
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("PRAGMA locking_mode = EXCLUSIVE")
         other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(JournalError, match="cannot be used: database is locked"):
+        with pytest.raises(JournalError, match="cannot be used: another process is using it"):
             Journal.open(path)
-        with pytest.raises(JournalError, match="cannot be read: database is locked"):
+        with pytest.raises(JournalError, match="cannot be read: another process is using it"):
             glance(path)
     Journal.open(path).close()
 
@@ -177,7 +177,7 @@ def test_a_journal_that_is_being_read_is_not_continued(killed, impatient):
     with closing(journalfile.connected(killed, "ro")) as reader:
         rows = reader.execute("SELECT seq FROM event")
         assert next(rows) == (1,)
-        with pytest.raises(JournalError, match="somebody is reading it: try again"):
+        with pytest.raises(JournalError, match="another process is reading it; try again"):
             Journal.open(killed)
         rows.close()
     with Journal.open(killed) as journal:

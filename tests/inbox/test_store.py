@@ -1,12 +1,15 @@
 """What is stored stays as it came, on SQLite and on PostgreSQL alike."""
 
 import json
+import sqlite3
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from bulk.journalling import child
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from inbox.bodies import MARCH, entry
@@ -131,7 +134,35 @@ def test_several_receivers_write_at_once_and_a_follower_misses_none(url: str) ->
         store.close()
 
 
-def test_processes_that_start_together_make_one_inbox(url: str) -> None:
+OPENER = """
+import sys
+from chatkit.inbox.store import Store
+print("ready", flush=True)
+for number, url in enumerate(sys.stdin):
+    try:
+        store = Store(url.strip())
+        store.last()
+        store.close()
+        print("opened", flush=True)
+    except BaseException as error:
+        print(type(error).__name__, error, flush=True)
+"""
+
+
+def test_processes_that_start_together_make_one_inbox(tmp_path: Path) -> None:
+    """Each round is a new file, and all open it at the same moment."""
+    with ExitStack() as stack:
+        processes = [stack.enter_context(child(OPENER)) for _ in range(4)]
+        assert {process.stdout.readline() for process in processes} == {"ready\n"}
+        for number in range(25):
+            for process in processes:
+                process.stdin.write(f"sqlite:///{tmp_path}/{number}.sqlite\n")
+                process.stdin.flush()
+            said = [process.stdout.readline() for process in processes]
+            assert said == ["opened\n"] * 4, f"round {number}"
+
+
+def test_threads_that_start_together_make_one_inbox(url: str) -> None:
     with ThreadPoolExecutor(6) as pool:
         stores = [*pool.map(Store, [url] * 6)]
     for number, store in enumerate(stores):
@@ -139,6 +170,44 @@ def test_processes_that_start_together_make_one_inbox(url: str) -> None:
     assert len(ids(stores[0])) == 6
     for store in stores:
         store.close()
+
+
+def test_a_new_file_that_another_process_has_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite answers the switch to WAL with "locked" at once, whatever its timeout."""
+    file = tmp_path / "inbox.sqlite"
+    other = sqlite3.connect(file, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    waited = []
+
+    def pause() -> None:
+        waited.append(1)
+        if len(waited) == 3:
+            other.execute("COMMIT")
+
+    monkeypatch.setattr("chatkit.bulk.journalfile.pause", pause)
+    store = Store(file)
+    store.write([entry()])
+    assert len(waited) == 3 and ids(store) == [1]
+    store.close()
+    other.close()
+
+
+def test_a_new_file_that_stays_locked_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chatkit.inbox.store._WAIT", 0.05)
+    file = tmp_path / "inbox.sqlite"
+    other = sqlite3.connect(file, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StoreError) as caught:
+        Store(file)
+    assert str(caught.value) == (
+        f"The inbox sqlite:///{file} cannot be opened: another process has locked it for more "
+        "than 0.05 seconds; end that process, or try again when it has finished"
+    )
+    other.close()
 
 
 def test_an_inbox_is_there_again_after_it_was_closed(url: str) -> None:

@@ -16,10 +16,10 @@ from caller import Caller
 from listening import GO_ON, OK, Listener, answering, listening
 
 from chatkit import Sandbox, ServiceProfile
+from chatkit.errors import StoreError
 from chatkit.inbox.signature import verify
 from chatkit.sandbox.delivery import Delivery
 from chatkit.sandbox.news import Event
-from chatkit.sandbox.store import StoreError
 from chatkit.sandbox.webhooks import ActiveWebhook
 
 HOOK = "https://hooks.example/a"
@@ -358,6 +358,7 @@ CHILD = """
 import sys
 import time
 from chatkit import Sandbox, ServiceProfile
+from chatkit.errors import StoreError
 from chatkit.sandbox.news import Event
 
 path, url, first = sys.argv[1], sys.argv[2], int(sys.argv[3])

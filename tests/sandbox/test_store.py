@@ -2,13 +2,17 @@
 
 import sqlite3
 import stat
+from contextlib import ExitStack
+from select import select
 
 import pytest
+from bulk.journalling import child
 from caller import Caller
 
 from chatkit import ServiceProfile
+from chatkit.errors import StoreError
 from chatkit.sandbox import Sandbox
-from chatkit.sandbox.store import Store, StoreError
+from chatkit.sandbox.store import Store
 
 
 @pytest.fixture
@@ -46,10 +50,64 @@ def test_a_file_is_for_its_owner_alone(path):
             assert stat.S_IMODE(beside.stat().st_mode) == 0o600
 
 
-def test_a_file_belongs_to_one_sandbox_at_a_time(path):
-    with Sandbox(path), pytest.raises(StoreError, match="locked"):
+def test_a_file_belongs_to_one_sandbox_at_a_time(path, monkeypatch):
+    monkeypatch.setattr("chatkit.sandbox.store._WAIT", 0)
+    with Sandbox(path), pytest.raises(StoreError) as caught:
         Sandbox(path)
+    assert str(caught.value) == (
+        f"Another sandbox has the file {path} open, and had it for all of 0 seconds: "
+        "close that sandbox, or take another file."
+    )
     Sandbox(path).close()
+
+
+def test_a_file_is_waited_for_while_another_sandbox_ends(path, monkeypatch):
+    first, waited = Sandbox(path), []
+
+    def pause():
+        waited.append(1)
+        if len(waited) == 3:
+            first.close()
+
+    monkeypatch.setattr("chatkit.sandbox.store._pause", pause)
+    with Sandbox(path) as second:
+        assert len(waited) == 3 and Caller(second)("GET", "/contacts").total == 0
+
+
+OPENER = """
+import sys
+import chatkit.sandbox.store
+from chatkit.sandbox import Sandbox
+print("ready", flush=True)
+chatkit.sandbox.store._WAIT = 100.0
+for line in sys.stdin:
+    try:
+        sandbox = Sandbox(line.strip())
+    except BaseException as error:
+        print(type(error).__name__, error, flush=True)
+        break
+    print("has it", flush=True)
+    sys.stdin.readline()
+    sandbox.close()
+"""
+
+
+def test_processes_that_start_together_on_a_new_file_have_it_one_after_the_other(tmp_path):
+    """Each holds what the other needs for a moment: they must not both give up, or both have it."""
+    with ExitStack() as stack:
+        both = [stack.enter_context(child(OPENER)) for _ in range(2)]
+        assert [process.stdout.readline() for process in both] == ["ready\n"] * 2
+        for number in range(25):
+            for process in both:
+                process.stdin.write(f"{tmp_path / str(number)}\n")
+                process.stdin.flush()
+            (first, *both_at_once), _, _ = select([process.stdout for process in both], [], [])
+            assert not both_at_once, f"round {number}"
+            order = both if first is both[0].stdout else both[::-1]
+            for process in order:
+                assert process.stdout.readline() == "has it\n", f"round {number}"
+                process.stdin.write("close\n")
+                process.stdin.flush()
 
 
 def test_a_file_of_another_program_is_refused_and_left_alone(tmp_path):
