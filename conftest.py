@@ -39,7 +39,8 @@ os.environ["TMPDIR"] = tempfile.tempdir = str(home / "t")
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Fail if a process that the tests started has left something of chatkit."""
+    """Fail if a process that the tests started has left something of chatkit, or still runs."""
+    temporary.sweep()  # of those that tests killed on purpose, as the next process does
     if left := sorted(Path(os.environ["TMPDIR"]).glob("chatkit-*")):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
         names = ", ".join(place.name for place in left)
