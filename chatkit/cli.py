@@ -181,11 +181,13 @@ def _sandbox(arguments: argparse.Namespace) -> int:
     from chatkit.sandbox.server import run
 
     profile = None if arguments.profile is None else _read_profile(arguments.profile)
+    passing = None  # the access file of a sandbox in memory goes with it
     try:
         with Sandbox(arguments.db, seed=arguments.seed, profile=profile) as sandbox:
             _misbehave(sandbox, arguments)
 
             def tell(base_url: str) -> None:
+                nonlocal passing
                 said = {
                     "base_url": base_url,
                     "account_id": sandbox.account_id,
@@ -194,12 +196,31 @@ def _sandbox(arguments: argparse.Namespace) -> int:
                     "search_param": sandbox.profile.search_param,
                     "status_param": sandbox.profile.status_param,
                 }
-                print(json.dumps(said) if arguments.json else _WELCOME.format(**said), flush=True)
+                if arguments.json:
+                    print(json.dumps(said), flush=True)
+                    return
+                file = sandbox.access_file
+                if file is None:
+                    file = passing = _passing_file(base_url)
+                    sandbox.keep_access(base_url, file)
+                print(_WELCOME.format(**said, file=file, quoted=repr(str(file))), flush=True)
 
             run(sandbox, arguments.host, arguments.port, tell)
     except (OSError, StoreError) as error:
         return _complain(f"the sandbox cannot be served: {error}", FAILED)
+    finally:
+        if passing is not None:
+            passing.unlink(missing_ok=True)
     return OK
+
+
+def _passing_file(base_url: str) -> Path:
+    """Name the access file of a sandbox in memory: in the folder of the user's data."""
+    from chatkit.bulk.journal import home
+
+    folder = home(False).with_name("sandboxes")
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder / f"{base_url.rpartition(':')[2]}.access"
 
 
 def _misbehave(sandbox: Sandbox, arguments: argparse.Namespace) -> None:
@@ -226,11 +247,11 @@ The sandbox is up: the whole service, on this machine only. Ctrl-C stops it.
 
   Base address   {base_url}
   Account        {account_id}
-  Access token   {token}
+  Access token   in {file}, which only you can read
 
 In a notebook:
 
-  client = chatkit.Client("{base_url}", "{account_id}", "{token}")
+  client = chatkit.connect({quoted})
 """
 
 

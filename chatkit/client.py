@@ -138,9 +138,10 @@ def connect(to: str | Sandbox | None = None) -> Client:
     another one that a run of this account was interrupted, if so.
 
     Args:
-        to: The name of a connection kept by `chatkit login NAME`, or a `Sandbox`. Without
-            it: CHATKIT_BASE_URL, CHATKIT_ACCOUNT_ID and CHATKIT_TOKEN; when none of these
-            is set, a sandbox with demo data.
+        to: The name of a connection kept by `chatkit login NAME`, a `Sandbox`, or the path of
+            the access file (FILE.access) that `chatkit sandbox` tells. Without it:
+            CHATKIT_BASE_URL, CHATKIT_ACCOUNT_ID and CHATKIT_TOKEN; when none of these is set,
+            a sandbox with demo data.
 
     Raises:
         SettingsError: The configuration is incomplete, or the name is unknown.

@@ -21,6 +21,7 @@ search_param = "q"
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import tempfile
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+#: How the file ends in which a served sandbox keeps its address and its token.
+_ACCESS = ".access"
 _KEYRING_SERVICE = "chatkit"
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,30}")
 _NEEDED = {"base_url": "base address", "account_id": "account id", "token": "access token"}
@@ -88,6 +91,10 @@ def resolve(
         SettingsError: Half a configuration (it lists what is missing and where it may be
             given), an unknown name (it lists the known ones), a bad value.
     """
+    if name is not None and name.endswith(_ACCESS):
+        if base_url is not None:
+            raise SettingsError("A sandbox's access file tells its address: leave out base_url=.")
+        return served(name)
     token = None if token is None else access_token(token)
     arguments = _present(base_url=base_url, account_id=account_id, token=token, profile=profile)
     whole = arguments.keys() >= _NEEDED.keys()  # then the variables do not even have to be right
@@ -118,6 +125,24 @@ def resolve(
     if name is None and base_url is None:
         name = "environment"
     return Connection(name=name, **values)
+
+
+def served(path: str) -> Connection:
+    """The connection to a served sandbox, as the access file that it keeps tells.
+
+    Raises:
+        SettingsError: There is no such file, or it is damaged.
+    """
+    file = Path(path).expanduser().resolve()
+    try:
+        return Connection(name=str(file), **json.loads(file.read_bytes()))
+    except FileNotFoundError:
+        reason = "there is no such file. `chatkit sandbox --db FILE` serves a sandbox and keeps it"
+    except OSError as error:
+        reason = f"it cannot be read: {error.strerror}"
+    except (ValueError, TypeError, SettingsError):  # its content may be the token
+        reason = "it is damaged: serve the sandbox again"
+    raise SettingsError(f"{file}: {reason}.")
 
 
 def _present(**values: Any) -> dict[str, Any]:

@@ -15,7 +15,9 @@ import keyrings
 import pytest
 from listening import listening
 
+from chatkit import settings
 from chatkit.cli import main
+from chatkit.errors import SettingsError
 from chatkit.sandbox import Sandbox
 
 MARKER = "tok_5f3a9c1e77"
@@ -171,18 +173,93 @@ def test_a_wrong_profile_file_is_a_usage_error(
     assert said.out == "" and advice in said.err and said.err.count("\n") == 1
 
 
-def test_the_sandbox_says_how_to_connect(environment: dict[str, str]) -> None:
-    with started("sandbox", env=environment) as process:
-        assert process.stdout is not None and process.stderr is not None
-        said = ""
-        while "chatkit.Client(" not in said:
-            line = process.stdout.readline()
-            assert line, process.stderr.read()
-            said += line
+def welcomed(process: "subprocess.Popen[str]") -> tuple[str, Path]:
+    """What a served sandbox says, and the access file that it names."""
+    assert process.stdout is not None and process.stderr is not None
+    said = ""
+    while "chatkit.connect(" not in said:
+        line = process.stdout.readline()
+        assert line, process.stderr.read()
+        said += line
+    return said, Path(said.partition("chatkit.connect('")[2].partition("')")[0])
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_the_sandbox_says_how_to_connect_and_shows_no_token(
+    kept: bool, environment: dict[str, str], tmp_path: Path
+) -> None:
+    environment["CHATKIT_DATA"] = str(tmp_path / "data")
+    arguments = ("--db", str(tmp_path / "shop.db")) if kept else ()
+    with started("sandbox", *arguments, env=environment) as process:
+        said, file = welcomed(process)
+        opened = settings.served(str(file))
+        assert file.stat().st_mode & 0o777 == 0o600
+        assert opened.base_url in said and opened.token.reveal() not in said
+        code = "import sys, chatkit; print(len(chatkit.connect(sys.argv[1]).contacts.frame()))"
+        done = subprocess.run(
+            [sys.executable, "-c", code, str(file)],
+            env=environment, capture_output=True, text=True, timeout=60,
+        )  # fmt: skip
+        assert done.stdout.splitlines()[1:] == ["0"], done.stderr
         process.send_signal(signal.SIGINT)
         assert process.communicate(timeout=20)[1] == ""
         assert process.returncode == 0
     assert "http://127.0.0.1:" in said and "1001" in said and "Ctrl-C" in said
+    assert file.exists() == kept and (file == tmp_path / "shop.db.access") == kept
+
+
+def test_a_sandbox_in_a_file_keeps_its_port_and_its_token(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    arguments = ("--db", str(tmp_path / "shop.db"))
+    with serving(*arguments, env=environment) as first:
+        assert ask(first, "POST", "contacts", {"number": "5550100", "country_code": "+1"})[0] == 201
+    with serving(*arguments, env=environment) as second:
+        assert [second[n] for n in ("base_url", "token")] == [
+            first[n] for n in ("base_url", "token")
+        ]
+        assert ask(first, "GET", "contacts")[1]["pagination"]["totalCount"] == 1
+    port = int(first["base_url"].rpartition(":")[2])
+    with (
+        socket.create_server(("127.0.0.1", port)),
+        started("sandbox", "--json", *arguments, env=environment) as process,
+    ):
+        assert process.stdout is not None
+        third = json.loads(process.stdout.readline())
+        process.send_signal(signal.SIGTERM)
+        err = process.communicate(timeout=20)[1]
+    assert err == (
+        f"Port {port}, which this sandbox had before, is taken: it has another address now.\n"
+    )
+    assert third["token"] == first["token"] and third["base_url"] != first["base_url"]
+
+
+@pytest.mark.parametrize("damage", ["", "[]", "{}", '{"token": 5, "base_url": "http://x:y"}'])
+def test_a_damaged_access_file_is_told_and_made_new(damage: str, tmp_path: Path) -> None:
+    file = tmp_path / "shop.db.access"
+    with Sandbox(tmp_path / "shop.db") as sandbox, sandbox.serve():
+        token = sandbox.token
+    file.write_text(damage)
+    with pytest.raises(SettingsError, match="damaged"):
+        settings.resolve(str(file))
+    with Sandbox(tmp_path / "shop.db") as sandbox, sandbox.serve() as base_url:
+        assert sandbox.token != token
+        opened = settings.resolve(str(file))
+        assert opened is not None
+        assert (opened.base_url, opened.token.reveal()) == (base_url, sandbox.token)
+    with pytest.raises(SettingsError, match="there is no such file"):
+        settings.resolve(str(tmp_path / "no.access"))
+
+
+def test_a_token_of_another_file_is_not_taken(tmp_path: Path) -> None:
+    with Sandbox(tmp_path / "a.db") as one, one.serve():
+        weak = one.make_token("Chat Contacts, View")
+    file = tmp_path / "a.db.access"
+    kept = json.loads(file.read_text())
+    for token in (weak, "somebody's"):
+        file.write_text(json.dumps(kept | {"token": token}))
+        with Sandbox(tmp_path / "a.db") as sandbox:
+            assert sandbox.token not in (token, kept["token"])
 
 
 def test_a_served_sandbox_misbehaves_and_delivers_as_it_is_told(

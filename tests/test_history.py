@@ -30,6 +30,7 @@ from bulk.planning import (  # noqa: F401
 )
 
 import chatkit
+from chatkit.bulk.interrupt import Interrupt
 from chatkit.bulk.journal import find, home
 from chatkit.bulk.lock import lock
 
@@ -421,6 +422,26 @@ def test_a_client_of_another_service_is_asked_about_and_taken_when_said(sandbox,
 
 def limited_over(base_url, sandbox):
     return over_http(base_url, sandbox, sandbox.make_token("Chat Contacts, View"))
+
+
+def test_a_run_on_a_sandbox_in_a_file_goes_on_after_both_have_restarted(tmp_path, lasting):
+    """It has its address and its token again, and the run knows the file that tells them."""
+    file = tmp_path / "shop.db"
+    with (
+        chatkit.Sandbox(file) as sandbox,
+        sandbox.serve() as base_url,
+        chatkit.connect(f"{file}.access") as client,
+    ):
+        plan = client.contacts.plan(newcomers(2))
+        stop = Interrupt()
+        stop.ask()
+        left = name_of(plan.apply(interrupt=stop))
+    del client, plan
+    gc.collect()
+    with chatkit.Sandbox(file) as sandbox, sandbox.serve() as after:
+        assert after == base_url
+        assert states(chatkit.resume(left)) == ["applied"] * 2
+        assert len(active(sandbox, "contacts")) == 2
 
 
 @pytest.mark.parametrize("held", ["old", "new"])

@@ -1,11 +1,14 @@
 """The sandbox: the whole service on this machine, in memory or in a file."""
 
+import json
+import os
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 from chatkit.profile import ServiceProfile
@@ -32,7 +35,9 @@ class Sandbox:
     Without a path it lives in memory. With a seed, ids, secrets and times are the same
     at every run: `"empty"` begins with nothing, `"demo"` with a small business. With a
     path everything is kept in that file; the clock and the secrets are then real ones,
-    and `"demo"` fills the file only when it is empty.
+    and `"demo"` fills the file only when it is empty. When such a sandbox is served again, it
+    takes its port again if that is free, and has its token: both are kept beside the file, in
+    `FILE.access`, and `chatkit.connect("FILE.access")` opens it.
 
     >>> sandbox = Sandbox(seed="empty")
     >>> path = f"/api/business/public/channels/chat/accounts/{sandbox.account_id}/contacts"
@@ -65,8 +70,48 @@ class Sandbox:
         self.service = Service(self.store, self.profile, self.source, self.account_id)
         self.admin_token = self.source.token()
         self.front = Front(self.service, self.store, self.admin_token, self.reset)
-        self.token = self.make_token(*PERMISSIONS)
+        #: Beside the file: where it was served last, and its token, for its owner alone.
+        self.access_file = None if path is None else Path(f"{Path(path).resolve()}.access")
+        kept = self._kept().get("token")
+        opens = isinstance(kept, str) and self.service.access.opens(kept, self.account_id)
+        self.token = str(kept) if opens else self.make_token(*PERMISSIONS)
         self._fill()
+
+    def _kept(self) -> dict[str, Any]:
+        """What the access file says; nothing when there is none, or when it is damaged."""
+        if self.access_file is None:
+            return {}
+        try:
+            kept = json.loads(self.access_file.read_bytes())
+        except (FileNotFoundError, ValueError):
+            return {}
+        return kept if isinstance(kept, dict) else {}
+
+    def port_before(self) -> int:
+        """The port that this sandbox was served on last, 0 if nobody knows."""
+        try:
+            return urlsplit(str(self._kept().get("base_url", ""))).port or 0
+        except ValueError:
+            return 0
+
+    def keep_access(self, base_url: str, file: Path) -> None:
+        """Write where it is served, and its token, into a file that only its owner can read.
+
+        `chatkit.connect` takes the path of such a file.
+
+        Raises:
+            OSError: It cannot be written.
+        """
+        kept = {
+            "base_url": base_url,
+            "account_id": self.account_id,
+            "token": self.token,
+            "profile": self.profile.model_dump(mode="json", exclude_defaults=True),
+        }
+        new = file.with_name(f".{file.name}.{uuid4().hex}")
+        with open(os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as written:
+            json.dump(kept, written)
+        new.replace(file)
 
     def make_token(
         self, *permissions: str, account_id: str | None = None, actor: str | None = None
@@ -236,6 +281,10 @@ class Sandbox:
 
     def serve(self, host: str = "127.0.0.1", port: int = 0) -> AbstractContextManager[str]:
         """Serve over HTTP while a `with` block lasts; it gives the base address.
+
+        Args:
+            host: An address of this machine.
+            port: 0 for any that is free; a sandbox in a file takes that of the last time.
 
         Raises:
             OSError: The port is taken.

@@ -87,6 +87,15 @@ class Access:
             raise Refusal("unauthenticated", "The access token is not known")
         return grant
 
+    def opens(self, token: str, account: str) -> bool:
+        """Whether a token opens all of an account."""
+        grant = self._grants.get(sha256(token.encode(errors="replace")).digest())
+        return (
+            grant is not None
+            and grant.account == account
+            and grant.permissions.issuperset(PERMISSIONS)
+        )
+
     def count(self, grant: Grant) -> None:
         """Count one call of a token.
 

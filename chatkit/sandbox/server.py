@@ -2,6 +2,7 @@
 
 import asyncio
 import ipaddress
+import logging
 import os
 import signal
 import socket
@@ -15,6 +16,8 @@ from chatkit.sandbox.door import Door
 
 if TYPE_CHECKING:
     from chatkit.sandbox import Sandbox
+
+logger = logging.getLogger("chatkit.sandbox")
 
 SWEEP = 0.1
 GRACE = 2.0
@@ -73,10 +76,17 @@ class _Server:
         port: int,
         on_end: Callable[[], None] = lambda: None,
     ) -> None:
-        self._socket = _listen(host, port)
+        again = _listen_again(host, sandbox.port_before()) if port == 0 else None
+        self._socket = again or _listen(host, port)
         port = self._socket.getsockname()[1]
         name = f"[{host}]" if ":" in host else host
         self.base_url = f"http://{name}:{port}"
+        if sandbox.access_file is not None:
+            try:
+                sandbox.keep_access(self.base_url, sandbox.access_file)
+            except OSError:
+                self._socket.close()
+                raise
         names = {"127.0.0.1", "localhost", "[::1]", name.lower()}
         hosts = {f"{name}:{port}" for name in names} | (names if port == 80 else set())
         self._door = Door(sandbox.front, frozenset(hosts))
@@ -125,6 +135,19 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
     except ImportError:  # there is none for Windows
         return None
     return uvloop.new_event_loop
+
+
+def _listen_again(host: str, port: int) -> socket.socket | None:
+    """Bind the port of the last time; None when there was none, or it is taken."""
+    if port == 0:
+        return None
+    try:
+        return _listen(host, port)
+    except OSError:
+        logger.warning(
+            "Port %d, which this sandbox had before, is taken: it has another address now.", port
+        )
+        return None
 
 
 def _listen(host: str, port: int) -> socket.socket:
