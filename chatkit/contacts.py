@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -18,8 +18,9 @@ from chatkit.resource import Resource
 if TYPE_CHECKING:
     import pandas as pd
 
+    from chatkit.bulk.change import Change
     from chatkit.checks.quality import Quality
-
+    from chatkit.flowjson.finding import Finding
 
 _PARTS = ("first_name", "middle_name", "last_name")
 
@@ -88,6 +89,9 @@ class Contacts(Resource[Contact]):
     """The contacts of the account.
 
     Deleting makes a contact inactive; creating the same number again restores it.
+
+    Each number and name is checked before it is sent, as `check` does. A number that no country
+    can have is not sent, unless you say `broken=True`; all else is told.
     """
 
     path = ("contacts",)
@@ -98,6 +102,7 @@ class Contacts(Resource[Contact]):
     restores = True
     natural_key = ("country_code", "number")
     weighed = _PARTS
+    refuses = "No country can have such a number."
     instead: ClassVar[Mapping[str, str]] = dict.fromkeys(
         _PARTS,
         "edit name, the whole of it: the service splits it (Contacts, rule 2)",
@@ -136,6 +141,48 @@ class Contacts(Resource[Contact]):
         from chatkit.checks.check import check
 
         return check(self, frame, region)
+
+    def judged(self, fields: Mapping[str, Any], live: Mapping[str, Any] | None) -> list[Finding]:
+        """Check the name and the number of a contact, as far as they are sent."""
+        from chatkit.checks.sent import odd
+
+        code, number = ({**(live or {}), **fields}.get(name) for name in self.natural_key)
+        pairs = {}
+        if not fields.keys().isdisjoint(self.natural_key) and code and number:
+            pairs[0] = code, number
+        return odd({0: fields.get("name")}, pairs).get(0, [])
+
+    def compared(self, fields: Mapping[str, Any]) -> bool:
+        """Whether a number is sent without its country code, or the other way round."""
+        return len(fields.keys() & {*self.natural_key}) == 1
+
+    def examined(
+        self, changes: Sequence[Change], base: pd.DataFrame
+    ) -> Mapping[int, Sequence[Finding]]:
+        """Check the names and numbers of all contacts that are sent, by columns."""
+        from chatkit.checks.sent import odd
+
+        sent = [(n, c.after) for n, c in enumerate(changes) if c.kind != "delete"]
+        names = {n: after["name"] for n, after in sent if "name" in after}
+        halves = [n for n, after in sent if self.compared(after)]
+        import pandas as pd
+
+        rows = base.index.get_indexer(pd.Index([changes[n].key for n in halves]))
+        held = {
+            name: dict(zip(halves, base[name].iloc[rows].tolist(), strict=True))
+            for name in self.natural_key
+        }
+        pairs = {
+            n: tuple(after[name] if name in after else held[name][n] for name in self.natural_key)
+            for n, after in sent
+            if not after.keys().isdisjoint(self.natural_key)
+        }
+        told = {
+            n: (code, number)
+            for n, (code, number) in pairs.items()
+            if isinstance(code, str) and isinstance(number, str)
+        }
+        return odd(names, told)
 
     def _finished(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Join the parts of the name, unless the service begins to do so itself."""

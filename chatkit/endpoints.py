@@ -18,6 +18,9 @@ from chatkit.record import Body, Record
 from chatkit.secret import hides
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from chatkit.bulk.change import Change
     from chatkit.flowjson.finding import Finding
 
 R = TypeVar("R", bound=Record)
@@ -47,6 +50,8 @@ class Endpoints(Generic[R]):
     lost: ClassVar[str] = ""  #: what is lost with the answer to a create
     most: ClassVar[int | None] = None  #: how many an account may have
     documents: ClassVar[frozenset[str]] = frozenset()  #: fields that `findings` looks into
+    #: Why errors stop a plan or a call, unless `broken=True` lets them pass.
+    refuses: ClassVar[str] = ""
     chosen: ClassVar[bool] = False  #: whether who creates a record chooses its key
     code: str | None = None  #: the template code, for contents
     weighed: ClassVar[tuple[str, ...]] = ()  #: fields that tell how well a change can be undone
@@ -226,6 +231,35 @@ class Endpoints(Generic[R]):
     def findings(self, name: str, value: Any) -> Sequence[Finding]:
         """Check what the document in a field says, as the platform will."""
         return ()
+
+    def judged(self, fields: Mapping[str, Any], live: Mapping[str, Any] | None) -> list[Finding]:
+        """Check one record as it would be once these fields are sent.
+
+        Errors stop the call; warnings are told. Pointers lead into the record.
+
+        Args:
+            fields: What is sent, each of the right type.
+            live: The record as it is; empty for a new one, None if that is not known.
+        """
+        return []
+
+    def compared(self, fields: Mapping[str, Any]) -> bool:
+        """Whether `judged` needs the record as it is, for an update of these fields."""
+        return False
+
+    def examined(
+        self, changes: Sequence[Change], base: pd.DataFrame
+    ) -> Mapping[int, Sequence[Finding]]:
+        """Check all records of a plan as `judged` does, at once.
+
+        Args:
+            changes: Creates, updates and deletes.
+            base: The records as they are, as far as they were read.
+
+        Returns:
+            What was found, by the place of the change.
+        """
+        return {}
 
     # --- what a plan asks -----------------------------------------------------------
 

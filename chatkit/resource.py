@@ -11,9 +11,18 @@ from typing import TYPE_CHECKING, Any, Self
 import msgspec
 
 from chatkit.answer import Envelope
+from chatkit.bulk.findings import vet
 from chatkit.call import Call
 from chatkit.endpoints import Endpoints, Key, R
-from chatkit.errors import BadAnswer, CallError, Fault, ListMoved, NotFound
+from chatkit.errors import (
+    BadAnswer,
+    CallError,
+    Fault,
+    InputError,
+    ListMoved,
+    NotFound,
+    NotPermitted,
+)
 from chatkit.listing import Listing
 from chatkit.progress import Progress
 from chatkit.record import described
@@ -58,29 +67,37 @@ class Resource(Endpoints[R]):
         call = self.get_call(key)
         return self.read(call, self.transport.send(call), key)
 
-    def create(self, **fields: Any) -> R:
+    def create(self, *, broken: bool = False, **fields: Any) -> R:
         """Create a record and return it as the service now has it (read back).
 
+        What is checked before it is sent, and has errors, is sent with `broken=True` only.
+
         Raises:
-            InputError: A field is missing, unknown or wrong; nothing was sent.
+            InputError: A field is missing, unknown or wrong, or has errors; nothing was sent.
             Conflict: One with that key exists.
             InDoubt: The answer was lost; the record may exist.
         """
+        vet(self, fields, broken=broken, creates=True)
         body = self.body.whole(fields, f"This {self.noun}", self.required())
         call = self.create_call(body)
         envelope = self.transport.send(call)
         return self._read_back(self.key_of(call, envelope, body), call, envelope, body)
 
-    def update(self, key: Key, **fields: Any) -> R:
+    def update(self, key: Key, *, broken: bool = False, **fields: Any) -> R:
         """Change the fields that you pass, and return the record read back.
 
+        What is checked before it is sent, and has errors, is sent with `broken=True` only.
+
         Raises:
-            InputError: A field is unknown, wrong or cannot be changed; nothing was sent.
+            InputError: A field is unknown, wrong, has errors or cannot be changed; nothing was
+                sent.
             NotFound: There is none with that key.
             InDoubt: The answer was lost; the change may have landed.
         """
+        live = self._live(key) if self.compared(fields) and self._valid(fields) else None
+        vet(self, fields, broken=broken, live=None if live is None else self.shown(live))
         body = self.body.part(fields, f"This {self.noun}")
-        carried = self.carried(self.get(key)) if self.repeats else {}
+        carried = self.carried(live or self.get(key)) if self.repeats else {}
         call = self.update_call(key, carried | body)
         envelope = self.transport.send(call)
         return self._read_back(key, call, envelope, body)
@@ -195,6 +212,7 @@ class Resource(Endpoints[R]):
         skip_invalid: bool = False,
         other_account: bool = False,
         duplicates: bool = False,
+        broken: bool = False,
     ) -> Plan:
         """Show what an edited frame would change. Nothing is sent before `plan.apply()`.
 
@@ -217,6 +235,7 @@ class Resource(Endpoints[R]):
                 sets, are ignored.
             duplicates: Make new records although there are some of the same name, where the
                 service takes them.
+            broken: Plan what has errors, too.
 
         Raises:
             InputError: The frame as a whole cannot be planned. Single cells that cannot are
@@ -233,6 +252,7 @@ class Resource(Endpoints[R]):
             skip_invalid=skip_invalid,
             other_account=other_account,
             duplicates=duplicates,
+            broken=broken,
         )
 
     def of(self, code: str | None) -> Self:
@@ -254,6 +274,21 @@ class Resource(Endpoints[R]):
         return frame.drop(columns=columns.missing)
 
     # --- helpers --------------------------------------------------------------------
+
+    def _valid(self, fields: Mapping[str, Any]) -> bool:
+        """Whether each of these fields may be sent: what may not is told before anything is."""
+        try:
+            self.body.part(fields, "")
+        except InputError:
+            return False
+        return True
+
+    def _live(self, key: Key) -> R | None:
+        """Read a record that an update is checked with; None if this token may not read it."""
+        try:
+            return self.get(key)
+        except NotPermitted:
+            return None
 
     def _warn_if_missing(self, fields: Sequence[str]) -> None:
         if fields:

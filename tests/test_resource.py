@@ -79,7 +79,7 @@ def test_create_and_update_have_the_fields_of_their_room_as_signature(sandbox):
     with chatkit.connect(sandbox) as client:
         create = inspect.signature(client.contacts.create).parameters
         update = inspect.signature(client.flows.update).parameters
-        assert list(create) == ["number", "country_code", "name"]
+        assert list(create) == ["number", "country_code", "name", "broken"]
         assert create["number"].default is inspect.Parameter.empty
         assert list(update) == ["key", "flow_json", "flow_json_raw", "broken"]
         assert "The country code with its +" in client.contacts.create.__doc__
@@ -96,15 +96,17 @@ def test_naughty_strings_come_back_equal_or_are_refused_with_a_reason(sandbox, s
         "flow": lambda text: (
             client.flows.create(name=text, template_name="default", flow_json=DOCUMENT).name
         ),
-        "content": lambda text: contents.update("en", text=text).text,
+        "content": lambda text: contents.update("en", text=text, broken=True).text,
     }
     refused = []
-    for text in strings:
-        for room, there_and_back in rooms.items():
-            try:
-                assert there_and_back(text) == text, room
-            except (chatkit.InputError, chatkit.Refused) as error:
-                refused.append((room, text, str(error)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of what is odd about them
+        for text in strings:
+            for room, there_and_back in rooms.items():
+                try:
+                    assert there_and_back(text) == text, room
+                except (chatkit.InputError, chatkit.Refused) as error:
+                    refused.append((room, text, str(error)))
     assert len(refused) <= 3, refused
     assert all(len(reason) > 20 for _, _, reason in refused)
     named = client.contacts.frame().name.fillna("")

@@ -74,6 +74,23 @@ class Cells:
             self.doubts.setdefault(row, []).extend(doubts)
         return True
 
+    def passes(self, row: int, fields: Mapping[str, Any], found: Sequence[Finding]) -> bool:
+        """Whether a row may be sent with what was found in it; doubts are kept.
+
+        Args:
+            row: Its number.
+            fields: What would be sent.
+            found: Findings whose pointers lead into the record.
+        """
+        errors = [] if self._broken else findings.errors(found)
+        for finding in errors:
+            self._stopped = True
+            hint = finding.hint or "correct it"
+            self._refuse(row, *findings.cell(fields, finding), hint)
+        if not errors and (doubts := findings.doubts(found)):
+            self.doubts.setdefault(row, []).extend(doubts)
+        return not errors
+
     def refuse_fixed(self, name: str, rows: Rows) -> None:
         """Refuse edits to a field that cannot be written, and tell the right way."""
         reason, step = why_fixed(self._room, name)
@@ -106,10 +123,7 @@ class Cells:
         kept = [(labels[row], found) for row, found in self.doubts.items() if row in labels]
         said = findings.notes(self._room.noun, kept)
         if self._stopped:
-            said.append(
-                "The platform refuses to publish what has errors. plan(…, broken=True) plans it "
-                "all the same."
-            )
+            said.append(f"{self._room.refuses} plan(…, broken=True) plans it all the same.")
         return said
 
     def foreign(self) -> list[str]:

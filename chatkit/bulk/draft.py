@@ -95,6 +95,7 @@ def draft(
             "The frame does not tell when it was read, so it was compared with what is there "
             "now: what others changed meanwhile looks like your edit."
         )
+    drafted.examine()
     drafted.tell()
     setting = Setting(
         account=account,
@@ -572,6 +573,14 @@ class _Draft:
         return row in self.changes and self.changes[row].kind == "update"
 
     # --- how many -------------------------------------------------------------------
+    def examine(self) -> None:
+        """Check each record as it would then be, and leave out what cannot be sent."""
+        rows = list(self.changes)
+        found = self._room.examined(list(self.changes.values()), self._base)
+        for place, each in found.items():
+            row = rows[place]
+            if not self.cells.passes(row, self.changes[row].after, each):
+                del self.changes[row]
 
     def limit(self, total: int) -> None:
         """Refuse creates beyond what an account may hold."""

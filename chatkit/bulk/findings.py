@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from chatkit.bulk.value import MISSING, many, values
@@ -40,6 +41,15 @@ def problem(field: str, document: object, finding: Finding) -> Problem:
     return Problem(field, values(at(document, finding.pointer)), told(finding))
 
 
+def cell(fields: Mapping[str, Any], finding: Finding) -> Problem:
+    """Say one, whose pointer leads into a record, as what is wrong with a field of it."""
+    name, slash, rest = finding.pointer.removeprefix("/").partition("/")
+    inner = replace(finding, pointer=slash + rest)
+    if name in fields:
+        return problem(name, fields[name], inner)
+    return Problem(name, "", told(inner))
+
+
 def summary(found: Sequence[Finding]) -> str:
     """Count errors and warnings, and tell the first of the worst."""
     wrong = errors(found)
@@ -59,35 +69,48 @@ def notes(noun: str, found: Sequence[tuple[str, Sequence[Finding]]]) -> list[str
 
 
 def vet(
-    room: Endpoints[Any], fields: Mapping[str, Any], *, broken: bool, creates: bool = False
+    room: Endpoints[Any],
+    fields: Mapping[str, Any],
+    *,
+    broken: bool,
+    live: Mapping[str, Any] | None = None,
+    creates: bool = False,
 ) -> None:
-    """Refuse documents with errors among the fields of one record; warn of other doubts.
+    """Refuse errors in the fields of one record, and in what it would then be; warn of doubts.
 
     Args:
         room: What the record is.
         fields: What would be sent.
         broken: Let errors pass: they are warned of.
+        live: The record as it is; None if that is not known.
         creates: Whether the record is a new one.
 
     Raises:
-        InputError: A document has errors. What else is wrong with the fields is told as well.
+        InputError: There are errors. What else is wrong with the fields is told as well.
     """
     stopped: list[Problem] = []
-    for name in room.documents & fields.keys():
-        right, _ = room.body.column(name, [fields[name]])
-        if not right:
-            continue  # of another shape: that is said of any field
-        document = right[0]
+    right: dict[str, Any] = {}
+    for name in room.body.model_fields.keys() & fields.keys():
+        good, _ = room.body.column(name, [fields[name]])
+        if good:  # of another shape: that is said of any field
+            right[name] = good[0]
+    label = room.label(fields) or f"This {room.noun}"
+    for name in room.documents & right.keys():
+        document = right[name]
         found = room.findings(name, document)
         if wrong := [] if broken else errors(found):
             stopped += [problem(name, document, finding) for finding in wrong]
         elif said := doubts(found):
-            label = room.label(fields) or f"This {room.noun}"
             warnings.warn(f"{label} has {summary(said)}", stacklevel=4)
+    whole = room.judged(right, {} if creates else live)
+    if wrong := [] if broken else errors(whole):
+        stopped += [cell(right, finding) for finding in wrong]
+    elif said := doubts(whole):
+        warnings.warn(f"{label} has {summary(said)}", stacklevel=4)
     if stopped:
         done = "created" if creates else "updated"
         raise InputError(
-            f"This {room.noun} cannot be {done}; broken=True would let errors of a document pass:",
+            f"This {room.noun} cannot be {done}. {room.refuses} broken=True sends it all the same:",
             [*_wrong(room, fields, creates), *stopped],
         )
 

@@ -14,6 +14,8 @@ from chatkit.checks.garbled import garbled
 from chatkit.checks.scripts import alike, both_directions, styled
 
 _SHORT, _LONG_WORD = 5, 4
+#: A longer name is most likely none: cells have run together, or a text stands in their place.
+_LONGEST = 200
 #: The most usual names: nothing can be odd about them.
 _PLAIN = re.compile(r"(?:[A-Z][a-z]+[ '-]?(?:[a-z]+[ '-])?)*[A-Z]?[a-z]+")
 #: Not those of Korean that are blank.
@@ -47,6 +49,14 @@ def questionable(text: str) -> Oddity | None:
     return Oddity("lost letters", "warning", reason)
 
 
+def lengthy(text: str) -> Oddity | None:
+    """Find what is too long to be a name."""
+    if len(text) <= _LONGEST:
+        return None
+    reason = f"it has {len(text):,} characters: other cells, or a whole text, may be in it"
+    return Oddity("long", "warning", reason)
+
+
 def capitals(text: str) -> Oddity | None:
     """Find names in capitals. An abbreviation, or a short one, may have to be so."""
     if not text.isupper():
@@ -66,7 +76,7 @@ TEXT: tuple[Check, ...] = (
 #: What can be wrong with a name.
 NAME: tuple[Check, ...] = (
     *(garbled, c.half, c.lost, c.control, c.direction, c.invisible, c.unknown, alike, styled),
-    *(c.decomposed, c.spaces, letterless, questionable, capitals, both_directions),
+    *(c.decomposed, c.spaces, lengthy, letterless, questionable, capitals, both_directions),
 )
 
 
@@ -77,6 +87,6 @@ def of_text(text: str) -> list[Oddity]:
 
 def of_name(text: str) -> list[Oddity]:
     """Find what is odd about a name."""
-    if not text or _PLAIN.fullmatch(text):
+    if not text or (len(text) <= _LONGEST and _PLAIN.fullmatch(text)):
         return []
     return c.oddities(text, NAME)

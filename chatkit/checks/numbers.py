@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from chatkit.bulk.value import visible
-from chatkit.checks.findings import Oddity
+from chatkit.checks.findings import Oddity, Severity
 from chatkit.errors import InputError
 from chatkit.numbers import split_all
 from chatkit.numbers.number import known, text_of
@@ -26,6 +26,10 @@ _DIGITS = re.compile("[0-9]+")
 _UNUSUAL = ("premium rate", "toll free", "shared cost", "pager", "voicemail", "company")
 #: A verdict that a newer plan of numbers may prove wrong: the length is right.
 _DOUBTED = "impossible"
+#: The verdict of a number for films and books.
+_FICTION = "reserved"
+#: How many digits a number has with its country code: at least in any country, at most by E.164.
+_FEWEST, _MOST = 5, 15
 
 
 class Told(NamedTuple):
@@ -51,7 +55,7 @@ class _Read(NamedTuple):
     @property
     def known(self) -> bool:
         """Whether country code and number are told, even if the number may be none."""
-        return self.verdict in ("valid", _DOUBTED) and self.pair is not None
+        return self.verdict in ("valid", _DOUBTED, _FICTION) and self.pair is not None
 
     @property
     def pair(self) -> Pair | None:
@@ -88,6 +92,47 @@ def tell(codes: Sequence[Any], numbers: Sequence[Any], region: str | None) -> li
         if not all(isinstance(cell, str | None) for cell in raw):
             found[n] = _untyped(found[n])
     return found
+
+
+def doubted(codes: Sequence[str], numbers: Sequence[str]) -> dict[int, list[Oddity]]:
+    """Find what is odd about numbers that are to be sent as they are.
+
+    What no country can have is an error, whatever the numbers of its country are; all else is
+    a warning. Notes are left out.
+
+    Args:
+        codes: Country codes.
+        numbers: The numbers that follow them.
+
+    Returns:
+        What is odd, by the place of the number.
+    """
+    table = split_all([f"{code}{number}" for code, number in zip(codes, numbers, strict=True)])
+    names = ("country_code", "number", "verdict")
+    columns = [table.column(name).to_pylist() for name in names]
+    wanted = zip(codes, numbers, strict=True)
+    open_ = [
+        place
+        for place, (pair, (code, number, verdict)) in enumerate(
+            zip(wanted, zip(*columns, strict=True), strict=True)
+        )
+        if pair != (code, number) or verdict not in ("valid", _FICTION)
+    ]
+    told = tell([codes[n] for n in open_], [numbers[n] for n in open_], None)
+    found = {}
+    for place, one in zip(open_, told, strict=True):
+        odd = [each for each in (one.odd, one.doubt) if each and each.severity != "note"]
+        if odd:
+            no_number = _no_number(codes[place], numbers[place], one)
+            severity: Severity = "error" if no_number else "warning"
+            found[place] = [each._replace(severity=severity) for each in odd]
+    return found
+
+
+def _no_number(code: str, number: str, told: Told) -> bool:
+    """Whether no country can have a number: its code is none, or it breaks E.164 by its length."""
+    unknown = told.odd is not None and told.odd.code in ("unknown country code", "country code")
+    return unknown or not _FEWEST <= len(code) - 1 + len(number) <= _MOST
 
 
 def _text(cell: Any) -> str:
@@ -169,7 +214,8 @@ class _Reader:
 
     def _settled(self, cell: Pair, read: _Read | None) -> bool:
         """Take what can be read by putting the country code before the number."""
-        if read is None or read.verdict != "valid" or read.code != self._meant[cell[0]]:
+        sure = read is not None and read.verdict in ("valid", _FICTION)
+        if read is None or not sure or read.code != self._meant[cell[0]]:
             return False
         self.told[cell] = _split(cell, read)
         return True
@@ -287,12 +333,13 @@ def _split(cell: Pair, read: _Read) -> Told:
         reason = f"from elsewhere it is dialled {pair[0]} {pair[1]}"
     else:
         reason = "a number is digits only, without its country code"
-    odd = Oddity("not split", "error", reason, written(pair), True)
+    sure = doubt is None or doubt.severity == "note"
+    odd = Oddity("not split", "error", reason, written(pair), sure)
     return Told(pair, odd, column, doubt)
 
 
 def _doubt(read: _Read) -> Oddity | None:
-    if read.verdict == _DOUBTED:
+    if read.verdict in (_DOUBTED, _FICTION):
         return _wrong(read)
     if read.type not in _UNUSUAL:
         return None
@@ -302,5 +349,7 @@ def _doubt(read: _Read) -> Oddity | None:
 def _wrong(read: _Read) -> Oddity:
     """Say why a number is none; a suggestion is for a person to judge."""
     reason = visible(read.reason or "it is no number")
-    doubted = read.verdict == _DOUBTED
-    return Oddity(read.verdict, "warning" if doubted else "error", reason, read.meant)
+    severity: Severity = "error"
+    if read.verdict in (_DOUBTED, _FICTION):
+        severity = "warning" if read.verdict == _DOUBTED else "note"
+    return Oddity(read.verdict, severity, reason, read.meant)

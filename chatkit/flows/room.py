@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from chatkit.bulk.findings import vet
 from chatkit.endpoints import Key, Undo
 from chatkit.errors import InputError, Problem
 from chatkit.record import Body, Id, Record
@@ -84,6 +83,7 @@ class Flows(Resource[Flow]):
     body = FlowBody
     natural_key = ("name",)
     documents = frozenset({"flow_json"})
+    refuses = "The platform refuses to publish what has errors."
     weighed = ("wa_status",)
     instead: ClassVar[Mapping[str, str]] = {
         "wa_status": "publish or deprecate it in the business application"
@@ -109,34 +109,6 @@ class Flows(Resource[Flow]):
         return self._frame({self.profile.status_param: status}, full=full)
 
     # --- one flow -------------------------------------------------------------------
-
-    def create(self, *, broken: bool = False, **fields: Any) -> Flow:
-        """Create a flow, a DRAFT, and return it as the service now has it (read back).
-
-        With `broken=True` its document may have errors.
-
-        Raises:
-            InputError: A field is missing, unknown or wrong, or the document has errors;
-                nothing was sent.
-            Conflict: One with that name exists.
-            InDoubt: The answer was lost; the flow may exist.
-        """
-        vet(self, fields, broken=broken, creates=True)
-        return super().create(**fields)
-
-    def update(self, key: Key, *, broken: bool = False, **fields: Any) -> Flow:
-        """Change the fields that you pass, and return the flow read back.
-
-        With `broken=True` its document may have errors.
-
-        Raises:
-            InputError: A field is unknown, wrong or cannot be changed, or the document has
-                errors; nothing was sent.
-            NotFound: There is none with that id.
-            InDoubt: The answer was lost; the change may have landed.
-        """
-        vet(self, fields, broken=broken)
-        return super().update(key, **fields)
 
     def copy(self, key: Key, name: str, *, duplicates: bool = False, broken: bool = False) -> Flow:
         """Create a flow with the document of another one; what is copied stays as it is.

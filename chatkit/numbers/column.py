@@ -7,7 +7,7 @@ Everything else goes to the library, each different text once.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +16,18 @@ import pyarrow.compute as pc
 from phonenumbers import COUNTRY_CODE_TO_REGION_CODE as REGIONS
 from phonenumbers import country_code_for_region
 
-from chatkit.numbers.number import TYPES, VERDICTS, Number, known, read, text_of
+from chatkit.numbers.number import (
+    FICTION,
+    FILLS,
+    MISSING,
+    TYPES,
+    VERDICTS,
+    Number,
+    known,
+    read,
+    sizes_of,
+    text_of,
+)
 from chatkit.numbers.region import Region, region_of
 from chatkit.numbers.texts import (
     TEXT,
@@ -52,8 +63,12 @@ _DECIMAL, _TWO_NUMBERS = r"^ *[-+]?[0-9]+\.[0-9]+ *$", 14
 
 _VERDICTS, _TYPES = list(VERDICTS), list(TYPES.values())
 _REGIONS = sorted({region for regions in REGIONS.values() for region in regions})
-_VALID, _LONG, _AMBIGUOUS, _UNKNOWN = map(
-    _VERDICTS.index, ("valid", "too long", "ambiguous", "unknown country code")
+_VALID, _IMPOSSIBLE, _RESERVED, _SHORT, _LONG, _AMBIGUOUS, _UNKNOWN = map(
+    _VERDICTS.index,
+    (
+        *("valid", "impossible", "reserved", "too short", "too long", "ambiguous"),
+        "unknown country code",
+    ),
 )
 _TOLD = _VERDICTS.index("no area code")  # the last that comes with a country code and a number
 
@@ -195,6 +210,31 @@ def _national(places: Ints, digits: Any, region: str | None) -> Iterator[_Part]:
     if region is None:
         yield from _of_no_country(places, digits)
         return
+    for part in _dialled_in(places, digits, region):
+        right = np.isin(part.verdicts, (_VALID, _RESERVED, _AMBIGUOUS))
+        rows = np.flatnonzero(~right)
+        if len(rows):  # what would be right after a +: for the library, which suggests that
+            written = digits.take(pa.array(np.searchsorted(places, part.places[rows])))
+            right[rows] = _wrong_abroad(written)
+        yield _Part(
+            part.code,
+            *(
+                column.filter(pa.array(right)) if isinstance(column, pa.Array) else column[right]
+                for column in part[1:]
+            ),
+        )
+
+
+def _wrong_abroad(digits: Any) -> Mask:
+    """Which digits are surely no number after a + either."""
+    wrong = np.zeros(len(digits), bool)
+    for part in _international(np.arange(len(digits)), replaced(digits, "^00", ""), None):
+        wrong[part.places] = part.types < 0
+    return wrong
+
+
+def _dialled_in(places: Ints, digits: Any, region: str) -> Iterator[_Part]:
+    """Read digits as they are dialled in a region."""
     here = region_of(country_code_for_region(region), region)
     try:
         abroad, after = _dialled_abroad(digits, here)
@@ -284,7 +324,40 @@ def _judged(places: Ints, digits: Any, region: Region) -> Iterator[_Part]:
     except Foreign:
         return
     sizes = region_of(region.code, REGIONS[region.code][0]).sizes[lengths(numbers)]
-    yield _Part(region.code, places, numbers, np.where(types < 0, sizes, _VALID), regions, types)
+    verdicts = np.where(types < 0, sizes, _VALID)
+    _look_closer(region.code, numbers, verdicts)
+    yield _Part(region.code, places, numbers, verdicts, regions, types)
+
+
+def _look_closer(code: int, numbers: Any, verdicts: Ints) -> None:
+    """Tell what is wrong with numbers whose length some of their country have, as `number` does."""
+    rows = np.flatnonzero(verdicts == _IMPOSSIBLE)
+    if not len(rows):
+        return
+    size, sizes = lengths(numbers), sizes_of(code)
+    fiction = _fictional(code, numbers.take(pa.array(rows)))
+    verdicts[rows[fiction]] = _RESERVED
+    for missing, fill in product(range(1, MISSING + 1), FILLS):
+        rows = rows[verdicts[rows] == _IMPOSSIBLE]
+        fits = rows[np.isin(size[rows] + missing, sizes)]
+        if len(fits):
+            longer = joined(numbers.take(pa.array(fits)), fill * missing)
+            verdicts[fits[_there_are(code, longer)]] = _SHORT
+    for most in sizes:
+        rows = rows[verdicts[rows] == _IMPOSSIBLE]
+        long = rows[size[rows] > most]
+        if len(long):
+            shorter = pc.utf8_slice_codeunits(numbers.take(pa.array(long)), 0, most)
+            verdicts[long[_there_are(code, shorter)]] = _LONG
+
+
+def _there_are(code: int, numbers: Any) -> Mask:
+    return _fictional(code, numbers) | (_classified(code, numbers)[1] >= 0)
+
+
+def _fictional(code: int, numbers: Any) -> Mask:
+    pattern = FICTION.get(code)
+    return np.zeros(len(numbers), bool) if pattern is None else matches(numbers, f"^(?:{pattern})$")
 
 
 def _classified(code: int, numbers: Any) -> tuple[Ints, Ints]:

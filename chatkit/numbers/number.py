@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -22,10 +23,11 @@ from chatkit.errors import InputError
 
 library.enable_pattern_cache()  # or it compiles them again for each number of a mixed column
 
-#: Each verdict and its reason. Only the first six can come with a country code and a number.
+#: Each verdict and its reason. Only the first seven can come with a country code and a number.
 VERDICTS: Mapping[str, str] = {
     "valid": "",
     "impossible": "no number of {code} begins like this",
+    "reserved": "it is reserved for fiction, so nobody has it",
     "too short": "too short for {code}",
     "too long": "too long for {code}",
     "wrong length": "{code} has shorter and longer numbers, but none of this length",
@@ -39,6 +41,14 @@ VERDICTS: Mapping[str, str] = {
     "not a number": "it is no telephone number",
     "empty": "there is nothing in it",
 }
+#: Numbers that are kept for films and books, where the library knows of none, by country code.
+FICTION: Mapping[int, str] = {
+    33: "63998[0-9]{4}",
+    44: "7700900[0-9]{3}|1632960[0-9]{3}",
+    353: "2091[0-9]{5}",
+}
+#: What is tried at the end of a number that may be too short: so many digits at most.
+MISSING, FILLS = 4, "0123456789"
 #: The library's types of numbers in its own order: the first that fits is the type.
 TYPES: Mapping[int, str] = {
     Type.PREMIUM_RATE: "premium rate",
@@ -127,6 +137,7 @@ def known(region: str | None) -> str | None:
     if region is None:
         return None
     name = region.strip().upper()
+    name = "GB" if name == "UK" else name  # as people say it, and as addresses end
     if name.startswith("+") and name[1:].isdecimal():
         name = REGIONS.get(int(name), ("",))[0]
     if name not in library.SUPPORTED_REGIONS:
@@ -160,21 +171,26 @@ def read(text: str | None, region: str | None) -> Number:
     if sum(len(re.findall(r"\d", part)) >= 7 for part in _BETWEEN_NUMBERS.split(raw)) > 1:
         return _refused("several numbers")
     phone, error = _parsed(tidy, region)
+    abroad = None if _PLUS.search(tidy) else "+" + _PUNCTUATION.sub("", tidy).removeprefix("00")
     if phone and phone.extension:
         return _refused("extension", _if_valid(phone))
     if _LETTER.search(tidy.partition(";")[0]):
         return _with_letters(tidy, region)
     written = _PUNCTUATION.sub("", tidy)
     if not phone:
-        if region or _PLUS.search(tidy) or error != "unknown country code":
+        if abroad is None or (region and not _meant(abroad)):
             return _refused(error)
-        return _refused("ambiguous", _meant("+" + written.removeprefix("00")))
+        if not region and error != "unknown country code":
+            return _refused(error)
+        return _refused(error if region else "ambiguous", _meant(abroad))
     number = _found(phone, written)
     if region and phone.country_code_source == CountryCodeSource.FROM_DEFAULT_COUNTRY:
         digits = library.normalize_digits_only(written)
         other = digits.startswith(str(phone.country_code)) and _meant(f"+{digits}")
         if other and other != number.e164:
             return _refused("ambiguous", other)
+    if abroad and number.verdict not in ("valid", "reserved"):
+        return number._replace(suggestion=_meant(abroad))
     return number
 
 
@@ -202,6 +218,47 @@ def _with_letters(text: str, region: str | None) -> Number:
     return _refused("letters", (alone and _meant(alone[1], region)) or _meant(text, region))
 
 
+def _closer(code: int, digits: str) -> str:
+    """Tell what is wrong with a number whose length some numbers of its country have.
+
+    It may be too short or too long for what it begins with. `column` does the same.
+    """
+    if _fictional(code, digits):
+        return "reserved"
+    sizes = sizes_of(code)
+    missing = [n for n in range(1, MISSING + 1) if len(digits) + n in sizes]
+    if any(_there_is(code, digits + fill * n) for n in missing for fill in FILLS):
+        return "too short"
+    if any(_there_is(code, digits[:size]) for size in sizes if size < len(digits)):
+        return "too long"
+    return "impossible"
+
+
+def _there_is(code: int, digits: str) -> bool:
+    return _fictional(code, digits) or library.is_valid_number(_phone(code, digits))
+
+
+@cache
+def sizes_of(code: int) -> tuple[int, ...]:
+    """Return how many digits the numbers of a country code may have."""
+    data = library.PhoneMetadata.metadata_for_region_or_calling_code(code, REGIONS[code][0])
+    return tuple(data.general_desc.possible_length) if data and data.general_desc else ()
+
+
+def _fictional(code: int, digits: str) -> bool:
+    return code in FICTION and re.fullmatch(FICTION[code], digits) is not None
+
+
+def _phone(code: int, digits: str) -> PhoneNumber:
+    zeros = min(len(digits) - len(digits.lstrip("0")), len(digits) - 1)
+    return PhoneNumber(
+        country_code=code,
+        national_number=int(digits),
+        italian_leading_zero=zeros > 0 or None,
+        number_of_leading_zeros=zeros if zeros > 1 else None,
+    )
+
+
 def _refused(verdict: str, suggestion: str | None = None) -> Number:
     reason = VERDICTS[verdict].format(code="any country")
     return Number(verdict=verdict, reason=reason, suggestion=suggestion)
@@ -212,6 +269,8 @@ def _found(phone: PhoneNumber, written: str) -> Number:
     code, digits = f"+{phone.country_code}", library.national_significant_number(phone)
     kind = TYPES.get(library.number_type(phone))
     verdict = "valid" if kind else SIZES[library.is_possible_number_with_reason(phone)]
+    if verdict == "impossible":
+        verdict = _closer(phone.country_code or 0, digits)
     plain = code + digits if written.startswith("+") else digits
     return Number(
         country_code=code,

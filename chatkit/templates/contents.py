@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
 
-from chatkit.bulk.findings import vet
 from chatkit.call import Call, why_no_segment
-from chatkit.endpoints import Key, Undo
+from chatkit.endpoints import Undo
 from chatkit.errors import BadAnswer, NotFound
 from chatkit.record import Body, Id, Record
 from chatkit.resource import Resource
@@ -19,6 +18,7 @@ from chatkit.transport import Transport
 if TYPE_CHECKING:
     import pandas as pd
 
+    from chatkit.bulk.change import Change
     from chatkit.bulk.draft import Existing
     from chatkit.bulk.plan import Plan
     from chatkit.flowjson.finding import Finding
@@ -133,8 +133,11 @@ class ContentBody(Body):
 class Contents(Resource[Content]):
     """The contents of one template, one for each language, by language code.
 
-    A code that has no contents yet is an empty list: the API has no list of templates. What
-    breaks the API document is not sent, unless you say `broken=True`; all else is told.
+    A code that has no contents yet is an empty list: the API has no list of templates.
+
+    Each content is checked before it is sent, as it would then be. What breaks the API document
+    is not sent, and what the platform rejects does not get live, unless you say `broken=True`.
+    All else is told, also what is wrong with a draft.
     """
 
     noun = "content"
@@ -144,11 +147,13 @@ class Contents(Resource[Content]):
     paged = False
     unique = chosen = True
     natural_key = ("lang_code",)
-    documents = frozenset({"text", "headers", "buttons"})
+    refuses = "What breaks the API document is refused, and so is live what the platform rejects."
 
     def __init__(self, transport: Transport, code: str) -> None:
         super().__init__(transport)
         self.code: str = code
+        self.source = "en"  #: the language that plans hold the others against
+        self.wanted: Collection[str] = ()  #: codes of findings that are no news to who plans
         self.path = ("templates", code, "contents")
 
     def frame(self, *, search: str | None = None, full: bool = False) -> pd.DataFrame:
@@ -162,34 +167,6 @@ class Contents(Resource[Content]):
             BadAnswer: The list is not as documented.
         """
         return self._frame(self.search(search), full=full)
-
-    # --- one content ----------------------------------------------------------------
-
-    def create(self, *, broken: bool = False, **fields: Any) -> Content:
-        """Create a content and return it as the service now has it (read back).
-
-        With `broken=True` it may hold what the API document does not know.
-
-        Raises:
-            InputError: A field is missing, unknown or wrong; nothing was sent.
-            Conflict: The template has a content in this language.
-            InDoubt: The answer was lost; the content may exist.
-        """
-        vet(self, fields, broken=broken, creates=True)
-        return super().create(**fields)
-
-    def update(self, key: Key, *, broken: bool = False, **fields: Any) -> Content:
-        """Change the fields that you pass, and return the content read back.
-
-        With `broken=True` it may hold what the API document does not know.
-
-        Raises:
-            InputError: A field is unknown, wrong or cannot be changed; nothing was sent.
-            NotFound: There is none in this language.
-            InDoubt: The answer was lost; the change may have landed.
-        """
-        vet(self, fields, broken=broken)
-        return super().update(key, **fields)
 
     # --- all contents of the template -----------------------------------------------
 
@@ -222,8 +199,9 @@ class Contents(Resource[Content]):
         Rows are found by their language; one that the template does not have becomes a
         create. Only edited cells count; an empty cell (NA) and an absent column are left
         alone, `""` clears a field. A row that is missing is not deleted: name it in `delete`,
-        or set a column `delete`. What breaks the API document is in `plan.refused`, what else
-        was found in the contents in `plan.notes`.
+        or set a column `delete`. What breaks the API document, and what the platform would
+        refuse of a live content, is in `plan.refused`, what else was found in the contents in
+        `plan.notes`.
 
         Args:
             frame: What `frame()` gave, edited; or a frame of your own.
@@ -232,18 +210,13 @@ class Contents(Resource[Content]):
                 this account: "update", or as for the other resources.
             skip_invalid: Plan the good rows although others cannot be planned.
             other_account: Take a frame of another account: what the service sets is ignored.
-            duplicates: As for the other rooms; a language is there once at most.
-            broken: Plan contents although they break the API document.
+            duplicates: As for the other resources; a language is there once at most.
+            broken: Plan contents although they are refused.
 
         Raises:
             InputError: The frame as a whole cannot be planned.
         """
-        from chatkit.bulk.draft import draft
-        from chatkit.templates.notes import notes
-
-        plan = draft(
-            self,
-            self,
+        return super().plan(
             frame,
             delete,
             existing=existing,
@@ -252,15 +225,24 @@ class Contents(Resource[Content]):
             duplicates=duplicates,
             broken=broken,
         )
-        kept = None if frame is None else self.snapshots.of(frame)
-        plan.notes += notes(plan.changes, None if kept is None else kept.frame)
-        return plan
 
-    def findings(self, name: str, value: Any) -> Sequence[Finding]:
-        """Find what in a field the API document does not know; `check` tells all the rest."""
-        from chatkit.templates.notes import wrong
+    def judged(self, fields: Mapping[str, Any], live: Mapping[str, Any] | None) -> list[Finding]:
+        """Check a content as it would then be, and whether it goes live with what is refused."""
+        from chatkit.templates.notes import judged
 
-        return wrong(name, value)
+        return judged(fields, live)
+
+    def compared(self, fields: Mapping[str, Any]) -> bool:
+        """Whether these fields can get something refused into a content that is live."""
+        return fields.get("is_draft") is not True
+
+    def examined(
+        self, changes: Sequence[Change], base: pd.DataFrame
+    ) -> Mapping[int, Sequence[Finding]]:
+        """Check all contents as they would then be, each beside the other languages."""
+        from chatkit.templates.notes import examined
+
+        return examined(changes, base, source=self.source, wanted=self.wanted)
 
     # --- helpers --------------------------------------------------------------------
 

@@ -108,19 +108,17 @@ class TemplateDesk:
             broken: As for a plan.
         """
         from chatkit.bulk.draft import draft
-        from chatkit.templates.notes import notes as notes_of
 
+        any_of_them = Contents(self.transport, "any")
+        any_of_them.source, any_of_them.wanted = source, wanted
         plan = draft(
             self,
-            Contents(self.transport, "any"),
+            any_of_them,
             frame,
             existing=existing,
             skip_invalid=skip_invalid,
             other_account=other_account,
             broken=broken,
         )
-        kept = self._snapshots.of(frame)
-        base = None if kept is None else kept.frame
         plan.notes[:0] = notes()
-        plan.notes += notes_of(plan.changes, base, source=source, wanted=wanted)
         return plan

@@ -1,12 +1,13 @@
-"""Contentnotes: what the rules say of contents that are about to be sent, in the words of plans."""
+"""Check contents that are about to be sent, as they would then be, in the words of plans."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from chatkit.bulk.findings import notes as told
+from chatkit.bulk.findings import at
 from chatkit.bulk.table import records
+from chatkit.checks.findings import Severity
 from chatkit.flowjson.finding import Finding
 
 if TYPE_CHECKING:
@@ -15,65 +16,119 @@ if TYPE_CHECKING:
     from chatkit.bulk.change import Change
     from chatkit.localization.finding import Finding as Found
 
+#: What tells a finding from another one in the same content.
+Told: TypeAlias = tuple[str, str, str]
 #: What is found in a draft that holds the words of its source, which was the wish.
 COPIED = frozenset(("untranslated", "same as source", "wrong script", "other script"))
 
 
-def wrong(name: str, value: Any) -> Sequence[Finding]:
-    """Find what in one field breaks the API document."""
-    from chatkit.localization.audit import check
-
-    found = check({"lang_code": "en", name: value}).errors
-    return [_placed(each, name) for each in found if each.field.partition(".")[0] == name]
-
-
-def notes(
-    changes: Sequence[Change],
-    base: pd.DataFrame | None,
-    *,
-    source: str = "en",
-    wanted: Collection[str] = (),
-) -> list[str]:
-    """Say what is to be known of contents once these changes are made.
+def judged(fields: Mapping[str, Any], live: Mapping[str, Any] | None) -> list[Finding]:
+    """Check one content as it would be once these fields are sent, for what is refused.
 
     Args:
-        changes: Creates, updates and deletes of contents.
-        base: The contents as they were read, None if that is not known any more: then only
-            what is sent is looked at.
-        source: The language that the others are translated from.
-        wanted: Codes of findings that are no news to who plans this.
+        fields: What is sent.
+        live: The content as it is; empty for a new one, None if that is not known.
     """
     from chatkit.localization.audit import check
 
-    codes = {change.code for change in changes}
-    contents: dict[tuple[str, str], dict[str, Any]] = {}
-    labels: dict[tuple[str, str], str] = {}
-    for place, fields in _known(base, codes):
-        contents[place] = fields
-    for change in changes:
+    before = live or {}
+    there = {_told(each) for each in check([{"lang_code": "en", **before}])} if before else set()
+    content = {"lang_code": "en", **before, **fields}
+    edit = _Edit(before, content, fields, there, new=live == {})
+    return [edit.placed(each) for each in check([content]).refused]
+
+
+def examined(
+    changes: Sequence[Change],
+    base: pd.DataFrame,
+    *,
+    source: str = "en",
+    wanted: Collection[str] = (),
+) -> dict[int, list[Finding]]:
+    """Check all contents of a plan as they would be once it is applied.
+
+    Args:
+        changes: Creates, updates and deletes of contents.
+        base: The contents as they were read. What a list does not show is not judged.
+        source: The language that the others are translated from.
+        wanted: Codes of findings that are no news to who plans this.
+
+    Returns:
+        What was found, by the place of the change.
+    """
+    from chatkit.localization.audit import check
+
+    before = dict(_known(base, {change.code for change in changes}))
+    after = dict(before)
+    places: dict[tuple[str, str], int] = {}
+    for n, change in enumerate(changes):
         place = change.code or "", str(change.key)
         if change.kind == "skip":
             continue
         if change.kind == "delete":
-            contents.pop(place, None)
+            after.pop(place, None)
             continue
-        labels[place] = change.label
+        places[place] = n
         said = {"template_code": place[0], "lang_code": place[1], **change.after}
-        contents[place] = contents.get(place, {}) | said
-    found: dict[tuple[str, str], list[Finding]] = {place: [] for place in labels}
-    for each in check(contents.values(), source):
+        after[place] = before.get(place, {}) | said
+    there: dict[tuple[str, str], set[Told]] = {}
+    for each in check(before.values(), source) if places.keys() & before.keys() else ():
+        there.setdefault((each.template_code, each.lang_code), set()).add(_told(each))
+    found: dict[int, list[Finding]] = {}
+    for each in check(after.values(), source):
         place = each.template_code, each.lang_code
-        if place in found and each.severity != "note" and each.code not in wanted:
-            found[place].append(_placed(each))
-    return told("content", [(labels[place], each) for place, each in found.items() if each])
+        if place in places and each.severity != "note" and each.code not in wanted:
+            n = places[place]
+            held, new = before.get(place, {}), changes[n].kind == "create"
+            edit = _Edit(held, after[place], changes[n].after, there.get(place, set()), new=new)
+            found.setdefault(n, []).append(edit.placed(each))
+    return found
+
+
+class _Edit(NamedTuple):
+    """A content before and after it is sent, and what was found in it before."""
+
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
+    sent: Mapping[str, Any]
+    there: Collection[Told]
+    new: bool
+
+    def placed(self, found: Found) -> Finding:
+        """Write a finding as plans have them: its place is a pointer into the content.
+
+        It is an error if it stops the change, and else a warning.
+        """
+        severity: Severity = "error" if self._stops(found) else "warning"
+        pointer = f".{found.field}".replace(".", "/")
+        return Finding(found.code, severity, pointer, found.message, found.hint)
+
+    def _stops(self, found: Found) -> bool:
+        """Whether the service refuses it, or the platform a content that is live with it.
+
+        An edit of something else does not stop at what is live with it already.
+        """
+        if found.severity == "error":
+            return self.new or found.field.partition(".")[0] in self.sent
+        live = self.after.get("is_draft") is not True
+        if not found.refused or not live:
+            return False
+        begins = self.new or self.before.get("is_draft") is True or "is_draft" in self.sent
+        return begins or _told(found) not in self.there or self._touches(found)
+
+    def _touches(self, found: Found) -> bool:
+        pointer = f".{found.field}".replace(".", "/")
+        return repr(at(self.before, pointer)) != repr(at(self.after, pointer))
+
+
+def _told(found: Found) -> Told:
+    return found.code, found.field, found.message
 
 
 def _known(
-    base: pd.DataFrame | None, codes: Collection[str | None]
+    base: pd.DataFrame, codes: Collection[str | None]
 ) -> list[tuple[tuple[str, str], dict[str, Any]]]:
     """Take the contents of some templates out of a frame; of one template it has no codes."""
-    if base is None:
-        return []
     keys = base.index.tolist()
     many = base.index.nlevels > 1
     one = next(iter(codes), "") or ""
@@ -83,9 +138,3 @@ def _known(
         (places[row], {**fields, "template_code": places[row][0], "lang_code": places[row][1]})
         for row, fields in zip(rows, records(base, rows), strict=True)
     ]
-
-
-def _placed(found: Found, within: str = "") -> Finding:
-    """Write a finding as plans have them: its place is a pointer into the field, or the content."""
-    path = found.field.removeprefix(within) if within else f".{found.field}"
-    return Finding(found.code, found.severity, path.replace(".", "/"), found.message, found.hint)

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import ipaddress
+import re
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from chatkit.answer import Envelope
+from chatkit.bulk.value import values
 from chatkit.call import Call
 from chatkit.endpoints import Key, Undo
 from chatkit.errors import InputError, NotFound, NotPermitted, SettingsError
+from chatkit.flowjson.finding import Finding
 from chatkit.record import Body, Id, Record
 from chatkit.resource import Resource
 from chatkit.secret import Secret
@@ -24,11 +29,13 @@ from chatkit.webhooks.rotation import Rotation, beside
 if TYPE_CHECKING:
     import pandas as pd
 
+    from chatkit.bulk.change import Change
     from chatkit.bulk.draft import Existing
     from chatkit.bulk.plan import Plan
 
 #: What a registration can ask for beside the kinds that the profile names, and what it means.
 _ALL, _STATUS = "*", "chat.message.status"
+_KINDS = re.compile(r"[\w.*-]+")
 _FAMILIES = {
     "inbound": "messages from customers",
     "outbound": "messages that the account sent",
@@ -63,16 +70,33 @@ class Webhook(Record):
 
 
 def _https(url: str) -> str:
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as error:  # a port beyond 65535, half an IPv6 address
+        raise ValueError(f"is no address: {error}") from None
     if parts.scheme != "https" or not parts.hostname:
         raise ValueError("must be an https:// address (API document, Limits)")
+    if port == 0:
+        raise ValueError("has port 0, where nothing can listen: leave the port out for 443")
     return url
+
+
+def _listed(events: Any) -> Any:
+    """Tell who passes one kind, or a list written as text, how a list is passed."""
+    if isinstance(events, str):
+        kinds = _KINDS.findall(events)
+        raise ValueError(f"must be a list, not text: events={kinds or ['*']!r}")
+    return events
 
 
 def _asked(events: list[str]) -> list[str]:
     if not events:
         raise ValueError("must name one kind of event at least, or ['*'] for all")
-    if "" in events:
+    for kind in events:
+        if kind.strip().startswith("["):
+            raise ValueError(f"holds a list written as text: events={_KINDS.findall(kind)!r}")
+    if not all(map(str.strip, events)):
         raise ValueError("must not hold an empty name")
     if len(set(events)) < len(events):
         raise ValueError("must name each kind of event once")
@@ -85,7 +109,7 @@ class WebhookBody(Body):
     url: Annotated[str, AfterValidator(_https)] = Field(
         description="The https:// address that receives the events."
     )
-    events: Annotated[list[str], AfterValidator(_asked)] = Field(
+    events: Annotated[list[str], BeforeValidator(_listed), AfterValidator(_asked)] = Field(
         description="Event kinds, or ['*'] for all."
     )
     is_active: bool = Field(True, description="Whether events are delivered.")
@@ -104,6 +128,7 @@ class Webhooks(Resource[Webhook]):
     paged = False
     update_method = "PATCH"
     natural_key = ("url",)
+    refuses = "Nothing can be delivered to such an address."
     most: ClassVar[int] = 10
     lost = "its signing secret was in that answer: delete it and create it again"
 
@@ -124,11 +149,12 @@ class Webhooks(Resource[Webhook]):
         named = {getattr(self.profile, f"event_kind_{n}"): says for n, says in _FAMILIES.items()}
         return kinds | named
 
-    def create(self, *, keyring: bool = False, **fields: Any) -> Webhook:
+    def create(self, *, keyring: bool = False, broken: bool = False, **fields: Any) -> Webhook:
         """Register an address and return it with its signing secret: it is shown this once.
 
         `webhook.webhook_secret.reveal()` is its text. With `keyring=True` it is also kept in
-        the keyring of this machine, where `secret(id)` finds it.
+        the keyring of this machine, where `secret(id)` finds it. With `broken=True` an address
+        that the service cannot reach is registered all the same.
 
         Raises:
             InputError: A field is missing, unknown or wrong, or the account has ten webhooks;
@@ -141,7 +167,7 @@ class Webhooks(Resource[Webhook]):
         if keyring:
             self.check_keyring()
         self._check_room()
-        webhook = super().create(**fields)
+        webhook = super().create(broken=broken, **fields)
         if keyring and webhook.webhook_secret is not None:
             try:
                 self.keep_secret(webhook.id, webhook.webhook_secret)
@@ -232,6 +258,7 @@ class Webhooks(Resource[Webhook]):
         skip_invalid: bool = False,
         other_account: bool = False,
         duplicates: bool = False,
+        broken: bool = False,
     ) -> Plan:
         """Show what an edited frame would change, and how full the account gets.
 
@@ -247,6 +274,7 @@ class Webhooks(Resource[Webhook]):
             skip_invalid=skip_invalid,
             other_account=other_account,
             duplicates=duplicates,
+            broken=broken,
         )
         counts = plan.counts
         after = plan.setting.total + counts["create"] - counts["delete"]
@@ -297,6 +325,52 @@ class Webhooks(Resource[Webhook]):
             SettingsError: The keyring is missing or fails.
         """
         signingsecrets.forget(self.transport.connection.account, int(self.checked(key)))
+
+    # --- checks ---------------------------------------------------------------------
+
+    def judged(self, fields: Mapping[str, Any], live: Mapping[str, Any] | None) -> list[Finding]:
+        """Check that the service can reach the address, and knows the kinds of events."""
+        return [*self._unreachable(fields.get("url")), *self._misspelt(fields.get("events"))]
+
+    def examined(
+        self, changes: Sequence[Change], base: pd.DataFrame
+    ) -> Mapping[int, Sequence[Finding]]:
+        """Check each registration that is sent."""
+        sent = {n: c.after for n, c in enumerate(changes) if c.kind != "delete"}
+        return {n: found for n, after in sent.items() if (found := self.judged(after, None))}
+
+    def _unreachable(self, url: Any) -> list[Finding]:
+        """Find addresses that mean this machine, or a network of one's own."""
+        host = urlsplit(url).hostname if isinstance(url, str) else None
+        connection = self.transport.connection
+        if host is None or connection.sandbox is not None or connection.loopback:
+            return []  # such a service runs here, and reaches what runs here
+        try:
+            address = ipaddress.ip_address(host)
+            here, inside = address.is_loopback or address.is_unspecified, address.is_private
+        except ValueError:
+            name = host.rstrip(".")
+            here = name == "localhost" or name.endswith(".localhost")
+            inside = "." not in name or name.endswith((".local", ".internal", ".lan"))
+        if here:
+            said = f"{host} is the machine that calls: for the service that is its own"
+            return [Finding("address", "error", "/url", said, "take an address of the internet")]
+        if inside:
+            said = f"{host} is known in a network of its own only: the service may not reach it"
+            return [Finding("address", "warning", "/url", said, "take an address of the internet")]
+        return []
+
+    def _misspelt(self, events: Any) -> list[Finding]:
+        """Find kinds of events that nobody has named: the service may know them all the same."""
+        known = self.event_kinds()
+        found = []
+        for n, kind in enumerate(events if isinstance(events, list) else ()):
+            if kind not in known:
+                like = get_close_matches(kind, known, 1, 0.75)
+                hint = f"; did you mean {like[0]}?" if like else ""
+                said = f"{values(kind)} is none of client.webhooks.event_kinds(){hint}"
+                found.append(Finding("event kind", "warning", f"/events/{n}", said))
+        return found
 
     # --- calls and answers ----------------------------------------------------------
 

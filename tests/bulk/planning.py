@@ -18,7 +18,7 @@ from chatkit.transport import Transport
 
 ENGLISH: dict[str, Any] = {
     "lang_code": "en",
-    "text": "Hello {{1}}",
+    "text": "Hello {{1}}!",
     "variables": {"1": "Ana"},
     "footer": "Thank you",
     "is_draft": True,

@@ -64,7 +64,7 @@ def test_an_empty_text_clears_a_text(sandbox, client):
     frame = contents.frame().assign(footer="")
     assert states(contents.plan(frame).apply()) == ["applied"]
     [stored] = active(sandbox, "contents").values()
-    assert (stored["footer"], stored["text"]) == ("", "Hello {{1}}")
+    assert (stored["footer"], stored["text"]) == ("", "Hello {{1}}!")
 
 
 @pytest.mark.parametrize("full", [True, False])

@@ -18,9 +18,9 @@ from chatkit.transport import Transport
 __all__ = ["client", "sandbox"]
 
 TEXTS = {
-    "welcome": {"en": "Hello {{1}}", "ar": "مرحبا {{1}}"},
+    "welcome": {"en": "Hello {{1}}!", "ar": "مرحبا {{1}}!"},
     "order_ready": {"de": "Fertig", "en": "Ready", "ja": "できました"},
-    "login_code": {"en": "{{1}} is your code."},
+    "login_code": {"en": "Your code: {{1}}."},
 }
 CODES = [*TEXTS]
 

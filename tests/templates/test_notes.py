@@ -1,11 +1,13 @@
 """What the rules say of contents that are about to be sent."""
 
-import pandas as pd
 import pytest
 from localization.contents import GOOD, content, frame, naughty
 
 from chatkit.bulk.change import Change
-from chatkit.templates.notes import COPIED, notes, wrong
+from chatkit.bulk.findings import doubts, errors, summary
+from chatkit.templates.notes import COPIED, examined, judged
+
+LABEL = [{"type": "custom", "label": "A label that is far too long now"}]
 
 
 def change(kind="update", lang="en", code="order_ready", **after):
@@ -14,31 +16,82 @@ def change(kind="update", lang="en", code="order_ready", **after):
     )
 
 
-def test_only_what_breaks_the_document_is_wrong_and_its_place_is_a_pointer():
-    [found] = wrong("text", "Hello {{name}}{{1}}")
-    assert (found.severity, found.code, found.pointer) == ("error", "placeholder name", "")
-    [found] = wrong("headers", [{"type": "text", "text": "Hi {{name}}, welcome"}])
-    assert (found.severity, found.pointer) == ("error", "/0/text")
-    assert not wrong("text", "{{1}}{{2}}" * 900)  # refused by the platform: a note
+def notes(changes, base, **how):
+    """What a plan would say of these changes."""
+    found = examined(changes, base, **how)
+    return [
+        f"{changes[n].label} has {summary(doubts(each))}"
+        for n, each in found.items()
+        if doubts(each)
+    ]
+
+
+def stopped(changes, base):
+    found = examined(changes, base)
+    return [(each.code, each.pointer) for n in found for each in errors(found[n])]
+
+
+NOTHING = frame(content()).iloc[:0]
+
+
+def test_only_what_breaks_the_document_stops_a_draft_and_its_place_is_a_pointer():
+    def draft(**fields):
+        return errors(judged({"lang_code": "en", "is_draft": True, **fields}, {}))
+
+    [found] = draft(text="Hello {{name}}{{1}}, it is there.")
+    assert (found.code, found.pointer) == ("placeholder name", "/text")
+    [found] = draft(headers=[{"type": "text", "text": "Hi {{name}}, welcome"}])
+    assert found.pointer == "/headers/0/text"
+    assert not draft(text="{{1}}{{2}}" * 900)  # refused by the platform
+
+
+def test_what_the_platform_refuses_does_not_get_live():
+    base = frame(content(is_draft=True, buttons=LABEL))
+    assert stopped([change(is_draft=False)], base) == [("length", "/buttons/0/label")]
+    assert not stopped([change(is_draft=True, footer="Bye")], base)
+    assert not stopped([change(footer="Bye")], base)
+    live = frame(content(is_draft=False))
+    assert stopped([change(buttons=LABEL)], live) == [("length", "/buttons/0/label")]
+    assert not stopped([change(buttons=LABEL, is_draft=True)], live)
+    new = change("create", "de", **content(lang_code="de", buttons=LABEL, is_draft=False))
+    assert ("length", "/buttons/0/label") in stopped([new], NOTHING)
+
+
+def test_what_is_live_already_stops_no_edit_of_something_else():
+    base = frame(content(is_draft=False, buttons=LABEL))
+    assert not stopped([change(footer="Bye")], base)
+    assert any("length" in note for note in notes([change(footer="Bye")], base))
+    again = [{**LABEL[0], "label": "Another one that is too long"}]
+    assert stopped([change(buttons=again)], base) == [("length", "/buttons/0/label")]
+    assert stopped([change(is_draft=False)], base) == [("length", "/buttons/0/label")]
+
+
+def test_one_content_is_judged_with_what_is_there():
+    there = content(is_draft=False)
+    assert errors(judged({"buttons": LABEL}, there))
+    assert errors(judged({"buttons": LABEL}, None))  # whoever may not read it is told as well
+    assert not errors(judged({"buttons": LABEL}, content(is_draft=True)))
+    assert errors(judged({"is_draft": False}, content(is_draft=True, buttons=LABEL)))
 
 
 @pytest.mark.parametrize("value", [None, 7, [], {}, [None], [[]], [{"type": {}}]])
 def test_a_value_of_another_shape_is_judged_without_falling_over(value):
     for name in ("text", "headers", "buttons"):
-        assert all(found.severity == "error" for found in wrong(name, value))
+        judged({name: value}, {})
+        examined([change(**{name: value})], NOTHING)
 
 
 def test_naughty_texts_are_judged_without_falling_over(shared):
     for text in naughty(shared):
-        assert all(found.severity == "error" for found in wrong("text", text))
-        notes([change(text=text, footer=text)], None)
+        judged({"text": text, "footer": text}, {})
+        notes([change(text=text, footer=text)], NOTHING)
 
 
 def test_an_edit_is_looked_at_as_part_of_the_whole_content():
     base = frame(content(), content(lang_code="de", text="Hallo {{1}}, {{2}} ist heute fertig!"))
     [note] = notes([change(variables={"1": "Ana"})], base)
-    assert note.startswith("order_ready/en has 1 warning, first sample missing")
-    alone = notes([change(text="Hello {{1}}, it is ready for you today.")], None)
+    assert note.startswith("order_ready/en has 1 error, first sample missing")
+    alone = notes([change(text="Hello {{1}}, it is ready for you today.")], NOTHING)
     assert not alone  # samples are not known, so nothing is said of them
 
 
@@ -71,12 +124,3 @@ def test_the_source_language_is_the_one_that_is_named():
     edit = change(lang="de", text="Hallo {{1}}, es ist heute da!", variables={"1": "Ana"})
     assert not any("differ" in note for note in notes([edit], base))
     assert any("differ" in note for note in notes([edit], base, source="pt_BR"))
-
-
-def test_many_are_counted_and_not_all_of_them_told():
-    base = frame(*(content(lang_code=lang) for lang in ("en", "de", "fr", "es", "it", "nl")))
-    base = pd.concat([base.rename({"order_ready": code}) for code in ("a", "b", "c")])
-    edits = [change(lang=lang, code=code, text="") for code, lang in base.index]
-    told = notes(edits, base)
-    assert len(told) == 9
-    assert "more content" in told[-1]

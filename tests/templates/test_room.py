@@ -211,12 +211,31 @@ def test_what_breaks_the_document_is_refused_in_a_plan_for_many_unless_one_says_
         demo.templates.plan(frame).apply()
 
 
-def test_what_else_is_found_stands_in_the_notes_and_blocks_nothing(demo):
+def test_what_the_platform_refuses_does_not_get_live_unless_one_says_so(demo):
     frame = demo.templates.frame(full=True)
     frame.loc[("order_ready", "en"), "footer"] = "x" * 61
-    plan = demo.templates.plan(frame)
+    assert [(cell.row, cell.column) for cell in demo.templates.plan(frame).cells] == [
+        (("order_ready", "en"), "footer")
+    ]
+    plan = demo.templates.plan(frame, broken=True)
     assert len(plan) == 1
     assert any(n.startswith("order_ready/en has ") and "length" in n for n in plan.notes)
+    frame["is_draft"] = True
+    drafts = demo.templates.plan(frame)
+    assert not drafts.cells
+    assert any(n.startswith("order_ready/en has ") and "length" in n for n in drafts.notes)
+
+
+def test_a_run_that_set_something_broken_live_can_be_undone(demo):
+    frame = demo.templates.frame(full=True)
+    frame.at[("order_ready", "en"), "footer"] = "x" * 61
+    result = demo.templates.plan(frame, broken=True).apply(many=True)
+    assert result.state.tolist() == ["applied"]
+    undo = chatkit.undo(result)
+    assert not undo.cells
+    assert undo.apply(many=True).state.tolist() == ["applied"]
+    again = chatkit.undo(undo.apply(many=True))  # live with it once more
+    assert not again.cells
 
 
 def test_a_plan_is_held_against_what_others_did_meanwhile(demo):
