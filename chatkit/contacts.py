@@ -11,14 +11,13 @@ from pydantic import AfterValidator, Field
 
 from chatkit.answer import Envelope
 from chatkit.call import Call
-from chatkit.endpoints import Key, Undo
+from chatkit.endpoints import Key, Planned, Undo
 from chatkit.record import Body, Id, Record
 from chatkit.resource import Resource
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from chatkit.bulk.change import Change
     from chatkit.checks.quality import Quality
     from chatkit.flowjson.finding import Finding
 
@@ -157,7 +156,7 @@ class Contacts(Resource[Contact]):
         return len(fields.keys() & {*self.natural_key}) == 1
 
     def examined(
-        self, changes: Sequence[Change], base: pd.DataFrame
+        self, changes: Sequence[Planned], base: pd.DataFrame
     ) -> Mapping[int, Sequence[Finding]]:
         """Check the names and numbers of all contacts that are sent, by columns."""
         from chatkit.checks.sent import odd
@@ -165,9 +164,8 @@ class Contacts(Resource[Contact]):
         sent = [(n, c.after) for n, c in enumerate(changes) if c.kind != "delete"]
         names = {n: after["name"] for n, after in sent if "name" in after}
         halves = [n for n, after in sent if self.compared(after)]
-        import pandas as pd
-
-        rows = base.index.get_indexer(pd.Index([changes[n].key for n in halves]))
+        keys: Any = [changes[n].key for n in halves]
+        rows = base.index.get_indexer_for(keys)
         held = {
             name: dict(zip(halves, base[name].iloc[rows].tolist(), strict=True))
             for name in self.natural_key

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar, cast
 
 import msgspec
 from pydantic import TypeAdapter, ValidationError
@@ -20,13 +20,32 @@ from chatkit.secret import hides
 if TYPE_CHECKING:
     import pandas as pd
 
-    from chatkit.bulk.change import Change
     from chatkit.flowjson.finding import Finding
 
 R = TypeVar("R", bound=Record)
 Key = int | str
 #: How well a change can be undone, and why not exactly.
 Undo = tuple[Literal["exactly", "with loss", "never"], str]
+
+
+class Planned(Protocol):
+    """One change of a plan, as far as a check of what it sends looks at it."""
+
+    @property
+    def kind(self) -> str:
+        """One of create, update and delete."""
+
+    @property
+    def key(self) -> Key | None:
+        """The id or language code; None if the service gives it."""
+
+    @property
+    def code(self) -> str | None:
+        """The template code, for contents."""
+
+    @property
+    def after(self) -> Mapping[str, Any]:
+        """The fields to send."""
 
 
 class Endpoints(Generic[R]):
@@ -248,7 +267,7 @@ class Endpoints(Generic[R]):
         return False
 
     def examined(
-        self, changes: Sequence[Change], base: pd.DataFrame
+        self, changes: Sequence[Planned], base: pd.DataFrame
     ) -> Mapping[int, Sequence[Finding]]:
         """Check all records of a plan as `judged` does, at once.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import phonenumbers as library
@@ -80,6 +80,13 @@ def by_library(text: str, region: str | None) -> Said:
         type=TYPES.get(library.number_type(phone)),
         verdict="valid" if valid else SIZES[library.is_possible_number_with_reason(phone)],
     )
+
+
+def agrees(ours: Sequence[str | None], said: Said) -> bool:
+    """Whether ours is what the library says, or tells more of what it finds impossible."""
+    closer = ("impossible", "reserved", "too short", "too long")
+    told = ours[4] in closer if said.verdict == "impossible" else ours[4] == said.verdict
+    return tuple(ours[:4]) == said[:4] and told
 
 
 def after_plus(text: str, region: str, phone: library.PhoneNumber) -> library.PhoneNumber:

@@ -188,7 +188,7 @@ def test_an_update_carries_what_the_service_would_clear_or_miss(put, requires):
         assert contents.carried(english) == ENGLISH
     elif requires == "create_fields":
         assert contacts.carried(ana) == fields
-        assert contents.carried(english) == {"lang_code": "en", "text": "Hello {{1}}"}
+        assert contents.carried(english) == {"lang_code": "en", "text": "Hello {{1}}!"}
     else:
         assert contacts.carried(ana) == contents.carried(english) == {}
     assert contacts.repeats is (put == "replace" or requires == "create_fields")

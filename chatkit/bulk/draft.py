@@ -88,6 +88,7 @@ def draft(
     with collector_paused():
         drafted.mark(deletes)
         drafted.rows()
+    drafted.examine()
     drafted.limit(len(base))
     drafted.free()
     if snapshot.now and not foreign and drafted.edited():
@@ -95,7 +96,6 @@ def draft(
             "The frame does not tell when it was read, so it was compared with what is there "
             "now: what others changed meanwhile looks like your edit."
         )
-    drafted.examine()
     drafted.tell()
     setting = Setting(
         account=account,

@@ -110,7 +110,7 @@ def vet(
     if stopped:
         done = "created" if creates else "updated"
         raise InputError(
-            f"This {room.noun} cannot be {done}. {room.refuses} broken=True sends it all the same:",
+            f"This {room.noun} cannot be {done}; broken=True would let its errors pass:",
             [*_wrong(room, fields, creates), *stopped],
         )
 

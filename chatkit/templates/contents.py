@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, Field
 
 from chatkit.call import Call, why_no_segment
-from chatkit.endpoints import Undo
+from chatkit.endpoints import Planned, Undo
 from chatkit.errors import BadAnswer, NotFound
 from chatkit.record import Body, Id, Record
 from chatkit.resource import Resource
@@ -18,7 +18,6 @@ from chatkit.transport import Transport
 if TYPE_CHECKING:
     import pandas as pd
 
-    from chatkit.bulk.change import Change
     from chatkit.bulk.draft import Existing
     from chatkit.bulk.plan import Plan
     from chatkit.flowjson.finding import Finding
@@ -237,7 +236,7 @@ class Contents(Resource[Content]):
         return fields.get("is_draft") is not True
 
     def examined(
-        self, changes: Sequence[Change], base: pd.DataFrame
+        self, changes: Sequence[Planned], base: pd.DataFrame
     ) -> Mapping[int, Sequence[Finding]]:
         """Check all contents as they would then be, each beside the other languages."""
         from chatkit.templates.notes import examined

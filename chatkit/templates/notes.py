@@ -13,7 +13,7 @@ from chatkit.flowjson.finding import Finding
 if TYPE_CHECKING:
     import pandas as pd
 
-    from chatkit.bulk.change import Change
+    from chatkit.endpoints import Planned
     from chatkit.localization.finding import Finding as Found
 
 #: What tells a finding from another one in the same content.
@@ -39,7 +39,7 @@ def judged(fields: Mapping[str, Any], live: Mapping[str, Any] | None) -> list[Fi
 
 
 def examined(
-    changes: Sequence[Change],
+    changes: Sequence[Planned],
     base: pd.DataFrame,
     *,
     source: str = "en",

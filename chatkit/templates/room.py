@@ -280,8 +280,8 @@ class Templates(TemplateDesk):
             codes: The template codes, or a file of them; without them those remembered.
             source: The language to translate from.
             languages: The languages to translate into; without it all that are there.
-            only: "missing" for texts without a translation, "all", or "changed" for those
-                whose source is not as it was when the files in `since` went out.
+            only: "missing" for texts without a translation, "all", or "changed" for those of the
+            files in `since` whose source is not as it was when they went out.
             since: Files that went out before.
             also: What else is translated: "samples" of placeholders, "addresses" of buttons.
             form: The format, where the name does not say it: "xliff-2.0".

@@ -16,7 +16,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from chatkit.answer import Envelope
 from chatkit.bulk.value import values
 from chatkit.call import Call
-from chatkit.endpoints import Key, Undo
+from chatkit.endpoints import Key, Planned, Undo
 from chatkit.errors import InputError, NotFound, NotPermitted, SettingsError
 from chatkit.flowjson.finding import Finding
 from chatkit.record import Body, Id, Record
@@ -29,7 +29,6 @@ from chatkit.webhooks.rotation import Rotation, beside
 if TYPE_CHECKING:
     import pandas as pd
 
-    from chatkit.bulk.change import Change
     from chatkit.bulk.draft import Existing
     from chatkit.bulk.plan import Plan
 
@@ -333,7 +332,7 @@ class Webhooks(Resource[Webhook]):
         return [*self._unreachable(fields.get("url")), *self._misspelt(fields.get("events"))]
 
     def examined(
-        self, changes: Sequence[Change], base: pd.DataFrame
+        self, changes: Sequence[Planned], base: pd.DataFrame
     ) -> Mapping[int, Sequence[Finding]]:
         """Check each registration that is sent."""
         sent = {n: c.after for n, c in enumerate(changes) if c.kind != "delete"}

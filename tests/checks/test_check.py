@@ -105,7 +105,7 @@ def test_ids_of_another_account_are_none_of_ours(sandbox, client):
 def test_a_doubted_number_of_the_account_is_only_a_note(sandbox, client):
     made = client.contacts.create(number="7700900123", country_code="+44", name="Ana")
     assert found(client.contacts.check(client.contacts.frame())) == [
-        (made.id, "number", "note", "impossible")
+        (made.id, "number", "note", "reserved")
     ]
 
 

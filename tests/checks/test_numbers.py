@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import chatkit
-from chatkit.checks.numbers import Told, parts, tell, written
+from chatkit.checks.numbers import Told, doubted, parts, tell, written
 
 
 def told(code: object, number: object, region: str | None = None) -> Told:
@@ -77,7 +77,9 @@ def test_a_country_code_before_the_number_is_taken_off() -> None:
         ("ZZ", "9876543210", "country code", None),
         ("+999", "12345678", "unknown country code", None),
         ("+1", "123", "too short", None),
-        ("+91", "98765432109", "impossible", None),
+        ("+91", "98765432109", "too long", None),
+        ("+44", "7700900", "too short", None),
+        ("+1", "1234567890", "impossible", None),
         ("+1", "202555014399", "too long", None),
         ("+1", "2025550143 ext 5", "extension", "+1 2025550143"),
         ("+1", "call 2025550143", "letters", "+1 2025550143"),
@@ -100,10 +102,61 @@ def test_what_a_person_must_decide_is_told_and_never_safe(
     assert one.odd.reason
 
 
-def test_what_the_library_does_not_know_yet_is_a_warning() -> None:
-    doubted = told("+44", "7700900123").odd
+def test_what_the_library_does_not_know_yet_is_a_warning_and_nothing_of_it_is_safe() -> None:
+    doubted = told("+1", "1234567890").odd
     assert doubted is not None
     assert doubted.severity == "warning"
+    one = told("+1", "(123) 456-7890")
+    assert one.odd is not None
+    assert (one.odd.suggestion, one.odd.safe) == ("+1 1234567890", False)
+    assert one.doubt == doubted
+
+
+def test_too_short_is_never_safe_and_not_called_a_wrong_beginning() -> None:
+    for code, number in (("+44", "+44 7700 900"), (None, "+44 7700 900"), ("+44", "07400 123")):
+        one = told(code, number)
+        assert one.odd is not None
+        assert (one.odd.code, one.odd.safe) == ("too short", False)
+
+
+@pytest.mark.parametrize("number", ["004915112345678", "4915112345678"])
+def test_a_number_of_elsewhere_is_suggested_with_and_without_a_region(number: str) -> None:
+    for region in (None, "US", "IN"):
+        odd = told(None, number, region).odd
+        assert odd is not None
+        assert (odd.suggestion, odd.safe) == ("+49 15112345678", False)
+
+
+def test_uk_is_what_people_call_gb() -> None:
+    assert told("UK", "7400 123456").pair == ("+44", "7400123456")
+    assert told(None, "07400 123456", "UK").pair == ("+44", "7400123456")
+
+
+@pytest.mark.parametrize(
+    ("code", "number", "severities"),
+    [
+        ("+1", "1", ["error"]),
+        ("+999", "123", ["error"]),
+        ("+49", "1234567890123456", ["error"]),
+        ("+91", "919876543210", ["warning"]),
+        ("+44", "07400123456", ["warning"]),
+        ("+1", "12345", ["warning"]),
+        ("+44", "7400123456", []),
+        ("+44", "7700900123", []),  # for fiction
+    ],
+)
+def test_only_what_no_country_can_have_is_an_error_of_a_number_to_send(
+    code: str, number: str, severities: list[str]
+) -> None:
+    found = doubted([code, "+1"], [number, "2025550143"])
+    assert [odd.severity for odd in found.get(0, [])] == severities
+    assert 1 not in found
+
+
+def test_a_number_for_fiction_is_a_note() -> None:
+    doubted = told("+44", "7700900123").odd
+    assert doubted is not None
+    assert (doubted.code, doubted.severity) == ("reserved", "note")
     for code, number in (("+44", "07700 900123"), (None, "+44 7700 900123"), ("GB", "7700900123")):
         one = told(code, number)
         assert one.odd is not None

@@ -11,7 +11,7 @@ import pandas as pd
 import phonenumbers as library
 import pyarrow as pa
 import pytest
-from dialled import REGIONS, by_library, columns, written
+from dialled import REGIONS, agrees, by_library, columns, written
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -72,7 +72,7 @@ def test_a_column_says_what_the_library_says_in_every_region():
     compared = 0
     for place, texts in columns(5_000, seed=4):
         for text, number in zip(texts, rows(texts, place), strict=True):
-            assert number[:5] == by_library(text, place), (text, place)
+            assert agrees(number, by_library(text, place)), (text, place)
             compared += 1
     assert compared >= 5_000
 
@@ -196,7 +196,7 @@ def test_cells_come_in_any_series(series):
 
 def test_a_region_that_does_not_exist_is_refused_before_anything_is_read():
     with pytest.raises(InputError, match="two letters"):
-        split_all([], "UK")
+        split_all([], "XX")
 
 
 def test_a_column_of_one_country_may_have_rows_of_others():

@@ -182,7 +182,7 @@ def test_each_number_that_is_wrong_has_a_verdict_and_a_reason(text, region, verd
 
 
 def test_a_region_that_does_not_exist_is_refused_with_what_would_do():
-    for region in ("UK", "", "+999", "+800", "India"):
+    for region in ("XX", "", "+999", "+800", "India"):
         with pytest.raises(InputError, match="two letters"):
             split("+91 98765 43210", region)
 

@@ -59,8 +59,8 @@ def export(
         source: The language to translate from.
         languages: The languages to translate into, also those that no content has yet; without
             it all that the frame has.
-        only: "missing" for texts without a translation, "all", or "changed" for those whose
-            source is not as it was when the files in `since` went out.
+        only: "missing" for texts without a translation, "all", or "changed" for those of the
+            files in `since` whose source is not as it was when they went out.
         since: Files that went out before.
         also: What else is to be translated: "samples" of placeholders, "addresses" of buttons.
         form: The format, where the name does not say it: "xliff-2.0".

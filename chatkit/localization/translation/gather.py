@@ -147,7 +147,8 @@ def chosen(units: Iterable[Unit], only: Only, since: Iterable[Unit] | None) -> l
 
     Args:
         units: All of them.
-        only: Those without a translation, all, or those whose source is not as it was.
+        only: Those without a translation, all, or those that went out before and whose source
+            is not as it was.
         since: What went out before, for "changed".
 
     Raises:
@@ -164,9 +165,13 @@ def chosen(units: Iterable[Unit], only: Only, since: Iterable[Unit] | None) -> l
             'What changed can only be told against files that went out before: only="changed", '
             "since=[their paths]."
         )
-    before = {(stamp.key, stamp.source) for unit in since if (stamp := stamp_of(unit.stamp))}
+    stamps = [stamp for unit in since if (stamp := stamp_of(unit.stamp))]
+    before = {(stamp.key, stamp.source) for stamp in stamps}
+    went_out = {stamp.key for stamp in stamps}
     return [
         unit
         for unit in units
-        if (stamp := stamp_of(unit.stamp)) and (stamp.key, stamp.source) not in before
+        if (stamp := stamp_of(unit.stamp))
+        and stamp.key in went_out
+        and (stamp.key, stamp.source) not in before
     ]

@@ -135,18 +135,52 @@ class _Desk:
 
     def take(self, units: Sequence[Unit]) -> None:
         """Judge all units."""
-        spots: dict[tuple[str, ...], dict[str, Unit]] = {}
+        spots: dict[tuple[str, ...], dict[tuple[str, str], Unit]] = {}
         for unit in units:
             stamp = stamp_of(unit.stamp)
             spot = (*unit.spot, stamp.key) if stamp else (unit.place,)
-            spots.setdefault(spot, {}).setdefault(unit.target, unit)
+            same = (unit.target, stamp.source if stamp else "")
+            spots.setdefault(spot, {}).setdefault(same, unit)
         for returned in spots.values():
-            several = list(returned.values())
+            several = self._newest(list(returned.values()))
             touched = [unit for unit in several if _touched(unit)]
             if not touched:
                 self.unchanged += 1  # whatever else happened to it
             for unit in touched:
                 self._judge(unit, twice=len(touched) > 1)
+
+    def _newest(self, several: list[Unit]) -> list[Unit]:
+        """Keep the units of the newest export of one text, and reject older ones.
+
+        A stamp tells no time. But one that has the source as it is now is newer than one that
+        has it as it was, and so with the translation.
+        """
+        for says in (self._says_source, self._says_target):
+            touched = [unit for unit in several if _touched(unit)]
+            newer = [unit for unit in several if says(unit)]
+            if len(several) == 1 or not newer or not (older := [u for u in touched if not says(u)]):
+                continue
+            done = next((unit for unit in newer if _touched(unit)), None)
+            where = visible((done or newer[0]).place)
+            what = "what came back there counts" if done else "it is to be translated there"
+            for unit in older:
+                if unit.target != self._live(unit):
+                    self._reject(unit, "older export", f"{where} is from a newer export: {what}")
+            several = newer
+        return several
+
+    def _says_source(self, unit: Unit) -> bool:
+        """Whether its stamp has the source as it is now."""
+        stamp = stamp_of(unit.stamp)
+        source = self._source(unit, stamp) if stamp else None
+        if stamp is None or source is None:
+            return False
+        return digest(self._texts[id(source)].get(unit.field, "")) == stamp.source
+
+    def _says_target(self, unit: Unit) -> bool:
+        """Whether its stamp has the translation as it is now."""
+        stamp = stamp_of(unit.stamp)
+        return stamp is not None and digest(self._live(unit)) == stamp.target
 
     def _judge(self, unit: Unit, *, twice: bool) -> None:
         stamp = stamp_of(unit.stamp)
@@ -188,7 +222,8 @@ class _Desk:
             return "source edited", f"{said}, or a person did"
         if digest(now) != stamp.source:
             said = f"{source.lang_code} was changed since the export; it is now {cut(now, 60)!r}"
-            return "source changed", f"{said}. Export it again"
+            again = "Export it again with only='changed' and since= this file, and read both"
+            return "source changed", f"{said}. {again}"
         if digest(live) != stamp.target:
             said = "somebody else translated it since the export: nothing was overwritten"
             return "conflict", said

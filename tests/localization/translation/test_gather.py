@@ -63,6 +63,8 @@ def test_only_what_changed_since_it_went_out():
     now = full({**ENGLISH, "footer": "New", "text": ENGLISH["text"]}, {**GERMAN, "text": "Neu"})
     units, _ = gather(now, "en", None, ())
     assert spots(chosen(units, "changed", before)) == {("de", "footer")}
+    some = [unit for unit in before if unit.field != "footer"]
+    assert chosen(units, "changed", some) == []  # what never went out is "missing"
     assert chosen(units, "changed", units) == []
 
 

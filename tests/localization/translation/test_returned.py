@@ -189,6 +189,43 @@ def test_a_source_that_changed_meanwhile_is_told(tmp_path):
     assert result.changed.field.tolist() == ["buttons.0.label"]
 
 
+@pytest.mark.parametrize("newer_first", [True, False])
+def test_of_two_exports_the_newer_one_counts_and_it_is_said(tmp_path, newer_first):
+    old = sent(both(), tmp_path, "xlsx", only="all")
+    translate(old, lambda field, _: "Alt" if field == "footer" else None)
+    now = full({**ENGLISH, "footer": "Larkspur Cycles"}, GERMAN)
+    assert "only='changed'" in read(old, now).rejected.message[0]
+    new = sent(now, tmp_path, "csv", only="changed", since=old)
+    waiting = read([*new, *old], now)
+    assert reasons(waiting) == {"footer": "older export"}
+    assert "texts.csv, row 2 is from a newer export" in waiting.rejected.message[0]
+    assert "to be translated there" in waiting.rejected.message[0]
+    translate(new, lambda field, _: "Neu")
+    result = read([*new, *old] if newer_first else [*old, *new], now)
+    assert result.changed.after.tolist() == ["Neu"]
+    assert reasons(result) == {"footer": "older export"}
+    assert "what came back there counts" in repr(result)
+
+
+def test_the_same_words_in_two_exports_are_those_of_the_newer_one(tmp_path):
+    old = sent(both(), tmp_path, "xlsx", only="all")
+    now = full({**ENGLISH, "footer": "Larkspur Cycles"}, GERMAN)
+    new = sent(now, tmp_path, "csv", only="changed", since=old)
+    translate([*old, *new], lambda field, _: "Neu" if field == "footer" else None)
+    assert read([*old, *new], now).changed.after.tolist() == ["Neu"]
+
+
+def test_a_second_round_counts_beside_the_first_that_was_taken(tmp_path):
+    first = sent(both(), tmp_path, "xlsx", only="all")
+    translate(first, lambda field, _: "Eins" if field == "footer" else None)
+    now = read(first, both()).frame
+    second = sent(now, tmp_path, "csv", only="all")
+    translate(second, lambda field, _: "Zwei" if field == "footer" else None)
+    result = read([*first, *second], now)
+    assert result.changed.after.tolist() == ["Zwei"]
+    assert result.rejected.empty
+
+
 def test_a_content_that_was_deleted_or_made_meanwhile(tmp_path):
     paths = sent(both(), tmp_path, only="all")
     translate(paths, lambda field, _: "Neu" if field == "footer" else None)

@@ -1,0 +1,55 @@
+"""What is told of a webhook before it is registered."""
+
+import pandas as pd
+import pytest
+from bulk.planning import client, sandbox  # noqa: F401
+
+import chatkit
+
+URL = "https://shop.example/hook"
+REMOTE = {"account_id": "1001", "token": "0123456789abcdef"}
+
+
+def severities(webhooks, **fields):
+    return [(found.severity, found.pointer) for found in webhooks.judged(fields, None)]
+
+
+def test_a_misspelt_kind_of_event_is_told_with_the_one_that_was_meant(client):
+    with pytest.warns(UserWarning, match="did you mean chat.message.status"):
+        made = client.webhooks.create(url=URL, events=["chat.mesage.status"])
+    assert made.events == ["chat.mesage.status"]  # the service may know it all the same
+    frame = pd.DataFrame({"url": ["https://shop.example/2"], "events": [["chat.mesage.status"]]})
+    plan = client.webhooks.plan(frame)
+    assert len(plan) == 1
+    assert any("did you mean chat.message.status" in note for note in plan.notes)
+    assert not severities(client.webhooks, events=list(client.webhooks.event_kinds()))
+
+
+@pytest.mark.parametrize("events", ["['*']", "*", ["['*']"], ['["*"]']])
+def test_a_list_written_as_text_is_refused_with_the_list(client, events):
+    with pytest.raises(chatkit.InputError, match=r"events=\['\*'\]"):
+        client.webhooks.create(url=URL, events=events)
+    frame = pd.DataFrame({"url": [URL], "events": pd.Series([events], dtype=object)})
+    assert {cell.column.partition(".")[0] for cell in client.webhooks.plan(frame).cells} == {
+        "events"
+    }
+
+
+@pytest.mark.parametrize("url", ["https://shop.example:0/", "https://shop.example:70000/"])
+def test_a_port_where_nothing_can_listen_is_refused(client, url):
+    with pytest.raises(chatkit.InputError, match="url"):
+        client.webhooks.create(url=url, events=["*"])
+
+
+def test_this_machine_is_no_address_for_a_service_elsewhere(client):
+    assert not severities(client.webhooks, url="https://localhost/")  # the sandbox runs here
+    with chatkit.Client("https://api.example.com", **REMOTE) as remote:
+        for url in ("https://localhost/", "https://127.0.0.1:8443/", "https://[::1]/"):
+            assert severities(remote.webhooks, url=url) == [("error", "/url")]
+            with pytest.raises(chatkit.InputError, match="broken=True"):
+                remote.webhooks.update(7, url=url)
+        for url in ("https://10.0.0.7/", "https://intranet/", "https://printer.local/"):
+            assert severities(remote.webhooks, url=url) == [("warning", "/url")]
+        assert not severities(remote.webhooks, url=URL)
+    with chatkit.Client("http://127.0.0.1:9", **REMOTE) as here:
+        assert not severities(here.webhooks, url="https://localhost/")
