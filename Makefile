@@ -8,14 +8,18 @@
 # `make faults` applies 10,000 rows under faults and 1,000 kills, some 15 minutes, and ends with
 # an error if one row was lost, doubled or falsely reported.
 #   make faults ROWS=1000 KILLS=100 SEED=7
+# `make mutants` plants small faults in the core modules and prints those that no test notices.
+#   make mutants MODULES="listing bulk/undo" COUNT=20 SEED=7
 PYTHON  ?= python3
 PORT    ?= 8888
 BROWSER ?= 1
-BENCHES ?= imports client apply frames plan flatness sandbox telephone spreadsheets lint templates inbox
+BENCHES ?= imports client throttle apply frames plan flatness sandbox telephone spreadsheets lint templates inbox
 ROWS    ?= 10000
 KILLS   ?= 1000
 SEED    ?= 0
 INTERRUPTS ?= 100
+MODULES ?=
+COUNT   ?= 40
 # A leap day, and a late evening in another decade: the notebooks, and the tests of what compares
 # times of the service, of deliveries and of runs with now, must not notice what day it is.
 DAYS  := 2028-02-29T12:00:00Z 2031-12-31T23:30:00Z
@@ -38,7 +42,7 @@ as_root := $(if $(filter 0,$(shell id -u)),,sudo -n) env DEBIAN_FRONTEND=noninte
 # Lab asks about news on its first start unless the default says no; your own settings still win.
 quiet := {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false"}}
 
-.PHONY: lab test check bench faults clean compiled
+.PHONY: lab test check bench faults mutants clean compiled
 .DELETE_ON_ERROR:
 
 lab: compiled
@@ -67,6 +71,9 @@ faults: .venv/ready-test
 
 compiled: .venv/ready-lab  # what was edited since the installation
 	@$(PY) -m compileall -q chatkit
+
+mutants: .venv/ready-test
+	@PYTHONPATH=tests $(PY) -m mutants $(MODULES) --count $(COUNT) --seed $(SEED)
 
 clean:
 	rm -rf .venv .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis

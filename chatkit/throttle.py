@@ -18,8 +18,9 @@ from collections.abc import Callable
 
 Clock = Callable[[], float]  #: seconds since some moment, never going back
 
-#: Calls may reach the service a little closer together than they have left.
-_MARGIN = 1.02
+#: Calls may reach the service a little closer together than they have left: the share of a
+#: second to leave more than one, at first and at most.
+_MARGIN, _WIDEST = 0.02, 0.06
 #: A service that takes fewer calls a second is held by its 429s alone: counts of two or three
 #: calls say too little.
 _FEWEST = 5
@@ -42,6 +43,7 @@ class Window:
 
     def __init__(self, rate: float) -> None:
         self._taken: deque[float] = deque()
+        self._margin = _MARGIN
         self.rate = rate
 
     @property
@@ -55,7 +57,13 @@ class Window:
             raise ValueError("a rate is a number of calls a second, above 0")
         self._rate = rate
         self._most = max(1, int(rate))
-        self._span = _MARGIN * self._most / rate
+        self._span = (1 + self._margin) * self._most / rate
+
+    def widen(self) -> bool:
+        """Leave more time between calls, if it can be: the service finds them too close."""
+        wider = min(1.5 * self._margin, _WIDEST)
+        widens, self._margin = wider > self._margin, wider
+        return widens
 
     def free(self, now: float) -> int:
         """Tell how many may go out at this moment."""
@@ -135,10 +143,11 @@ class AdaptiveThrottle(Throttle):
     that is let through lets one more go beside it. The next 429 then meets few calls, not all.
 
     *CUBIC on a rate* (RFC 9438; the adaptive retry mode of the AWS SDKs does the same). The
-    maximum is what the service took in the second before the 429: the decrease goes there
-    (0.98 of it, by the margin of `Window`), and not to a share of the rate that was tried. The
-    rate stays there for K seconds, then grows to 1 + 0.1 ((t - K) / K)^3 times it, and the limit
-    is given up at 1.25 times: 2.4 K after it was learnt.
+    maximum is what the service took in the second before the 429: the decrease goes there (0.98
+    of it, by the margin of `Window`), and not to a share of the rate that was tried. A 429 at
+    that rate itself widens the margin, by half and to 0.94 at most. The rate stays there for K
+    seconds, then grows to 1 + 0.1 ((t - K) / K)^3 times it, and the limit is given up at 1.25
+    times: 2.4 K after it was learnt.
 
     *A limit is told from noise* before that: a lone 429 holds the calls and lowers nothing. A
     limit is supposed when most of the calls sent after the refused one (three at least) were
@@ -249,13 +258,20 @@ class AdaptiveThrottle(Throttle):
         again = _agree(count, self._limit)
         if not (burst or again or (len(self._counts) == 3 and _agree(*self._counts))):
             return
-        self._flat = _CONFIRMED if again and self._window is not None else _SUPPOSED
-        self._limit = count
-        self._learnt_at = self._clock()
+        probed = self._refused_at > self._learnt_at + self._flat
+        self._flat, self._learnt_at = _SUPPOSED, self._clock()
         if self._window is None:
             self._window = Window(count)
             for left in sorted(self._taken):
                 self._window.take(left)
+        elif again:
+            self._flat = _CONFIRMED
+            # Counts are off by one or so when calls arrive in another order than they left.
+            if probed:
+                count = max(count, self._limit)
+            elif self._window.widen():  # refused at the limit itself: they arrive unevenly
+                count = self._limit
+        self._limit = count
         self._window.rate = count
 
     def _grow(self, now: float) -> None:

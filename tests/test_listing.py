@@ -72,6 +72,24 @@ class Service:
         )
 
 
+def test_a_page_past_the_end_that_fails_does_not_break_the_list() -> None:
+    """Pages of a list that ends before its own figures are asked for ahead: nobody needs them."""
+
+    class Failing(Service):
+        def send_all(
+            self, calls: Iterable[Call]
+        ) -> Generator[tuple[Call, Envelope] | Fault, None, None]:
+            for call in list(calls):  # all under way at once
+                if int(call.query["page"]) > 1 + listings._PATIENCE:
+                    yield Fault(call, NotPermitted(call, "403", status=403))
+                else:
+                    yield call, self.send(call)
+
+    full = list(range(SIZE))
+    _, ids = read(Failing(lambda number: (full if number == 1 else [], 40 * SIZE, 40)))
+    assert ids == full
+
+
 def read(service: Service, first: int = 1) -> tuple[Listing, list[int]]:
     """Read the whole list; the ids that it gave."""
     ids: list[int] = []

@@ -212,6 +212,7 @@ class Service:
         stray: The share that is refused for no reason.
         told: What a 429 tells to wait, from the seconds that are needed; None: nothing.
         latency: Seconds until an answer.
+        jitter: Seconds that a call can take longer to arrive than another.
     """
 
     def __init__(
@@ -222,8 +223,10 @@ class Service:
         stray: float = 0.0,
         told: Callable[[float], float | None] = lambda need: None,
         latency: float = 0.01,
+        jitter: float = 0.0,
     ) -> None:
         self.limit, self.stray, self.told, self.latency = limit, stray, told, latency
+        self.jitter = jitter
         self.took: list[float] = []
         self.refused: list[tuple[float, float | None]] = []
         self.asked: list[float] = []
@@ -231,7 +234,7 @@ class Service:
 
     async def ask(self) -> tuple[bool, float | None]:
         """Answer a call: whether it was taken, else what a 429 tells."""
-        await asyncio.sleep(self.latency / 2)
+        await asyncio.sleep(self.latency / 2 + self.jitter * self._chance.random())
         now = self._loop.time()
         self.asked.append(now)
         while self._last and self._last[0] <= now - 1:
@@ -304,6 +307,16 @@ def test_a_true_limit_is_held(limit: int, told: Callable[[float], float | None])
         seconds = service.took[-1] - service.took[0]
         assert seconds <= 120 / 0.95
         assert len(service.refused) <= 30
+
+    in_invented_time(story)
+
+
+def test_a_limit_is_held_though_calls_arrive_unevenly() -> None:
+    async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
+        service = Service(loop, limit=20, told=lambda need: 1.0, jitter=0.03)
+        await send(throttle, service, 120 * 20)
+        assert service.took[-1] - service.took[0] <= 120 / 0.9
+        assert len([at for at, _ in service.refused if at > service.took[-1] - 60]) <= 15
 
     in_invented_time(story)
 
@@ -393,6 +406,23 @@ def test_a_limit_that_is_lifted_is_left_behind() -> None:
         await send(throttle, service, 20 * 80 + 5000)
         assert throttle.rate == math.inf
         assert len([when for when in service.took if when > service.took[-1] - 1]) > 700
+
+    in_invented_time(story)
+
+
+def test_a_limit_is_probed_step_by_step() -> None:
+    """Until it is given up the rate grows by shares: nothing leaps far over a limit."""
+
+    async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
+        service = Service(loop, limit=100, told=lambda need: 1.0)
+        await send(throttle, service, 250)  # supposed, and not yet met again
+        service.limit = None
+        seen = set()
+        for _ in range(200):
+            await send(throttle, service, 5)
+            seen.add(throttle.rate)
+        assert 110 < max(rate for rate in seen if rate < math.inf) < 125
+        assert throttle.rate == math.inf
 
     in_invented_time(story)
 

@@ -41,6 +41,11 @@ def test_another_signature_is_kept_with_the_reason(changed: dict, reason: str) -
     assert (entry.verified, entry.reason) == (False, reason)
 
 
+def test_ids_that_differ_by_case_are_two_deliveries() -> None:
+    """Services draw ids from letters of both cases: one would swallow the other."""
+    assert taken(message_id="msg_aB").identity != taken(message_id="msg_Ab").identity
+
+
 def test_nobody_takes_the_place_of_a_real_delivery() -> None:
     """Else a forger who knows an id could hide the delivery that comes later under it."""
     forged = taken(body=b'{"event":"other"}', secret=OTHER)
@@ -123,9 +128,10 @@ def test_the_kind_stands_where_the_profile_says() -> None:
 
 
 def test_passwords_of_proxies_are_not_kept() -> None:
-    headers = [("Authorization", "Basic hidden"), ("cookie", "hidden"), ("X-A", "1"), ("x-a", "2")]
+    secret = ["Authorization", "Proxy-Authorization", "PROXY-AUTHORIZATION", "cookie"]
+    headers = [*((name, "Basic hidden") for name in secret), ("X-A", "1"), ("x-a", "2")]
     kept = json.loads(Intake(ServiceProfile()).take("/", headers, BODY, NOW).headers)
-    assert kept == [["Authorization", MASK], ["cookie", MASK], ["X-A", "1"], ["x-a", "2"]]
+    assert kept == [*([name, MASK] for name in secret), ["X-A", "1"], ["x-a", "2"]]
 
 
 @given(

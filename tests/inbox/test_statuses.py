@@ -57,6 +57,15 @@ def test_failed_is_the_end(later: str) -> None:
     assert row["error"] == "Undeliverable: No such"
 
 
+def test_ids_that_differ_by_case_are_two_messages() -> None:
+    """The platform's ids are base64: their letters are told apart by case alone."""
+    found = told(status("wamid.Qa", "read"), status("wamid.qA", "failed"))
+    assert {name: row["status"] for name, row in found.items()} == {
+        "wamid.Qa": "read",
+        "wamid.qA": "failed",
+    }
+
+
 def test_the_earliest_time_of_a_step_counts() -> None:
     row = told(status("m", "read", 9), status("m", "read", 3), status("m", "read", 5))["m"]
     assert row["read_at"] == datetime.fromtimestamp(START + 3, UTC)

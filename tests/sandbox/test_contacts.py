@@ -150,6 +150,17 @@ def test_country_code_and_number_are_not_run_together():
     assert call.contact("345", "+12")
 
 
+@pytest.mark.parametrize("put", ["merge", "replace"])
+def test_a_name_of_null_is_refused_and_changes_nothing(put):
+    """The document says that `name` is text: null is neither a name nor its absence."""
+    call = under(put=put)
+    contact = call.contact(name="Ana Ruiz")
+    before = call("GET", f"/contacts/{contact}").data
+    body = {"name": None, "number": "2025550144", "country_code": "+1"}
+    assert call("PUT", f"/contacts/{contact}", body).status == 422
+    assert call("GET", f"/contacts/{contact}").data == before
+
+
 def test_an_update_into_a_taken_number_is_a_conflict(call):
     call.contact("2025550143")
     other = call.contact("2025550144")

@@ -109,6 +109,19 @@ def test_without_endpoint_a_screen_nobody_navigates_to_is_told() -> None:
     assert errors(check, document) == [(CODE, "/screens/2/id")]
 
 
+def test_screens_may_stand_in_any_order() -> None:
+    """What is connected is so whichever screen comes first in the document."""
+    screens = [last(name="END"), screen("TWO", foot("data_exchange"))]
+    screens.append(screen("ONE", foot("data_exchange")))
+    assert errors(check, served(GOOD, *screens)) == []
+    assert errors(check, flow(last(), screen("MID", to("DONE")), screen("ASK", to("MID")))) == []
+
+
+def test_a_screen_apart_is_told_wherever_the_entry_stands() -> None:
+    document = flow(last(), screen("LOST", body()), screen("ASK", to("DONE")))
+    assert errors(check, document) == [(CODE, "/screens/1/id")]
+
+
 @pytest.mark.parametrize("count", [10, 11])
 def test_at_most_ten_branches(count: int) -> None:
     names = [f"S_{chr(65 + each)}" for each in range(count)]

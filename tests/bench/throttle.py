@@ -1,0 +1,174 @@
+"""Bench of the throttle: a true limit, stray 429s, and how soon the pace is back after them.
+
+The server is `servers/limited.py`. Every figure is of the transport, through which plans and
+reads send. Each is taken with 429s that say nothing, that tell seconds, and that tell a date.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from typing import NamedTuple
+from urllib.request import urlopen
+
+import aiohttp
+from measure import HERE, QUICK, at_least, at_most, server, show
+
+sys.path.append(str(Path(HERE).parent))
+from faultserver import connection
+
+from chatkit.call import Call
+from chatkit.transport import Transport
+
+LIMITED = HERE / "servers" / "limited.py"
+LIMIT, STRAY, CONNECTIONS = 20, 0.03, 8
+HELD, CREATES = 60 if QUICK else 120, 500 if QUICK else 1000
+FORMS = {
+    "nothing": "nothing",
+    "seconds": "`Retry-After` in seconds",
+    "date": "`Retry-After`, a date",
+}
+UNTOLD = 0.5  # what the client that is compared with waits where nothing is told
+
+
+class Line(NamedTuple):
+    """What stray 429s did to a run."""
+
+    before: float  # calls a second without them
+    counted: int  # 429s, and the seconds it takes if each is a constant wait
+    constant: float
+    refused: int  # 429s, and the seconds it takes
+    ours: float
+    after: float  # calls a second, five seconds after the last
+
+
+def main() -> None:
+    """Print three tables."""
+    limited()
+    stray()
+
+
+def limited() -> None:
+    """A true limit, from the first call on."""
+    rows = []
+    for form, name in FORMS.items():
+        with server(sys.executable, LIMITED, LIMIT, form) as up:
+            transport = Transport(connection(up.line), deadline=60)
+            began = time.perf_counter()
+            assert len(sent(transport, HELD * LIMIT)) == HELD * LIMIT
+            seconds = time.perf_counter() - began
+            transport.close()
+            refused, late = told(up.line)
+        share = at_least(HELD / seconds, 0.95)
+        rows.append([name, HELD * LIMIT, seconds, share, refused, at_most(late, 2)])
+    show(
+        f"A service that takes {LIMIT} calls in any second, {CONNECTIONS} at once",
+        ["its 429s say", "calls", "s", "share of the limit", "429s", "calls within one wait"],
+        rows,
+    )
+
+
+def stray() -> None:
+    """No limit, but calls that are refused by chance; and what comes after."""
+    found = {name: measured(form) for form, name in FORMS.items()}
+    show(
+        f"{CREATES:,} creates, {STRAY:.0%} of them refused by chance",
+        ["the 429s say", "429s", "s, waiting as told at each", "429s", "s", "constant wait = 1"],
+        [[name, *one[1:5], at_most(one.ours / one.constant, 1.5)] for name, one in found.items()],
+    )
+    show(
+        "The sixth second after the last stray 429, in the same transport",
+        ["the 429s said", "calls a second before", "calls a second", "share"],
+        [
+            [name, one.before, one.after, at_least(one.after / one.before, 0.9)]
+            for name, one in found.items()
+        ],
+    )
+
+
+def measured(form: str) -> Line:
+    """One run without stray 429s, one with them, one after them; all in one transport."""
+    with server(sys.executable, LIMITED, 0, form) as up:
+        transport = Transport(connection(up.line), deadline=60)
+        sent(transport, CREATES)  # warm
+        began = time.perf_counter()
+        before = len(sent(transport, CREATES)) / (time.perf_counter() - began)
+        told(up.line, f"stray/{STRAY}")
+        began = time.perf_counter()
+        asyncio.run(constant_wait(up.line, CREATES))
+        constant = time.perf_counter() - began
+        counted, _ = told(up.line)
+        told(up.line, f"stray/{STRAY}")
+        began = time.perf_counter()
+        sent(transport, CREATES)
+        ours = time.perf_counter() - began
+        refused = told(up.line)[0] - counted
+        told(up.line, "stray/0")
+        end = time.perf_counter()
+        moments = [at - end for at in sent(transport, int(8 * before))]
+        transport.close()
+    after = sum(5 <= at < 6 for at in moments)
+    return Line(before, counted, constant, refused, ours, float(after))
+
+
+def told(base_url: str, what: str = "told") -> tuple[int, int]:
+    """Tell the server something, or ask it for its 429s and the most calls within one wait."""
+    with urlopen(f"{base_url}/{what}") as answer:
+        said = json.load(answer)
+    return tuple(said) if said else (0, 0)
+
+
+def creates(count: int) -> Iterator[Call]:
+    """So many creates."""
+    return (Call("POST", ("contacts",), body={"number": str(n)}) for n in range(count))
+
+
+def sent(transport: Transport, count: int) -> list[float]:
+    """Send creates; when each was answered well."""
+    moments = []
+    for outcome in transport.send_all(creates(count), concurrency=CONNECTIONS):
+        assert isinstance(outcome, tuple), outcome
+        moments.append(time.perf_counter())
+    return moments
+
+
+async def constant_wait(base_url: str, count: int) -> None:
+    """Send creates as the simplest client does that heeds a 429: all wait, then all go on."""
+    source, until = iter(range(count)), 0.0
+
+    async def work(session: aiohttp.ClientSession) -> None:
+        nonlocal until
+        for number in source:
+            status = 429
+            while status == 429:
+                while (pause := until - time.monotonic()) > 0:
+                    await asyncio.sleep(pause)
+                began = time.monotonic()
+                async with session.post(f"{base_url}/contacts", json={"number": number}) as answer:
+                    status = answer.status
+                    await answer.read()
+                if status == 429 and began >= until:
+                    until = time.monotonic() + wait_of(answer.headers)
+
+    async with aiohttp.ClientSession() as session:
+        await asyncio.gather(*(work(session) for _ in range(CONNECTIONS)))
+
+
+def wait_of(headers: Mapping[str, str]) -> float:
+    """Seconds that a 429 tells; a date is held against the service's own."""
+    value = headers.get("retry-after")
+    if value is None:
+        return UNTOLD
+    if value.isdigit():
+        return float(value)
+    then, now = (parsedate_to_datetime(text) for text in (value, headers["date"]))
+    return (then - now).total_seconds()
+
+
+if __name__ == "__main__":
+    main()

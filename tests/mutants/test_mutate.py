@@ -1,0 +1,96 @@
+"""Mutants: each is one fault in a module that still compiles; the same sample for the same seed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from mutants.__main__ import key, known_equivalents, modules, sampled
+from mutants.mutate import mutants
+from mutants.rooms import ROOMS, room_of
+
+ROOT = Path(__file__).parents[2]
+SOURCE = '''
+def price(number: int | None, *, many: bool = False) -> int:
+    """Tell a price."""
+    if number is None:
+        return 0
+    self.asked += 1
+    for each in range(number):
+        if each >= 10 and not many:
+            break
+    log("ä", f"{1 + 1}")
+    return number * 3 if many else number
+'''
+
+
+def changes(source: str) -> set[tuple[str, str, str]]:
+    return {(m.kind, m.before, m.after) for m in mutants(Path("a.py"), source)}
+
+
+def test_every_kind_of_fault_is_planted() -> None:
+    assert changes(SOURCE) == {
+        ("constant", "False", "(True)"),
+        ("condition negated", "number is None", "(not (number is None))"),
+        ("guard removed", "number is None", "False"),
+        ("comparison", "number is None", "(number is not None)"),
+        ("constant", "0", "(1)"),
+        ("statement removed", "self.asked += 1", "pass"),
+        ("constant", "1", "(2)"),
+        (
+            "condition negated",
+            "each >= 10 and not many",
+            "(not (each >= 10 and (not many)))",
+        ),
+        ("guard removed", "each >= 10 and not many", "False"),
+        ("and / or", "each >= 10 and not many", "(each >= 10 or not many)"),
+        ("term removed", "each >= 10 and not many", "(not many)"),
+        ("term removed", "each >= 10 and not many", "(each >= 10)"),
+        ("comparison", "each >= 10", "(each > 10)"),
+        ("constant", "10", "(11)"),
+        ("not removed", "not many", "(many)"),
+        ("other way out of a loop", "break", "continue"),
+        ("statement removed", 'log("ä", f"{1 + 1}")', "pass"),
+        ("condition negated", "number * 3 if many else number", "(number if many else number * 3)"),
+        ("operator", "number * 3", "(number + 3)"),
+        ("constant", "3", "(4)"),
+    }
+
+
+@pytest.mark.parametrize("name", ["listing.py", "throttle.py", "bulk/judge.py", "inbox/intake.py"])
+def test_every_mutant_is_a_program_and_another_one(name: str) -> None:
+    path = ROOT / "chatkit" / name
+    text = path.read_text("utf-8")
+    for mutant in mutants(path, text):
+        planted = mutant.applied(text)
+        assert planted != text
+        compile(planted, str(path), "exec")
+
+
+def test_the_same_seed_chooses_the_same_mutants() -> None:
+    first = sampled(["listing", "chatkit/throttle.py"], 5, 1)
+    assert first == sampled(["listing", "chatkit/throttle.py"], 5, 1)
+    assert first != sampled(["listing", "chatkit/throttle.py"], 5, 2)
+    assert [len(some) for some in first.values()] == [5, 5]
+    assert {mutant.path.name for mutant in first["chatkit/throttle.py"]} == {"throttle.py"}
+
+
+def test_a_name_that_is_no_module_is_told() -> None:
+    with pytest.raises(SystemExit, match="'weather' is no group"):
+        sampled(["weather"], 5, 1)
+
+
+def test_every_room_has_modules_and_tests_that_exist() -> None:
+    found = {room_of(path) for path in modules()}
+    for group, rooms in ROOMS.items():
+        for room in rooms:
+            assert (group, room) in found
+            assert all((ROOT / each).exists() for each in room.tests)
+
+
+def test_what_is_listed_as_equivalent_is_still_a_mutant() -> None:
+    """A line that nothing names any more hides nothing, and would be believed for ever."""
+    paths = {path for path, *_ in known_equivalents()}
+    texts = {path: (ROOT / path).read_text("utf-8") for path in paths}
+    there = {key(m) for path, text in texts.items() for m in mutants(Path(path), text)}
+    assert known_equivalents() <= there
