@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from chatkit.flowjson.components import COMPONENTS, DOCUMENT, LAYOUT, SCREEN, Property, Shape
+from chatkit.flowjson.components import COMPONENTS, DOCUMENT, LAYOUT, SCREEN
 from chatkit.flowjson.outline import Action, Component, Outline, Screen, outline
 from chatkit.flowjson.pointer import escape
+from chatkit.flowjson.property import Property, Shape
 from chatkit.flowjson.show import MISSING, short
 from chatkit.flowjson.version import Version
 

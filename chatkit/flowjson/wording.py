@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from chatkit.flowjson.components import COMPONENTS, Shape
+from chatkit.flowjson.components import COMPONENTS
 from chatkit.flowjson.outline import outline
 from chatkit.flowjson.pointer import escape
+from chatkit.flowjson.property import Shape
 
 #: Properties of a component, of an option, or of a part of one, that are read (or heard).
 WORDING = frozenset(

@@ -21,7 +21,7 @@ from jsonschema import Draft7Validator
 from measure import QUICK, at_least, rounds, show
 
 from chatkit.flowjson.components import COMPONENTS, DOCUMENT, LAYOUT, SCREEN
-from chatkit.flowjson.components.property import Kind, Property, Shape
+from chatkit.flowjson.property import Kind, Property, Shape
 from chatkit.flowjson.version import RELEASED, Version
 
 lint = import_module("chatkit.flowjson.lint").lint

@@ -7,7 +7,8 @@ from typing import Any
 
 from flowjson.base import GO, OPTIONS, PICTURE, flow
 
-from chatkit.flowjson.components import COMPONENTS, Component, Property
+from chatkit.flowjson.components import COMPONENTS
+from chatkit.flowjson.property import Component, Property
 from chatkit.flowjson.version import RELEASED, STRICT, Version
 
 LATER = Version(4, 0)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 from chatkit.flowjson.build.actions import Action
 from chatkit.flowjson.build.piece import Piece
-from chatkit.flowjson.components import Component
+from chatkit.flowjson.property import Component
 
 
 class Block(Piece):

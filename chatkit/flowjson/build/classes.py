@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 
 from chatkit.flowjson.build.piece import attribute
-from chatkit.flowjson.components import Component, Property, Shape
+from chatkit.flowjson.property import Component, Property, Shape
 
 FOLDER = Path(__file__).parent / "blocks"
 #: Each file of classes, and the name of its components in the table.

@@ -24,7 +24,7 @@ from pydantic.dataclasses import dataclass
 
 from chatkit.flowjson.build.kinds import Map, Words, shown
 from chatkit.flowjson.build.refusal import meant, refused
-from chatkit.flowjson.components import Shape
+from chatkit.flowjson.property import Shape
 
 _CONFIG = ConfigDict(strict=True, extra="forbid", hide_input_in_errors=True)
 #: What pieces know of themselves for those who write and read them.

@@ -2,7 +2,7 @@
 
 from chatkit.flowjson.build.kinds import Flag
 from chatkit.flowjson.build.piece import Piece, piece
-from chatkit.flowjson.components import Property, Shape
+from chatkit.flowjson.property import Property, Shape
 
 RANGE = Shape(
     "range",

@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from chatkit.flowjson.components import ACTIONS, COMPONENTS, NEXT, Shape
+from chatkit.flowjson.components import ACTIONS, COMPONENTS, NEXT
 from chatkit.flowjson.finding import Finding, Severity
 from chatkit.flowjson.outline import Action, Outline
 from chatkit.flowjson.pointer import escape
+from chatkit.flowjson.property import Shape
 from chatkit.flowjson.rules import payload
 from chatkit.flowjson.rules.model import json_types
 from chatkit.flowjson.rules.target import is_expression, named, whole

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from chatkit.flowjson.components import COMPONENTS, Property, Shape
+from chatkit.flowjson.components import COMPONENTS
 from chatkit.flowjson.finding import Finding, Severity
 from chatkit.flowjson.outline import Binding, Outline, Screen
 from chatkit.flowjson.pointer import unescape
+from chatkit.flowjson.property import Property, Shape
 from chatkit.flowjson.rules.target import (
     Reference,
     fits,

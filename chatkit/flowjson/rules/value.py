@@ -9,9 +9,9 @@ from datetime import date
 from difflib import get_close_matches
 from typing import Any
 
-from chatkit.flowjson.components.property import Kind, Property
 from chatkit.flowjson.finding import Finding
 from chatkit.flowjson.pointer import escape
+from chatkit.flowjson.property import Kind, Property
 from chatkit.flowjson.show import many
 from chatkit.flowjson.version import STRICT, Version
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from chatkit.errors import InputError
-from chatkit.flowjson.components import COMPONENTS, Component, Shape
+from chatkit.flowjson.components import COMPONENTS
 from chatkit.flowjson.pointer import at
+from chatkit.flowjson.property import Component, Shape
 from chatkit.flowjson.version import RECOMMENDED, Version
 from chatkit.widgets.editor import starter
 from chatkit.widgets.editor.branches import Branch

@@ -10,9 +10,10 @@ import ipywidgets as w
 
 from chatkit.bulk.value import cut, visible
 from chatkit.errors import ChatkitError
-from chatkit.flowjson.components import ACTIONS, Component, Property, Shape
+from chatkit.flowjson.components import ACTIONS
 from chatkit.flowjson.finding import Finding
 from chatkit.flowjson.pointer import at, steps
+from chatkit.flowjson.property import Component, Property, Shape
 from chatkit.flowjson.version import RECOMMENDED, Version
 from chatkit.widgets.editor.branches import Branch
 from chatkit.widgets.editor.place import child

@@ -9,8 +9,8 @@ from typing import Any
 import ipywidgets as w
 
 from chatkit.bulk.value import visible
-from chatkit.flowjson.components import Property
 from chatkit.flowjson.finding import Finding
+from chatkit.flowjson.property import Property
 from chatkit.flowjson.version import Version
 from chatkit.widgets.form.inputs import Input
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from chatkit.flowjson.components import COMPONENTS, Property, Shape
+from chatkit.flowjson.components import COMPONENTS
+from chatkit.flowjson.property import Property, Shape
 from chatkit.flowjson.version import RECOMMENDED, Version
 from chatkit.widgets.editor.renaming import unused
 

@@ -12,7 +12,8 @@ from chatkit.flowjson.build import blocks
 from chatkit.flowjson.build.actions import Action
 from chatkit.flowjson.build.block import Block
 from chatkit.flowjson.build.piece import Piece, attribute
-from chatkit.flowjson.components import ACTIONS, COMPONENTS, Property, Shape
+from chatkit.flowjson.components import ACTIONS, COMPONENTS
+from chatkit.flowjson.property import Property, Shape
 
 Strategy = st.SearchStrategy[Any]
 ITEMS: dict[str, type[Piece]] = {

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from flowjson.components.facts import fact, facts
 
-from chatkit.flowjson.components.choice import CHIP, CHOICES, OPTION
+from chatkit.flowjson.components import CHIP, CHOICES, OPTION
 from chatkit.flowjson.version import FIRST
 
 

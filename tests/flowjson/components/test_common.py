@@ -1,7 +1,6 @@
 """Properties that many components share."""
 
-from chatkit.flowjson.components import COMPONENTS
-from chatkit.flowjson.components.common import error_message, init_value, label, on_select
+from chatkit.flowjson.components import COMPONENTS, error_message, init_value, label, on_select
 from chatkit.flowjson.version import FIRST, Version
 
 

@@ -1,7 +1,6 @@
 """Components that hold others."""
 
-from chatkit.flowjson.components import COMPONENTS
-from chatkit.flowjson.components.container import CONTAINERS
+from chatkit.flowjson.components import COMPONENTS, CONTAINERS
 
 
 def test_containers_hold_components_that_exist_and_never_a_form_or_a_rich_text() -> None:

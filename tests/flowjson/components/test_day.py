@@ -1,6 +1,6 @@
 """Components in which a person picks days."""
 
-from chatkit.flowjson.components.day import CALENDARS
+from chatkit.flowjson.components import CALENDARS
 from chatkit.flowjson.version import Version
 
 

@@ -1,6 +1,6 @@
 """Components into which a person writes, or which a person ticks."""
 
-from chatkit.flowjson.components.entry import ENTRIES
+from chatkit.flowjson.components import ENTRIES
 from chatkit.flowjson.version import Version
 
 

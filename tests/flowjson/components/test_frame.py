@@ -3,8 +3,13 @@
 import json
 from pathlib import Path
 
-from chatkit.flowjson.components import DOCUMENT, LAYOUT, SCREEN
-from chatkit.flowjson.components.frame import ADVISED_COMPONENTS, MOST_COMPONENTS
+from chatkit.flowjson.components import (
+    ADVISED_COMPONENTS,
+    DOCUMENT,
+    LAYOUT,
+    MOST_COMPONENTS,
+    SCREEN,
+)
 from chatkit.flowjson.version import Version
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from flowjson.components.facts import facts
 
-from chatkit.flowjson.components.media import MEDIA, PICTURE
+from chatkit.flowjson.components import MEDIA, PICTURE
 from chatkit.flowjson.version import Version
 
 

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from flowjson.components.facts import fact, facts
 
-from chatkit.flowjson.components import COMPONENTS, Component, Property, Shape
+from chatkit.flowjson.components import COMPONENTS
+from chatkit.flowjson.property import Component, Property, Shape
 from chatkit.flowjson.version import FIRST, Version
 
 EARLY, LATE = Version(5, 0), Version(7, 0)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from flowjson.components.facts import facts
 
-from chatkit.flowjson.components.tap import END, MAIN, START, TAPS, TARGET
+from chatkit.flowjson.components import END, MAIN, START, TAPS, TARGET
 from chatkit.flowjson.version import Version
 
 LATEST = Version(7, 3)

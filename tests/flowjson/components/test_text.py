@@ -1,6 +1,6 @@
 """Components that only say something."""
 
-from chatkit.flowjson.components.text import TEXTS
+from chatkit.flowjson.components import TEXTS
 from chatkit.flowjson.version import FIRST, Version
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from chatkit.flowjson.components.property import Property, Shape
+from chatkit.flowjson.property import Property, Shape
 from chatkit.flowjson.rules.shape import Around, check_shape
 from chatkit.flowjson.version import FIRST, Version
 

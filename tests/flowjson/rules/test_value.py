@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from flowjson.base import PICTURE
 
-from chatkit.flowjson.components.property import Kind, Property
+from chatkit.flowjson.property import Kind, Property
 from chatkit.flowjson.rules.value import (
     CHECKS,
     close,

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chatkit.flowjson.components import COMPONENTS, NEXT, SCREEN, Property
+from chatkit.flowjson.components import COMPONENTS, NEXT, SCREEN
+from chatkit.flowjson.property import Property
 from chatkit.flowjson.version import RECOMMENDED
 from chatkit.widgets.editor.propertyinput import (
     ABSENT,

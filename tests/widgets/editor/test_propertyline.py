@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from chatkit.flowjson import Finding
-from chatkit.flowjson.components import COMPONENTS, Property
+from chatkit.flowjson.components import COMPONENTS
+from chatkit.flowjson.property import Property
 from chatkit.flowjson.version import RECOMMENDED, Version
 from chatkit.widgets.editor.propertyinput import Words, input_for
 from chatkit.widgets.editor.propertyline import PropertyLine, helped

@@ -10,8 +10,7 @@ from chatkit.flowjson.build.actions import Action
 from chatkit.flowjson.build.block import Block
 from chatkit.flowjson.build.kinds import Base64, Flag, Integer, Items, One, Reference
 from chatkit.flowjson.build.piece import Piece, piece
-from chatkit.flowjson.components import COMPONENTS
-from chatkit.flowjson.components.choice import CHIP, OPTION
+from chatkit.flowjson.components import CHIP, COMPONENTS, OPTION
 
 MediaSize = Literal["regular", "large"]
 

@@ -9,8 +9,7 @@ from typing import Literal
 from chatkit.flowjson.build.block import Block
 from chatkit.flowjson.build.kinds import Base64, Flag, Integer, Items, Map, Number, Reference
 from chatkit.flowjson.build.piece import Piece, piece
-from chatkit.flowjson.components import COMPONENTS
-from chatkit.flowjson.components.media import PICTURE
+from chatkit.flowjson.components import COMPONENTS, PICTURE
 
 AllowedMimeTypes = Literal[
     "application/gzip",

@@ -10,8 +10,7 @@ from chatkit.flowjson.build.actions import Action
 from chatkit.flowjson.build.block import Block
 from chatkit.flowjson.build.kinds import Base64, Flag, Items, One, Reference
 from chatkit.flowjson.build.piece import Piece, piece
-from chatkit.flowjson.components import COMPONENTS
-from chatkit.flowjson.components.tap import END, MAIN, START, TARGET
+from chatkit.flowjson.components import COMPONENTS, END, MAIN, START, TARGET
 
 MediaSize = Literal["regular", "large"]
 
