@@ -2,16 +2,334 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, overload
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, overload
 
-from chatkit.flowjson.compare import Difference, compare
 from chatkit.flowjson.document import read
-from chatkit.flowjson.show import MISSING, html, many, pair
+from chatkit.flowjson.matching import Pairing, items, moved, own, place_of, same, slots
+from chatkit.flowjson.outline import ACTION_KEYS, Component, Outline, Screen, outline
+from chatkit.flowjson.pointer import escape, steps, unescape
+from chatkit.flowjson.show import MISSING, cut, html, many, pair
+from chatkit.flowjson.texts import OPTIONS, WORDING
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One thing that is not the same in both documents."""
+
+    kind: str  #: what and how: "screen added", "text changed", "component moved" …
+    where: str  #: its place in words
+    pointer_a: str | None  #: its place in the first document, if it is there
+    pointer_b: str | None  #: its place in the second document, if it is there
+    before: Any
+    after: Any
+
+
+@dataclass(frozen=True, slots=True)
+class _Spot:
+    """One place in both documents, and what stands there."""
+
+    thing: str
+    words: tuple[str, ...]
+    a: str
+    b: str
+
+    def step(self, key: str, word: str | None = None, thing: str | None = None) -> _Spot:
+        """Go one step down, to the same key of both."""
+        way = f"/{escape(key)}"
+        words = (*self.words, cut(key if word is None else word, 40))
+        return _Spot(thing or self.thing, words, self.a + way, self.b + way)
+
+    def differ(self, how: str, before: Any, after: Any) -> Difference:
+        """State a difference here; what is missing on a side has no pointer there."""
+        a = None if before is MISSING else self.a
+        b = None if after is MISSING else self.b
+        return Difference(f"{self.thing} {how}", " › ".join(self.words), a, b, before, after)
+
+
+def compare(a: Any, b: Any) -> Iterator[Difference]:
+    """Find all differences, those of the document first and then screen by screen."""
+    if same(a, b):
+        return
+    if isinstance(a, dict) and isinstance(b, dict):
+        yield from _Comparison(a, b).document()
+    else:
+        yield _Spot("document", ("document",), "", "").differ("changed", a, b)
+
+
+class _Comparison:
+    """Both documents, and which screen and component of the one is which of the other."""
+
+    def __init__(self, a: dict[str, Any], b: dict[str, Any]) -> None:
+        self.a, self.b = a, b
+        self.outlines: tuple[Outline, Outline] = outline(a), outline(b)
+        self.screens = items(_screens(a), _screens(b), _id, least=0.5)
+        by_index = [{screen.index: screen for screen in o.screens} for o in self.outlines]
+        known = [(by_index[0].get(m), by_index[1].get(n)) for m, n in self.screens]
+        self.known = [(x, y) for x, y in known if x is not None and y is not None]
+        self.renamed = {
+            x.id: y.id
+            for x, y in self.known
+            if x.id is not None and y.id is not None and x.id != y.id
+            if x.id not in self.outlines[1].by_id and y.id not in self.outlines[0].by_id
+        }
+        names = "|".join(map(re.escape, sorted(self.renamed, key=len, reverse=True)))
+        self.reference = re.compile(rf"(?<=\$\{{screen\.)({names})(?=\.)") if names else None
+        self.pairing = Pairing(self.known, *self.outlines)
+
+    # --- the document ---------------------------------------------------------------
+
+    def document(self) -> Iterator[Difference]:
+        """Compare everything."""
+        root = _Spot("document", (), "", "")
+        for key in {**self.a, **self.b}:
+            x, y = self.a.get(key, MISSING), self.b.get(key, MISSING)
+            spot = root.step(key)
+            if key == "screens" and isinstance(x, list) and isinstance(y, list):
+                continue  # last, however the keys are ordered
+            if key == "routing_model" and isinstance(x, dict) and isinstance(y, dict):
+                yield from self._routes(replace(spot, thing="route", words=()), x, y)
+            else:
+                yield from self._values(spot, x, y)
+        if all(isinstance(document.get("screens"), list) for document in (self.a, self.b)):
+            yield from self._all_screens(_screens(self.a), _screens(self.b))
+
+    def _routes(self, spot: _Spot, x: dict[str, Any], y: dict[str, Any]) -> Iterator[Difference]:
+        was = {source if source in y else self.renamed.get(source, source): source for source in x}
+        for source in {**was, **y}:
+            old = was.get(source, source)
+            here = replace(spot.step(old, f"routes from {source}"), b=spot.step(source).b)
+            before, after = x.get(old, MISSING), y.get(source, MISSING)
+            if not _texts(before) or not _texts(after):
+                yield from self._values(here, before, after)
+                continue
+            now = [t if t in after else self.renamed.get(t, t) for t in before]
+            gone, new = Counter(now) - Counter(after), Counter(after) - Counter(now)
+            for target in gone.elements():
+                at = here.step(str(now.index(target)), f"to {target}")
+                yield replace(at, thing="route").differ("removed", target, MISSING)
+            for target in new.elements():
+                at = here.step(str(after.index(target)), f"to {target}")
+                yield replace(at, thing="route").differ("added", MISSING, target)
+
+    # --- screens --------------------------------------------------------------------
+
+    def _all_screens(self, x: list[Any], y: list[Any]) -> Iterator[Difference]:
+        ahead = moved(self.screens)
+        yield from self._lost_and_new("screen", "/screens", x, y, self.screens)
+        for m, n in self.screens:
+            spot = _Spot("screen", (_screen_word(y[n]),), f"/screens/{m}", f"/screens/{n}")
+            if m in ahead:
+                yield spot.differ("moved", f"place {m + 1}", f"place {n + 1}")
+            if not isinstance(x[m], dict) or not isinstance(y[n], dict):
+                yield from self._values(spot, x[m], y[n])
+        for one, other in self.known:
+            yield from self._screen(one, other)
+
+    def _lost_and_new(
+        self, thing: str, pointer: str, x: list[Any], y: list[Any], pairs: Sequence[tuple[int, int]]
+    ) -> Iterator[Difference]:
+        there, here = {m for m, _ in pairs}, {n for _, n in pairs}
+        for m, value in enumerate(x):
+            if m not in there:
+                spot = _Spot(thing, (_screen_word(value),), f"{pointer}/{m}", "")
+                yield spot.differ("removed", value, MISSING)
+        for n, value in enumerate(y):
+            if n not in here:
+                spot = _Spot(thing, (_screen_word(value),), "", f"{pointer}/{n}")
+                yield spot.differ("added", MISSING, value)
+
+    def _screen(self, x: Screen, y: Screen) -> Iterator[Difference]:
+        spot = _Spot("screen", (_screen_word(y.value),), x.pointer, y.pointer)
+        for key in {**x.value, **y.value}:
+            before, after = x.value.get(key, MISSING), y.value.get(key, MISSING)
+            here = spot.step(key, thing=_thing("screen", key))
+            if key == "id" and x.id in self.renamed:
+                yield replace(here, thing="screen").differ("renamed", x.id, y.id)
+            elif key == "data" and isinstance(before, dict) and isinstance(after, dict):
+                for name in {**before, **after}:
+                    two = before.get(name, MISSING), after.get(name, MISSING)
+                    yield from self._values(here.step(name, thing="data"), *two)
+            elif key == "layout" and isinstance(before, dict) and isinstance(after, dict):
+                yield from self._values(here, own(before, after), own(after, before))
+                yield from self._slots(replace(here, thing="component"), before, after, {})
+            else:
+                yield from self._values(here, before, after)
+        yield from self._components(spot, x, y)
+
+    # --- components -----------------------------------------------------------------
+
+    def _components(
+        self, spot: _Spot, one_screen: Screen, other_screen: Screen
+    ) -> Iterator[Difference]:
+        """Compare the components of two screens, in the order of the second."""
+        pairing = self.pairing
+        for one in one_screen.components:
+            if one not in pairing.after and pairing.tops(one):
+                yield _component_spot(spot, one, None).differ("removed", one.value, MISSING)
+        for other in other_screen.components:
+            if (mate := pairing.before.get(other)) is None:
+                if pairing.tops(other):
+                    yield _component_spot(spot, None, other).differ("added", MISSING, other.value)
+                continue
+            here = _component_spot(spot, mate, other)
+            if mate in pairing.movers:
+                yield here.differ("moved", place_of(mate), place_of(other))
+            x, y = mate.value, other.value
+            yield from self._values(here, own(x, y), own(y, x))
+            yield from self._slots(here, x, y, pairing.cases.get(mate, {}))
+
+    def _slots(
+        self, spot: _Spot, x: dict[str, Any], y: dict[str, Any], cases: dict[str, str]
+    ) -> Iterator[Difference]:
+        """Compare which lists of components there are, and what in them is no component."""
+        old = {new: name for name, new in cases.items()}
+        both = all(isinstance(value.get("cases"), dict) for value in (x, y))
+        names = dict.fromkeys([*(cases.get(name, name) for name in slots(x)), *slots(y)])
+        for name in names:
+            if name.startswith("/cases/") and not both:
+                continue  # what `cases` is was compared as a whole
+            was = old.get(name, name)
+            words = (*spot.words, _slot_word(name))
+            here = _Spot(spot.thing, words, spot.a + was, spot.b + name)
+            before, after = _inside(x, was), _inside(y, name)
+            if isinstance(before, list) and isinstance(after, list):
+                if was != name:
+                    yield here.differ("renamed", _slot_word(was), _slot_word(name))
+                yield from self._lists(here, _strays(before), _strays(after))
+            else:
+                yield from self._values(here, before, after)
+
+    # --- values ---------------------------------------------------------------------
+
+    def _equal(self, x: Any, y: Any, next_screen: bool = False) -> bool:
+        """Whether two values mean the same, when a renamed screen is still the same one."""
+        if isinstance(x, str) and isinstance(y, str) and x != y:
+            if next_screen and self.renamed.get(x) == y:
+                return True
+            return self.reference is not None and y == self.reference.sub(self._new_name, x)
+        if isinstance(x, dict) and isinstance(y, dict):
+            return x.keys() == y.keys() and all(
+                self._equal(x[key], y[key], key == "next" or next_screen) for key in x
+            )
+        if isinstance(x, list) and isinstance(y, list):
+            return len(x) == len(y) and all(map(self._equal, x, y))
+        return same(x, y)
+
+    def _new_name(self, found: re.Match[str]) -> str:
+        return self.renamed[found[0]] or found[0]
+
+    def _values(self, spot: _Spot, x: Any, y: Any) -> Iterator[Difference]:
+        """Compare two values of any shape; one that is MISSING was added or removed."""
+        if x is MISSING or y is MISSING:
+            if x is not y:
+                yield spot.differ("removed" if y is MISSING else "added", x, y)
+        elif self._equal(x, y, "next" in spot.words[-2:]):
+            return
+        elif isinstance(x, dict) and isinstance(y, dict):
+            for key in {**x, **y}:
+                below = spot.step(key, thing=_thing(spot.thing, key))
+                yield from self._values(below, x.get(key, MISSING), y.get(key, MISSING))
+        elif isinstance(x, list) and isinstance(y, list):
+            if spot.thing == "component" and spot.words[-1] in OPTIONS:
+                spot = replace(spot, thing="option")
+            yield from self._lists(spot, dict(enumerate(x)), dict(enumerate(y)))
+        else:
+            yield spot.differ("changed", x, y)
+
+    def _lists(self, spot: _Spot, a: dict[int, Any], b: dict[int, Any]) -> Iterator[Difference]:
+        """Compare two lists: what was put in or taken out in one place does not move the rest."""
+        x, y = list(a), list(b)
+        pairs = items([a[n] for n in x], [b[n] for n in y], _id)
+        pairs = [(x[m], y[n]) for m, n in pairs]
+        ahead = moved(pairs)
+        there, here = dict(pairs), {n for _, n in pairs}
+        for m in x:
+            if m not in there:
+                yield spot.step(str(m), _item_word(m, a[m])).differ("removed", a[m], MISSING)
+        for n in y:
+            if n not in here:
+                yield spot.step(str(n), _item_word(n, b[n])).differ("added", MISSING, b[n])
+        for m, n in pairs:
+            at = replace(spot.step(str(n), _item_word(n, b[n])), a=f"{spot.a}/{m}")
+            if m in ahead:
+                yield at.differ("moved", f"place {m + 1}", f"place {n + 1}")
+            yield from self._values(at, a[m], b[n])
+
+
+def _screens(document: dict[str, Any]) -> list[Any]:
+    value = document.get("screens")
+    return value if isinstance(value, list) else []
+
+
+# --- words ----------------------------------------------------------------------------
+
+
+def _id(value: Any) -> str | None:
+    name = value.get("id") if isinstance(value, dict) else None
+    return name if isinstance(name, str) else None
+
+
+def _texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _thing(thing: str, key: str) -> str:
+    """Tell what a property belongs to: an action, a text, or what it is a property of."""
+    if key in ACTION_KEYS:
+        return "action"
+    return "text" if thing in ("component", "option", "screen") and key in WORDING else thing
+
+
+def _screen_word(value: Any) -> str:
+    return f"screen {cut(_id(value) or '(without id)', 40)}"
+
+
+def _component_spot(spot: _Spot, x: Component | None, y: Component | None) -> _Spot:
+    a, b = x.pointer if x else "", y.pointer if y else ""
+    one = y or x
+    word = name_of(one) if one else ""
+    return _Spot("component", (*spot.words, word), a, b)
+
+
+def name_of(component: Component) -> str:
+    """Name a component by its type, and its name or else what is read on it."""
+    kind = cut(component.type or "component", 40)
+    if component.name:
+        return f"{kind} {cut(component.name, 40)}"
+    for key in ("text", "label", "condition", "value"):
+        text = component.value.get(key)
+        text = text[0] if isinstance(text, list) and text else text
+        if isinstance(text, str) and text.strip():
+            return f'{kind} "{cut(text, 30)}"'
+    return kind
+
+
+def _item_word(n: int, value: Any) -> str:
+    return _id(value) or f"item {n + 1}"
+
+
+def _slot_word(slot: str) -> str:
+    return unescape(slot.removeprefix("/").replace("cases/", "case "))
+
+
+def _inside(value: dict[str, Any], slot: str) -> Any:
+    """Return what stands where a container may hold a list of components."""
+    for step in steps(slot):
+        value = value.get(step, MISSING)
+    return value
+
+
+def _strays(children: list[Any]) -> dict[int, Any]:
+    """Return what stands among components and is none, by its places."""
+    return {n: child for n, child in enumerate(children) if not isinstance(child, dict)}
+
 
 __all__ = ["Diff", "Difference", "diff"]
 

@@ -2,17 +2,343 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from chatkit.errors import InputError
+from chatkit.flowjson.components import COMPONENTS, DOCUMENT, LAYOUT, SCREEN
 from chatkit.flowjson.document import read
-from chatkit.flowjson.rewrite import Change, Rewrite, Todo
+from chatkit.flowjson.outline import Action, Component, Outline, Screen, outline
+from chatkit.flowjson.pointer import escape
+from chatkit.flowjson.property import Property, Shape
 from chatkit.flowjson.show import MISSING, html, many, short
 from chatkit.flowjson.version import FROZEN, RECOMMENDED, RELEASED, Version
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+V5, V6, V7, V7_3 = Version(5, 0), Version(6, 0), Version(7, 0), Version(7, 3)
+
+_MILLISECONDS = re.compile(r"-?[0-9]{9,14}")
+_DATA = re.compile(r"\$\{data\.([\w-]+)\}")
+_DAY = 86_400_000
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One thing that was changed: where in the document before, and why."""
+
+    pointer: str
+    before: Any
+    after: Any
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Todo:
+    """One thing that a person must decide or look at."""
+
+    pointer: str
+    what: str
+
+
+class Rewrite:
+    """A document on its way from one version to a later one; it is changed in place."""
+
+    def __init__(self, document: dict[str, Any], source: Version, target: Version) -> None:
+        self.document = document
+        self.source, self.target = source, target
+        self.changes: list[Change] = []
+        self.todo: list[Todo] = []
+        self._last: list[Callable[[], None]] = []  # what moves components, and so pointers
+        self._outline: Outline = outline(document)
+
+    def run(self) -> None:
+        """Change what must be changed, and nothing else."""
+        for pointer, value, shape, component in list(_shaped(self._outline)):
+            for known in shape.properties:
+                self._property(pointer, value, known, component)
+        if self._crosses(V5):
+            self._dates()
+        if self._crosses(V6):
+            self._backticks()
+        if self._crosses(V7):
+            self._first_values()
+            for screen in self._outline.screens:
+                self._forms(screen)
+        if self._crosses(V7_3):
+            for action in self._outline.actions:
+                self._payload(action)
+        for move in self._last:
+            move()
+
+    def _crosses(self, version: Version | None) -> bool:
+        return version is not None and self.source < version <= self.target
+
+    def _set(self, pointer: str, holder: Any, key: Any, after: Any, reason: str) -> None:
+        """Change one value and write it down; MISSING takes it out."""
+        held = isinstance(holder, list) or key in holder
+        before = holder[key] if held else MISSING
+        if after is MISSING:
+            del holder[key]
+        else:
+            holder[key] = after
+        self.changes.append(Change(pointer, before, after, reason))
+
+    # --- what the table of properties says ------------------------------------------
+
+    def _property(
+        self, pointer: str, value: dict[str, Any], known: Property, component: Component | None
+    ) -> None:
+        here = f"{pointer}/{escape(known.name)}"
+        now = value.get(known.name, MISSING)
+        if now is not MISSING and self._crosses(known.until):
+            self._set(here, value, known.name, MISSING, f"{known.until} took it out.")
+            if known.name == "data_channel_uri":
+                what = f"Set the endpoint of the flow to {short(now)}: it left the document."
+                self.todo.append(Todo(here, what))
+        elif now is MISSING and self._crosses(known.required) and known.since <= self.target:
+            self._fill(here, value, known, component, f"{known.required} demands it.")
+        elif isinstance(now, str) and not now.strip() and self._crosses(known.not_blank):
+            reason = f"{known.not_blank} refuses blank texts."
+            if known.needed(self.target):
+                self._fill(here, value, known, component, reason)
+            else:
+                self._set(here, value, known.name, MISSING, reason)
+        elif isinstance(now, str) and known.kind == "base64":
+            self._size(here, now, known)
+
+    def _fill(
+        self,
+        here: str,
+        value: dict[str, Any],
+        known: Property,
+        component: Component | None,
+        reason: str,
+    ) -> None:
+        """Put in what is demanded, as far as it can be told."""
+        if known.name == "layout":
+            guess: Any = {"type": "SingleColumnLayout", "children": []}
+        elif known.name in ("label", "title"):
+            name = value.get("name") or value.get("id")
+            if value.get("type") == "Footer":
+                name = "Continue"
+            words = re.sub(r"[\W_]+", " ", name).strip() if isinstance(name, str) else ""
+            guess = words[:1].upper() + words[1:]
+        else:
+            guess = ""
+        if not guess:
+            self.todo.append(Todo(here, f"Put in a {known.name}. {reason}"))
+            return
+        self._set(here, value, known.name, guess, reason)
+        self.todo.append(Todo(here, f"Look at the {known.name}, which was guessed: {short(guess)}"))
+
+    def _size(self, here: str, image: str, known: Property) -> None:
+        limits = [limit for since, limit in known.kilobytes if self._crosses(since)]
+        size = len(image.rpartition(",")[2]) * 3 / 4 / 1024
+        if limits and size > limits[-1]:
+            what = f"Make the picture smaller: {size:.0f} KB, {limits[-1]} KB are allowed now."
+            self.todo.append(Todo(here, what))
+
+    # --- 5.0: dates -----------------------------------------------------------------
+
+    def _dates(self) -> None:
+        """Write dates as YYYY-MM-DD, where they were milliseconds."""
+        for component in self._outline.components:
+            shape = COMPONENTS.get(component.type or "")
+            for known in shape.properties if shape else ():
+                kinds = known.kinds(self.source)
+                if "date" in kinds or "dates" in kinds:
+                    here = f"{component.pointer}/{escape(known.name)}"
+                    self._date(here, component.value, known.name)
+                    self._date_from_data(component.screen, component.value.get(known.name), here)
+            if component.type == "DatePicker":
+                self._date_of_form(component)
+                what = (
+                    "What is picked arrives as YYYY-MM-DD, no longer in milliseconds: change what "
+                    "reads it."
+                )
+                self.todo.append(Todo(component.pointer, what))
+
+    def _date(self, pointer: str, holder: Any, key: Any) -> None:
+        value = holder[key] if isinstance(holder, list) else holder.get(key)
+        if isinstance(value, list):
+            for n in range(len(value)):
+                self._date(f"{pointer}/{n}", value, n)
+            return
+        text = str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
+        if not _MILLISECONDS.fullmatch(text):
+            return
+        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=int(text))
+        self._set(pointer, holder, key, moment.date().isoformat(), "5.0 writes dates YYYY-MM-DD.")
+        if int(text) % _DAY:
+            what = f"Look at the day: {text} is {moment:%Y-%m-%d %H:%M} in UTC."
+            self.todo.append(Todo(pointer, what))
+
+    def _date_of_form(self, component: Component) -> None:
+        form = component.form
+        values = form.value.get("init-values") if form else None
+        if form and isinstance(values, dict) and component.name in values:
+            here = f"{form.pointer}/init-values/{escape(component.name or '')}"
+            self._date(here, values, component.name)
+
+    def _date_from_data(self, screen: Screen, text: Any, here: str) -> None:
+        """Write the example of a date that comes from data anew: the endpoint must follow."""
+        found = _DATA.fullmatch(text) if isinstance(text, str) else None
+        field = screen.data.get(found[1]) if found else None
+        if found and isinstance(field, dict):
+            self._date(f"{screen.pointer}/data/{found[1]}/__example__", field, "__example__")
+            self.todo.append(Todo(here, f"Send {text} as YYYY-MM-DD, no longer in milliseconds."))
+
+    # --- 6.0: backticks -------------------------------------------------------------
+
+    def _backticks(self) -> None:
+        for binding in self._outline.bindings:
+            text = binding.text.strip()
+            if len(text) > 1 and text[0] == text[-1] == "`":
+                what = "6.0 takes a text in backticks as an expression: was it meant as a text?"
+                self.todo.append(Todo(binding.pointer, what))
+
+    # --- 7.0: forms -----------------------------------------------------------------
+
+    def _first_values(self) -> None:
+        """Give first values the type of their field, and name those that no longer act."""
+        for component in self._outline.components:
+            form = component.form
+            values = form.value.get("init-values") if form else None
+            shape = COMPONENTS.get(component.type or "")
+            begins = "init-value" in component.value or isinstance(values, str)
+            if form and shape and isinstance(values, dict) and component.name in values:
+                begins = True
+                value = values[component.name]
+                typed = _typed(value, shape.value)
+                if typed is not MISSING and not isinstance(typed, type(value)):
+                    here = f"{form.pointer}/init-values/{escape(component.name or '')}"
+                    reason = f"7.0 checks the type: a {component.type} holds a {shape.value}."
+                    self._set(here, values, component.name, typed, reason)
+            if begins and "on-select-action" in component.value:
+                what = "7.0 no longer runs this when the screen is shown, only on a choice."
+                self.todo.append(Todo(f"{component.pointer}/on-select-action", what))
+
+    def _forms(self, screen: Screen) -> None:
+        """Join the Forms of a screen: 7.0 takes one."""
+        forms = [component for component in screen.components if component.type == "Form"]
+        if len(forms) < 2:
+            return
+        first, *others = forms
+        layout = screen.value.get("layout")
+        children = layout.get("children") if isinstance(layout, dict) else None
+        begin, end = (int(form.pointer.rpartition("/")[2]) for form in (first, forms[-1]))
+        allowed = COMPONENTS["Form"].children
+        simple = (
+            isinstance(children, list)
+            and all(form.parent is None for form in forms)
+            and all(isinstance(form.value.get("children"), list) for form in forms)
+            and all(isinstance(one, dict) for one in children[begin : end + 1])
+            and all(one.get("type") in {*allowed, "Form"} for one in children[begin : end + 1])
+            and all(
+                isinstance(form.value.get(key, {}), dict)
+                for form in forms
+                for key in ("init-values", "error-messages")
+            )
+        )
+        if not simple or not isinstance(children, list):
+            what = "Put these inputs into one Form: 7.0 takes one on a screen."
+            self.todo.extend(Todo(form.pointer, what) for form in others)
+            return
+        reason = f"7.0 takes one Form on a screen: its components stand in {short(first.name)} now."
+        self.changes.extend(Change(f.pointer, f.value, MISSING, reason) for f in others)
+        self._last.append(lambda: _join([form.value for form in forms], children, begin, end))
+
+    # --- 7.3: data models -----------------------------------------------------------
+
+    def _payload(self, action: Action) -> None:
+        """Send what the next screen asks for, where nothing was sent."""
+        following = self._outline.by_id.get(action.target or "")
+        if action.name != "navigate" or following is None or "payload" in action.value:
+            return
+        source, payload, open_ = action.screen, {}, []
+        for name, field in following.data.items():
+            if not isinstance(field, dict) or "__example__" not in field:
+                continue
+            kind, mine, entry = field.get("type"), source.data.get(name), source.fields.get(name)
+            shape = COMPONENTS.get(entry.type or "") if entry else None
+            if isinstance(mine, dict) and mine.get("type") == kind:
+                payload[name] = f"${{data.{name}}}"
+            elif shape and shape.value == kind:
+                payload[name] = f"${{form.{name}}}"
+            else:
+                payload[name] = field["__example__"]
+                open_.append(name)
+        if not payload:
+            return
+        here = f"{action.pointer}/payload"
+        reason = f"7.3 demands a payload: {following.id} asks for data."
+        self._set(here, action.value, "payload", payload, reason)
+        if open_:
+            what = f"Say where {', '.join(open_)} come from: they hold the examples for now."
+            self.todo.append(Todo(here, what))
+
+
+def _join(forms: list[dict[str, Any]], children: list[Any], begin: int, end: int) -> None:
+    inside: list[Any] = []
+    for one in children[begin : end + 1]:
+        inside += one["children"] if one["type"] == "Form" else [one]
+    for key in ("init-values", "error-messages"):
+        for other in forms[1:]:
+            if other.get(key):
+                forms[0][key] = other[key] | forms[0].get(key, {})
+    children[begin : end + 1] = [forms[0]]
+    forms[0]["children"] = inside
+
+
+def _typed(value: Any, kind: str) -> Any:
+    """Return a first value in the type of its field, or MISSING if that cannot be told."""
+    if isinstance(value, str) and "${" in value:
+        return MISSING
+    if kind == "string" and isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    if kind == "array" and isinstance(value, str):
+        return [value] if value else []
+    if kind == "boolean" and isinstance(value, str):
+        return {"true": True, "false": False}.get(value, MISSING)
+    return MISSING
+
+
+Shaped = tuple[str, dict[str, Any], Shape, Component | None]
+
+
+def _shaped(whole: Outline) -> Iterator[Shaped]:
+    """Walk through all objects of which the table tells what they hold."""
+    if isinstance(whole.document, dict):
+        yield "", whole.document, DOCUMENT, None
+    for screen in whole.screens:
+        yield screen.pointer, screen.value, SCREEN, None
+        if isinstance(layout := screen.value.get("layout"), dict):
+            yield f"{screen.pointer}/layout", layout, LAYOUT, None
+        for component in screen.components:
+            if shape := COMPONENTS.get(component.type or ""):
+                yield from _parts(component.pointer, component.value, shape, component)
+
+
+def _parts(
+    pointer: str, value: dict[str, Any], shape: Shape, component: Component
+) -> Iterator[Shaped]:
+    yield pointer, value, shape, component
+    for known in shape.properties:
+        inner = value.get(known.name)
+        here = f"{pointer}/{escape(known.name)}"
+        if known.item and known.kind == "object" and isinstance(inner, dict):
+            yield from _parts(here, inner, known.item, component)
+        elif known.item and known.kind == "items" and isinstance(inner, list):
+            for n, item in enumerate(inner):
+                if isinstance(item, dict):
+                    yield from _parts(f"{here}/{n}", item, known.item, component)
+
 
 __all__ = ["Change", "Todo", "Upgrade", "upgrade"]
 

@@ -10,7 +10,7 @@ from flowjson.strangers import anything, booking, crooked, documents, holder, pl
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from chatkit.flowjson.compare import Difference, compare
+from chatkit.flowjson.diff import Difference, compare
 from chatkit.flowjson.pointer import at
 from chatkit.flowjson.show import MISSING
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatkit.flowjson.finding import Finding
-from chatkit.flowjson.listing import WIDE, Listing
+from chatkit.flowjson.finding import WIDE, Finding, Listing
 
 
 def at(line: int, column: int, severity: str = "error") -> Finding:

@@ -6,8 +6,8 @@ from typing import Any
 from flowjson.strangers import booking, crooked
 from hypothesis import given, settings
 
+from chatkit.flowjson.matching import Pairing, kids, own, place_of, slot_of, slots
 from chatkit.flowjson.outline import outline
-from chatkit.flowjson.pairing import Pairing, kids, own, place_of, slot_of, slots
 
 
 def pairing(a: Any, b: Any) -> Pairing:

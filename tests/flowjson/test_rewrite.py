@@ -6,8 +6,8 @@ import pytest
 from flowjson.strangers import screen
 
 from chatkit.flowjson.pointer import at
-from chatkit.flowjson.rewrite import Rewrite
 from chatkit.flowjson.show import MISSING
+from chatkit.flowjson.upgrade import Rewrite
 from chatkit.flowjson.version import Version
 
 CHILD = "/screens/0/layout/children/0"

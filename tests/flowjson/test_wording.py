@@ -9,7 +9,7 @@ from flowjson.strangers import anything, booking, crooked, documents, screen
 from hypothesis import given, settings
 
 from chatkit.flowjson.pointer import at
-from chatkit.flowjson.wording import code, is_expression, references, wording
+from chatkit.flowjson.texts import code, is_expression, references, wording
 
 
 def texts(*children: Any, **more: Any) -> dict[str, str]:
