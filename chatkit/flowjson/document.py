@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from chatkit.errors import InputError
-from chatkit.flowjson import source
 
 #: Levels of nesting that are read: a flow document has some 20; `outline` looks no deeper than 64.
 DEEPEST = 60
@@ -21,7 +26,7 @@ def read(document: object) -> Any:
         InputError: It is no JSON, or nothing that can be read.
     """
     try:
-        given = source.read(document)
+        given = located(document)
         if given.fault:
             raise InputError(f"The flow document is no JSON: {given.fault}.")
         value = json.loads(json.dumps(given.value))  # tuples become lists, and keys texts
@@ -50,3 +55,212 @@ def _deeper(value: Any, levels: int) -> bool:
         if not level:
             return False
     return any(isinstance(item, dict | list) for item in level)
+
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
+_CONSTANT = re.compile(r'"(?:[^"\\]|\\.)*"|(-?Infinity|NaN)', re.DOTALL)
+
+
+class Place(NamedTuple):
+    """A line and a column of a text, both counted from 1."""
+
+    line: int
+    column: int
+
+
+@dataclass
+class Source:
+    """A document as it was given. `text` is None when it was a value and no text."""
+
+    value: Any = None
+    text: str | None = None
+    size: int = 0  # bytes of the text
+    fault: str = ""  # why it cannot be read; empty when it can
+    at: Place | None = None  # where it cannot be read
+    doubled: bool = False  # an object has a key twice
+    _starts: list[int] = field(default_factory=list, repr=False)
+    _offsets: dict[str, int] = field(default_factory=dict, repr=False)
+
+    def place(self, offset: int) -> Place:
+        """Tell line and column of an offset in the text."""
+        text = self.text or ""
+        if not self._starts:
+            self._starts = [0, *(found.end() for found in re.finditer(r"\r\n|\n|\r", text))]
+        line = bisect_right(self._starts, offset)
+        return Place(line, offset - self._starts[line - 1] + 1)
+
+    def find(self, pointer: str) -> Place:
+        """Tell where a JSON pointer leads: to its key, or to its value in an array.
+
+        What is missing is found where it should stand: at what is around it.
+        """
+        if not self._offsets:
+            self._offsets = {found: offset for found, offset, _ in _walk(self.text or "")}
+        while pointer and pointer not in self._offsets:
+            pointer = pointer.rpartition("/")[0]
+        return self.place(self._offsets.get(pointer, 0))
+
+    def doubles(self) -> Iterator[tuple[str, Place]]:
+        """Yield each key that stands in its object for a second time, and where."""
+        for pointer, offset, again in _walk(self.text or "") if self.doubled else ():
+            if again:
+                yield pointer, self.place(offset)
+
+
+def located(document: object) -> Source:
+    """Take a document as value, record of an account, built Flow, text, bytes or file.
+
+    Raises:
+        InputError: A file cannot be opened, or it is nothing of all these.
+    """
+    document = _document(document)
+    if isinstance(document, str):
+        inside = document.lstrip("\ufeff \t\r\n")
+        if inside[:1] not in ("{", "[", '"') and "\n" not in inside and inside.endswith(".json"):
+            document = Path(inside)
+    if isinstance(document, PathLike):
+        path = Path(document)
+        try:
+            document = path.read_bytes()
+        except OSError as error:
+            raise InputError(f"The file {path} cannot be read: {error.strerror}.") from None
+    if isinstance(document, bytes | bytearray):
+        return _bytes(bytes(document))
+    if isinstance(document, str):
+        return _text(document.removeprefix("\ufeff"), len(document.encode(errors="replace")))
+    if isinstance(document, Mapping):
+        return Source(dict(document))
+    if isinstance(document, list | tuple):
+        return Source(list(document))
+    kind = type(document).__name__
+    raise InputError(f"A flow document is a dict, text or a file, not {kind}.")
+
+
+def _document(given: object) -> object:
+    """Take the document out of what holds one: a built Flow, a record of an account."""
+    built = None if isinstance(given, type) else getattr(given, "to_json", None)
+    if callable(built):
+        return built()
+    if isinstance(given, Mapping):
+        if "flow_json" not in given or "screens" in given:
+            return given
+        inner = given["flow_json"]
+    elif hasattr(given, "flow_json"):
+        inner = given.flow_json
+    else:
+        return given
+    if inner is None:
+        raise InputError("This record shows no flow_json: read it again by its id, with get.")
+    return inner
+
+
+def _bytes(data: bytes) -> Source:
+    encoding = json.detect_encoding(data)
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as error:
+        text = data.decode(encoding, errors="replace")
+        source = Source(text=text, size=len(data), fault=f"a byte that is no {encoding}")
+        before = data[: error.start].decode(encoding, errors="replace")
+        source.at = source.place(len(before.removeprefix("\ufeff")))
+        return source
+    return _text(text.removeprefix("\ufeff"), len(data))
+
+
+def _text(text: str, size: int) -> Source:
+    source = Source(text=text, size=size)
+
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(items)
+        source.doubled = source.doubled or len(made) != len(items)
+        return made
+
+    def constant(name: str) -> float:
+        raise ValueError(f"{name} is no JSON")
+
+    try:
+        source.value = json.loads(text, object_pairs_hook=pairs, parse_constant=constant)
+    except json.JSONDecodeError as error:
+        source.fault, offset = _why(error)
+        source.at = source.place(offset)
+    except ValueError as error:  # NaN, or a number of thousands of digits
+        source.fault = str(error).split(";")[0]
+        found = next((each for each in _CONSTANT.finditer(text) if each[1]), None)
+        source.at = source.place(found.start()) if found else None
+    except RecursionError:
+        source.fault = "it is nested too deeply"
+    return source
+
+
+def _why(error: json.JSONDecodeError) -> tuple[str, int]:
+    """Say what is wrong in the words of one who wrote it, and at which offset."""
+    before = error.doc[: error.pos].rstrip()
+    after = error.doc[error.pos : error.pos + 1]
+    ended = "it ends too early"
+    if not error.doc.strip():
+        return "it is empty", 0
+    if error.msg.startswith("Illegal trailing comma"):  # as Python 3.13 says it
+        return "a comma too many", error.pos
+    if before.endswith(",") and after in ("}", "]", ","):
+        return "a comma too many", len(before) - 1
+    if error.msg == "Expecting ',' delimiter":
+        return "a comma is missing" if after else ended, error.pos
+    if error.msg.startswith("Expecting property name"):
+        return "a key must stand in double quotes" if after else ended, error.pos
+    if error.msg == "Expecting value":
+        return "a value is missing or not written as JSON" if after else ended, error.pos
+    return error.msg[:1].lower() + error.msg[1:], error.pos
+
+
+def _walk(text: str) -> Iterator[tuple[str, int, bool]]:
+    """Yield pointer, offset and whether the key was there before, for everything in a text.
+
+    The text was read as JSON before, so brackets and quotes are in order.
+    """
+    stack: list[_Level] = []
+    yield "", _first(text), False
+    for token in _TOKEN.finditer(text):
+        mark = token[0]
+        level = stack[-1] if stack else None
+        if mark in "}]":
+            stack.pop()
+        elif mark == ",":
+            if level is not None:
+                level.next()
+        elif mark == ":":
+            continue
+        elif level is not None and level.wants_key:
+            key = json.loads(mark, strict=False) if "\\" in mark else mark[1:-1]
+            yield level.name(key), token.start(), key in level.keys
+            level.keys.add(key)
+            level.wants_key = False
+        else:
+            if level is not None and level.array:
+                level.name(str(level.index))
+                yield level.pointer, token.start(), False
+            if mark in "{[":
+                stack.append(_Level(level.pointer if level else "", mark == "["))
+
+
+def _first(text: str) -> int:
+    return len(text) - len(text.lstrip())
+
+
+class _Level:
+    """An object or array while it is walked through."""
+
+    def __init__(self, base: str, array: bool) -> None:
+        self.base = base
+        self.array = array
+        self.index = 0
+        self.keys: set[str] = set()
+        self.wants_key = not array
+        self.pointer = base
+
+    def name(self, key: str) -> str:
+        self.pointer = f"{self.base}/{key.replace('~', '~0').replace('/', '~1')}"
+        return self.pointer
+
+    def next(self) -> None:
+        self.index += 1
+        self.wants_key = not self.array

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from chatkit.flowjson.document import Place, Source
 from chatkit.flowjson.show import html, many, visible
-from chatkit.flowjson.source import Place, Source
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from chatkit.flowjson.document import Source, located
 from chatkit.flowjson.finding import Finding, Findings
 from chatkit.flowjson.outline import Outline, outline
 from chatkit.flowjson.pointer import steps
@@ -19,7 +20,6 @@ from chatkit.flowjson.rules import (
     routing,
     structure,
 )
-from chatkit.flowjson.source import Source, read
 from chatkit.flowjson.version import RECOMMENDED, RELEASED, UNANNOUNCED, Version
 
 #: More bytes are refused.
@@ -44,7 +44,7 @@ def lint(document: object, version: str | Version | None = None) -> Findings:
     Raises:
         InputError: A file cannot be opened, or the document is nothing of these.
     """
-    source = read(document)
+    source = located(document)
     if source.fault:
         return _unreadable(source)
     whole = outline(source.value, str(version or _version(source.value)))

@@ -17,8 +17,7 @@ from browser.story import run, write
 from playwright.sync_api import Browser, expect
 from widgets.showcase import DOCUMENT, field, footer, screen
 
-from chatkit.flowjson.rules.evaluation import evaluate, holds
-from chatkit.flowjson.rules.expression import ExpressionError
+from chatkit.flowjson.rules.expression import ExpressionError, evaluate, holds
 from chatkit.widgets import Player
 from chatkit.widgets.packed import joined
 

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from chatkit.errors import InputError
-from chatkit.flowjson.document import DEEPEST
+from chatkit.flowjson.document import DEEPEST, located
 from chatkit.flowjson.finding import Finding, Findings
 from chatkit.flowjson.lint import lint
 from chatkit.flowjson.pointer import at, steps
-from chatkit.flowjson.source import read
 from chatkit.widgets.code import called
 from chatkit.widgets.editor import renaming
 from chatkit.widgets.editor.place import changed, child, deep, item, none, placed, same
@@ -46,7 +45,7 @@ class Draft:
     """
 
     def __init__(self, document: object) -> None:
-        source = read(document)
+        source = located(document)
         self._broken: str | None = None  #: a text that cannot be read
         self._why = ""  #: why not, when the lint could read it
         value = source.value
@@ -128,7 +127,7 @@ class Draft:
 
     def find_line(self, pointer: str) -> tuple[int, int]:
         """Return the line and the column of the text at which a place stands."""
-        return read(f"{self.text}\n").find(pointer)
+        return located(f"{self.text}\n").find(pointer)
 
     # --- edits ----------------------------------------------------------------------
 
@@ -136,7 +135,7 @@ class Draft:
         """Take another text for the whole; one that cannot be read waits until it can."""
         if text == self.text:
             return
-        source = read(f"{text}\n")
+        source = located(f"{text}\n")
         self._found = None
         if source.fault or deep(source.value):
             self._broken, self._why = text, "" if source.fault else _DEEP

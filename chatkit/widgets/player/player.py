@@ -12,7 +12,7 @@ import traitlets
 
 from chatkit.bulk.value import cut, many
 from chatkit.errors import InputError
-from chatkit.flowjson.source import read
+from chatkit.flowjson.document import located
 from chatkit.frame import Columns, Kind
 from chatkit.widgets import packed
 from chatkit.widgets.player import screens
@@ -97,7 +97,7 @@ class Player(anywidget.AnyWidget):
         self._flow = None
         source, problem = "null", ""
         try:
-            given = read(document)
+            given = located(document)
             if given.fault:
                 where = f" at line {given.at.line}, column {given.at.column}" if given.at else ""
                 raise InputError(f"The flow document is no JSON: {given.fault}{where}.")

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatkit.flowjson.rules.evaluation import evaluate, holds
-from chatkit.flowjson.rules.formula import ExpressionError
+from chatkit.flowjson.rules.expression import ExpressionError, evaluate, holds
 
 SCOPE = {
     "data": {"name": "Ana", "count": 3, "flag": True, "person": {"age": 40}, "empty": ""},

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatkit.flowjson.rules.formula import ExpressionError, parse, typed
+from chatkit.flowjson.rules.expression import ExpressionError, parse, typed
 
 TYPES = {"text": "string", "count": "number", "flag": "boolean", "list": "array"}
 
