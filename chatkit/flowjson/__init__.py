@@ -13,54 +13,51 @@ from types import ModuleType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from chatkit.flowjson.build.actions import (
+    from chatkit.flowjson.build.blocks import (
+        CalendarPicker,
+        CheckboxGroup,
+        Chip,
+        ChipsSelector,
+        DatePicker,
+        DocumentPicker,
+        Dropdown,
+        EmbeddedLink,
+        End,
+        Footer,
+        Form,
+        If,
+        Image,
+        ImageCarousel,
+        ListItem,
+        MainContent,
+        NavigationList,
+        OptIn,
+        Option,
+        PhotoPicker,
+        Picture,
+        RadioButtonsGroup,
+        RichText,
+        Start,
+        Switch,
+        TextArea,
+        TextBody,
+        TextCaption,
+        TextHeading,
+        TextInput,
+        TextSubheading,
+    )
+    from chatkit.flowjson.build.flow import Flow, Screen, parse, to_code
+    from chatkit.flowjson.build.kinds import example
+    from chatkit.flowjson.build.piece import (
         Action,
+        Block,
         Complete,
         DataExchange,
         Navigate,
         OpenUrl,
+        Range,
         UpdateData,
     )
-    from chatkit.flowjson.build.block import Block
-    from chatkit.flowjson.build.blocks.choice import (
-        CheckboxGroup,
-        Chip,
-        ChipsSelector,
-        Dropdown,
-        Option,
-        RadioButtonsGroup,
-    )
-    from chatkit.flowjson.build.blocks.container import Form, If, Switch
-    from chatkit.flowjson.build.blocks.day import CalendarPicker, DatePicker
-    from chatkit.flowjson.build.blocks.entry import OptIn, TextArea, TextInput
-    from chatkit.flowjson.build.blocks.media import (
-        DocumentPicker,
-        Image,
-        ImageCarousel,
-        PhotoPicker,
-        Picture,
-    )
-    from chatkit.flowjson.build.blocks.tap import (
-        EmbeddedLink,
-        End,
-        Footer,
-        ListItem,
-        MainContent,
-        NavigationList,
-        Start,
-    )
-    from chatkit.flowjson.build.blocks.text import (
-        RichText,
-        TextBody,
-        TextCaption,
-        TextHeading,
-        TextSubheading,
-    )
-    from chatkit.flowjson.build.code import to_code
-    from chatkit.flowjson.build.example import example
-    from chatkit.flowjson.build.flow import Flow, parse
-    from chatkit.flowjson.build.range import Range
-    from chatkit.flowjson.build.screen import Screen
     from chatkit.flowjson.diff import Diff, diff
     from chatkit.flowjson.finding import Finding, Findings
     from chatkit.flowjson.graph import Graph, graph
@@ -129,24 +126,17 @@ __all__ = [
 _HOME = {
     name: home
     for home, names in {
-        "build.blocks.choice": "CheckboxGroup Chip ChipsSelector Dropdown Option RadioButtonsGroup",
-        "build.blocks.container": "Form If Switch",
-        "build.blocks.day": "CalendarPicker DatePicker",
-        "build.blocks.entry": "OptIn TextArea TextInput",
-        "build.blocks.media": "DocumentPicker Image ImageCarousel PhotoPicker Picture",
-        "build.blocks.tap": "EmbeddedLink End Footer ListItem MainContent NavigationList Start",
-        "build.blocks.text": "RichText TextBody TextCaption TextHeading TextSubheading",
-        "build.actions": "Action Complete DataExchange Navigate OpenUrl UpdateData",
-        "build.block": "Block",
-        "build.code": "to_code",
+        "build.blocks": "CalendarPicker CheckboxGroup Chip ChipsSelector DatePicker DocumentPicker "
+        "Dropdown EmbeddedLink End Footer Form If Image ImageCarousel ListItem MainContent "
+        "NavigationList OptIn Option PhotoPicker Picture RadioButtonsGroup RichText Start Switch "
+        "TextArea TextBody TextCaption TextHeading TextInput TextSubheading",
+        "build.flow": "Flow Screen parse to_code",
+        "build.kinds": "example",
+        "build.piece": "Action Block Complete DataExchange Navigate OpenUrl Range UpdateData",
         "diff": "Diff diff",
-        "build.example": "example",
         "finding": "Finding Findings",
-        "build.flow": "Flow parse",
         "graph": "Graph graph",
         "lint": "lint",
-        "build.range": "Range",
-        "build.screen": "Screen",
         "texts": "texts with_texts",
         "upgrade": "Upgrade upgrade",
     }.items()

@@ -1,6 +1,6 @@
-"""Classes: writes the classes in `chatkit/flowjson/build/blocks/` from the table of components.
+"""Classes: writes `blocks.py`, the classes of components, from the table of components.
 
-They are written into files, and not made when they are needed, so that an editor completes them
+They are written into a file, and not made when they are needed, so that an editor completes them
 and a type checker knows them. After a change of the table:
 `python -m chatkit.flowjson.build.classes`.
 """
@@ -9,23 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from importlib import import_module
 from pathlib import Path
 
-from chatkit.flowjson.build.piece import attribute
+from chatkit.flowjson import components
+from chatkit.flowjson.build.piece import RANGE, attribute
+from chatkit.flowjson.components import COMPONENTS
 from chatkit.flowjson.property import Component, Property, Shape
 
-FOLDER = Path(__file__).parent / "blocks"
-#: Each file of classes, and the name of its components in the table.
-FILES = {
-    "text": "TEXTS",
-    "entry": "ENTRIES",
-    "choice": "CHOICES",
-    "day": "CALENDARS",
-    "tap": "TAPS",
-    "media": "MEDIA",
-    "container": "CONTAINERS",
-}
+FILE = Path(__file__).with_name("blocks.py")
 _TEXT = ("text", "name", "url", "regex", "color", "condition")
 _HINTS = {
     **dict.fromkeys(_TEXT, "str"),
@@ -48,37 +39,35 @@ _BOUND = ("str", "Base64", "Date", "Flag", "Integer", "Number", "Reference", "On
 _HOMES = {
     "dataclasses": ("KW_ONLY",),
     "typing": ("Literal",),
-    "chatkit.flowjson.build.actions": ("Action",),
-    "chatkit.flowjson.build.block": ("Block",),
-    "chatkit.flowjson.components": ("COMPONENTS",),
     "chatkit.flowjson.build.kinds": (
         *("Base64", "Date", "Flag", "Integer", "Items", "Map", "Number", "One", "Reference"),
     ),
-    "chatkit.flowjson.build.piece": ("Piece", "piece"),
-    "chatkit.flowjson.build.range": ("Range",),
+    "chatkit.flowjson.build.piece": ("Action", "Block", "Piece", "Range", "piece"),
 }
-_WRITTEN = "Written by `python -m chatkit.flowjson.build.classes` from the table."
+_DOC = """The classes of components; `Block.kinds` holds them by name.
+
+Written by `python -m chatkit.flowjson.build.classes` from the table.
+"""
 
 
-def source(file: str) -> str:
-    """Write one file of classes."""
-    table = import_module(f"chatkit.flowjson.components.{file}")
-    shapes = list({id(each): each for each in _with_items(getattr(table, FILES[file]))}.values())
-    names = {id(value): name for name, value in vars(table).items() if isinstance(value, Shape)}
-    classes = [_class(each, names.get(id(each), "")) for each in shapes]
+def source() -> str:
+    """Write the module of classes."""
+    shapes = list({id(each): each for each in _with_items([*COMPONENTS.values()])}.values())
+    names = {
+        id(value): name for name, value in vars(components).items() if isinstance(value, Shape)
+    }
+    classes = [_class(each, names.get(id(each), "")) for each in shapes if each is not RANGE]
     choices = {_title(each.name): each.enum for shape in shapes for each in _enums(shape)}
-    aliases = [_alias(name, values) for name, values in sorted(choices.items())]
-    body = "\n\n\n".join([*(["\n".join(aliases)] if aliases else []), *classes]) + "\n"
-    homes = _HOMES | {f"chatkit.flowjson.components.{file}": tuple(sorted(names.values()))}
-    about = (table.__doc__ or "").strip().splitlines()[0]
-    gap = "\n" if aliases else "\n\n"
-    return f'"""{about}\n\n{_WRITTEN}\n"""\n\n{_imports(homes, body)}{gap}{body}'
+    aliases = "\n".join([_alias(name, values) for name, values in sorted(choices.items())])
+    body = "\n\n\n".join([aliases, *classes]) + "\n"
+    items = sorted(name for name in names.values() if re.search(rf"\b{name}\b", body))
+    homes = _HOMES | {"chatkit.flowjson.components": tuple(sorted(["COMPONENTS", *items]))}
+    return f'"""{_DOC}"""\n\n{_imports(homes, body)}\n{body}'
 
 
 def main() -> None:
-    """Write all files of classes."""
-    for file in FILES:
-        (FOLDER / f"{file}.py").write_text(source(file), "utf-8")
+    """Write the module of classes."""
+    FILE.write_text(source(), "utf-8")
 
 
 def _with_items(shapes: Sequence[Shape]) -> Iterator[Shape]:
@@ -95,7 +84,9 @@ def _imports(homes: dict[str, tuple[str, ...]], body: str) -> str:
     for home in sorted(homes, key=lambda home: (home.startswith("chatkit"), home)):
         used = [name for name in homes[home] if re.search(rf"\b{name}\b", code)]
         if used:
-            lines.append(f"from {home} import {', '.join(used)}\n")
+            line = f"from {home} import {', '.join(used)}\n"
+            wrapped = "".join([f"    {name},\n" for name in used])
+            lines.append(line if len(line) <= 101 else f"from {home} import (\n{wrapped})\n")
     ours = next(n for n, line in enumerate(lines) if line.startswith("from chatkit"))
     return "".join([*lines[:ours], *(["\n"] if ours else []), *lines[ours:]])
 

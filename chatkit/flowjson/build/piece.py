@@ -1,11 +1,16 @@
-"""Piece: one object of a flow document as an object of Python; the base of all classes."""
+"""Piece: one object of a flow document as an object of Python: checked, read, written as JSON.
 
-from __future__ import annotations
+What all classes of the builder share: the base `Piece`, `Action` and `Block`, how they say what
+they refuse, and how the Python that builds them is written.
+"""
 
 import inspect
 import keyword
-from collections.abc import Callable, Mapping
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, field, fields
+from difflib import get_close_matches
 from types import MappingProxyType
 from typing import (
     Annotated,
@@ -21,10 +26,12 @@ from typing import (
 
 from pydantic import ConfigDict, Field, ValidationError
 from pydantic.dataclasses import dataclass
+from pydantic_core import ErrorDetails
 
-from chatkit.flowjson.build.kinds import Map, Words, shown
-from chatkit.flowjson.build.refusal import meant, refused
-from chatkit.flowjson.property import Shape
+from chatkit.errors import InputError, Problem
+from chatkit.flowjson.build.kinds import Flag, Map, Payload, Target, Words, example, shown
+from chatkit.flowjson.components import ACTIONS, SCREEN
+from chatkit.flowjson.property import Component, Property, Shape
 
 _CONFIG = ConfigDict(strict=True, extra="forbid", hide_input_in_errors=True)
 #: What pieces know of themselves for those who write and read them.
@@ -162,8 +169,6 @@ class Piece:
         return [name for name in super().__dir__() if name not in _INNER]
 
     def __repr__(self) -> str:
-        from chatkit.flowjson.build.code import expression
-
         return expression(self)
 
 
@@ -259,3 +264,422 @@ def _arguments(cls: type[Piece]) -> str:
         length = f" At most {about.length:,} characters." if about.length else ""
         parts.append(f"    {name}: {about.about}{length}{since}")
     return "\n".join([*parts, "    more: Other properties by their JSON names, unchecked."])
+
+
+_LONG = 60
+_REASONS = {
+    "bool_type": "must be True or False",
+    "dict_type": "must be a dict",
+    "float_type": "must be a number",
+    "int_type": "must be a whole number",
+    "list_type": "must be a list",
+    "missing": "is required",
+    "missing_argument": "is required",
+    "missing_positional_only_argument": "is required",
+    "string_type": "must be text",
+    "unexpected_positional_argument": "is one argument too many: name the others",
+}
+
+
+def refused(name: str, names: Sequence[str], error: ValidationError) -> InputError:
+    """Say what is wrong with each argument of a piece, all at once.
+
+    Args:
+        name: What the piece is called.
+        names: Its arguments, in their order.
+        error: What pydantic found.
+    """
+    found: dict[str, Problem] = {}
+    for detail in error.errors(include_url=False):
+        field = _field(detail["loc"], names)
+        reason = _reason(detail, field, name, names)
+        if field in found and found[field].reason != reason:  # neither this nor that
+            reason = f"{found[field].reason} or {reason.removeprefix('must be ')}"
+        found[field] = Problem(field, _value(detail), reason)
+    return InputError(f"This {name} cannot be built:", list(found.values()))
+
+
+def meant(name: str, names: Iterable[str]) -> str:
+    """Ask whether another name was meant, if one is like it."""
+    like = get_close_matches(name, names, 1)
+    return f"; did you mean {like[0]}?" if like else ""
+
+
+def _field(loc: tuple[int | str, ...], names: Sequence[str]) -> str:
+    """Name the argument, and the item of it; what follows are steps of pydantic's own."""
+    first, *rest = loc
+    if isinstance(first, int):
+        first = names[first] if first < len(names) else f"argument {first + 1}"
+    item = next((step for step in rest if isinstance(step, int)), None)
+    return first if item is None else f"{first}[{item}]"
+
+
+def _reason(detail: ErrorDetails, field: str, name: str, names: Sequence[str]) -> str:
+    if detail["type"] == "unexpected_keyword_argument":
+        return f"is no property of {name}{meant(field, names)}"
+    if detail["type"] == "literal_error":
+        return f"must be {detail['ctx']['expected']}"
+    return _REASONS.get(detail["type"], detail["msg"].removeprefix("Value error, "))
+
+
+def _value(detail: ErrorDetails) -> str:
+    """Show what was passed, if anything was."""
+    if detail["type"].startswith("missing"):
+        return ""
+    value: Any = detail["input"]
+    text = repr(value)
+    return text if len(text) <= _LONG else text[: _LONG - 1] + "…"
+
+
+class Action(Piece):
+    """What happens when a person taps or chooses.
+
+    A payload may hold inputs of the flow: `Complete({"email": email})` sends what a person
+    enters in the TextInput `email`, on whichever screen it stands.
+    """
+
+    kinds: ClassVar[dict[str, type["Action"]]] = {}
+
+    @classmethod
+    def called(cls) -> str:
+        """Say what it is."""
+        return "an action" if cls is Action else super().called()
+
+    @classmethod
+    def read(cls, raw: dict[str, Any]) -> Self | dict[str, Any]:
+        """Read the JSON of an action; an unknown one stays the dict it is."""
+        if cls is not Action:
+            return super().read(raw)
+        name = raw.get("name")
+        found = Action.kinds.get(name) if isinstance(name, str) else None
+        return found.read(raw) if found else raw  # type: ignore[return-value]
+
+    def put(self, name: str, value: Any, place: Place) -> Any:
+        """Write the value of one property; an input in a payload is written as a reference."""
+        if name != "payload" or not isinstance(value, dict):
+            return write(value, place)
+        return {key: _referred(item, place) for key, item in value.items()}
+
+
+def _referred(item: Any, place: Place) -> Any:
+    entered = getattr(item, "entered", None)
+    if entered is None:
+        return write(item, place)
+    home = place.homes.get(id(item), place.screen)
+    return f"${{form.{entered}}}" if home == place.screen else f"${{screen.{home}.form.{entered}}}"
+
+
+@piece(ACTIONS["navigate"])
+class Navigate(Action):
+    """Shows another screen, which is named by its id or by itself.
+
+    >>> Navigate("DONE").to_json()
+    {'name': 'navigate', 'next': {'type': 'screen', 'name': 'DONE'}}
+    """
+
+    says: ClassVar = {"name": "navigate"}
+    nests: ClassVar = {"next": Nest("next", "name", {"type": "screen"})}
+
+    next: Target
+    payload: Payload | None = None
+
+
+@piece(ACTIONS["complete"])
+class Complete(Action):
+    """Ends the flow and sends what was entered."""
+
+    says: ClassVar = {"name": "complete"}
+
+    payload: Payload | None = None
+
+
+@piece(ACTIONS["data_exchange"])
+class DataExchange(Action):
+    """Asks your endpoint what comes next."""
+
+    says: ClassVar = {"name": "data_exchange"}
+
+    payload: Payload | None = None
+
+
+@piece(ACTIONS["update_data"])
+class UpdateData(Action):
+    """Changes the data of the screen that is shown."""
+
+    says: ClassVar = {"name": "update_data"}
+
+    payload: Payload
+
+
+@piece(ACTIONS["open_url"])
+class OpenUrl(Action):
+    """Opens a web page."""
+
+    says: ClassVar = {"name": "open_url"}
+
+    url: str
+
+
+Action.kinds.update(
+    {each.shape.name: each for each in (Navigate, Complete, DataExchange, UpdateData, OpenUrl)}
+)
+
+
+class Block(Piece):
+    """A component of a screen: a text, an input, a picture, a button, or a container."""
+
+    shape: ClassVar[Component]
+    kinds: ClassVar[dict[str, type["Block"]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        """Know the class by its name, which is its type in JSON."""
+        super().__init_subclass__()
+        cls.says = {"type": cls.__name__}
+        Block.kinds[cls.__name__] = cls
+
+    @classmethod
+    def called(cls) -> str:
+        """Say what it is."""
+        return "a component" if cls is Block else super().called()
+
+    @classmethod
+    def read(cls, raw: dict[str, Any]) -> Self | dict[str, Any]:
+        """Read the JSON of a component; an unknown one stays the dict it is."""
+        if cls is not Block:
+            return super().read(raw)
+        kind = raw.get("type")
+        found = Block.kinds.get(kind) if isinstance(kind, str) else None
+        return found.read(raw) if found else raw  # type: ignore[return-value]
+
+    @property
+    def entered(self) -> str | None:
+        """The name under which a person's entry is known, if it is an input."""
+        return getattr(self, "name", None) if self.shape.is_input else None
+
+    def branches(self) -> Iterator[tuple[str, object]]:
+        """Yield the lists of components in it, each with its name: then, else, or a case."""
+        for name, key in self.keys.items():
+            about = self.shape.property(key)
+            value = getattr(self, name)
+            if about is None or not value:
+                continue
+            if about.kind == "components":
+                yield "" if key == "children" else key, value
+            elif about.kind == "cases":
+                yield from value.items()
+
+    def actions(self) -> Iterator[tuple[str, Action]]:
+        """Yield its actions and those of its options, each with the key it stands under."""
+        yield from _actions(self)
+
+
+def _actions(owner: Piece) -> Iterator[tuple[str, Action]]:
+    for name, key in owner.keys.items():
+        value = getattr(owner, name)
+        if isinstance(value, Action):
+            yield key, value
+        for item in value if isinstance(value, list) else ():
+            if isinstance(item, Piece) and not isinstance(item, Block):
+                yield from _actions(item)
+
+
+def walk(blocks: object) -> Iterator[Block]:
+    """Yield all components of a list, each before those in it."""
+    for block in blocks if isinstance(blocks, list) else ():
+        if isinstance(block, Block):
+            yield block
+            for _, inside in block.branches():
+                yield from walk(inside)
+
+
+RANGE = Shape(
+    "range",
+    "One value for the first day and one for the last.",
+    (
+        Property("start-date", "text", "For the first day."),
+        Property("end-date", "text", "For the last day."),
+    ),
+)
+
+
+@piece(RANGE)
+class Range(Piece):
+    """One value for the first day of a stay and one for the last.
+
+    >>> Range("Arrival", "Departure").to_json()
+    {'start-date': 'Arrival', 'end-date': 'Departure'}
+    """
+
+    start_date: str | Flag
+    end_date: str | Flag
+
+
+WIDTH = 88  # what formatters take if nobody says otherwise
+
+
+class Group(NamedTuple):
+    """Something in brackets: on one line if there is room, or else one item a line."""
+
+    head: str
+    items: "list[tuple[str, Node]]"
+    tail: str
+
+
+Node = str | Group
+
+
+def call(name: str, arguments: Iterable[Node], named: Iterable[tuple[str, Node]] = ()) -> Group:
+    """Make a call."""
+    items = [*(("", each) for each in arguments), *((f"{key}=", each) for key, each in named)]
+    return Group(f"{name}(", items, ")")
+
+
+def listing(items: Iterable[Node]) -> Group:
+    """Make a list."""
+    return Group("[", [("", each) for each in items], "]")
+
+
+def mapping(items: Iterable[tuple[str, Node]]) -> Group:
+    """Make a dict."""
+    return Group("{", [(f"{quoted(key)}: ", each) for key, each in items], "}")
+
+
+def constant(value: Any) -> Node:
+    """Write a JSON value."""
+    if isinstance(value, dict):
+        return mapping((key, constant(item)) for key, item in value.items())
+    if isinstance(value, list):
+        return listing(map(constant, value))
+    if isinstance(value, str):
+        return quoted(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return f'float("{value}")'
+    return repr(value)
+
+
+def quoted(text: str) -> str:
+    """Write a text, in double quotes unless that needs more backslashes."""
+    if '"' in text and text.count('"') > text.count("'"):
+        return "'" + repr('"' + text)[2:-1] + "'" if "'" in text else repr(text)
+    inner = repr("'" + text)  # with a single quote in it, repr decides for double quotes
+    return '"' + inner[2:-1] + '"' if inner[0] == '"' else '"' + _double(text) + '"'
+
+
+def _double(text: str) -> str:
+    """Write the inside of a text that has both kinds of quotes, for double quotes."""
+    return repr(text)[1:-1].replace("\\'", "'").replace('"', '\\"')
+
+
+def laid_out(node: Node, before: int = 0, indent: int = 0, after: int = 0) -> str:
+    """Write a node, with so many characters before it and after it on its line."""
+    if isinstance(node, str) or not node.items:
+        return flat(node)
+    line = flat(node)
+    if before + len(line) + after <= WIDTH:
+        return line
+    inner = indent + 4
+    lines = [
+        f"{' ' * inner}{key}{laid_out(item, inner + len(key), inner, 1)},\n"
+        for key, item in node.items
+    ]
+    return f"{node.head}\n{''.join(lines)}{' ' * indent}{node.tail}"
+
+
+def flat(node: Node) -> str:
+    """Write a node on one line."""
+    if isinstance(node, str):
+        return node
+    return node.head + ", ".join(key + flat(item) for key, item in node.items) + node.tail
+
+
+_LONG_TEXT = 200  # characters of a text without a blank: a picture, which gets a name of its own
+
+
+def expression(piece: Piece) -> str:
+    """Write the Python that builds one piece, long texts cut short."""
+    return laid_out(Writer(cut=True).piece(piece))
+
+
+class Writer:
+    """Writes the Python that builds pieces, and notes which names that needs."""
+
+    def __init__(self, cut: bool = False) -> None:
+        self.cut = cut
+        self.imported: set[str] = set()
+        self.pictures: dict[str, str] = {}
+
+    def piece(self, piece: Piece) -> Node:
+        """Write a piece: the call that builds it, or its JSON if its class refuses it."""
+        whole = piece.to_json()
+        if rebuilt(piece) != whole:
+            return self.json(whole)
+        keyed = {f.name for f in fields(cast(Any, piece)) if f.kw_only}
+        given = dict(self.arguments(piece))
+        last = [name for name in given if name not in keyed]
+        placed = [f.name for f in fields(cast(Any, piece)) if f.name not in keyed]
+        while placed and placed[-1] not in last:
+            placed.pop()
+        return self.called(
+            type(piece).__name__,
+            [given.pop(name, "None") for name in placed],
+            given.items(),
+        )
+
+    def arguments(self, piece: Piece) -> Iterator[tuple[str, Node]]:
+        """Write what a piece is made of."""
+        for name in [*(f.name for f in fields(cast(Any, piece)) if f.name != "more"), "more"]:
+            value = getattr(piece, name)
+            if value is None or (name == "more" and not value):
+                continue
+            if piece.shape is SCREEN and name == "data":
+                yield name, mapping((key, self.field(item)) for key, item in value.items())
+            else:
+                yield name, self.value(value)
+
+    def value(self, value: Any) -> Node:
+        """Write a value in which pieces may stand."""
+        if isinstance(value, Piece):
+            return self.piece(value)
+        if isinstance(value, list):
+            return listing(map(self.value, value))
+        if isinstance(value, dict):
+            return mapping((key, self.value(item)) for key, item in value.items())
+        return self.json(value)
+
+    def field(self, declared: Any) -> Node:
+        """Write a field of the data model: by its example if that tells all."""
+        try:
+            told = isinstance(declared, dict) and example(declared["__example__"]) == declared
+        except (KeyError, InputError):
+            told = False
+        if not told:
+            return self.json(declared)
+        return self.called("example", [self.json(declared["__example__"])])
+
+    def json(self, value: Any) -> Node:
+        """Write JSON; pictures by name."""
+        if isinstance(value, list):
+            return listing(map(self.json, value))
+        if isinstance(value, dict):
+            return mapping((key, self.json(item)) for key, item in value.items())
+        if not (isinstance(value, str) and len(value) > _LONG_TEXT and re.fullmatch(r"\S+", value)):
+            return constant(value)
+        if self.cut:
+            return quoted(f"{value[:40]}…")
+        return self.pictures.setdefault(value, f"PICTURE_{len(self.pictures) + 1}")
+
+    def called(
+        self, name: str, arguments: Iterable[Node], named: Iterable[tuple[str, Node]] = ()
+    ) -> Node:
+        """Write a call of one of our names."""
+        self.imported.add(name)
+        return call(name, arguments, named)
+
+
+def rebuilt(piece: Piece) -> dict[str, Any] | None:
+    """Build a piece once more, as its code would; None if its class refuses that."""
+    given = {name: getattr(piece, name) for name in [*piece.keys, "more"]}
+    try:
+        return type(piece)(**given).to_json()
+    except InputError:
+        return None

@@ -1,4 +1,11 @@
-"""Expressions in backticks and the conditions of If: their language, their values, their faults."""
+"""Expressions in backticks and the conditions of If: their language, their values, their faults.
+
+`parse` turns a text into steps in the order in which they are computed (operands first), so
+that neither reading nor computing recurses, however deep a stranger nests the brackets.
+`typed` computes with types, `evaluate` with values as the platform does: an empty value counts
+as nothing, a division by nothing is nothing, and results have two digits. `check` tells what is
+wrong.
+"""
 
 from __future__ import annotations
 

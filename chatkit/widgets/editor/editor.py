@@ -10,7 +10,7 @@ import ipywidgets as w
 
 from chatkit.bulk.value import cut, many, visible
 from chatkit.errors import ChatkitError, InputError
-from chatkit.flowjson.build.code import to_code
+from chatkit.flowjson.build.flow import to_code
 from chatkit.widgets import packed
 from chatkit.widgets.button import Button
 from chatkit.widgets.code import Code

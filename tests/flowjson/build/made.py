@@ -9,18 +9,16 @@ from hypothesis import strategies as st
 
 from chatkit.flowjson import Flow, Range, Screen
 from chatkit.flowjson.build import blocks
-from chatkit.flowjson.build.actions import Action
-from chatkit.flowjson.build.block import Block
-from chatkit.flowjson.build.piece import Piece, attribute
+from chatkit.flowjson.build.piece import Action, Block, Piece, attribute
 from chatkit.flowjson.components import ACTIONS, COMPONENTS
 from chatkit.flowjson.property import Property, Shape
 
 Strategy = st.SearchStrategy[Any]
 ITEMS: dict[str, type[Piece]] = {
     name: made
-    for module in (blocks.choice, blocks.tap, blocks.media)
-    for name, made in vars(module).items()
-    if isinstance(made, type) and issubclass(made, Piece) and not issubclass(made, Block)
+    for name, made in vars(blocks).items()
+    if isinstance(made, type) and issubclass(made, Piece) and made.__module__ == blocks.__name__
+    if not issubclass(made, Block)
 }
 
 words = st.text(max_size=12) | st.sampled_from(

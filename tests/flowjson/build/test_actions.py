@@ -17,7 +17,7 @@ from chatkit.flowjson import (
     TextInput,
     UpdateData,
 )
-from chatkit.flowjson.build.actions import Action
+from chatkit.flowjson.build.piece import Action
 from chatkit.flowjson.components import ACTIONS
 
 

@@ -14,7 +14,7 @@ from chatkit.flowjson import (
     TextInput,
     UpdateData,
 )
-from chatkit.flowjson.build.block import Block, walk
+from chatkit.flowjson.build.piece import Block, walk
 
 
 def test_the_type_decides_the_class() -> None:

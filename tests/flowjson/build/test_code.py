@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chatkit.flowjson import Flow, Footer, Image, Navigate, Screen, TextBody, to_code
-from chatkit.flowjson.build.code import expression
+from chatkit.flowjson.build.piece import expression
 
 SAMPLES = Path(__file__).resolve().parents[4] / "shared/samples/flows"
 

@@ -13,8 +13,7 @@ from hypothesis import given, settings
 
 from chatkit.errors import InputError
 from chatkit.flowjson import CalendarPicker, Dropdown, Footer, Navigate, Screen, TextInput
-from chatkit.flowjson.build.block import Block
-from chatkit.flowjson.build.piece import Piece, attribute
+from chatkit.flowjson.build.piece import Block, Piece, attribute
 
 
 def test_a_built_piece_is_written_in_the_order_of_the_table() -> None:

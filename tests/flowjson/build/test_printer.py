@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatkit.flowjson.build.printer import call, constant, flat, laid_out, listing, quoted
+from chatkit.flowjson.build.piece import call, constant, flat, laid_out, listing, quoted
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),

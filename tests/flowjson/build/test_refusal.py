@@ -8,7 +8,7 @@ import pytest
 
 from chatkit.errors import InputError
 from chatkit.flowjson import CalendarPicker, Dropdown, Footer, Image, Screen, TextBody, TextInput
-from chatkit.flowjson.build.refusal import meant
+from chatkit.flowjson.build.piece import meant
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from chatkit.flowjson import (
     TextInput,
     parse,
 )
-from chatkit.flowjson.build.tree import tree
+from chatkit.flowjson.build.flow import tree
 
 EVIL = "<img src=x onerror=alert(1)>"
 
