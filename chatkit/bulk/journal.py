@@ -28,7 +28,7 @@ from chatkit.bulk.lock import busy, lock
 from chatkit.errors import InputError, JournalError
 
 #: So many journals, the latest, are looked at for a run that was interrupted.
-_GLANCES = 100
+_GLANCES = 50
 
 
 def _now() -> str:
@@ -333,7 +333,8 @@ def interrupted(account: str) -> str:
     if not found or busy(folder, account):
         return ""
     latest, before = found[-1], len(found) - 1
-    more = f", as were {before} before it (chatkit.runs() lists them)" if before else ""
+    were = "were" if before > 1 else "was"
+    more = f", as {were} {before} before it (chatkit.runs() shows which)" if before else ""
     return (
         f"A run of {latest.changes:,} changes, begun on {latest.started:.10}, was interrupted"
         f"{more}: chatkit.resume({latest.run!r}) goes on with it."
