@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from chatkit.answer import printable
 from chatkit.client import Client, connect
 from chatkit.connection import Connection
-from chatkit.errors import BadAnswer, NotFound
+from chatkit.errors import BadAnswer, NotFound, steady
 from chatkit.observation import Observation, Observer, Seen
 from chatkit.profile import ServiceProfile
 
@@ -74,6 +74,7 @@ class Report:
         columns.add(msgspec.json.encode([asdict(check) for check in self.checks]))
         return columns.frame("check")
 
+    @steady
     def __repr__(self) -> str:
         width = max((len(check.check) for check in self.checks), default=0)
         lines = [printable(f"Checkup of {self.subject}")]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Self
 from chatkit import settings
 from chatkit.connection import Connection
 from chatkit.contacts import Contacts
+from chatkit.errors import SettingsError, steady
 from chatkit.flows import Flows
 from chatkit.profile import ServiceProfile
 from chatkit.progress import say
@@ -65,6 +66,11 @@ class Client:
         profile: ServiceProfile | None = None,
         deadline: float = 30.0,
     ) -> None:
+        if not isinstance(token, str | Secret):
+            kind = type(token).__name__
+            del token
+            raise SettingsError(f"The access token must be text, not {kind}.")
+        token = Secret(token)  # a traceback that prints variables must not find its text
         connection = settings.resolve(
             base_url=base_url, account_id=account_id, token=token, profile=profile
         )
@@ -110,6 +116,7 @@ class Client:
         accessor.register()
         return Plan.load(path, self.desk)
 
+    @steady
     def __repr__(self) -> str:
         where = self.connection.name or self.connection.base_url
         return f"<account {self.connection.account_id} of {where}>"

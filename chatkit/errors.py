@@ -28,12 +28,30 @@ In a notebook each shows as its message, without the forty lines of a traceback.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from functools import wraps
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from chatkit.call import Call
+
+
+def steady(method: Callable[[Any], str]) -> Callable[[Any], str]:
+    """Make a `__repr__` that never raises.
+
+    Debuggers, and tracebacks that print variables, show objects that are half made, or whose
+    database is gone: an error there would hide the one that is looked for.
+    """
+
+    @wraps(method)
+    def shown(self: Any) -> str:
+        try:
+            return method(self)
+        except Exception as error:  # noqa: BLE001  whatever it is, it is named
+            return f"<{type(self).__name__}, cannot be shown ({type(error).__name__})>"
+
+    return shown
 
 
 class ChatkitError(Exception):

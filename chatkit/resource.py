@@ -22,6 +22,7 @@ from chatkit.errors import (
     ListMoved,
     NotFound,
     NotPermitted,
+    steady,
 )
 from chatkit.listing import Listing
 from chatkit.progress import Progress
@@ -53,6 +54,7 @@ class Resource(Endpoints[R]):
         self.transport = transport
         self.snapshots = Snapshots(transport.connection.account, self.noun)
 
+    @steady
     def __repr__(self) -> str:
         return f"<{'/'.join(self.path)} of the account: .frame() shows them>"
 

@@ -59,7 +59,9 @@ class Secret:
 
     def __init__(self, text: str | Secret) -> None:
         if not isinstance(text, str | Secret):
-            raise TypeError(f"A secret is text, not {type(text).__name__}.")
+            kind = type(text).__name__
+            del text  # a traceback that prints variables must not find it here
+            raise TypeError(f"A secret is text, not {kind}.")
         self._text: str = text._text if isinstance(text, Secret) else text
 
     def reveal(self) -> str:

@@ -286,6 +286,7 @@ def _tables() -> dict[str, dict[str, Any]]:
     for name, table in tables.items():
         keys = table if isinstance(table, dict) else {name}
         if any("token" in key.lower() for key in keys):
+            del tables, table, keys  # a traceback that prints variables must not find it
             raise SettingsError(
                 f"{path} holds a token ({name}). Remove that line, make a new token, "
                 "and keep it in the keyring with `chatkit login NAME`."

@@ -1,7 +1,13 @@
 """The exceptions: drawn as they are, and each says what to do next."""
 
+import importlib
+import inspect
 import re
+from pathlib import Path
 
+import pytest
+
+import chatkit
 import chatkit.errors as errors
 from chatkit.call import Call
 
@@ -26,3 +32,29 @@ def test_a_lost_write_says_to_look_first_and_a_lost_read_does_not():
     read = errors.InDoubt(Call("GET", ("contacts",)), "reset")
     assert "read it back before you repeat it" in str(write)
     assert "read it back" not in str(read)
+
+
+SHOWN = [
+    *(name for name in chatkit.__all__ if inspect.isclass(getattr(chatkit, name))),
+    *("bulk.plan.Plan", "inbox.receiver.Receiver", "webhooks.rotation.Rotation"),
+    *("contacts.Contacts", "flows.Flows", "templates.Templates", "webhooks.Webhooks"),
+    *("templates.contents.Contents", "transport.Transport", "wire.Wire", "secret.Secret"),
+    *("inbox.store.Store", "inbox.intake.Intake", "connection.Connection", "checkup.Report"),
+]
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_no_object_that_is_half_made_raises_when_it_is_shown(name: str) -> None:
+    """A traceback that prints variables shows `self` of an `__init__` that has raised."""
+    module, _, kind = name.rpartition(".")
+    home = importlib.import_module(f"chatkit.{module}") if module else chatkit
+    one = getattr(home, kind).__new__(getattr(home, kind))
+    assert isinstance(repr(one), str) and isinstance(str(one), str)
+
+
+def test_an_inbox_whose_database_is_gone_can_be_shown(tmp_path: Path) -> None:
+    inbox = chatkit.Inbox(tmp_path / "inbox.sqlite")
+    with inbox._store._engine.begin() as connection:
+        connection.exec_driver_sql("DROP VIEW delivery_once")
+    assert repr(inbox) == "<Inbox, cannot be shown (StoreError)>"
+    inbox.close()

@@ -20,7 +20,7 @@ from chatkit.bulk.change import Change, label, plain
 from chatkit.bulk.interrupt import Interrupt
 from chatkit.bulk.journal import Header, Journal, home, run_id
 from chatkit.bulk.lock import lock
-from chatkit.errors import PlanRefused
+from chatkit.errors import PlanRefused, steady
 from chatkit.progress import Watch, say
 from chatkit.secret import Secret
 from chatkit.throttle import Throttle
@@ -125,6 +125,7 @@ class Plan:
     def __len__(self) -> int:
         return len(self.changes)
 
+    @steady
     def __repr__(self) -> str:
         return show.text(self)
 

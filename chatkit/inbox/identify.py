@@ -17,6 +17,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from chatkit.inbox.signature import SCHEMES, BadSignature, Scheme, key_of
+from chatkit.secret import Secret
 
 _ALGORITHMS: dict[int, Any] = {32: "sha256", 20: "sha1", 48: "sha384", 64: "sha512"}
 _KEYS: tuple[Any, ...] = ("ascii", "hex", "base64", "whsec")
@@ -64,7 +65,7 @@ class _Claim(NamedTuple):
     digest: bytes
 
 
-def identify_scheme(headers: Mapping[str, str], body: bytes, secret: str) -> Identified:
+def identify_scheme(headers: Mapping[str, str], body: bytes, secret: str | Secret) -> Identified:
     """Find out how one captured delivery was signed.
 
     Args:
@@ -76,6 +77,7 @@ def identify_scheme(headers: Mapping[str, str], body: bytes, secret: str) -> Ide
         BadSignature: Nothing that is in use fits: another secret, a changed body, a header
             that got lost in a proxy, or a scheme nobody has seen yet.
     """
+    secret = Secret(secret)  # a traceback that prints variables must not find its text
     pairs = [(str(name), str(value)) for name, value in headers.items()][:_MOST_HEADERS]
     claims = [claim for name, value in pairs for claim in _claims(name, value)]
     if not claims:
@@ -135,7 +137,7 @@ def _unbase64(text: str) -> bytes:
 
 
 def _fit(
-    scheme: Scheme, claim: _Claim, secret: str, body: bytes, pairs: list[tuple[str, str]]
+    scheme: Scheme, claim: _Claim, secret: Secret, body: bytes, pairs: list[tuple[str, str]]
 ) -> Identified | None:
     """Complete a scheme with the headers that make the signature right, if any do."""
     try:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
 from weakref import WeakSet
 
-from chatkit.errors import InputError
+from chatkit.errors import InputError, steady
 from chatkit.inbox.delivery import Delivery, Which
 from chatkit.inbox.events import Event, events
 from chatkit.inbox.statuses import courses
@@ -65,12 +65,17 @@ class Inbox:
         StoreError: It cannot be opened.
     """
 
-    def __init__(self, url: str | Path | None = None, *, profile: ServiceProfile | None = None):
+    def __init__(
+        self, url: str | Path | Secret | None = None, *, profile: ServiceProfile | None = None
+    ) -> None:
+        if isinstance(url, str):
+            url = Secret(url)  # a traceback that prints variables must not find a password
         self.profile = profile or ServiceProfile()
         self._store = Store(url)
         self._receivers: list[Receiver] = []
         self._readers: WeakSet[Reader] = WeakSet()
 
+    @steady
     def __repr__(self) -> str:
         count = self._store.count
         doubtful = count(Which(verified=False))
@@ -135,7 +140,9 @@ class Inbox:
         from chatkit.inbox.receiver import Receiver
 
         given = [] if secret is None else [secret] if isinstance(secret, str | Secret) else secret
-        intake = Intake(self.profile, [Secret(one) for one in given], scheme)
+        covered = [Secret(one) for one in given]
+        del secret, given  # a traceback that prints variables must not find their text
+        intake = Intake(self.profile, covered, scheme)
         receiver = Receiver(
             self._store, intake, host=host, port=port, tls=tls, unverified=unverified
         )
@@ -167,6 +174,7 @@ class Inbox:
         from chatkit.inbox.replay import replay
 
         signing = None if secret is None else Secret(secret)
+        del secret  # a traceback that prints variables must not find its text
         return replay(self.delivery(delivery), url, self.profile, signing, allow, trusting)
 
     def verify(self, *secrets: str | Secret, scheme: Scheme | None = None) -> int:
@@ -186,8 +194,10 @@ class Inbox:
         """
         from chatkit.inbox.intake import Intake
 
+        covered = [Secret(one) for one in secrets]
+        del secrets  # a traceback that prints variables must not find their text
         known = [receiver.intake for receiver in self._receivers]
-        known.append(Intake(self.profile, [Secret(one) for one in secrets], scheme))
+        known.append(Intake(self.profile, covered, scheme))
         intakes = [intake for intake in known if intake.secrets]
         if not intakes:
             raise InputError(

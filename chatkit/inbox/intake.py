@@ -53,7 +53,7 @@ class Intake:
             BadSignature: One of them cannot be used with the scheme.
         """
         for secret in secrets:
-            key_of(self.scheme, secret.reveal())
+            key_of(self.scheme, secret)
         self._secrets = tuple(secrets)
 
     @property
@@ -100,7 +100,7 @@ class Intake:
         if not self._secrets:
             return "no signing secret was given to the receiver"
         try:
-            verify(self.scheme, [s.reveal() for s in self._secrets], headers, body, now=now)
+            verify(self.scheme, self._secrets, headers, body, now=now)
         except BadSignature as error:
             return str(error)
         return ""

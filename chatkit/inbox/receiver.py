@@ -20,7 +20,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from chatkit.errors import StoreError
+from chatkit.errors import StoreError, steady
 from chatkit.inbox.authority import Authority
 from chatkit.inbox.delivery import Which
 from chatkit.inbox.intake import Intake
@@ -71,6 +71,7 @@ class Receiver:
         name = f"[{shown}]" if ":" in shown else shown
         self.url = f"{'https' if tls else 'http'}://{name}:{self._server.port}/"
 
+    @steady
     def __repr__(self) -> str:
         secrets = f"{self.intake.secrets} signing secret" + "s" * (self.intake.secrets != 1)
         what = {"keep": "kept, marked as such", "refuse": "refused"}[self._unverified]
@@ -102,8 +103,10 @@ class Receiver:
             BadSignature: One of them cannot be used.
             StoreError: The inbox cannot be read or written; the secrets are accepted.
         """
+        covered = [Secret(secret) for secret in secrets]
+        del secrets  # a traceback that prints variables must not find their text
         with self._judging:  # what is being taken was judged by the old ones, or will be by these
-            self.intake.accept([Secret(secret) for secret in secrets])
+            self.intake.accept(covered)
         self._writer.flush()
         unverified = Which(since=self._begin, verified=False, repeats=True)
         self._store.judge(self.intake.again(self._store.read(unverified)))

@@ -138,6 +138,6 @@ def _headers(
     scheme = named(profile.signature_scheme)
     given = {name.lower(): value for name, value in kept}
     message_id = given.get((scheme.id_header or "").lower()) or f"replay_{delivery.id}"
-    signed = sign(scheme, secret.reveal(), message_id, int(time.time()), delivery.body)
+    signed = sign(scheme, secret, message_id, int(time.time()), delivery.body)
     new = {name.lower() for name in signed}
     return [pair for pair in kept if pair[0].lower() not in new] + [*signed.items()]

@@ -19,6 +19,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from chatkit.secret import Secret
+
 #: More signatures than this in one header are no rotation but an attack on our time.
 _MOST_CANDIDATES = 20
 _PLACES = re.compile(r"(\{id\}|\{timestamp\}|\{body\})")
@@ -72,7 +74,7 @@ SCHEMES: Mapping[str, Scheme] = {
 
 
 def sign(
-    scheme: str | Scheme, secret: str, message_id: str, timestamp: int, body: bytes
+    scheme: str | Scheme, secret: str | Secret, message_id: str, timestamp: int, body: bytes
 ) -> dict[str, str]:
     """Sign a body: the headers to send with it.
 
@@ -86,6 +88,7 @@ def sign(
     Raises:
         BadSignature: The scheme is unknown, or the secret or the id cannot be used.
     """
+    secret = Secret(secret)  # a traceback that prints variables must not find its text
     scheme = named(scheme)
     moment = str(timestamp)
     digest = _digest(scheme, key_of(scheme, secret), _signed(scheme, message_id, moment, body))
@@ -102,7 +105,7 @@ def sign(
 
 def verify(
     scheme: str | Scheme,
-    secret: str | Sequence[str],
+    secret: str | Secret | Sequence[str | Secret],
     headers: Mapping[str, str],
     body: bytes,
     *,
@@ -124,30 +127,40 @@ def verify(
     Raises:
         BadSignature: Anything is wrong, whatever it is. No other error leaves here.
     """
+    secrets = _covered(secret)
+    del secret  # a traceback that prints variables must not find its text
     scheme = named(scheme)
-    secrets = [secret] if isinstance(secret, str) else [*secret]
-    keys = [key_of(scheme, one) for one in secrets]
-    if not keys:
+    if not secrets:
         raise BadSignature("no signing secret was given")
+    for one in secrets:
+        key_of(scheme, one)
     lower = {str(name).lower(): str(value) for name, value in headers.items()}
     parts = _parts(scheme, _header(lower, scheme.signature_header))
     message_id = _header(lower, scheme.id_header) if scheme.id_header else ""
     moment = _moment(scheme, lower, parts)
     signed = _signed(scheme, message_id, moment, body)
-    # Every candidate is compared with every secret, so that the time taken tells nothing
-    # of which one fits.
-    fits = [
-        hmac.compare_digest((scheme.prefix + _digest(scheme, key, signed)).encode(), part)
-        for key in keys
-        for part in parts
-    ]
-    if not any(fits):
+    if not _fits(scheme, secrets, signed, parts):
         raise BadSignature(f"no signature in {scheme.signature_header} fits this body and secret")
     if moment:
         age, limit = now - int(moment), scheme.tolerance if tolerance is None else tolerance
         if abs(age) > limit:
             when = f"{abs(age)} s {'old' if age > 0 else 'ahead'}"
             raise BadSignature(f"the delivery is signed rightly, but {when}; {limit} s are allowed")
+
+
+def _covered(secret: str | Secret | Sequence[str | Secret]) -> list[Secret]:
+    return [Secret(one) for one in ([secret] if isinstance(secret, str | Secret) else secret)]
+
+
+def _fits(scheme: Scheme, secrets: Sequence[Secret], signed: bytes, parts: list[bytes]) -> bool:
+    """Compare every candidate with every secret, so that the time tells nothing of which fits."""
+    digests = [_digest(scheme, key_of(scheme, secret), signed) for secret in secrets]
+    fits = [
+        hmac.compare_digest((scheme.prefix + digest).encode(), part)
+        for digest in digests
+        for part in parts
+    ]
+    return any(fits)
 
 
 def named(scheme: str | Scheme) -> Scheme:
@@ -163,26 +176,31 @@ def named(scheme: str | Scheme) -> Scheme:
     return SCHEMES[scheme]
 
 
-def key_of(scheme: Scheme, secret: str) -> bytes:
+def key_of(scheme: Scheme, secret: str | Secret) -> bytes:
     """Turn a secret into a key, as the scheme says; never guessed: all readings are possible.
 
     Raises:
         BadSignature: The secret is empty or cannot be read so.
     """
-    try:
-        if scheme.key == "hex":
-            key = bytes.fromhex(secret)
-        elif scheme.key == "ascii":
-            key = secret.encode("ascii")
-        elif scheme.key == "base64" or secret.startswith("whsec_"):
-            key = base64.b64decode(secret.removeprefix("whsec_"), validate=True)
-        else:
-            key = b""
-    except (ValueError, binascii.Error):
-        key = b""
+    key = _key(scheme, Secret(secret).reveal())
+    del secret  # a traceback that prints variables must not find its text
     if not key:  # an empty key would accept what anyone signs with it
         raise BadSignature(f"the signing secret is empty or not {scheme.key} text")
     return key
+
+
+def _key(scheme: Scheme, secret: str) -> bytes:
+    """The key that a secret is; empty when it cannot be read as the scheme says."""
+    try:
+        if scheme.key == "hex":
+            return bytes.fromhex(secret)
+        if scheme.key == "ascii":
+            return secret.encode("ascii")
+        if scheme.key == "base64" or secret.startswith("whsec_"):
+            return base64.b64decode(secret.removeprefix("whsec_"), validate=True)
+    except (ValueError, binascii.Error):
+        return b""
+    return b""
 
 
 def _parts(scheme: Scheme, header: str) -> list[bytes]:

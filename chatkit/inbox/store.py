@@ -26,6 +26,7 @@ from sqlalchemy.exc import DataError, IntegrityError, SQLAlchemyError
 from chatkit.bulk.journalfile import is_busy, make_folder, prepare
 from chatkit.errors import InputError, StoreError
 from chatkit.inbox.delivery import Delivery, Entry, Verdict, Which
+from chatkit.secret import Secret
 
 _SCHEMA = 2  # 1 had no `verified_at`
 _PAGE = 100  # deliveries that are in memory together: a body may have megabytes
@@ -72,8 +73,9 @@ class Store:
         StoreError: It cannot be opened, or another version of chatkit wrote it.
     """
 
-    def __init__(self, url: str | Path | None = None) -> None:
-        address = _address(url)
+    def __init__(self, url: str | Path | Secret | None = None) -> None:
+        address = _address(Secret(url) if isinstance(url, str) else url)
+        del url  # a traceback that prints variables must not find a password
         self.judged = 0  #: deliveries whose verdict was changed through this object
         self.shown = address.render_as_string(hide_password=True)
         self._sqlite = address.get_backend_name() == "sqlite"
@@ -255,17 +257,20 @@ class Store:
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
 
 
-def _address(url: str | Path | None) -> sa.URL:
+def _address(url: Path | Secret | None) -> sa.URL:
+    """Read where an inbox lies. Only expressions hold the text: it may have a password."""
     if url is None:
         from platformdirs import user_data_path
 
         data = os.environ.get("CHATKIT_DATA")
         folder = Path(data).expanduser() if data else user_data_path("chatkit", appauthor=False)
         url = folder / "inbox.sqlite"
-    if isinstance(url, Path) or "://" not in url:
-        return sa.URL.create("sqlite", database=str(Path(url).expanduser().absolute()))
+    if isinstance(url, Secret) and "://" not in url.reveal():
+        url = Path(url.reveal())
+    if isinstance(url, Path):
+        return sa.URL.create("sqlite", database=str(url.expanduser().absolute()))
     try:
-        address = sa.make_url(url)
+        address = sa.make_url(url.reveal())
     except (SQLAlchemyError, ValueError):
         address = sa.URL.create("unknown")  # never shown: it may hold a password
     backend = address.get_backend_name()

@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, cast
 
-from chatkit.errors import InputError
+from chatkit.errors import InputError, steady
 from chatkit.progress import say
 from chatkit.snapshot import memory, remember
 from chatkit.templates.codes import NONE, Codes, Remembered, given
@@ -51,6 +51,7 @@ class Templates(TemplateDesk):
         super().__init__(transport)
         self._remembered = Remembered(transport.connection)
 
+    @steady
     def __repr__(self) -> str:
         return '<templates of the account: templates("code").frame() shows one>'
 

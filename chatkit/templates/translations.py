@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chatkit.bulk.show import escaped
+from chatkit.errors import steady
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,6 +42,7 @@ class Translations:
         """Every text that was not taken, with what is there now, and the reason."""
         return self._returned.rejected
 
+    @steady
     def __repr__(self) -> str:
         return f"{self._returned!r}\n\n{self.plan!r}"
 

@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
-from chatkit.errors import InputError
+from chatkit.errors import InputError, steady
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -109,6 +109,7 @@ class Rotation:
             f"3. rotation.finish() plans to delete webhook {self.old_id}.",
         ]
 
+    @steady
     def __repr__(self) -> str:
         return "\n".join([f"Rotation of webhook {self.old_id}", *self._steps(), *_WARNINGS])
 

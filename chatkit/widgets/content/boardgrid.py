@@ -11,7 +11,7 @@ import ipywidgets as w
 import traitlets
 
 from chatkit.bulk.value import cut, visible
-from chatkit.errors import ChatkitError, InputError
+from chatkit.errors import ChatkitError, InputError, steady
 from chatkit.localization import language
 from chatkit.localization.board import STATES, Board, State
 from chatkit.localization.boardshow import SIGNS, heading
@@ -191,6 +191,7 @@ class BoardGrid(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         except ChatkitError as error:
             self._message.say(f"The board cannot be read again: {error}", wrong=True)
 
+    @steady
     def __repr__(self) -> str:
         return f"<board: {heading(self.board)}>"
 

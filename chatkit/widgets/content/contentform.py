@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets as w
 
 from chatkit.bulk.value import cut, visible
-from chatkit.errors import ChatkitError, InputError, PlanRefused, Problem
+from chatkit.errors import ChatkitError, InputError, PlanRefused, Problem, steady
 from chatkit.localization import language
 from chatkit.localization.audit import Audit, check
 from chatkit.localization.content import Entry
@@ -335,6 +335,7 @@ class ContentForm(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         self._button.disabled = not self.touched
         self._code.text = self.line if self.touched else ""
 
+    @steady
     def __repr__(self) -> str:
         names = [name for name, value in self.content.items() if value != self._first.get(name)]
         said = f"edited: {', '.join(names)}" if names else "nothing edited"

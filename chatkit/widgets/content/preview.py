@@ -9,7 +9,7 @@ import anywidget
 import traitlets
 
 from chatkit.bulk.value import cut
-from chatkit.errors import InputError
+from chatkit.errors import InputError, steady
 from chatkit.localization.content import Contents, entries
 from chatkit.widgets import packed
 from chatkit.widgets.content import bubble
@@ -73,6 +73,7 @@ class Preview(anywidget.AnyWidget):
         with self.hold_sync():
             self.message, self.notes = self._seen.sent(), bubble.notes(self._seen)
 
+    @steady
     def __repr__(self) -> str:
         seen = self._seen
         name = cut(f"{self._entry.template_code} {self._entry.lang_code}".strip(), 40)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets as w
 
 from chatkit.bulk.value import cut, many, visible
-from chatkit.errors import ChatkitError, InputError
+from chatkit.errors import ChatkitError, InputError, steady
 from chatkit.flowjson.build.flow import to_code
 from chatkit.widgets import packed
 from chatkit.widgets.button import Button
@@ -113,6 +113,7 @@ class Editor(Editing, w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         saving.add_class("ce-saving")
         return [bar, main, *([saving] if self._save else []), self._below]
 
+    @steady
     def __repr__(self) -> str:
         ids = [row.name for row in self._rows if row.kind == "screen"]
         names = f": {', '.join(ids)}" if ids else ""

@@ -23,6 +23,7 @@ from chatkit.errors import (
     InputError,
     Problem,
     Refused,
+    steady,
 )
 from chatkit.record import Record
 from chatkit.resource import Resource
@@ -70,6 +71,7 @@ class Form(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         self.add_class("chatkit-form")
         self._paint()
 
+    @steady
     def __repr__(self) -> str:
         if self.key is None:
             return f"<form: new {self.room.noun}>"

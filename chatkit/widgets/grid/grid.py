@@ -11,7 +11,7 @@ import traitlets
 from chatkit.bulk.plan import Refused
 from chatkit.bulk.value import many
 from chatkit.bulk.value import values as shown
-from chatkit.errors import InputError, Problem
+from chatkit.errors import InputError, Problem, steady
 from chatkit.resource import Resource
 from chatkit.widgets.grid import block, face
 from chatkit.widgets.grid.sheet import Sheet
@@ -325,6 +325,7 @@ class Grid(anywidget.AnyWidget):
 
     # --- where nothing is live ------------------------------------------------------------
 
+    @steady
     def __repr__(self) -> str:
         about, said = f"Grid of {many(self._sheet.size, self._room.noun)}", face.said(self._sheet)
         return f"{about}: {said}." if said else f"{about}."

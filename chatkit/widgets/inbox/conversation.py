@@ -8,7 +8,7 @@ from typing import Any
 import ipywidgets as w
 
 from chatkit.bulk.value import cut, many, visible
-from chatkit.errors import InputError
+from chatkit.errors import InputError, steady
 from chatkit.inbox.inbox import Inbox
 from chatkit.widgets.button import Button
 from chatkit.widgets.inbox.line import contact_of
@@ -67,6 +67,7 @@ class Conversation(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         )
         self._page.value = self._html()
 
+    @steady
     def __repr__(self) -> str:
         ours = sum(said.outbound for said in self.talk)
         return (

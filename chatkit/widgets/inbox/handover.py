@@ -7,7 +7,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from chatkit.errors import ChatkitError
+from chatkit.errors import ChatkitError, steady
 from chatkit.secret import Secret
 from chatkit.webhooks import Webhooks
 from chatkit.widgets.packed import joined
@@ -58,6 +58,7 @@ class Handover(anywidget.AnyWidget):
         if self.secret is not None:
             self._room.keep_secret(self.webhook, self.secret)
 
+    @steady
     def __repr__(self) -> str:
         waits = f"of webhook {self.webhook}, not shown" if self.secret else "none waits"
         return f"<signing secret: {waits}>"

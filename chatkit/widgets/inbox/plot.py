@@ -15,6 +15,8 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
+from chatkit.errors import steady
+
 #: Stands for the colour of the page's text until the SVG is written.
 INK = "#012345"
 #: Colours that are told apart on light and dark, also by who does not see red and green.
@@ -51,6 +53,7 @@ class Plot:
         self.title = title
         self._heads, self._rows = heads, rows
 
+    @steady
     def __repr__(self) -> str:
         lines = [self._heads, *self._rows]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]

@@ -9,7 +9,7 @@ from threading import RLock
 
 import ipywidgets as w
 
-from chatkit.errors import CallError, ChatkitError, Conflict, InDoubt, InputError
+from chatkit.errors import CallError, ChatkitError, Conflict, InDoubt, InputError, steady
 from chatkit.webhooks import Webhook, Webhooks
 from chatkit.widgets.button import Button
 from chatkit.widgets.code import Code, called
@@ -56,6 +56,7 @@ class Registering(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         self.add_class("rg-form")
         self._paint()
 
+    @steady
     def __repr__(self) -> str:
         return f"<form: new webhook, {self._used} of {self._room.most} there>"
 

@@ -11,7 +11,7 @@ import ipywidgets as w
 
 from chatkit.bulk.table import records
 from chatkit.bulk.value import cut, many
-from chatkit.errors import CallError, ChatkitError
+from chatkit.errors import CallError, ChatkitError, steady
 from chatkit.webhooks import Webhooks
 from chatkit.widgets.button import Button
 from chatkit.widgets.inbox.registering import Registering
@@ -103,6 +103,7 @@ class Registrations(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
             text = f"{error.reason}\n{error.advice}".strip()
         self._message.say(text, wrong=True)
 
+    @steady
     def __repr__(self) -> str:
         states = ", ".join(f"{row['id']} {row['health']}" for row in self.rows)
         return f"{self._said()}{': ' if states else '.'}{states}"

@@ -12,7 +12,7 @@ import anywidget
 import traitlets
 
 from chatkit.bulk.value import many, visible
-from chatkit.errors import ChatkitError, InputError
+from chatkit.errors import ChatkitError, InputError, steady
 from chatkit.inbox.delivery import Delivery
 from chatkit.inbox.events import Event, events
 from chatkit.inbox.inbox import Inbox
@@ -43,6 +43,7 @@ class Tail(anywidget.AnyWidget):
 
     _esm = joined(["inbox/tail.js"])
     _css = joined(["inbox/tail.css"])
+    _thread: threading.Thread | None = None  # here, as what is not whole is closed too
 
     kind = traitlets.Unicode().tag(sync=True)
     contact = traitlets.Unicode().tag(sync=True)
@@ -56,7 +57,6 @@ class Tail(anywidget.AnyWidget):
     first: traitlets.List[Any] = traitlets.List().tag(sync=True)
 
     def __init__(self, inbox: Inbox, *, kind: str = "", contact: str = "", limit: int = 300):
-        self._thread: threading.Thread | None = None  # first: what is not whole is closed too
         self._ending = threading.Event()
         if not 1 <= limit <= 2000:
             raise InputError("A page keeps from 1 to 2,000 rows: limit=300.")
@@ -171,8 +171,10 @@ class Tail(anywidget.AnyWidget):
 
     def _end(self) -> None:
         thread, self._thread = self._thread, None
+        if thread is None:
+            return
         self._ending.set()
-        if thread is not None and thread is not threading.current_thread():
+        if thread is not threading.current_thread():
             thread.join()
 
     # --- the page -------------------------------------------------------------------
@@ -206,6 +208,7 @@ class Tail(anywidget.AnyWidget):
         except ChatkitError as error:
             return {"id": delivery, "problem": str(error)}
 
+    @steady
     def __repr__(self) -> str:
         rows = self.rows
         doubtful = sum(not row["verified"] for row in rows)

@@ -15,7 +15,7 @@ from chatkit.bulk import show
 from chatkit.bulk.interrupt import Interrupt
 from chatkit.bulk.plan import DELETES
 from chatkit.bulk.value import many, visible
-from chatkit.errors import ChatkitError, PlanRefused
+from chatkit.errors import ChatkitError, PlanRefused, steady
 from chatkit.widgets import packed
 from chatkit.widgets.button import Button
 from chatkit.widgets.code import Code, called
@@ -78,6 +78,7 @@ class PlanView(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         self.add_class("chatkit-planview")
         self._paint()
 
+    @steady
     def __repr__(self) -> str:
         if self.result is None:
             return f"<plan view: {show.heading(self.plan)}>"

@@ -11,7 +11,7 @@ import anywidget
 import traitlets
 
 from chatkit.bulk.value import cut, many
-from chatkit.errors import InputError
+from chatkit.errors import InputError, steady
 from chatkit.flowjson.document import located
 from chatkit.frame import Columns, Kind
 from chatkit.widgets import packed
@@ -148,6 +148,7 @@ class Player(anywidget.AnyWidget):
 
     # --- where nothing is live ------------------------------------------------------------
 
+    @steady
     def __repr__(self) -> str:
         if self.problem:
             return cut(f"Player: {' '.join(self.problem.split())}", 160)

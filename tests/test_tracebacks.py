@@ -1,0 +1,149 @@
+"""Our errors keep no secret in the variables of their frames: such tracebacks are pasted."""
+
+from __future__ import annotations
+
+import secrets
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from faultserver import FaultServer, answers, says
+
+import chatkit
+from chatkit.cli import main
+from chatkit.inbox.identify import identify_scheme
+from chatkit.inbox.signature import Scheme, key_of, sign, verify
+from chatkit.secret import Secret, access_token
+from chatkit.settings import resolve
+
+MARKER = f"tok-{secrets.token_hex(16)}"
+ODD = f"{MARKER} \u00e9"  # neither a token nor a signing secret can hold this
+HEX = Scheme("X-Sign", "", "hex", "hex")
+
+
+def ours(error: BaseException) -> str:
+    """A traceback with the variables of all frames, but those of this file."""
+    shown = traceback.TracebackException.from_exception(error, capture_locals=True, compact=False)
+    chain: list[traceback.TracebackException] = []
+    one: traceback.TracebackException | None = shown
+    while one is not None:
+        chain.append(one)
+        frames = [frame for frame in one.stack if frame.filename != __file__]
+        one.stack = traceback.StackSummary.from_list(frames)
+        one = one.__cause__ or (None if one.__suppress_context__ else one.__context__)
+    assert any(frame.filename != __file__ for link in chain for frame in link.stack), "of ours"
+    return "".join(shown.format(chain=True)) + repr(error) + repr(vars(error))
+
+
+def refused(attempt: Callable[[], object]) -> str:
+    with pytest.raises(Exception) as caught:
+        attempt()
+    return ours(caught.value)
+
+
+INBOX: dict[str, Callable[[chatkit.Inbox], object]] = {
+    "serve": lambda inbox: inbox.serve(ODD),
+    "serve with several": lambda inbox: inbox.serve([MARKER, ODD]),
+    "accept": lambda inbox: inbox.serve(tls=False).accept(MARKER, ODD),
+    "verify": lambda inbox: inbox.verify(ODD),
+    "verify under a scheme": lambda inbox: inbox.verify(MARKER, scheme=HEX),
+    "replay of nothing": lambda inbox: inbox.replay(1, "http://127.0.0.1:9/", secret=MARKER),
+}
+ALONE: dict[str, Callable[[], object]] = {
+    "client with an odd token": lambda: chatkit.Client("https://a.example", 1, ODD),
+    "client with bytes": lambda: chatkit.Client("https://a.example", 1, MARKER.encode()),  # type: ignore[arg-type]
+    "client at an odd address": lambda: chatkit.Client("ftp://a.example", 1, MARKER),
+    "client of an odd account": lambda: chatkit.Client("https://a.example", "a/b", MARKER),
+    "token": lambda: access_token(ODD),
+    "no text": lambda: Secret(MARKER.encode()),  # type: ignore[arg-type]
+    "a name and an address": lambda: resolve(
+        "a", base_url="https://a.example", token=Secret(MARKER)
+    ),
+    "key": lambda: key_of(HEX, MARKER),
+    "sign": lambda: sign(HEX, MARKER, "a", 1, b"{}"),
+    "sign with an odd id": lambda: sign("standard_webhooks", MARKER, "a.b", 1, b"{}"),
+    "sign with no scheme": lambda: sign("none", MARKER, "a", 1, b"{}"),
+    "verify": lambda: verify("sha256_hex", MARKER, {"X-Hub-Signature-256": "a"}, b"{}", now=1),
+    "verify without a header": lambda: verify("sha256_hex", [MARKER], {}, b"{}", now=1),
+    "verify with an odd one": lambda: verify("sha256_hex", [MARKER, ODD], {}, b"{}", now=1),
+    "identify": lambda: identify_scheme({"X-Sign": "a" * 64}, b"{}", MARKER),
+    "identify nothing": lambda: identify_scheme({}, b"{}", MARKER),
+    "a database": lambda: chatkit.Inbox(f"postgresql://a:{MARKER}@127.0.0.1:9/none"),
+    "no database": lambda: chatkit.Inbox(f"mysql://a:{MARKER}@127.0.0.1:9/none"),
+}
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_a_secret_is_in_no_frame_of_an_error(name: str) -> None:
+    assert MARKER not in refused(ALONE[name])
+
+
+@pytest.mark.parametrize("name", INBOX)
+def test_a_signing_secret_is_in_no_frame_of_an_error_of_the_inbox(
+    name: str, tmp_path: Path
+) -> None:
+    with chatkit.Inbox(tmp_path / "inbox.sqlite") as inbox:
+        assert MARKER not in refused(lambda: INBOX[name](inbox))
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        answers(401, b'{"message":"no"}'),
+        answers(403, f"<p>{MARKER}".encode(), kind="text/html"),
+        answers(200, b"<p>hello", kind=f"text/{MARKER}"),
+        answers(200, b'{"success":true,"data":{"id":"x"}}'),
+        says(b"nonsense", end=True),
+        says(b"", end=True),
+    ],
+)
+def test_a_token_is_in_no_frame_of_an_error_of_a_call(script: object) -> None:
+    """From a resource of a client, as a person calls it."""
+    with (
+        FaultServer(script) as server,  # type: ignore[arg-type]
+        chatkit.Client(server.base_url, 1001, MARKER, deadline=0.5) as client,
+    ):
+        for attempt in (
+            lambda: client.contacts.get(17),
+            lambda: client.contacts.create(number="2025550143", country_code="+1"),
+            lambda: client.webhooks.create(url="https://a.example", events=["*"]),
+            client.flows.frame,
+        ):
+            assert MARKER not in refused(attempt)
+
+
+def test_a_token_in_the_environment_or_in_a_file_is_in_no_frame(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "connections.toml"
+    monkeypatch.setenv("CHATKIT_CONFIG", str(file))
+    monkeypatch.setenv("CHATKIT_TOKEN", ODD)
+    assert MARKER not in refused(chatkit.connect)
+    monkeypatch.setenv("CHATKIT_TOKEN", MARKER)
+    assert MARKER not in refused(chatkit.connect), "half a configuration"
+    monkeypatch.delenv("CHATKIT_TOKEN")
+    for text in (f'[shop]\ntoken = "{MARKER}"', f'token = "{MARKER}"', f"[shop\n{MARKER}"):
+        file.write_text(text, encoding="utf-8")
+        assert MARKER not in refused(lambda: chatkit.connect("shop"))
+
+
+def test_login_says_nothing_of_a_token(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import io
+
+    monkeypatch.setattr("sys.stdin", io.StringIO(ODD))
+    about = ["--base-url", "https://a.example", "--account-id", "1", "--token-stdin"]
+    assert main(["login", "shop", *about]) != 0
+    said = capsys.readouterr()
+    assert MARKER not in said.out + said.err
+
+
+def test_a_sandbox_keeps_no_token_in_the_frames_of_its_errors() -> None:
+    with chatkit.Sandbox(seed="empty") as sandbox:
+        told = refused(lambda: sandbox.make_token("Chat Nothing, View"))
+        told += refused(lambda: sandbox.play("nothing"))
+        told += refused(lambda: sandbox.allow("ftp://a"))
+        for token in (sandbox.token, sandbox.admin_token):
+            assert token not in told
