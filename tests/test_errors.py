@@ -58,3 +58,17 @@ def test_an_inbox_whose_database_is_gone_can_be_shown(tmp_path: Path) -> None:
         connection.exec_driver_sql("DROP VIEW delivery_once")
     assert repr(inbox) == "<Inbox, cannot be shown (StoreError)>"
     inbox.close()
+
+
+def test_a_notebook_shows_an_error_as_its_message_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    """Through IPython itself, which asks the error how it is shown."""
+    from IPython.core.interactiveshell import InteractiveShell
+
+    shell = InteractiveShell()
+    source = "from chatkit.call import Call\nCall('GET', ('contacts', '..'))"
+    assert shell.run_cell(source, store_history=False).error_in_exec is not None
+    said = capsys.readouterr()
+    assert (said.out + said.err).strip().splitlines() == [
+        "InputError: This cannot be part of an address:",
+        "  key = '..': would change the path",
+    ]

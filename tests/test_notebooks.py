@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+import chatkit.errors as errors
+
 ROOT = Path(__file__).parents[1]
 PATHS = sorted(ROOT.glob("notebooks/*.ipynb"))
 
@@ -83,6 +85,17 @@ def test_it_makes_one_deliberate_mistake_and_shows_what_happens(notebook: Notebo
     raised = [c for c in notebook.code if any(o["output_type"] == "error" for o in c["outputs"])]
     assert len(tagged) == 1
     assert raised == tagged
+
+
+def test_the_mistake_shows_its_message_and_not_a_line_of_a_traceback(notebook: Notebook) -> None:
+    """nbval compares neither the names nor the texts of errors."""
+    (error,) = [o for c in notebook.code for o in c["outputs"] if o["output_type"] == "error"]
+    assert issubclass(getattr(errors, error["ename"]), errors.ChatkitError)
+    assert error["traceback"] == [f"{error['ename']}: {error['evalue']}"]
+    head, *places = error["evalue"].split("\n")
+    assert head and 1 <= len(places) <= 12, "what happened, then each place and why"
+    assert all(re.match(r"  \S.*: \S", place) for place in places)
+    assert not re.search(r"\x1b|Traceback|File |-->|\.py\b", error["evalue"])
 
 
 def test_its_outputs_are_kept_and_none_is_excused_from_the_comparison(notebook: Notebook) -> None:

@@ -44,6 +44,11 @@ def frame(rows: Iterable[Row], columns: Mapping[str, Kind], key: str) -> pd.Data
     return gathered.frame(key)
 
 
+def _label(event: Event) -> str:
+    """Name an event: its delivery, and its place in it. With a dot it would look like 1.0."""
+    return f"{event.delivery}-{event.place}"
+
+
 def _came(event: Event) -> Row:
     return {
         "delivery": event.delivery,
@@ -78,7 +83,7 @@ def _messages_in(events: Iterable[Event]) -> Iterator[Event]:
 def _everything(events: Iterable[Event]) -> Iterator[Row]:
     for event in events:
         yield {
-            "event": f"{event.delivery}.{event.place}",
+            "event": _label(event),
             **_came(event),
             "kind": event.kind,
             "family": event.family,
@@ -152,7 +157,7 @@ def _templates(events: Iterable[Event]) -> Iterator[Row]:
             continue
         language = text(event.fields.get("message_template_language"))
         yield {
-            "event": f"{event.delivery}.{event.place}",
+            "event": _label(event),
             "template_name": text(event.fields.get("message_template_name")),
             "lang_code": language.replace("-", "_") if language else None,
             "template_id": text(event.fields.get("message_template_id")),

@@ -198,3 +198,18 @@ ROWS = {
     **{"frame": 161, "messages": 61, "reactions": 2, "media": 14, "templates": 12},
     **{"answers": 3, "statuses": 6},
 }
+
+
+def test_no_index_looks_like_a_decimal() -> None:
+    """An event was called 1.0, and the frame of statuses of nobody has whole numbers too."""
+    found = events(change("messages", value(messages=[message(1), message(2)])))
+    assert [*table("frame", found).index] == ["1-0", "1-1"]
+    columns = {"delivery": "Int64"}
+    for name in ("frame", "messages", "reactions", "media", "templates"):
+        for rows in (found, []):
+            frame = table(name, rows)
+            assert {n: str(frame[n].dtype) for n in columns} == columns
+            assert frame.index.dtype == "str" and frame.index.name == frames.TABLES[name].key
+    raw = frames.raw([])
+    assert raw.index.dtype == frames.raw([delivery(b"{}")]).index.dtype == "int64"
+    assert str(frames.statuses({})["delivery"].dtype) == "Int64"
