@@ -17,9 +17,7 @@ import hmac
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
-
-from chatkit.secret import Secret
+from typing import Literal, Protocol
 
 #: More signatures than this in one header are no rotation but an attack on our time.
 _MOST_CANDIDATES = 20
@@ -28,6 +26,25 @@ _PLACES = re.compile(r"(\{id\}|\{timestamp\}|\{body\})")
 
 class BadSignature(ValueError):
     """A delivery is not what it says: its signature is missing, wrong, too old or too new."""
+
+
+class Revealing(Protocol):
+    """A secret that never shows itself, such as `chatkit.secret.Secret`."""
+
+    def reveal(self) -> str:
+        """Return the text itself."""
+
+
+class _Covered:
+    """A secret in a variable that a traceback shows without its text."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, secret: str | Revealing) -> None:
+        self._text = secret if isinstance(secret, str) else secret.reveal()
+
+    def reveal(self) -> str:
+        return self._text
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +91,7 @@ SCHEMES: Mapping[str, Scheme] = {
 
 
 def sign(
-    scheme: str | Scheme, secret: str | Secret, message_id: str, timestamp: int, body: bytes
+    scheme: str | Scheme, secret: str | Revealing, message_id: str, timestamp: int, body: bytes
 ) -> dict[str, str]:
     """Sign a body: the headers to send with it.
 
@@ -88,7 +105,7 @@ def sign(
     Raises:
         BadSignature: The scheme is unknown, or the secret or the id cannot be used.
     """
-    secret = Secret(secret)  # a traceback that prints variables must not find its text
+    secret = _Covered(secret)  # a traceback that prints variables must not find its text
     scheme = named(scheme)
     moment = str(timestamp)
     digest = _digest(scheme, key_of(scheme, secret), _signed(scheme, message_id, moment, body))
@@ -105,7 +122,7 @@ def sign(
 
 def verify(
     scheme: str | Scheme,
-    secret: str | Secret | Sequence[str | Secret],
+    secret: str | Revealing | Sequence[str | Revealing],
     headers: Mapping[str, str],
     body: bytes,
     *,
@@ -148,11 +165,14 @@ def verify(
             raise BadSignature(f"the delivery is signed rightly, but {when}; {limit} s are allowed")
 
 
-def _covered(secret: str | Secret | Sequence[str | Secret]) -> list[Secret]:
-    return [Secret(one) for one in ([secret] if isinstance(secret, str | Secret) else secret)]
+def _covered(secret: str | Revealing | Sequence[str | Revealing]) -> list[_Covered]:
+    return [
+        _Covered(one)
+        for one in ([secret] if isinstance(secret, str) or hasattr(secret, "reveal") else secret)
+    ]
 
 
-def _fits(scheme: Scheme, secrets: Sequence[Secret], signed: bytes, parts: list[bytes]) -> bool:
+def _fits(scheme: Scheme, secrets: Sequence[_Covered], signed: bytes, parts: list[bytes]) -> bool:
     """Compare every candidate with every secret, so that the time tells nothing of which fits."""
     digests = [_digest(scheme, key_of(scheme, secret), signed) for secret in secrets]
     fits = [
@@ -176,13 +196,13 @@ def named(scheme: str | Scheme) -> Scheme:
     return SCHEMES[scheme]
 
 
-def key_of(scheme: Scheme, secret: str | Secret) -> bytes:
+def key_of(scheme: Scheme, secret: str | Revealing) -> bytes:
     """Turn a secret into a key, as the scheme says; never guessed: all readings are possible.
 
     Raises:
         BadSignature: The secret is empty or cannot be read so.
     """
-    key = _key(scheme, Secret(secret).reveal())
+    key = _key(scheme, _Covered(secret).reveal())
     del secret  # a traceback that prints variables must not find its text
     if not key:  # an empty key would accept what anyone signs with it
         raise BadSignature(f"the signing secret is empty or not {scheme.key} text")
