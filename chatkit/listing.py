@@ -1,21 +1,29 @@
-"""Listing: reads every page of a list, and notices when the list moves meanwhile."""
+"""Listing: reads every page of a list, and notices when the list moves meanwhile.
+
+How far a list goes is told by its pagination. Where that is missing, or its figures are
+smaller than what has come already, pages are read until one has nothing new. What cannot
+be read to its end is an error: part of a list is never taken for the whole.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import Protocol, cast
 
-from msgspec import Raw
+import msgspec
+from msgspec import UNSET, Raw, UnsetType
 
 from chatkit.answer import Envelope, Pagination
 from chatkit.call import Call
-from chatkit.errors import Fault, NotFound, Refused
+from chatkit.errors import BadAnswer, Fault, NotFound, Refused
 
 #: So many pages without anything new, one after the other, are the end. As many are in
 #: flight anyway, so looking past a page that is empty costs nothing.
 _PATIENCE = 8
+#: A list without pagination that has not ended after so many pages never will.
+_MOST_PAGES = 100_000
 #: How far pages may run ahead of one that is slow: they wait in memory until it is there.
 _AHEAD = 100
 
@@ -32,18 +40,29 @@ class Sender(Protocol):
         """Send many calls at once; yield what came back of each."""
 
 
+#: What msgspec says of a text that is no JSON or of another shape, or is nested too deep.
+_BROKEN = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
+
+class _Row(msgspec.Struct):
+    """What tells a row from another: its id, where it has one."""
+
+    id: Raw | UnsetType = UNSET
+
+
 class Listing:
     """All pages of one list, taken in their order while several are in flight.
 
     Each page tells how many there are, and may be wrong or change its mind. Whichever of
     its figures promises more is followed, reading always ends, and `moved` tells what was
-    odd.
+    odd. A page that tells nothing is followed by the next one, until one has nothing new.
 
     Args:
         transport: Sends the calls.
         call: Makes the call for a page number.
         add: Takes the data of a page and returns how many rows it has.
         first: The number of the first page.
+        refuses: Whether the service refuses a page after the last, as its profile says.
     """
 
     def __init__(
@@ -53,8 +72,10 @@ class Listing:
         add: Callable[[Raw], int],
         *,
         first: int,
+        refuses: bool = False,
     ) -> None:
         self.rows = 0
+        self._refuses = refuses
         self._transport = transport
         self._call = call
         self._add = add
@@ -81,26 +102,93 @@ class Listing:
         return odd
 
     def read(self) -> Iterator[int]:
-        """Read all pages; yield how many rows each one had."""
+        """Read all pages; yield how many rows each one had.
+
+        Raises:
+            BadAnswer: The list goes on, and there is no way to read on; or it never ends.
+        """
         call = self._call(self._first)
         envelope = self._transport.send(call)
-        rows = self._take(envelope)
-        if envelope.pagination is None and rows and rows == call.query.get("pageSize"):
-            self._odd["it does not tell how many pages it has: only the first was read"] += 1
-        yield rows
+        yield self._take(envelope)
+        if "page" not in call.query:
+            refuse_part(call, envelope, self.rows)
+            return
         while self._due <= self._last:
             yield from self._rest()
+        if self.rows > max([0, *self._totals]):
+            yield from self._unannounced(call)
 
     def _rest(self) -> Iterator[int]:
+        for answer in self._answers(self._calls()):
+            if self._due > self._last:
+                return
+            yield self._take(answer)
+
+    def _unannounced(self, call: Call) -> Iterator[int]:
+        """Read on where nothing tells how far the list goes, until a page has nothing new."""
+        size = int(call.query["pageSize"])
+        known = _keys(self._previous)
+        last = len(known)
+        ahead = _PATIENCE if last >= size else 1
+        while self._due - self._first < _MOST_PAGES:
+            pages = range(self._due, self._due + ahead)
+            for answer in self._answers(map(self._call, pages)):
+                if isinstance(answer, Refused):
+                    self._refuse_break(answer, last)
+                    return
+                keys = _keys(data := bytes(answer.data))
+                if keys <= known:
+                    if keys and self._due == self._first + 1 and last >= size:
+                        raise BadAnswer(
+                            call,
+                            f"the list has no pagination, and its second page of {size} rows is "
+                            f"the first one again: what follows these {size} cannot be read",
+                        )
+                    return
+                known |= keys
+                last = len(keys)
+                self._previous = data
+                if answer.pagination:
+                    self._totals.append(answer.pagination.total_count)
+                self._due += 1
+                self.rows += (rows := self._add(answer.data))
+                self._largest = max(self._largest, rows)
+                yield rows
+            ahead = min(2 * ahead, _AHEAD)
+        raise BadAnswer(
+            call, f"the list has no pagination, and had not ended after {_MOST_PAGES:,} pages"
+        )
+
+    def _refuse_break(self, answer: Refused, last: int) -> None:
+        """Tell the end of a list from a page in its middle that is refused.
+
+        A page after the last is not found, or is refused where the profile says so. Some
+        services also refuse pages that are far down.
+
+        Raises:
+            BadAnswer: The page before was full, and nothing says that the list ends there.
+        """
+        part = last < self._largest or self._due == self._first + 1
+        if part or self._totals or self._refuses or type(answer) is NotFound:
+            return
+        raise BadAnswer(
+            answer.call,
+            f"the list has no pagination, and after {self.rows} rows its next page was refused "
+            f"({answer.reason}): that may be its end or not. If this service refuses a page "
+            "after the last, set page_past_end='refuse' in the profile",
+        )
+
+    def _answers(self, calls: Iterable[Call]) -> Iterator[Envelope | Refused]:
+        """Send the calls for pages from the one that is due; yield their answers in order."""
         waiting: dict[int, Envelope | Refused] = {}
-        with closing(self._transport.send_all(self._calls())) as outcomes:
+        due = self._due
+        with closing(self._transport.send_all(calls)) as outcomes:
             for outcome in outcomes:
                 call, answer = _apart(outcome)
                 waiting[int(call.query["page"])] = answer
-                while self._due in waiting and self._due <= self._last:
-                    yield self._take(waiting.pop(self._due))
-                if self._due > self._last:
-                    return
+                while due in waiting:
+                    yield waiting.pop(due)
+                    due += 1
 
     def _calls(self) -> Iterator[Call]:
         page = self._due
@@ -141,6 +229,32 @@ class Listing:
         if last > self._limit:
             self._odd["it grew faster than it could be read"] = 1
         self._last = min(last, self._limit)
+
+
+def refuse_part(call: Call, envelope: Envelope, rows: int) -> None:
+    """Refuse a part of a list that has no pages in the API document.
+
+    Raises:
+        BadAnswer: Its pagination says that there are more rows than came.
+    """
+    if envelope.pagination and envelope.pagination.total_count > rows:
+        raise BadAnswer(
+            call,
+            f"only {rows} of {envelope.pagination.total_count} rows came: the service cuts this "
+            "list into pages, which the API document does not know",
+        )
+
+
+def _keys(data: bytes) -> set[bytes]:
+    """Read what tells the rows of a page apart: their ids, or else the rows themselves."""
+    with suppress(*_BROKEN):
+        return {
+            b"" if row.id is UNSET else bytes(row.id)
+            for row in msgspec.json.decode(data, type=list[_Row])
+        }
+    with suppress(*_BROKEN):
+        return set(map(bytes, msgspec.json.decode(data, type=list[Raw])))
+    return {data}  # no list at all: who takes the rows says so
 
 
 def _apart(outcome: tuple[Call, Envelope] | Fault) -> tuple[Call, Envelope | Refused]:

@@ -129,6 +129,7 @@ class Resource(Endpoints[R]):
             lambda page: self.list_call(page, filters),
             columns.add,
             first=self.profile.page_base,
+            refuses=self.profile.page_past_end == "refuse",
         )
         try:
             with Progress(f"{self.noun}s") as progress:

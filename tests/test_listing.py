@@ -4,6 +4,7 @@ import json
 import random
 import re
 from collections.abc import Callable, Generator, Iterable
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -38,6 +39,7 @@ class Service:
     ) -> None:
         self.page, self.size, self.paged = page, size, paged
         self.asked: list[int] = []
+        self.told = 0  #: the largest total that it told
         self._chance = random.Random(seed)
 
     def send(self, call: Call) -> Envelope:
@@ -65,6 +67,7 @@ class Service:
         if isinstance(page, type):
             return page(call, "404 no such page", status=404)
         ids, total, pages = page
+        self.told = max(self.told, total if self.paged else 10**12)
         return Envelope(
             success=True,
             data=Raw(json.dumps(ids).encode()),
@@ -90,7 +93,7 @@ def test_a_page_past_the_end_that_fails_does_not_break_the_list() -> None:
     assert ids == full
 
 
-def read(service: Service, first: int = 1) -> tuple[Listing, list[int]]:
+def read(service: Service, first: int = 1, *, refuses: bool = False) -> tuple[Listing, list[int]]:
     """Read the whole list; the ids that it gave."""
     ids: list[int] = []
 
@@ -102,9 +105,12 @@ def read(service: Service, first: int = 1) -> tuple[Listing, list[int]]:
     def call(page: int) -> Call:
         return Call("GET", ("contacts",), {"page": page, "pageSize": SIZE})
 
-    listing = Listing(service, call, add, first=first)  # type: ignore[arg-type]
+    listing = Listing(service, call, add, first=first, refuses=refuses)  # type: ignore[arg-type]
     assert sum(listing.read()) == listing.rows == len(ids)
-    assert len(service.asked) == len(set(service.asked)), "a page was asked for twice"
+    twice = len(service.asked) - len(set(service.asked))
+    if service.told >= listing.rows:  # else pages that were let go on the way are read after all
+        assert not twice, "a page was asked for twice"
+    assert twice <= FLYING + AHEAD
     return listing, ids
 
 
@@ -136,16 +142,109 @@ def test_a_quiet_list_is_read_once_and_nothing_is_odd(count, first, least):
     assert sorted(service.asked) == list(range(first, first + max(1, pages)))
 
 
-def test_a_list_without_pages_is_one_answer():
+# --- lists that do not tell how many pages they have ------------------------------------------
+
+
+@pytest.mark.parametrize("count", [0, 1, SIZE - 1, SIZE, SIZE + 1, 2 * SIZE, 250, 995])
+@pytest.mark.parametrize("first", [1, 0])
+def test_a_list_that_tells_nothing_of_its_pages_is_read_to_its_end(count, first):
+    service = Service(lambda number: (cut(count, number, first), 0, 0), paged=False)
+    listing, ids = read(service, first)
+    assert ids == list(range(count))
+    assert (listing.moved, listing.total) == ([], None)
+    assert len(service.asked) <= 2 * (count // SIZE) + 1 + FLYING
+
+
+def test_a_short_list_that_tells_nothing_of_its_pages_is_two_calls():
     service = honest(SIZE - 1, paged=False)
-    listing, ids = read(service)
-    assert (len(ids), listing.moved, listing.total, service.asked) == (SIZE - 1, [], None, [1])
+    read(service)
+    assert service.asked == [1, 2]
 
 
-def test_a_full_page_that_tells_nothing_of_others_is_odd():
-    listing, ids = read(honest(25, paged=False))
-    assert len(ids) == SIZE
-    assert listing.moved == ["it does not tell how many pages it has: only the first was read"]
+def test_a_full_page_that_comes_again_for_ever_is_an_error_not_a_part_of_the_list():
+    service = Service(lambda number: (list(range(SIZE)), 0, 0), paged=False)
+    with pytest.raises(chatkit.BadAnswer, match="second page of 10 rows is the first one again"):
+        read(service)
+
+
+def test_new_rows_for_ever_without_pagination_are_an_error(monkeypatch):
+    monkeypatch.setattr(listings, "_MOST_PAGES", 200)
+    service = Service(lambda number: ([number], 0, 0), paged=False)
+    with pytest.raises(chatkit.BadAnswer, match="had not ended after 200 pages"):
+        read(service)
+    assert len(service.asked) < 200 + AHEAD
+
+
+def test_a_refusal_in_the_middle_of_full_pages_is_an_error_that_says_what_to_set():
+    service = Service(
+        lambda number: (cut(1000, number), 0, 0) if number < 5 else Refused, paged=False
+    )
+    with pytest.raises(chatkit.BadAnswer, match=r"after 40 rows .* page_past_end='refuse'"):
+        read(service)
+    service.asked.clear()
+    assert len(read(service, refuses=True)[1]) == 40
+
+
+def test_a_list_that_has_no_pages_is_one_answer_and_never_a_part_of_it():
+    def whole(total):
+        told = Pagination(1, SIZE, total, 3) if total else None
+        rows = Raw(json.dumps(list(range(SIZE))).encode())
+        sender = SimpleNamespace(send=lambda call: Envelope(True, data=rows, pagination=told))
+        listing = Listing(sender, lambda page: Call("GET", ("webhooks",)), added, first=1)
+        return list(listing.read())
+
+    def added(data):
+        return len(json.loads(bytes(data)))
+
+    assert whole(None) == whole(SIZE) == [SIZE]
+    with pytest.raises(chatkit.BadAnswer, match="only 10 of 25 rows came"):
+        whole(25)
+
+
+@given(
+    count=st.integers(0, 130),
+    cap=st.integers(1, SIZE),
+    told=st.sampled_from(["right", "absent", "pages wrong", "total wrong", "less than came"]),
+    wrong=st.integers(-3, 40) | st.just(10**12),
+    size=st.integers(-1, 100),
+    end=st.sampled_from(["empty", "refused", "not found", "last again"]),
+    first=st.sampled_from([0, 1]),
+    refuses=st.booleans(),
+)
+def test_every_row_of_a_list_is_read_or_it_is_an_error(
+    count, cap, told, wrong, size, end, first, refuses
+):
+    """However long the list, whatever the service makes of the size asked for and tells of it."""
+    pages = -(-count // cap)
+
+    def page(number):
+        at = number - first
+        if at >= max(1, pages):
+            if end in ("refused", "not found"):
+                return Refused if end == "refused" else NotFound
+            at = at if end == "empty" else max(0, pages - 1)
+        rows = list(range(count))[at * cap : (at + 1) * cap]
+        said = {
+            "pages wrong": (count, wrong),
+            "total wrong": (wrong, pages),
+            "less than came": (len(rows) - 1, min(wrong, 1)),
+        }
+        return rows, *said.get(told, (count, pages))
+
+    service = Service(page, size=size, paged=told != "absent", seed=count)
+    try:
+        _, ids = read(service, first, refuses=refuses)
+    except chatkit.BadAnswer:
+        assert count % cap == 0
+        if end == "last again":
+            assert told in ("absent", "less than came")
+            assert count == cap == SIZE
+        else:
+            assert (told, end, refuses) == ("absent", "refused", False)
+            assert pages > 1
+    else:
+        assert ids == list(range(count))
+        assert len(service.asked) <= 2 * (pages + SIZE) + AHEAD
 
 
 def test_a_later_page_need_not_tell():
@@ -355,7 +454,10 @@ def test_whatever_a_service_says_reading_ends_and_skips_nothing(begin, pages, af
     assert ids == list(range(len(ids)))
     rows, total, last = begin
     promised = max(1, last, 1 + -(-(total - rows) // max(1, rows)))
-    assert len(service.asked) <= min(2 * promised + 8, len(answers) + 8 + AHEAD)
+    told = max([said[1] for said in [begin, *pages] if said is not Refused])
+    most = len(answers) + 8 + AHEAD
+    bound = 2 * most if len(ids) > told else min(2 * promised + 8, most)
+    assert len(service.asked) <= bound
 
 
 # --- over HTTP, as a person meets it --------------------------------------------------------

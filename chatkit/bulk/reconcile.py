@@ -302,8 +302,11 @@ class Search:
                 continue
             call, envelope = outcome
             with suppress(BadAnswer):
-                self._sort(endpoints.many(call, envelope.data), found)
-                if not envelope.pagination or envelope.pagination.total_pages <= 1:
+                records = endpoints.many(call, envelope.data)
+                self._sort(records, found)
+                told = envelope.pagination
+                whole = told is not None and told.total_count <= len(records)
+                if whole or not (endpoints.paged and records):  # else other pages may have more
                     sure.add(calls[id(call)][1])
         return sure
 
@@ -322,7 +325,13 @@ class Search:
             keys.update(getattr(record, endpoints.key) for record in records)
             return len(records)
 
-        listing = Listing(self._asker, endpoints.list_call, add, first=endpoints.profile.page_base)
+        listing = Listing(
+            self._asker,
+            endpoints.list_call,
+            add,
+            first=endpoints.profile.page_base,
+            refuses=endpoints.profile.page_past_end == "refuse",
+        )
         for _ in listing.read():
             pass
         return not listing.moved and listing.total in (None, len(keys))

@@ -16,6 +16,7 @@ from chatkit.bulk.value import visible
 from chatkit.call import Call
 from chatkit.errors import BadAnswer, Fault, ListMoved, NotFound
 from chatkit.frame import Columns, WrongRows, kinds, repeated, without_repeats
+from chatkit.listing import refuse_part
 from chatkit.progress import Progress
 from chatkit.templates.contents import Content, ContentBody, Contents
 
@@ -54,7 +55,7 @@ class Reading:
         """Read them; `full` reads each content on its own as well.
 
         Raises:
-            BadAnswer: A list is not as documented.
+            BadAnswer: A list is not as documented, or only a part of it came.
         """
         columns = Columns(kinds(Content, Content.listed))
         counts = []
@@ -69,6 +70,7 @@ class Reading:
                         self.absent.append(str(room.code))
                         continue
                     counts[-1] = columns.add(answer.data)
+                    refuse_part(room.list_call(), answer, counts[-1])
                     if not counts[-1]:
                         self.empty.append(str(room.code))
             found = columns.frame(LANG)
