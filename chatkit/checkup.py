@@ -159,7 +159,7 @@ def _checks(connection: Connection, observer: Observer) -> Iterator[Check]:
         for operation in _WRITES[group]:
             yield Check(f"{group}, {operation}", "unknown", "cannot be tried without a write")
     yield _webhooks(views["Chat Detail"])
-    observations = list(observer.points(contacts, views["Chat Flows"]))
+    observations = list(observer.points(contacts, views["Chat Flows"], views["Chat Detail"]))
     denied = {s.answer.status for s in views.values() if s.answer} & {401, 403}
     if accepted and len(denied) == 1:
         observations.append(Observation("forbidden_status", "a list is refused", denied.pop()))

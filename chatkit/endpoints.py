@@ -195,9 +195,12 @@ class Endpoints(Generic[R]):
         try:
             return cast(list[R], self._many.validate_json(bytes(data)))
         except ValidationError as error:
+            found = error.errors(include_url=False, include_input=False)
+            whose = _keys(self.key, data)
             odd = "; ".join(
                 f"{'.'.join(map(str, e['loc'][1:])) or 'data'}: {e['msg']}"
-                for e in error.errors(include_url=False, include_input=False)
+                f"{whose.get(e['loc'][0], '') if e['loc'] else ''}"
+                for e in found
             )
             raise BadAnswer(call, f"the {self.noun} is not as documented: {odd}") from None
 
@@ -319,6 +322,21 @@ class Endpoints(Generic[R]):
         if hidden:
             return "never", f"the service does not show what {' and '.join(hidden)} held"
         return "exactly", ""
+
+
+def _keys(name: str, data: msgspec.Raw) -> dict[int | str, str]:
+    """Tell which record of a list each place means, for messages; nothing of a single one."""
+    try:
+        rows = msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return {}
+    if not isinstance(rows, list) or len(rows) < 2:
+        return {}
+    return {
+        place: f" ({name} {row[name]!r:.60})"
+        for place, row in enumerate(rows)
+        if isinstance(row, dict) and isinstance(row.get(name), int | str)
+    }
 
 
 def _joined(fields: Mapping[str, Any], names: Iterable[str]) -> str | None:

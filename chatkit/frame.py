@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import chain, repeat
 from types import NoneType, UnionType
-from typing import Any, Literal, NamedTuple, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
 import msgspec
 import numpy as np
@@ -26,9 +26,11 @@ from msgspec.json import decode, encode
 from msgspec.structs import astuple
 from pydantic import BaseModel
 
+from chatkit.record import Document, Moment, document, moment
 from chatkit.secret import SECRET, hidden
 
-Kind = Literal["number", "text", "flag", "time", "json"]
+#: What a column holds; a moment is a time, and a document is JSON, in forms that are not shown.
+Kind = Literal["number", "text", "flag", "time", "moment", "json", "document"]
 
 #: Rows that become one chunk of the columns: enough to be quick, and still in the cache.
 _CHUNK = 2000
@@ -39,6 +41,8 @@ _MEMORY = pa.system_memory_pool()
 #: Names that msgspec cannot look for in JSON: a page that has one is read the slow way.
 _ODD_NAME = re.compile(r'[\x00-\x1f"\\]')
 
+#: Kinds that stay JSON text until the end, and are Python objects then.
+_NESTED: tuple[Kind, ...] = ("json", "document")
 #: What msgspec says of a text that is no JSON, and of one that is nested too deep.
 _BROKEN = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 #: What Arrow and Python say of a value that is of another type.
@@ -49,8 +53,9 @@ class WrongRows(ValueError):
     """Rows that are not as documented: which row (the first is 0), which field, what is there."""
 
 
-def _wrong(row: int, field: str, kind: Kind, found: object) -> WrongRows:
-    return WrongRows(f"row {row}, field {field}: expected {_STORED[kind].said}, got {found!r:.60}")
+def _wrong(row: int, field: str, kind: Kind, found: object, whose: str = "") -> WrongRows:
+    said = f"row {row}, field {field}: expected {_STORED[kind].said}, got {found!r:.60}"
+    return WrongRows(f"{said} ({whose})" if whose else said)
 
 
 # --- kinds of columns -------------------------------------------------------------------
@@ -61,12 +66,19 @@ def kinds(record: type[BaseModel], names: Iterable[str]) -> dict[str, Kind]:
     return {name: _kind(record.model_fields[name].annotation) for name in names}
 
 
+_KINDS: dict[Any, Kind] = {
+    int: "number", str: "text", bool: "flag", datetime: "time",
+    Moment: "moment", Document: "document",
+}  # fmt: skip
+
+
 def _kind(annotation: Any) -> Kind:
     if get_origin(annotation) in (Union, UnionType):
         members = [a for a in get_args(annotation) if a is not NoneType]
         annotation = members[0] if len(members) == 1 else None
-    simple: dict[Any, Kind] = {int: "number", str: "text", bool: "flag", datetime: "time"}
-    return simple.get(annotation, "json")
+    if annotation not in _KINDS and get_origin(annotation) is Annotated:  # an id, or None
+        annotation = get_args(annotation)[0]
+    return _KINDS.get(annotation, "json")
 
 
 def _numbers(values: Sequence[Any]) -> Any:
@@ -98,6 +110,10 @@ def _times(values: Sequence[Any]) -> Any:
         return pc.cast(texts, _STORED["time"].arrow, memory_pool=_MEMORY)
     except pa.ArrowInvalid:  # finer than microseconds, without an offset, or no time at all
         return pa.array(map(_moment, values), _STORED["time"].arrow)
+
+
+def _moments(values: Sequence[Any]) -> Any:
+    return pa.array(map(moment, values), _STORED["time"].arrow)
 
 
 def _moment(text: str | None) -> datetime | None:
@@ -141,7 +157,11 @@ _STORED: dict[Kind, _Stored] = {
     "time": _Stored(
         "an ISO 8601 time", _times, pa.timestamp("us", "UTC"), pd.DatetimeTZDtype("us", "UTC")
     ),
+    "moment": _Stored(
+        "a time", _moments, pa.timestamp("us", "UTC"), pd.DatetimeTZDtype("us", "UTC")
+    ),
     "json": _Stored("JSON", _nested, None, None),
+    "document": _Stored("JSON", _nested, None, None),
 }
 
 
@@ -232,7 +252,7 @@ class Columns:
             slot = f"__{number}__"
             names[slot] = slot if _ODD_NAME.search(name) else name
             default = [UNSET] if name in self._optional else []
-            fields.append((slot, Raw if kind == "json" else Any, *default))
+            fields.append((slot, Raw if kind in _NESTED else Any, *default))
         self._row = msgspec.defstruct(
             "Row", fields, rename=names, gc=False, forbid_unknown_fields=True, kw_only=True
         )
@@ -264,7 +284,7 @@ class Columns:
         slots = dict(zip(self._kinds, self._row.__struct_fields__, strict=True))
         return [
             self._row(
-                **{slots[n]: v if self._kinds[n] == "json" else decode(v) for n, v in row.items()}
+                **{slots[n]: v if self._kinds[n] in _NESTED else decode(v) for n, v in row.items()}
             )
             for row in rows
         ]
@@ -277,39 +297,46 @@ class Columns:
         rows, self._waiting = self._waiting, []
         if not rows:
             return
-        columns = zip(*map(astuple, rows), strict=True)
+        columns = list(zip(*map(astuple, rows), strict=True))
         chunk: dict[str, Any] = {}
         for (name, kind), values in zip(self._kinds.items(), columns, strict=True):
             if name in self._optional:
                 if all(value is UNSET for value in values):
                     continue
-                blank = Raw(b"null") if kind == "json" else None
+                blank = Raw(b"null") if kind in _NESTED else None
                 values = tuple(blank if value is UNSET else value for value in values)
             if name not in self._known:
                 values = tuple(_hidden(name, values))
-            chunk[name] = self._array(name, kind, values)
+            chunk[name] = self._array(name, kind, values, columns[0])
         self._unseen = [name for name in self._unseen if name not in chunk]
         self._chunks.append((len(rows), chunk))
 
-    def _array(self, name: str, kind: Kind, values: Sequence[Any]) -> Any:
-        """Make one chunk of one column; name the value that cannot be part of it."""
+    def _array(self, name: str, kind: Kind, values: Sequence[Any], keys: Sequence[Any]) -> Any:
+        """Make one chunk of one column; name the value that cannot be part of it, and whose."""
         make = _STORED[kind].array
         try:
             return make(values)
         except _REFUSED:
-            for row, value in enumerate(values, self.rows - len(values)):
+            first = self.rows - len(values)
+            for row, (value, key) in enumerate(zip(values, keys, strict=True), first):
                 try:
                     make([value])
                 except _REFUSED:
-                    raise _wrong(row, name, kind, value) from None
+                    column = next(iter(self._kinds))  # of the keys, mostly
+                    known = type(key) in (int, str) and column != name
+                    whose = f"{column} {key!r:.60}" if known else ""
+                    raise _wrong(row, name, kind, value, whose) from None
             raise
 
     def _column(self, name: str, kind: Kind) -> pd.Series[Any]:
         """Join the chunks of one column, and let go of them."""
         _, _, arrow, dtype = _STORED[kind]
         chunks = [(rows, chunk.pop(name, None)) for rows, chunk in self._chunks]
-        if kind == "json":
-            return pd.Series(self._objects(name, chunks), dtype=object, copy=False)
+        if kind in _NESTED:
+            objects = self._objects(name, chunks)
+            if kind == "document":
+                objects = np.fromiter(map(document, objects), object, self.rows)
+            return pd.Series(objects, dtype=object, copy=False)
         arrays = [pa.nulls(rows, arrow) if array is None else array for rows, array in chunks]
         return pd.Series(dtype.__from_arrow__(pa.chunked_array(arrays, arrow)), copy=False)
 

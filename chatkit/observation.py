@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,6 +13,7 @@ import msgspec
 from chatkit.answer import Answer, Envelope, Pagination
 from chatkit.call import Call
 from chatkit.errors import CallError, Refused
+from chatkit.record import document
 from chatkit.transport import Transport
 
 #: An id, a template code and a text that no account has.
@@ -84,7 +85,7 @@ class Observer:
         except CallError as error:
             return Seen(answer, error=error)
 
-    def points(self, contacts: Seen, flows: Seen) -> Iterator[Observation]:
+    def points(self, contacts: Seen, flows: Seen, webhooks: Seen) -> Iterator[Observation]:
         """Look at one open point after the other. Takes the first pages, read without a query."""
         room, first = ("contacts", contacts) if contacts.envelope else ("flows", flows)
         if first.envelope is None:
@@ -94,11 +95,13 @@ class Observer:
         yield from self._unknown_keys(room)
         yield self._parameter("search_param", "contacts", contacts, _SEARCH_NAMES)
         yield self._parameter("status_param", "flows", flows, _STATUS_NAMES)
+        yield _delivery_time(webhooks)
 
     def _pages(self, room: str, first: Seen) -> Iterator[Observation]:
         pagination = first.pagination
         said = first.envelope is not None and first.envelope.status_code is not None
         yield Observation("status_code_in_body", "in a list", said)
+        yield Observation("pagination", "in a list", "always" if pagination else "never")
         if pagination is None:
             yield _untold("page_base", "the list came without pagination")
             return
@@ -135,14 +138,19 @@ class Observer:
         tagged = next((row["tags"] for row in contacts.rows if row.get("tags")), None)
         tag = tagged[0] if isinstance(tagged, list) else None
         yield _from_record("tags", "of a contact", _name(tag, strings=str, objects=dict))
-        yield self._flow_document(flows)
+        yield from self._flow_document(flows)
 
-    def _flow_document(self, flows: Seen) -> Observation:
+    def _flow_document(self, flows: Seen) -> Iterator[Observation]:
         key = str(flows.rows[0].get("id")) if flows.rows else ""
         flow = self.ask("flows", key) if key.isascii() and key.isdigit() else Seen()
         if not flow.rows:
-            return _untold("flow_json_in_get", "no flow could be read")
-        return Observation("flow_json_in_get", "reading one flow", "flow_json" in flow.rows[0])
+            yield _untold("flow_json_in_get", "no flow could be read")
+            yield _untold("flow_json_form", "no flow could be read")
+            return
+        form = _document_form(flow.rows[0])
+        shown = form is not None or "flow_json" in flow.rows[0]
+        yield Observation("flow_json_in_get", "reading one flow", shown)
+        yield _from_record("flow_json_form", "reading one flow", form)
 
     def _unknown_keys(self, room: str) -> Iterator[Observation]:
         missing = self.ask(room, _NO_ID)
@@ -168,6 +176,24 @@ class Observer:
             if found.envelope is not None and not found.rows:
                 return Observation(field, f"it filters the {room}", name)
         return Observation(field, f"none of {', '.join(names)} filters the {room}", None)
+
+
+def _document_form(flow: Mapping[str, Any]) -> str | None:
+    """Name the form in which a flow shows its document; None when it shows none."""
+    shown = flow.get("flow_json")
+    if shown:
+        return "text" if isinstance(shown, str) else "object"
+    return "raw" if isinstance(document(flow.get("flow_json_raw")), dict) else None
+
+
+def _delivery_time(webhooks: Seen) -> Observation:
+    """Tell the form of the time of a webhook's last delivery."""
+    times = [row["last_delivery_at"] for row in webhooks.rows if row.get("last_delivery_at")]
+    value: Any = next(iter(times), None)
+    form = _name(value, text=str)
+    if type(value) in (int, float):
+        form = "seconds" if value < 1e11 else "milliseconds"
+    return _from_record("last_delivery_at", "of a webhook", form)
 
 
 def _name(value: object, **types: type) -> str | None:

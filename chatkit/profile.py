@@ -89,6 +89,12 @@ class ServiceProfile(BaseModel):
     )
 
     # --- lists ----------------------------------------------------------------------
+    pagination: Literal["always", "never"] = point(
+        "always",
+        "The tables of endpoints show it for contacts and flows. never: pages come without it, "
+        "and are read until one has nothing new.",
+        section="Response envelope",
+    )
     page_base: Literal[1, 0] = point(1, "The examples use page 1.", section="Limits")
     default_page_size: PositiveInt = point(10, "The examples use pageSize 10.", section="Limits")
     max_page_size: PositiveInt = point(
@@ -137,6 +143,12 @@ class ServiceProfile(BaseModel):
         True,
         "The documented flow object has no flow_json, but an editor without it would "
         "be blind. False: flows cannot be read back.",
+        section="Flow",
+    )
+    flow_json_form: Literal["object", "text", "raw"] = point(
+        "object",
+        "How get shows the document, where it does: flow_json as an object, as it is sent; as "
+        "JSON text (text); or null, with the JSON text in flow_json_raw only (raw).",
         section="Flow",
     )
     duplicate_flow_name: Literal["allow", "refuse"] = point(
@@ -219,6 +231,12 @@ class ServiceProfile(BaseModel):
     )
 
     # --- webhooks -------------------------------------------------------------------
+    last_delivery_at: Literal["text", "seconds", "milliseconds"] = point(
+        "text",
+        "A timestamp, but not said to be ISO 8601 as the others are: text in that form, or a "
+        "number since 1970.",
+        section="Webhook registration",
+    )
     patch_echoes_secret: bool = point(
         False,
         "'Later reads only show has_signing_secret', but the sample of update reuses "

@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from difflib import get_close_matches
 from functools import cache, wraps
 from types import UnionType
@@ -30,8 +32,44 @@ def _no_flag(value: Any) -> Any:
     return value
 
 
+def moment(value: Any) -> datetime | None:
+    """Read a time whose form the API document does not show: ISO 8601, or since 1970.
+
+    A number counts seconds, milliseconds, microseconds or nanoseconds: its size tells which
+    for every year from 1973 to 5138. 0 and an empty text say that there is no time.
+
+    Raises:
+        ValueError: It is neither.
+    """
+    if value is None or value == "" or (value == 0 and not isinstance(value, bool)):
+        return None
+    if isinstance(value, str) and re.fullmatch(r"[0-9]{9,19}([.][0-9]{1,9})?", value):
+        value = float(value) if "." in value else int(value)
+    if isinstance(value, str):
+        time = datetime.fromisoformat(value)
+        return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e20:
+        raise ValueError("is neither an ISO 8601 time nor a number of seconds since 1970")
+    unit = next(unit for unit in (1, 10**3, 10**6, 10**9) if value < 1e11 * unit)
+    microseconds = round(value * (10**6 // unit)) if unit <= 10**6 else int(value // 1000)
+    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=microseconds)
+
+
+def document(value: Any) -> Any:
+    """Read a document that some services show as JSON text; what is none stays as it is."""
+    if not isinstance(value, str) or not value.lstrip().startswith("{"):
+        return value
+    with suppress(ValueError, RecursionError):
+        return json.loads(value)
+    return value
+
+
 #: An id, which some services print as text.
 Id = Annotated[int, BeforeValidator(_no_flag)]
+#: A time in a form that the API document does not show.
+Moment = Annotated[datetime | None, BeforeValidator(moment)]
+#: A JSON object, which some services show as its text.
+Document = Annotated[dict[str, Any], BeforeValidator(document)]
 
 
 class Record(BaseModel):

@@ -145,7 +145,8 @@ class Resource(Endpoints[R]):
                 frame = columns.frame(self.key)
                 if gone := len(keys) - len(frame):
                     self._warn_moved([f"{gone} of {len(keys)} were gone when each was read"])
-            self._warn_if_missing(columns.missing)
+            frame = self._uniform(frame)
+            self._warn_if_missing([n for n in columns.missing if frame[n].isna().all()])
         except frames.WrongRows as error:
             reason = f"the list is not as documented: {error}"
             raise BadAnswer(self.list_call(filters=filters), reason) from None
@@ -199,6 +200,10 @@ class Resource(Endpoints[R]):
     def _shown(self) -> list[str]:
         """Name the fields that `get` shows: the columns of a full frame."""
         return list(self.record.model_fields)
+
+    def _uniform(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Bring what services show in several forms into one. Most show one only."""
+        return frame
 
     def _finished(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Add the columns a room derives. Most derive none."""
@@ -274,7 +279,7 @@ class Resource(Endpoints[R]):
         """
         columns = self._full(list(keys))
         frame = columns.frame(self.key)
-        return frame.drop(columns=columns.missing)
+        return self._uniform(frame.drop(columns=columns.missing))
 
     # --- helpers --------------------------------------------------------------------
 

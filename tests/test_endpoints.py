@@ -116,6 +116,15 @@ def test_an_id_may_be_the_float_that_pandas_made_of_it(key):
     assert type(room(Contacts).checked(float(key))) is int
 
 
+def test_one_odd_record_among_many_is_told_with_its_id_and_field():
+    contacts = room(Contacts)
+    rows = [ANA | {"id": n} for n in range(100)]
+    rows[41] |= {"number": 2025550143}
+    with pytest.raises(chatkit.BadAnswer, match=r"number: .* \(id 41\)") as caught:
+        contacts.many(contacts.list_call(), raw(rows))
+    assert "2025550143" not in str(caught.value)
+
+
 def test_a_search_needs_a_service_that_can_search():
     contacts = room(Contacts, search_param=None)
     assert contacts.search(None) == {}

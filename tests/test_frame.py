@@ -22,7 +22,9 @@ from pydantic import BaseModel
 import chatkit
 from chatkit import frame as frames
 from chatkit.contacts import Contact
+from chatkit.flows import Flow
 from chatkit.frame import Columns, WrongRows, join_words, kinds, repeated, without_repeats
+from chatkit.templates import Content
 from chatkit.webhooks import Webhook
 
 
@@ -201,7 +203,7 @@ SAID = {
     wrong=st.sampled_from([(n, v) for n, k in KINDS.items() for v in WRONG.get(k, ())]),
     data=st.data(),
 )
-def test_a_wrong_value_is_named_by_row_and_field(table, wrong, data):
+def test_a_wrong_value_is_named_by_row_field_and_id(table, wrong, data):
     name, value = wrong
     sent = [row for row, _ in table]
     number = data.draw(st.integers(0, len(sent) - 1))
@@ -210,10 +212,9 @@ def test_a_wrong_value_is_named_by_row_and_field(table, wrong, data):
     with pytest.MonkeyPatch.context() as patch, pytest.raises(WrongRows) as caught:
         patch.setattr(frames, "_CHUNK", data.draw(st.sampled_from([1, 3, 1000])))
         framed(sent[:cut], sent[cut:])
-    expected = SAID[KINDS[name]]
-    assert (
-        str(caught.value) == f"row {number}, field {name}: expected {expected}, got {value!r:.60}"
-    )
+    said = f"row {number}, field {name}: expected {SAID[KINDS[name]]}, got {value!r:.60}"
+    whose = "" if name == "id" else f" (id {sent[number]['id']!r})"
+    assert str(caught.value) == said + whose
 
 
 # --- values ---------------------------------------------------------------------------------
@@ -405,6 +406,38 @@ def test_the_documented_kinds():
     assert kinds(Webhook, ["is_active", "events", "last_delivery_status"]) == {
         "is_active": "flag", "events": "json", "last_delivery_status": "json",
     }  # fmt: skip
+    assert kinds(Webhook, ["last_delivery_at"]) == {"last_delivery_at": "moment"}
+    assert kinds(Flow, ["id", "flow_json"]) == {"id": "number", "flow_json": "document"}
+    assert kinds(Content, ["id", "lang_code"]) == {"id": "number", "lang_code": "text"}
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+@pytest.mark.parametrize("record", [Contact, Content, Flow, Webhook])
+def test_an_id_is_a_whole_number_in_every_frame_also_in_an_empty_one(record, rows):
+    columns = Columns(kinds(record, ["lang_code", "id"] if record is Content else ["id"]))
+    columns.add(json.dumps([{"id": 7, "lang_code": "en"}][:rows]).encode())
+    key = "lang_code" if record is Content else "id"
+    frame = columns.frame(key).reset_index()
+    assert frame["id"].dtype.kind == "i"
+    assert frame["id"].tolist() == [7][:rows]
+
+
+def test_moments_and_documents_are_read_in_each_form():
+    rows = [
+        {"id": 1, "at": 1767323045, "document": '{"a": 1}'},
+        {"id": 2, "at": 1767323045000, "document": {"a": 1}},
+        {"id": 3, "at": "2026-01-02T03:04:05Z", "document": None},
+        {"id": 4, "at": "1767323045", "document": "{broken"},
+        {"id": 5},
+    ]
+    frame = framed(rows, expected={"id": "number", "at": "moment", "document": "document"})
+    assert frame["at"].dtype == DTYPES["time"]
+    assert frame["at"].dropna().unique().tolist() == [datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)]
+    assert frame["at"].notna().tolist() == [True, True, True, True, False]
+    assert frame["document"].tolist() == [{"a": 1}, {"a": 1}, None, "{broken", None]
+    with pytest.raises(WrongRows, match=r"row 1, field at: expected a time, got 'soon' \(id 2\)"):
+        framed([{"id": 1, "at": None}, {"id": 2, "at": "soon"}],
+               expected={"id": "number", "at": "moment"})  # fmt: skip
 
 
 def test_the_frame_can_be_changed():

@@ -536,6 +536,6 @@ def test_a_page_that_is_no_list_is_an_error_that_names_the_row():
             body["data"][7]["number"] = 2025550143
         return 200, body
 
-    reason = "row 307, field number: expected text, got 2025550143"
+    reason = r"row 307, field number: expected text, got 2025550143 \(id 307\)"
     with pytest.raises(chatkit.BadAnswer, match=reason):
         frame_of(served(page))

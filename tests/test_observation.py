@@ -30,7 +30,8 @@ def observe(
     service: ServiceProfile, assumed: ServiceProfile | None = None, seed: str = "demo"
 ) -> dict[str, Observation]:
     with observing(service, assumed, seed) as observer:
-        points = observer.points(observer.ask("contacts"), observer.ask("flows"))
+        lists = [observer.ask(name) for name in ("contacts", "flows", "webhooks")]
+        points = observer.points(*lists)
         return {point.field: point for point in points}
 
 
@@ -48,6 +49,10 @@ OTHERWISE = [
     {"timestamps": "microsecond"},
     {"tags": "objects"},
     {"flow_json_in_get": False},
+    {"flow_json_form": "text"},
+    {"flow_json_form": "raw"},
+    {"last_delivery_at": "seconds"},
+    {"last_delivery_at": "milliseconds"},
     {"not_found_status": 410},
     {"not_found_status": 400},
     {"unknown_template": "not_found"},
@@ -78,21 +83,29 @@ def test_every_open_point_is_seen_as_the_service_has_it(point: dict[str, object]
     seen = observe(service)
     told = {field: point.value for field, point in seen.items() if point.told}
     assert told == {field: getattr(service, field) for field in told}
-    assert len(seen) == 16
-    assert len(told) >= 15  # a service that shows no flow hides one thing more
+    assert len(seen) == 19
+    assert len(told) >= 17  # a service that shows no flow hides two things more
 
 
 def test_an_empty_account_hides_what_only_records_show() -> None:
     seen = observe(ServiceProfile(), seed="empty")
     untold = {field for field, point in seen.items() if not point.told}
     assert untold == {
-        "id_type", "timestamps", "tags", "flow_json_in_get", "search_param", "status_param",
+        "id_type", "timestamps", "tags", "flow_json_in_get", "flow_json_form", "search_param",
+        "status_param", "last_delivery_at",
     }  # fmt: skip
 
 
 def test_without_a_list_nothing_is_said() -> None:
     with observing(ServiceProfile()) as observer:
-        assert list(observer.points(Seen(), Seen())) == []
+        assert list(observer.points(Seen(), Seen(), Seen())) == []
+
+
+def test_a_list_without_pagination_is_told_and_hides_what_it_would_tell() -> None:
+    seen = observe(ServiceProfile(pagination="never"), ServiceProfile())
+    assert seen["pagination"].value == "never"
+    assert not seen["page_base"].told
+    assert "max_page_size" not in seen
 
 
 def test_what_was_seen_never_holds_a_text_of_the_service() -> None:

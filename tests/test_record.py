@@ -2,7 +2,7 @@
 
 import json
 import traceback
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from chatkit.contacts import Contact, ContactBody
 from chatkit.errors import InputError
 from chatkit.flows import Flow, FlowBody
-from chatkit.record import Body
+from chatkit.record import Body, moment
 from chatkit.secret import Secret
 from chatkit.templates import Content, ContentBody
 from chatkit.webhooks import Webhook, WebhookBody
@@ -230,6 +230,51 @@ def test_ids_may_be_text_and_times_are_aware():
     )
     assert contact.id == 9007199254740993
     assert contact.created_at == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+
+@given(
+    st.datetimes(datetime(1974, 1, 1), datetime(2190, 1, 1)),
+    st.sampled_from([1, 10**3, 10**6, 10**9]),
+    st.booleans(),
+)
+def test_a_time_in_a_form_that_is_not_shown_is_read_in_each(time, unit, as_text):
+    time = time.replace(tzinfo=UTC, microsecond=time.microsecond if unit >= 10**6 else 0)
+    since = (time - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
+    number = since * (unit // 10**6) if unit >= 10**6 else since // (10**6 // unit)
+    assert moment(str(number) if as_text else number) == time
+    assert moment(time.isoformat()) == moment(time.isoformat().replace("+00:00", "")) == time
+    hook = Webhook.model_validate_json(json.dumps({"id": 1, "last_delivery_at": number}))
+    assert hook.last_delivery_at == time
+
+
+@pytest.mark.parametrize("nothing", [None, 0, ""])
+def test_a_delivery_that_never_was_has_no_time(nothing):
+    assert moment(nothing) is None
+    assert Webhook(id=1, last_delivery_at=nothing).last_delivery_at is None
+
+
+@pytest.mark.parametrize("odd", ["soon", True, -5, 1e30, float("nan"), [], {}, "12", "2026-13-01"])
+def test_what_is_no_time_is_refused(odd):
+    with pytest.raises(ValidationError):
+        Webhook(id=1, last_delivery_at=odd)
+
+
+def test_a_document_may_be_shown_as_its_text_or_in_flow_json_raw():
+    shown = {"version": "7.3", "screens": []}
+    text = json.dumps(shown)
+    for fields in (
+        {"flow_json": shown, "flow_json_raw": "mine"},
+        {"flow_json": text, "flow_json_raw": "mine"},
+    ):
+        flow = Flow.model_validate({"id": 1, **fields})
+        assert (flow.flow_json, flow.flow_json_raw) == (shown, "mine")
+    for fields in ({"flow_json": None}, {"flow_json": ""}, {}):
+        flow = Flow.model_validate({"id": 1, "flow_json_raw": text, **fields})
+        assert flow.flow_json == shown
+        assert not hasattr(flow, "flow_json_raw")
+    for raw in ("", "{", "7", '{"no": "document"}', None, "[]"):
+        flow = Flow.model_validate({"id": 1, "flow_json": None, "flow_json_raw": raw})
+        assert (flow.flow_json, flow.flow_json_raw) == (None, raw)
 
 
 @pytest.mark.parametrize("sent", [{"id": 1, "number": 2025550143}, {"id": "x"}, {}, {"id": 1.5}])

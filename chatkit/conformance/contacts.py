@@ -158,7 +158,7 @@ def list_contacts(seen: Contacts) -> None:
     """GET contacts answers 200 with an array of contacts and the pagination."""
     seen.listed.expect_success(200)
     seen.listed.expect_list()
-    expect("pagination" in seen.listed.envelope, "there is no pagination")
+    seen.listed.expect_pagination(seen.trial.profile)
 
 
 @facts(66, "Contacts")

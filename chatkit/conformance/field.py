@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
 from chatkit.conformance.fact import Facts, NotTold, expect, not_told
+from chatkit.record import moment
 
 _UTC = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|\+00:00)", re.ASCII)
 _NAMES: dict[type, str] = {
@@ -45,6 +46,14 @@ def _is_time(value: Any) -> bool:
     return True
 
 
+def _is_moment(value: Any) -> bool:
+    """Whether a value is a moment in some form: ISO 8601, or a number since 1970."""
+    try:
+        return moment(value) is not None
+    except (TypeError, ValueError, OverflowError):
+        return False
+
+
 def pattern(expression: str, words: str) -> Kind:
     """Text of which all is as a regular expression says."""
     compiled = re.compile(expression, re.ASCII)
@@ -72,6 +81,7 @@ WHOLE = Kind("a whole number", lambda value: type(value) is int)
 TEXT = Kind("text", lambda value: type(value) is str)
 FLAG = Kind("true or false", lambda value: type(value) is bool)
 TIME = Kind("an ISO 8601 time in UTC", _is_time)
+MOMENT = Kind("a timestamp", _is_moment)
 ARRAY = Kind("an array", lambda value: type(value) is list)
 
 

@@ -100,6 +100,12 @@ class Reply:
         self.expect_success()
         expect(type(self.data) is list, f"data is {_shape(self.data)}, not an array")
 
+    def expect_pagination(self, profile: ServiceProfile) -> None:
+        """Raise `Differs` unless the envelope tells of the page."""
+        if "pagination" not in self.envelope and profile.pagination == "never":
+            not_told("there is no pagination, as the profile expects")
+        expect("pagination" in self.envelope, "there is no pagination")
+
     def expect_message(self) -> None:
         """Raise `Differs` unless the envelope has a message."""
         expect(type(self.envelope.get("message")) is str, "there is no message")

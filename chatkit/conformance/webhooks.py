@@ -11,6 +11,7 @@ from chatkit.conformance.fact import Facts, NotTold, expect, not_told
 from chatkit.conformance.field import (
     ANYTHING,
     FLAG,
+    MOMENT,
     TEXT,
     TIME,
     WHOLE,
@@ -159,7 +160,7 @@ add_fields(facts, "Webhook registration", "webhook", [
     (86, "is_active", FLAG, _WHERE),
     (87, "events", array_of(TEXT, "an array of text"), _WHERE),
     (88, "has_signing_secret", FLAG, _WHERE),
-    (89, "last_delivery_at", TIME.or_null(), _WHERE),
+    (89, "last_delivery_at", MOMENT.or_null(), _WHERE),
     (90, "last_delivery_status last_delivery_http_status last_delivery_error", SHOWN, _WHERE),
     (91, "created_at updated_at", TIME, _WHERE),
 ])  # fmt: skip
@@ -282,6 +283,6 @@ def deliveries_to_active(seen: Webhooks) -> None:
 def last_delivery_is_told(seen: Webhooks) -> None:
     """The last_delivery_ fields report the latest attempt."""
     active = seen.delivered[0]
-    expect(TIME.fits(active.get("last_delivery_at")), "last_delivery_at is no time")
+    expect(MOMENT.fits(active.get("last_delivery_at")), "last_delivery_at is no time")
     told = [active.get(f"last_delivery_{name}") for name in ("status", "http_status", "error")]
     expect(any(value is not None for value in told), "nothing is said of the attempt")

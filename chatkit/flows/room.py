@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from chatkit.endpoints import Key, Undo
 from chatkit.errors import InputError, Problem
-from chatkit.record import Body, Id, Record
+from chatkit.record import Body, Document, Id, Record, document
 from chatkit.resource import Resource
 from chatkit.snapshot import memory, remember
 
@@ -39,7 +39,26 @@ class Flow(Record):
     template_name: str | None = None
     updated_at: datetime | None = None
     profile_id: int | None = None
-    flow_json: dict[str, Any] | None = None
+    flow_json: Document | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_raw(cls, flow: Any) -> Any:
+        """Take the document from flow_json_raw where a service shows it nowhere else."""
+        if not isinstance(flow, dict) or flow.get("flow_json"):
+            return flow
+        found = whole_document(flow.get("flow_json_raw"))
+        if found is None:
+            return flow
+        return {n: v for n, v in flow.items() if n != "flow_json_raw"} | {"flow_json": found}
+
+
+def whole_document(raw: Any) -> dict[str, Any] | None:
+    """Read a flow document out of flow_json_raw; None of what is no document."""
+    found = document(raw)
+    if isinstance(found, dict) and "version" in found and isinstance(found.get("screens"), list):
+        return found
+    return None
 
 
 def _built(value: Any) -> Any:
@@ -313,6 +332,20 @@ class Flows(Resource[Flow]):
         from chatkit.flowjson.lint import lint
 
         return lint(value)
+
+    def _uniform(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Take documents from flow_json_raw where the service shows them nowhere else."""
+        if "flow_json_raw" not in frame:
+            return frame
+        texts = frame["flow_json_raw"].copy()
+        documents = frame["flow_json"].copy() if "flow_json" in frame else texts.map({})
+        documents = documents.astype(object)
+        for place, text in enumerate(texts.tolist()):
+            found = None if documents.iat[place] else whole_document(text)
+            if found is not None:
+                documents.iat[place], texts.iat[place] = cast(Any, found), None
+        frame = frame.assign(flow_json=documents, flow_json_raw=texts)
+        return frame.drop(columns="flow_json_raw") if texts.isna().all() else frame
 
     def _kept(self) -> list[Kept]:
         """Read all flows with their documents, as far as the service shows them."""

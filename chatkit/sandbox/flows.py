@@ -74,7 +74,12 @@ class Flows(Room):
         self.record = self.created = self.updated = Fields.all_of(brief)
         self.filter_param = profile.status_param
         if profile.flow_json_in_get:
-            whole = (*brief, Field("categories", ListOf(TEXT)), *written)
+            shown = {
+                "object": written,
+                "text": (Field("flow_json", TEXT), written[1]),
+                "raw": (Field("flow_json", document, nullable=True), written[1]),
+            }[profile.flow_json_form]
+            whole = (*brief, Field("categories", ListOf(TEXT)), *shown)
             self.record = Fields.all_of(whole)
         self.table = self.store.table("flows", first_id=301, extra=("wa_status",))
 
@@ -90,7 +95,7 @@ class Flows(Room):
         """Answer with one flow, with its document if the profile says so."""
         row = self.find(grant, values)
         return self.replies.data(
-            row.shown.encode() if self.profile.flow_json_in_get else _brief(row.item)
+            self._whole(row) if self.profile.flow_json_in_get else _brief(row.item)
         )
 
     def create(
@@ -120,7 +125,7 @@ class Flows(Room):
             "flow_json_raw": given.get("flow_json_raw", ""),
         }
         findings = _findings(given["flow_json"])
-        self.table.insert(flow_id, grant.account, name, item, dumps(more), findings, "DRAFT")
+        self.table.insert(flow_id, grant.account, name, item, self._kept(more), findings, "DRAFT")
         self._news.flow(grant.account, record, None)
         return self.replies.data(_brief(item), 201, "Flow created")
 
@@ -144,7 +149,7 @@ class Flows(Room):
         if self.profile.updated_at_moves:
             record["updated_at"] = now
         item = dumps(record)
-        self.table.rewrite(row, row.key, item, dumps(more), findings, record["wa_status"])
+        self.table.rewrite(row, row.key, item, self._kept(more), findings, record["wa_status"])
         self._news.flow(grant.account, record, old)
         return self.replies.updated(_brief(item), "Flow updated")
 
@@ -161,6 +166,21 @@ class Flows(Room):
         record = before | {"wa_status": wa_status}
         self.table.rewrite(row, row.key, dumps(record), row.more, row.hidden, wa_status)
         self._news.flow(account, record, before["wa_status"])
+
+    def _whole(self, row: Row) -> bytes:
+        """A flow with its document, in the form that the profile names."""
+        form = self.profile.flow_json_form
+        if form == "object":
+            return row.shown.encode()
+        record = json.loads(row.shown)
+        record["flow_json"] = dumps(record["flow_json"]) if form == "text" else None
+        return dumps(record).encode()
+
+    def _kept(self, more: dict[str, Any]) -> str:
+        """What is stored of a flow beside its list item."""
+        if self.profile.flow_json_form == "raw":  # whatever was sent in it
+            more["flow_json_raw"] = dumps(more["flow_json"])
+        return dumps(more)
 
     def _may_delete(self, row: Row) -> None:
         published = json.loads(row.item)["wa_status"] == "PUBLISHED"

@@ -168,7 +168,7 @@ def _envelope(data: Schema, paged: bool, profile: ServiceProfile) -> Schema:
     if profile.status_code_in_body:
         properties["statusCode"] = _WHOLE
         required.append("statusCode")
-    if paged:
+    if paged and profile.pagination == "always":
         names = ["page", "pageSize", "totalCount", "totalPages"]
         properties["pagination"] = _object(dict.fromkeys(names, _WHOLE), names)
         required.append("pagination")

@@ -42,7 +42,9 @@ class Replies:
         return Answer(status, b"%b%b}" % (head, payload), {"content-type": JSON_TYPE})
 
     def page(self, payload: bytes, page: int, size: int, total: int) -> Answer:
-        """One page of a list, with its `pagination`."""
+        """One page of a list, with its `pagination` unless the profile says never."""
+        if self._profile.pagination == "never":
+            return self.data(b"[%b]" % payload)
         pages = -(-total // size)
         return self.data(
             b'[%b],"pagination":{"page":%d,"pageSize":%d,"totalCount":%d,"totalPages":%d}'

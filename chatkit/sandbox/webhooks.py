@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox.access import Grant
 from chatkit.sandbox.body import dumps
-from chatkit.sandbox.fields import FLAG, TEXT, TIME, WHOLE, Field, Fields, ListOf, Text
+from chatkit.sandbox.fields import FLAG, TEXT, TIME, WHOLE, Field, Fields, Kind, ListOf, Text
 from chatkit.sandbox.message import Answer
 from chatkit.sandbox.refusal import Refusal
 from chatkit.sandbox.room import Room, Tools
@@ -46,6 +47,7 @@ class Webhooks(Room):
         profile = self.profile
         closed = profile.unknown_fields == "refuse"
         event = Text(choices=event_kinds(profile)) if profile.unknown_event == "refuse" else TEXT
+        delivered: Kind = TIME if profile.last_delivery_at == "text" else WHOLE
         written = (
             Field("url", Text(pattern=_URL, says="must be an HTTPS URL")),
             Field("events", ListOf(event), note="`*` for all, or names of event kinds."),
@@ -57,7 +59,7 @@ class Webhooks(Room):
             Field("is_active", FLAG),
             Field("events", ListOf(TEXT)),
             Field("has_signing_secret", FLAG),
-            Field("last_delivery_at", TIME, nullable=True),
+            Field("last_delivery_at", delivered, nullable=True),
             Field("last_delivery_status", TEXT, nullable=True),
             Field("last_delivery_http_status", WHOLE, nullable=True),
             Field("last_delivery_error", TEXT, nullable=True),
@@ -154,12 +156,19 @@ class Webhooks(Room):
         if row is None or not row.active:
             return
         record = json.loads(row.item) | {
-            "last_delivery_at": self.source.stamp(),
+            "last_delivery_at": self._delivery_time(self.source.stamp()),
             "last_delivery_status": status,
             "last_delivery_http_status": http_status,
             "last_delivery_error": error,
         }
         self.table.rewrite(row, row.key, dumps(record), row.more, row.hidden)
+
+    def _delivery_time(self, stamp: str) -> str | int:
+        """The time of a delivery in the form that the profile names."""
+        if self.profile.last_delivery_at == "text":
+            return stamp
+        thousand = 1000 if self.profile.last_delivery_at == "milliseconds" else 1
+        return int(datetime.fromisoformat(stamp).timestamp() * thousand)
 
     def _check_url(self, grant: Grant, url: str, own: Row | None) -> None:
         """Raise a Refusal if another webhook has the URL and the profile allows one only."""

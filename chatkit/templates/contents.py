@@ -92,8 +92,8 @@ class ContentBody(Body):
 
     lang_code: Annotated[
         str,
-        AfterValidator(_language),
         Field(min_length=1, description="The language, like 'en' or 'en_US'."),
+        AfterValidator(_language),
     ]
     text: str = Field("", description="The body, with placeholders {{1}}, {{2}}, …")
     parameter_format: str = Field("TEXT", description="How placeholders are written; 'TEXT'.")

@@ -19,7 +19,7 @@ from chatkit.call import Call
 from chatkit.endpoints import Key, Planned, Undo
 from chatkit.errors import InputError, NotFound, NotPermitted, SettingsError
 from chatkit.flowjson.finding import Finding
-from chatkit.record import Body, Id, Record
+from chatkit.record import Body, Id, Moment, Record
 from chatkit.resource import Resource
 from chatkit.secret import Secret
 from chatkit.webhooks import secrets as signingsecrets
@@ -60,7 +60,7 @@ class Webhook(Record):
     events: list[str] | None = None
     has_signing_secret: bool | None = None
     webhook_secret: Secret | None = None
-    last_delivery_at: datetime | None = None
+    last_delivery_at: Moment | None = None
     last_delivery_status: Any = None
     last_delivery_http_status: Any = None
     last_delivery_error: Any = None

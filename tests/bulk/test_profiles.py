@@ -104,6 +104,7 @@ def _may_move(change: Change, profile: chatkit.ServiceProfile) -> set[str]:
     if "name" in change.after or change.undo == "with loss":
         free |= {*PARTS}
     if "flow_json" in change.after or "flow_json_raw" in change.after:
+        free |= {"flow_json_raw"} if profile.flow_json_form == "raw" else set()
         free |= {"wa_status"} if change.undo != "exactly" else set()
         free |= {"flow_json_raw"} if change.undo == "never" and profile.put == "replace" else set()
     return free
