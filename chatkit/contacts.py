@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
+import msgspec
 from pydantic import AfterValidator, Field
 
 from chatkit.answer import Envelope
@@ -70,6 +71,11 @@ def _country_code(text: str) -> str:
     return text
 
 
+def _national(number: str, country_code: str) -> str:
+    """Return a number without the digits of its country code, if it begins with them."""
+    return number.removeprefix(country_code.removeprefix("+")) or number
+
+
 class ContactBody(Body):
     """What may be sent of a contact."""
 
@@ -106,6 +112,59 @@ class Contacts(Resource[Contact]):
         _PARTS,
         "edit name, the whole of it: the service splits it (Contacts, rule 2)",
     )
+
+    # --- the form of a number -------------------------------------------------------
+
+    @property
+    def _international(self) -> bool:
+        """Whether a number begins with the digits of its country code, in this service."""
+        return self.profile.number_form == "international"
+
+    def many(self, call: Call, data: msgspec.Raw) -> list[Contact]:
+        """Read a list of contacts, their numbers without the digits of the country code.
+
+        Raises:
+            BadAnswer: It is not as documented.
+        """
+        found = super().many(call, data)
+        if not self._international:
+            return found
+        return [
+            one.model_copy(update={"number": _national(one.number, one.country_code)})
+            if one.number and one.country_code
+            else one
+            for one in found
+        ]
+
+    def _uniform(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Show numbers without the digits of the country code, whatever the service does."""
+        if not self._international or not {"number", "country_code"} <= {*frame.columns}:
+            return frame
+        pairs = zip(frame["number"].tolist(), frame["country_code"].tolist(), strict=True)
+        numbers = [
+            _national(number, code) if isinstance(number, str) and isinstance(code, str) else number
+            for number, code in pairs
+        ]
+        cells = frame["number"].array
+        return frame.assign(number=type(cells)._from_sequence(numbers, dtype=cells.dtype))
+
+    def create_call(self, body: Mapping[str, Any]) -> Call:
+        """Make the call that creates a contact, its number in the form of this service."""
+        return super().create_call(self._written(body))
+
+    def update_call(self, key: Key, body: Mapping[str, Any]) -> Call:
+        """Make the call that updates a contact, its number in the form of this service."""
+        return super().update_call(key, self._written(body))
+
+    def _written(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        if not self._international or not {"number", "country_code"} <= {*body}:
+            return body
+        return {**body, "number": body["country_code"].removeprefix("+") + body["number"]}
+
+    @property
+    def repeats(self) -> bool:
+        """Whether an update sends what nobody changed: a whole number needs its country code."""
+        return super().repeats or self._international
 
     def frame(self, *, search: str | None = None, full: bool = False) -> pd.DataFrame:
         """Read the contacts into a DataFrame, one row each, indexed by id.
@@ -233,13 +292,16 @@ class Contacts(Resource[Contact]):
 
     def named_by(self) -> tuple[str, ...]:
         """Tell contacts apart by number, with the country code where the profile says so."""
-        return ("number",) if self.profile.contact_key == "number" else self.natural_key
+        apart = self.profile.contact_key == "number" and not self._international
+        return ("number",) if apart else self.natural_key
 
     def undo(self, kind: str, known: Mapping[str, Any], after: Mapping[str, Any]) -> Undo:
         """Tell what a split name and a deletion that only makes inactive do to an undo."""
         if kind == "create":
             return "with loss", "a contact cannot be removed: undoing makes it inactive"
-        if (kind == "delete" or "name" in after or self.repeats) and not self._splits_alike(known):
+        if (kind == "delete" or "name" in after or super().repeats) and not self._splits_alike(
+            known
+        ):
             return "with loss", "its name would be split into other parts than it has now"
         if kind == "delete" and self.profile.restore_keeps == "nothing":
             return "with loss", "restoring keeps its number and name, but no tags and no ai_mode"

@@ -135,6 +135,7 @@ class Observer:
         resolution = {0: "second", 3: "millisecond", 6: "microsecond"}
         yield _from_record("timestamps", "digits of a second in updated_at",
                            resolution.get(len(digits[1] or "")) if digits else None)  # fmt: skip
+        yield _number_form(contacts)
         tagged = next((row["tags"] for row in contacts.rows if row.get("tags")), None)
         tag = tagged[0] if isinstance(tagged, list) else None
         yield _from_record("tags", "of a contact", _name(tag, strings=str, objects=dict))
@@ -184,6 +185,18 @@ def _document_form(flow: Mapping[str, Any]) -> str | None:
     if shown:
         return "text" if isinstance(shown, str) else "object"
     return "raw" if isinstance(document(flow.get("flow_json_raw")), dict) else None
+
+
+def _number_form(contacts: Seen) -> Observation:
+    """Tell whether the numbers of contacts begin with the digits of their country codes."""
+    pairs = [(row.get("number"), row.get("country_code")) for row in contacts.rows]
+    whole = [
+        number.startswith(code.removeprefix("+"))
+        for number, code in pairs
+        if isinstance(number, str) and isinstance(code, str) and code.removeprefix("+")
+    ]
+    form = ("international" if all(whole) else "national") if whole else None
+    return _from_record("number_form", f"{sum(whole)} of {len(whole)} begin with the code", form)
 
 
 def _delivery_time(webhooks: Seen) -> Observation:

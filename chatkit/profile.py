@@ -205,6 +205,13 @@ class ServiceProfile(BaseModel):
     contact_key: Literal["number", "country_code_and_number"] = point(
         "number", "Rule 3 says 'the same number'.", section="Contacts"
     )
+    number_form: Literal["national", "international"] = point(
+        "national",
+        "It stands beside country_code, so it is most likely without the country's digits. "
+        "international: it begins with them, as 447700900000 beside +44. The client shows and "
+        "takes it without them, and sends it as this point says.",
+        section="Contact",
+    )
     number_input: Literal["strip", "refuse"] = point(
         "strip",
         "'Stored as digits': other characters are removed (strip) or the number is refused.",

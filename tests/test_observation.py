@@ -48,6 +48,7 @@ OTHERWISE = [
     {"timestamps": "second"},
     {"timestamps": "microsecond"},
     {"tags": "objects"},
+    {"number_form": "international"},
     {"flow_json_in_get": False},
     {"flow_json_form": "text"},
     {"flow_json_form": "raw"},
@@ -83,16 +84,16 @@ def test_every_open_point_is_seen_as_the_service_has_it(point: dict[str, object]
     seen = observe(service)
     told = {field: point.value for field, point in seen.items() if point.told}
     assert told == {field: getattr(service, field) for field in told}
-    assert len(seen) == 19
-    assert len(told) >= 17  # a service that shows no flow hides two things more
+    assert len(seen) == 20
+    assert len(told) >= 18  # a service that shows no flow hides two things more
 
 
 def test_an_empty_account_hides_what_only_records_show() -> None:
     seen = observe(ServiceProfile(), seed="empty")
     untold = {field for field, point in seen.items() if not point.told}
     assert untold == {
-        "id_type", "timestamps", "tags", "flow_json_in_get", "flow_json_form", "search_param",
-        "status_param", "last_delivery_at",
+        "id_type", "timestamps", "tags", "number_form", "flow_json_in_get", "flow_json_form",
+        "search_param", "status_param", "last_delivery_at",
     }  # fmt: skip
 
 

@@ -89,7 +89,10 @@ class Claims:
 
     def free_number(self) -> str:
         """A number that no active contact has, as far as a search can tell."""
-        for _, number in zip(range(_TRIES), fiction_numbers(), strict=False):
+        whole = self._trial.profile.number_form == "international"
+        digits = CODE.removeprefix("+") if whole else ""
+        for _, free in zip(range(_TRIES), fiction_numbers(), strict=False):
+            number = digits + free
             if not self._search or not self._call.get(*PATH, **{self._search: number}).data:
                 return number
         not_told("no number reserved for fiction was free")

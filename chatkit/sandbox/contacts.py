@@ -90,7 +90,8 @@ class Contacts(Room):
     ) -> Answer:
         """Make a contact, or make the inactive one of the same number active again."""
         given = self.create_body.read(body)
-        number, code = _digits(given["number"]), given["country_code"]
+        code = given["country_code"]
+        number = self._number(_digits(given["number"]), code)
         key = self._key(number, code)
         row = self.table.find(grant.account, key)
         if row is None:
@@ -121,10 +122,14 @@ class Contacts(Room):
         record = json.loads(row.item)
         if "name" in given or self.profile.put == "replace":
             record |= zip(_NAMES, self._split(given.get("name")), strict=True)
-        if "number" in given:
-            record["number"] = _digits(given["number"])
         # A contact cannot be without number and country code: replacing keeps them too.
-        record["country_code"] = given.get("country_code", record["country_code"])
+        before = record["country_code"]
+        record["country_code"] = given.get("country_code", before)
+        if "number" in given:
+            record["number"] = self._number(_digits(given["number"]), record["country_code"])
+        elif before != record["country_code"] and self.profile.number_form == "international":
+            number = record["number"].removeprefix(before[1:])
+            record["number"] = record["country_code"][1:] + number
         key = self._key(record["number"], record["country_code"])
         if key != row.key:
             other = self.table.find(grant.account, key)
@@ -187,6 +192,12 @@ class Contacts(Room):
         if self.profile.updated_at_moves:
             record["updated_at"] = now
         record["updated_by"] = actor
+
+    def _number(self, digits: str, code: str) -> str:
+        """A number as it is stored, with the digits of its country code if the profile says so."""
+        if self.profile.number_form == "national" or digits.startswith(code[1:]):
+            return digits
+        return code[1:] + digits
 
     def _key(self, number: str, code: str) -> str:
         return number if self.profile.contact_key == "number" else f"{code} {number}"

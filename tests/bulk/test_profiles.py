@@ -44,6 +44,9 @@ def records(sandbox: chatkit.Sandbox, room: str) -> dict[Any, dict[str, Any]]:
     found = stored(sandbox, room)
     if room == "contents":
         return {record["lang_code"]: record for record in found.values()}
+    if room == "contacts" and sandbox.profile.number_form == "international":
+        for record in found.values():  # as a person sees and writes it
+            record["number"] = record["number"].removeprefix(record["country_code"][1:])
     return found
 
 
