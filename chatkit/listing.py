@@ -120,9 +120,9 @@ class Listing:
 
     def _rest(self) -> Iterator[int]:
         for answer in self._answers(self._calls()):
+            yield self._take(answer)
             if self._due > self._last:
                 return
-            yield self._take(answer)
 
     def _unannounced(self, call: Call) -> Iterator[int]:
         """Read on where nothing tells how far the list goes, until a page has nothing new."""

@@ -196,7 +196,9 @@ def _number_form(contacts: Seen) -> Observation:
         if isinstance(number, str) and isinstance(code, str) and code.removeprefix("+")
     ]
     form = ("international" if all(whole) else "national") if whole else None
-    return _from_record("number_form", f"{sum(whole)} of {len(whole)} begin with the code", form)
+    return _from_record(
+        "number_form", f"{sum(whole)} of {len(whole)} numbers begin with their country code", form
+    )
 
 
 def _delivery_time(webhooks: Seen) -> Observation:

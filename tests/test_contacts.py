@@ -1,9 +1,19 @@
 """The room of contacts, under every profile."""
 
+import json
+
+import msgspec
+import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rooms import client, sandbox  # noqa: F401
 
 import chatkit
+from chatkit.call import Call
+from chatkit.connection import Connection
+from chatkit.contacts import Contacts
+from chatkit.transport import Transport
 
 ANA = {"number": "2025550143", "country_code": "+1", "name": "Ana María de la Cruz"}
 BO = {"number": "2025550144", "country_code": "+1", "name": "Bo"}
@@ -196,3 +206,48 @@ def _contacts(**points):
     profile = chatkit.ServiceProfile(**points)
     made = Connection(base_url="http://localhost", account_id="1", token="x" * 20, profile=profile)
     return Contacts(Transport(made, door=lambda *_: (500, {}, b"")))
+
+
+def test_a_number_that_begins_with_its_country_code_is_shown_and_taken_without():
+    profile = chatkit.ServiceProfile(number_form="international")
+
+    def stored(account):
+        rows = account.transport.send(Call("GET", ("contacts",))).data
+        return [row["number"] for row in json.loads(bytes(rows))]
+
+    with chatkit.connect(chatkit.Sandbox(seed="empty", profile=profile)) as account:
+        contacts = account.contacts
+        oliver = contacts.create(number="7700900000", country_code="+44", name="Oliver Smith")
+        assert (oliver.number, stored(account)) == ("7700900000", ["447700900000"])
+        rows = {"number": ["7700900000", "7700900000"], "country_code": ["+44", "+1"]}
+        plan = contacts.plan(pd.DataFrame(rows))
+        assert plan.counts == {"create": 1, "update": 0, "delete": 0}
+        assert plan.apply().state.tolist() == ["applied"]
+        assert stored(account) == ["447700900000", "17700900000"]
+        frame = contacts.frame()
+        assert frame["number"].tolist() == rows["number"]
+        assert frame["number"].dtype == "str"
+        assert not any(contacts.plan(frame).counts.values())
+        frame.loc[oliver.id, "number"] = "7700900123"
+        result = contacts.plan(frame).apply()
+        assert stored(account)[0] == "447700900123"
+        assert chatkit.undo(result).apply().state.tolist() == ["applied"]
+        moved = contacts.update(oliver.id, country_code="+49")
+        assert (moved.number, stored(account)[0]) == ("7700900000", "497700900000")
+        assert contacts.update(oliver.id, name="Oli Smith").number == "7700900000"
+
+
+@given(
+    st.from_regex("[+][1-9][0-9]{0,2}", fullmatch=True),
+    st.from_regex("[0-9]{1,12}", fullmatch=True),
+)
+def test_what_is_sent_with_its_country_code_comes_back_as_it_was(code, number):
+    profile = chatkit.ServiceProfile(number_form="international")
+    connection = Connection(
+        base_url="http://localhost", account_id="1001", token="t", profile=profile
+    )
+    contacts = Contacts(Transport(connection))
+    body = contacts.create_call({"number": number, "country_code": code}).body
+    assert body["number"] == code[1:] + number
+    data = msgspec.Raw(json.dumps({"id": 7, **body}).encode())
+    assert contacts.one(contacts.get_call(7), data).number == number
