@@ -196,9 +196,8 @@ def _number_form(contacts: Seen) -> Observation:
         if isinstance(number, str) and isinstance(code, str) and code.removeprefix("+")
     ]
     form = ("international" if all(whole) else "national") if whole else None
-    return _from_record(
-        "number_form", f"{sum(whole)} of {len(whole)} numbers begin with their country code", form
-    )
+    how = f"{sum(whole)} of {len(whole)} numbers begin with their country code"
+    return _from_record("number_form", how, form)
 
 
 def _delivery_time(webhooks: Seen) -> Observation:
