@@ -340,10 +340,14 @@ class Flows(Resource[Flow]):
         texts = frame["flow_json_raw"].copy()
         documents = frame["flow_json"].copy() if "flow_json" in frame else texts.map({})
         documents = documents.astype(object)
+        taken = False
         for place, text in enumerate(texts.tolist()):
             found = None if documents.iat[place] else whole_document(text)
             if found is not None:
                 documents.iat[place], texts.iat[place] = cast(Any, found), None
+                taken = True
+        if not taken:
+            return frame
         frame = frame.assign(flow_json=documents, flow_json_raw=texts)
         return frame.drop(columns="flow_json_raw") if texts.isna().all() else frame
 
