@@ -67,7 +67,7 @@ ROOMS: dict[str, list[Room]] = {
         ),
     ],
     "flow rules": [
-        Room(("flowjson/rules/*.py",), ("tests/flowjson/rules", "tests/flowjson")),
+        Room(("flowjson/rules/*.py",), ("tests/flowjson/rules", "tests/flowjson/test_lint.py")),
     ],
 }
 
