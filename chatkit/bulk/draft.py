@@ -17,6 +17,7 @@ from chatkit.bulk.keys import Identity, Mask, Natural, Rows
 from chatkit.bulk.plan import Plan, Refused, Setting
 from chatkit.bulk.same import same
 from chatkit.bulk.table import joined, none, records
+from chatkit.bulk.value import many
 from chatkit.bulk.value import values as shown
 from chatkit.endpoints import Endpoints
 from chatkit.errors import InputError, Problem
@@ -80,10 +81,19 @@ def draft(
             columns=room.key, errors="ignore"
         )
     identity = _identity(room, base)
+    deleted: set[Any] = set()
+    if room.lists_deleted and not room.reads_deleted:
+        deleted = _deleted(source, compare(frame, base, identity, duplicates=duplicates))
+        base = base[~base.index.isin(deleted)]
     deletes = _Deletes(_keys(delete, room), base, identity)
     edits = compare(frame, base, identity, duplicates=duplicates, gone=deletes.places)
     drafted = _Draft(source, room, base, frame, Cells(room, edits, broken=broken), edits)
     drafted.foreign = foreign
+    if deleted:
+        drafted.notes.append(
+            f"{many(len(deleted), room.noun)} that the list shows "
+            f"{'is' if len(deleted) == 1 else 'are'} deleted: created again under the old id."
+        )
     drafted.meet(existing, edited=not snapshot.now)
     with collector_paused():
         drafted.mark(deletes)
@@ -114,6 +124,17 @@ def draft(
         notes=drafted.notes,
         skip_invalid=skip_invalid,
     )
+
+
+def _deleted(source: Source, edits: Edits) -> set[Any]:
+    """Return the keys of deleted records that rows without a key meet in the list.
+
+    Most services list none. Where they do, and nothing in a list tells them from others, each
+    record that such a row meets is read on its own: what cannot be read is deleted.
+    """
+    met = np.flatnonzero((edits.positions >= 0) & ~edits.given)
+    keys = [edits.key(row) for row in met.tolist()]
+    return set(keys) - set(source.full(keys).index) if keys else set()
 
 
 def _keys(delete: Iterable[Any] | None, room: Endpoints[Any]) -> list[Any]:

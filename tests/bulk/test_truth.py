@@ -278,6 +278,20 @@ def test_where_deleted_contacts_are_listed_a_lost_create_is_found(readable: bool
         assert _active(service) == [number_of(1)]
 
 
+def test_where_deleted_contacts_are_listed_a_plan_makes_them_again() -> None:
+    with wayward(inactive_in_lists=True) as service, service.client() as client:
+        keys = [service.caller.contact(number_of(n), name="Ana Cruz") for n in (1, 2)]
+        service.caller("DELETE", f"/contacts/{keys[0]}")
+        fields = {"country_code": "+1", "name": "Zo\u00eb Li"}
+        rows = [{"number": number_of(n), **fields} for n in (1, 2, 3)]
+        plan = client.contacts.plan(pd.DataFrame(rows), existing="update")
+        assert [change.kind for change in plan.changes] == ["create", "update", "create"]
+        assert any("1 contact that the list shows is deleted" in note for note in plan.notes)
+        result = plan.apply(many=True)
+        assert list(result.state) == ["applied"] * 3 and list(result.key[:2]) == keys
+        assert _active(service) == [number_of(n) for n in (1, 2, 3)]
+
+
 def _active(service: Service) -> list[str]:
     rows = service.sandbox.store.run("SELECT item FROM contacts WHERE active").fetchall()
     return [json.loads(item)["number"] for (item,) in rows]
