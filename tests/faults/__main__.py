@@ -23,6 +23,8 @@ PARTS = (
     *[("contacts", 800, 320, 156)] * 3,
     *[("flows", 400, 350, 150), ("templates", 400, 350, 150), ("contacts", 800, 320, 156)] * 2,
 )
+#: Those of a service that lists deleted contacts too.
+LISTED = (("contacts", 800, 320, 156),)
 #: An account has ten webhooks at most.
 WEBHOOKS = (("webhooks", 4, 3, 3), ("webhooks", 3, 4, 3))
 
@@ -51,13 +53,18 @@ def whole(runs: list[Run]) -> dict[str, Any]:
     """Everything about some runs, as JSON."""
     run = sum(runs, Run())
     more = {"states": run.verdict.states, "gaps": run.verdict.gaps, "wrong": run.verdict.wrong}
+    more |= {"undo": None if run.back is None else summary(run.back)}
+    more["wrong"] = [*run.verdict.wrong, *(run.back.verdict.wrong if run.back else ())]
     return summary(run) | more | {"met": run.faults, "killed": run.kills, "events": run.events}
 
 
 def large(rows: int, kills: int, seed: int) -> Run:
     """Do the large run and print its table, a line as soon as it is known."""
-    share = (rows - size(WEBHOOKS)) / size(PARTS)
-    parts: list[Part] = [[room, *(round(n * share) for n in counts)] for room, *counts in PARTS]
+    share = (rows - size(WEBHOOKS)) / size([*PARTS, *LISTED])
+    parts, listed = (
+        [[room, *(round(n * share) for n in counts)] for room, *counts in some]
+        for some in (PARTS, LISTED)
+    )
     parts += WEBHOOKS
     print(line("load", *summary(Run())))
     print(line("---", *["---:"] * len(summary(Run()))))
@@ -65,15 +72,23 @@ def large(rows: int, kills: int, seed: int) -> Run:
     def show(part: Part, run: Run) -> None:
         room, creates, updates, deletes = part
         name = f"{room} +{creates} ~{updates} -{deletes}"
-        print(line(name, *summary(run).values()), flush=True)
-        for wrong in run.verdict.wrong[:20]:
-            print(f"    {wrong}", file=sys.stderr)
+        for what, told in ((name, run), ("its undo", run.back)):
+            if told is not None:
+                print(line(what, *summary(told).values()), flush=True)
+                for wrong in told.verdict.wrong[:20]:
+                    print(f"    {wrong}", file=sys.stderr)
 
     begun = time.monotonic()
-    runs = work(parts, seed=seed, kills=kills, points="each", show=show)
+    how = {"service": {"html": 0.03, "odd": True}, "killer": {"undoes": True}, "show": show}
+    few = round(kills * size(listed) / rows)
+    runs = work(parts, seed=seed, kills=kills - few, points="each", **how)
+    points = {"profile": {"inactive_in_lists": True}, "points": "each"}
+    runs += work(listed, seed=seed + len(parts), kills=few, **points, **how)
     run = sum(runs, Run())
     run.seconds = time.monotonic() - begun
     print(line("all", *summary(run).values()))
+    if run.back:
+        print(line("all undos", *summary(run.back).values()))
     return run
 
 
@@ -107,7 +122,7 @@ def main() -> int:
     named = {point.rpartition(":")[0] for point in run.kills}
     if missed := {*BEGINNINGS, *POINTS, *ENDS} - named:
         print(f"\nPoints that no child reached: {', '.join(sorted(missed))}")
-    return 1 if run.verdict.wrong else 0
+    return 1 if run.verdict.wrong or (run.back and run.back.verdict.wrong) else 0
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@ class Job:
     settle: float = 0.5
     concurrency: int = 8
     writer: float = 0.0  #: how often somebody else edits a record before a request of ours
+    undoing: bool = False  #: whether its run is now to be taken back
 
     def read(self, name: str) -> Any:
         """Read what a child has written; None if none has."""
@@ -73,7 +74,48 @@ def _work(job: Job, say: Say) -> int:
         deadline=job.deadline,
     ) as client:
         work = {"naive": _naive, "chatkit": _chatkit}[job.engine]
-        return work(job, client, say)
+        return _undo(job, client, say) if job.undoing else work(job, client, say)
+
+
+def _undo(job: Job, client: Any, say: Say) -> int:
+    """Take the run back, with what was found after a lost answer; go on where it stopped."""
+    import chatkit
+
+    path = job.folder / "undo"
+    if not path.exists():
+        run = chatkit.runs(client).index[-1]
+        plan = chatkit.undo(run, client, include_adopted=True)
+        told = job.read("result")
+        keys = chatkit.journal(run)
+        refused = [*plan.refused["row"]]
+        unsure = keys[keys["row"].isin(refused)]
+        place = {"templates": ""}.get(job.load.room, f"{job.load.room}/")
+        stays = [f"{place}{key}" for key in _keys_of(job, refused, unsure)]
+        job.write(
+            "accounted",
+            {
+                "rows": [row["label"] for row in told],
+                "taken": [*dict.fromkeys(change.row for change in plan.changes)],
+                "refused": refused,
+                "left": [*plan.left_out["row"]],
+                "stays": stays,
+            },
+        )
+        plan.save(path)
+    say("applying")
+    speed = {"concurrency": job.concurrency, "settle": job.settle}
+    result = client.load_plan(path).apply(**speed)
+    job.write("undone", _told(result))
+    job.write("undo events", chatkit.journal(result).event.value_counts().to_dict())
+    return DONE
+
+
+def _keys_of(job: Job, refused: list[Any], noted: Any) -> list[Any]:
+    """The keys of the records of rows that cannot be taken back."""
+    changes = {str(c["row"]): c for c in job.read("changes")}
+    found = [changes[str(row)]["key"] for row in refused]
+    found += [detail.get("key") for detail in noted["detail"]]
+    return [key for key in found if key is not None]
 
 
 def _naive(job: Job, client: Any, say: Say) -> int:

@@ -14,10 +14,11 @@ import signal
 import time
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import Any
 
 from faults import child
 from faults.child import BROKEN, DONE, NO_PLAN, Job
-from faults.oracle import Verdict, judge
+from faults.oracle import Verdict, judge, judge_undo
 
 #: A child that is not done by then hangs, which is a finding.
 LONGEST = 180.0
@@ -39,6 +40,7 @@ class Run:
     events: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
+    back: Run | None = None  #: what became of its undo
 
     def __add__(self, other: Run) -> Run:
         return Run(
@@ -48,6 +50,7 @@ class Run:
             self.events + other.events,
             self.faults + other.faults,
             self.seconds + other.seconds,
+            self.back + other.back if self.back and other.back else self.back or other.back,
         )
 
 
@@ -74,6 +77,7 @@ class Killer:
     share: float = 0.5
     patience: float = 3.0
     attempts: int = 4  #: undisturbed runs at most
+    undoes: bool = False  #: whether each run is taken back
 
     def apply(self, job: Job) -> Run:
         """Apply a job to its end and judge it.
@@ -108,7 +112,34 @@ class Killer:
             job.load, job.read("changes"), job.read("result"), before, truth, alone=not job.writer
         )
         run.seconds = time.monotonic() - begun
+        if self.undoes:
+            self.undo(job, run, before, run.kills.total() // 4)
         return run
+
+    def undo(self, job: Job, run: Run, before: dict[str, list[Any]], kills: int) -> None:
+        """Take the run back to its end under the same faults, and judge what it leaves."""
+        begun, back = time.monotonic(), Run()
+        job.undoing = True
+        calm = 0
+        while calm <= self.attempts:
+            ended = self._round(job, back, kills)
+            if ended == -signal.SIGKILL:
+                kills -= 1
+                continue
+            if ended != DONE:
+                trace = job.folder / "broken"
+                raise Broken(trace.read_text() if trace.exists() else f"a child ended with {ended}")
+            calm += 1
+            if not any(row["state"] in OPEN for row in job.read("undone")):
+                break
+        truth = job.account.truth()
+        back.faults.update(truth["faults"])
+        back.faults.subtract(run.faults)
+        back.events.update(job.read("undo events") or {})
+        planned = job.read("accounted")
+        back.verdict = judge_undo(job.load, planned, job.read("undone"), before, truth)
+        back.seconds = time.monotonic() - begun
+        run.back = back
 
     def _again(self, job: Job, run: Run) -> None:
         """Do it once more: a plan that is applied must send nothing."""

@@ -27,7 +27,7 @@ Spoil = Callable[[Line, bytes, random.Random], None]
 class Kind(NamedTuple):
     """One kind of fault: whether the call takes effect, what is answered, how often it is."""
 
-    effect: Literal["never", "now", "later"]
+    effect: Literal["never", "now", "later", "twice"]
     spoil: Spoil
     share: float
     read: bool = True  #: whether reads meet it too
@@ -45,6 +45,10 @@ def http(status: int, body: bytes, kind: str = "application/json", **fields: str
 
 def _dropped(line: Line, whole: bytes, rng: random.Random) -> None:
     line.close()
+
+
+def _whole(line: Line, whole: bytes, rng: random.Random) -> None:
+    line.send(whole)
 
 
 def _server_error(line: Line, whole: bytes, rng: random.Random) -> None:
@@ -114,6 +118,7 @@ KINDS = {
     "reset": Kind("now", _reset, 1),
     "empty": Kind("now", _empty, 0.35),
     "drip": Kind("now", _drip, 0.15),
+    "twice": Kind("twice", _whole, 1, read=False),  # the answer is that to the second delivery
 }
 
 

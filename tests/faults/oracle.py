@@ -98,7 +98,7 @@ def _effects(
     for name, found in effects.items():
         if len(found) > 1 and name[1] != "create":
             verdict.repeated += 1
-        if len(found) > 1 and name[1] == "create":
+        if name[1] == "create" and len([e for e in found if not e.get("echo")]) > 1:
             verdict.duplicated.append(f"{name} took effect {len(found)} times")
     return effects
 
@@ -126,8 +126,13 @@ def _row(
 ) -> None:
     state, line = told["state"], f"{wanted.name} is {told['state']} ({told.get('reason')})"
     there = now.hold(wanted)
-    if wanted.kind == "create" and (many := now.count(wanted)) > 1:
+    echoes = [effect["id"] for effect in effects if effect.get("echo")]
+    if wanted.kind == "create" and (many := now.count(wanted)) > 1 + len(echoes):
         verdict.duplicated.append(f"{wanted.name} is there {many} times")
+    if wanted.kind == "create" and len(effects) > 1 and state in LANDED:
+        ids = [str(effect["id"]) for effect in effects]
+        if not all(key in str(told.get("reason")) for key in ids):
+            verdict.false.append(f"{line}, and not that it is there twice: {ids}")
     if state in LANDED:
         if alone and not there:
             verdict.lost.append(f"{line}, but it is not there")
@@ -254,3 +259,60 @@ def _overwritten(truth: Mapping[str, Any], verdict: Verdict) -> None:
                     verdict.overwritten.append(f"{effect['path']}: {line}")
                 elif any(e["who"] == "writer" and e["body"][name] != value for e in between):
                     verdict.gaps += 1
+
+
+def judge_undo(
+    load: Load,
+    planned: Mapping[str, Any],
+    result: Sequence[Mapping[str, Any]],
+    before: Mapping[str, list[Record]],
+    truth: Mapping[str, Any],
+) -> Verdict:
+    """Hold the account after an undo against what it was before its run, record by record.
+
+    Args:
+        load: What the run did.
+        planned: Of the undo: `rows` of its run, and those `taken` back, `refused` and `left`.
+        result: The rows of its result.
+        before: The state of the account before the run.
+        truth: What the service knows now.
+    """
+    verdict = Verdict(rows=len(result), states=Counter(row["state"] for row in result))
+    told = [*planned["taken"], *planned["refused"], *planned["left"]]
+    if sorted(map(str, told)) != sorted(map(str, planned["rows"])):
+        odd = set(map(str, told)) ^ set(map(str, planned["rows"]))
+        verdict.false.append(f"the undo does not account for each row once: {sorted(odd)[:5]}")
+    for row in result:
+        if row["state"] not in ("applied", "unchanged", "unknown"):
+            verdict.false.append(f"the undo of {row['label']} is {row['state']}: {row['reason']}")
+    stays = set(map(str, planned["stays"]))
+    for room, records in before.items():
+        then = {_spot(room, r): r for r in records if r["active"]}
+        now = {_spot(room, r): r for r in truth["state"][room] if r["active"]}
+        free = _MOVES | ({"id"} if room == "contents" else set())
+        for spot in then.keys() - now.keys() - stays:
+            verdict.lost.append(
+                f"{room} {spot} was there before the run, and is not after its undo"
+            )
+        for spot in now.keys() - then.keys() - stays:
+            verdict.stray.append(f"{room} {spot} is there after the undo")
+        for spot in then.keys() & now.keys():
+            was, there = _joined(then[spot]), _joined(now[spot])
+            if spot not in stays and (
+                odd := [f for f in was if f not in free and was[f] != there[f]]
+            ):
+                verdict.stray.append(f"{room} {spot}: {', '.join(odd)} are not what they were")
+    return verdict
+
+
+def _spot(room: str, record: Record) -> str:
+    return _place(room, record) if room == "contents" else f"{room}/{record['id']}"
+
+
+def _joined(record: Record) -> dict[str, Any]:
+    """A contact with its name as a whole: how it is split again was said to be lossy."""
+    names = ("first_name", "middle_name", "last_name")
+    if "first_name" not in record:
+        return dict(record)
+    whole = " ".join(filter(None, (record[name] for name in names)))
+    return {n: v for n, v in record.items() if n not in names} | {"name": whole}

@@ -110,6 +110,8 @@ class Service:
         late: float = 0.25,
         latency: float = 0.0,
         seconds: float = 1e9,
+        html: float = 0.0,
+        odd: bool = False,
     ) -> None:
         """Set the faults: how often a write meets each kind, how often a read meets any.
 
@@ -121,7 +123,10 @@ class Service:
             late: Seconds until what lands late has landed.
             latency: Seconds before anything is done with a call.
             seconds: After so many seconds the faults are over.
+            html: How many of the reads are answered with a page of HTML, beside those of `reads`.
+            odd: Whether records show fields that the API document does not know.
         """
+        self.html, self.odd = html, odd
         assert not (unknown := set(rates) - set(KINDS)), unknown
         self.over = self.loop.time() + seconds
         self.rates, self.read_rate, self.verbs = dict(rates), reads, tuple(verbs)
@@ -199,7 +204,13 @@ class Service:
             if kind.effect == "later":
                 self.pending += 1
                 self.loop.call_later(rng.uniform(0.02, self.late), self._land, request, sent)
-            whole = self._do(request, sent) if kind.effect == "now" else b""
+            if kind.effect == "twice":
+                self._do(request, sent)
+            whole = (
+                self._do(request, sent, echo=kind.effect == "twice")
+                if (kind.effect in ("now", "twice"))
+                else b""
+            )
             kind.spoil(line, whole, rng)
         if stage == "answered":
             self._kill()
@@ -215,6 +226,8 @@ class Service:
         if request.method == "GET":
             if "planned" not in self.marks:  # whoever cannot read cannot plan, and no harm is done
                 return None, rng
+            if chance > 1 - self.html:
+                return "HTML", rng
             kinds = [name for name, kind in KINDS.items() if kind.read and name in self.rates]
             weights = [self.rates[name] for name in kinds]
             if chance < self.read_rate and any(weights):
@@ -230,16 +243,30 @@ class Service:
         self.pending -= 1
         self._do(request, sent)
 
-    def _do(self, request: Request, sent: int, *, seen: bool = False) -> bytes:
+    def _do(self, request: Request, sent: int, *, seen: bool = False, echo: bool = False) -> bytes:
         """Have the sandbox do it, note the effect, and write the whole answer."""
         status, fields, body = self.sandbox.answer(*request)
         if request.method != "GET":
-            self._note("client", request, sent, status, body)
+            self._note("client", request, sent, status, body, echo=echo)
         elif seen and status == 200 and self.edits:
             self.reads.append((self._next(), _ids(json.loads(body)["data"])))
+        if self.odd and 200 <= status < 300 and body:
+            body = self._with_more(json.loads(body))
         return http(status, body, fields.get("content-type", "application/json"))
 
-    def _note(self, who: str, request: Request, sent: int, status: int, body: bytes) -> None:
+    def _with_more(self, answer: dict[str, Any]) -> bytes:
+        """Show a counter that nobody can set, in each record and in what it holds."""
+        data, made = answer.get("data"), len(self.effects)
+        for record in data if isinstance(data, list) else [data]:
+            if isinstance(record, dict) and "id" in record:
+                parts = [*(record.get("buttons") or ()), *(record.get("headers") or ())]
+                for shown in (record, *parts):
+                    shown |= {"revision": made, "x_origin": {"shard": made % 7}}
+        return json.dumps(answer).encode()
+
+    def _note(
+        self, who: str, request: Request, sent: int, status: int, body: bytes, *, echo: bool = False
+    ) -> None:
         data = json.loads(body)["data"] if 200 <= status < 300 and body else None
         self.effects.append(
             {
@@ -252,6 +279,7 @@ class Service:
                 "body": json.loads(request.body) if request.body else None,
                 "status": status,
                 "id": data.get("id") if isinstance(data, dict) else None,
+                "echo": echo,  # the network delivered it once more
             }
         )
 
