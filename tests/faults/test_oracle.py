@@ -9,7 +9,7 @@ import pytest
 from faults import naive
 from faults.account import account
 from faults.load import Load, load
-from faults.oracle import Verdict, judge
+from faults.oracle import Verdict, judge, judge_undo
 
 import chatkit
 
@@ -204,3 +204,48 @@ def test_a_value_of_somebody_else_that_is_sent_again_is_kept() -> None:
     assert (verdict.overwritten, verdict.gaps) == ([], 0)
     truth["effects"][-1]["body"]["footer"] = "first"  # type: ignore[index]
     assert judge(Load("contacts", []), [], [], {}, truth, alone=False).overwritten
+
+
+# --- undos ------------------------------------------------------------------------------------
+
+
+def undone(before: Truth, after: Truth, *, state: str = "applied", left: tuple[int, ...] = (2,)):
+    """Judge an undo of three rows of which one changed nothing."""
+    told = {"rows": [0, 1, 2], "taken": [1, 0], "refused": [], "left": [*left], "stays": []}
+    result = [{"label": n, "change": "create", "state": state, "reason": ""} for n in (1, 0)]
+    return judge_undo(Load("contacts", []), told, result, before, {"state": after})
+
+
+def people(*names: str, active: bool = True) -> Truth:
+    """Contacts with these names."""
+    records = [
+        {"id": n, "active": active, "first_name": name, "middle_name": "", "last_name": "",
+         "number": str(n), "updated_at": "now", "updated_by": "me", "scope": ""}
+        for n, name in enumerate(names)
+    ]  # fmt: skip
+    return {"contacts": records}
+
+
+def test_an_undo_that_leaves_all_as_it_was_is_right() -> None:
+    assert undone(people("Ana", "Bo"), people("Ana", "Bo")).wrong == []
+
+
+def test_an_undo_that_leaves_something_else_is_told() -> None:
+    before = people("Ana", "Bo")
+    assert undone(before, people("Ana")).lost
+    assert undone(before, people("Ana", "Bo", "Cy")).stray
+    assert undone(before, people("Ana", "Zoe")).stray
+    assert undone(before, people("Ana", "Bo"), state="conflict").false
+    assert undone(before, people("Ana", "Bo"), left=()).false
+    assert undone(before, people("Ana", "Bo"), left=(2, 1)).false
+
+
+def test_a_doubled_create_must_be_told_with_both_ids(cases: dict[str, Case]) -> None:
+    case = copy.deepcopy(cases["flows"])
+    effects = [e for e in case.truth["effects"] if e["method"] == "POST" and e["who"] == "client"]
+    echo = effects[0] | {"id": 9999, "echo": True}
+    case.truth["effects"].append(echo)
+    assert any("9999" in line for line in case.verdict().false)
+    for row in case.result:
+        row["reason"] = f"it is there twice: {effects[0]['id']}, 9999"
+    assert case.verdict().wrong == []
