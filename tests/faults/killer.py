@@ -118,7 +118,8 @@ class Killer:
 
     def undo(self, job: Job, run: Run, before: dict[str, list[Any]], kills: int) -> None:
         """Take the run back to its end under the same faults, and judge what it leaves."""
-        begun, back = time.monotonic(), Run()
+        # The numbers of its children go on: a kill that is still armed is for an earlier one.
+        begun, back = time.monotonic(), Run(children=run.children)
         job.undoing = True
         calm = 0
         while calm <= self.attempts:
@@ -139,6 +140,7 @@ class Killer:
         planned = job.read("accounted")
         back.verdict = judge_undo(job.load, planned, job.read("undone"), before, truth)
         back.seconds = time.monotonic() - begun
+        back.children -= run.children
         run.back = back
 
     def _again(self, job: Job, run: Run) -> None:

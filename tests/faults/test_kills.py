@@ -48,20 +48,21 @@ def test_the_harness_finds_what_a_naive_applier_does_wrong() -> None:
 
 
 def test_kills_and_faults_leave_no_row_lost_doubled_or_falsely_reported() -> None:
-    """14 % faults, and SIGKILL at every named point, at any request and at any time.
-
-    Each run is then taken back: the account is as before, and each row is accounted for.
-    """
-    killer = {"share": 1.0, "patience": 1000, "undoes": True}
-    service = {"html": 0.03, "odd": True}
-    told = work(FEW, kills=75, points="once", killer=killer, service=service)
+    """14 % faults, and SIGKILL at every named point, at any request and at any time."""
+    told = work(FEW, kills=75, points="once", killer={"share": 1.0, "patience": 1000})
     assert told["wrong"] == []
-    assert told["undo"]["rows"] > ROWS / 2 and told["undo"]["unknown"] == 0
     assert set(told["states"]) == {"applied"}
     named = {f"{point}:1" for point in (*BEGINNINGS, *POINTS, *ENDS)}
     assert not named - set(told["killed"])
     assert told["killed"]["request"]  # how many the clock kills depends on the machine
     assert told["adopted"] > 0
+
+
+def test_a_run_under_faults_is_taken_back_and_each_row_accounted_for() -> None:
+    service = {"html": 0.03, "odd": True}
+    told = work(FEW[1:3], kills=4, killer={"undoes": True}, service=service)
+    assert told["wrong"] == []
+    assert told["undo"]["rows"] > 30 and told["undo"]["unknown"] == 0
 
 
 @pytest.mark.parametrize("verb", ["POST", "PUT", "PATCH", "DELETE"])
