@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from chatkit.checks.quality import Quality
-    from chatkit.flowjson.finding import Finding
+    from chatkit.finding import Finding
 
 _PARTS = ("first_name", "middle_name", "last_name")
 
@@ -202,7 +202,7 @@ class Contacts(Resource[Contact]):
 
     def judged(self, fields: Mapping[str, Any], live: Mapping[str, Any] | None) -> list[Finding]:
         """Check the name and the number of a contact, as far as they are sent."""
-        from chatkit.checks.sent import odd
+        from chatkit.checks.check import odd
 
         code, number = ({**(live or {}), **fields}.get(name) for name in self.natural_key)
         pairs = {}
@@ -218,7 +218,7 @@ class Contacts(Resource[Contact]):
         self, changes: Sequence[Planned], base: pd.DataFrame
     ) -> Mapping[int, Sequence[Finding]]:
         """Check the names and numbers of all contacts that are sent, by columns."""
-        from chatkit.checks.sent import odd
+        from chatkit.checks.check import odd
 
         sent = [(n, c.after) for n, c in enumerate(changes) if c.kind != "delete"]
         names = {n: after["name"] for n, after in sent if "name" in after}

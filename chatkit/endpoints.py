@@ -20,7 +20,7 @@ from chatkit.secret import hides
 if TYPE_CHECKING:
     import pandas as pd
 
-    from chatkit.flowjson.finding import Finding
+    from chatkit.finding import Finding
 
 R = TypeVar("R", bound=Record)
 Key = int | str

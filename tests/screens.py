@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from chatkit.flowjson.finding import Finding
+from chatkit.finding import Finding
 from chatkit.flowjson.outline import Outline, outline
 
 Json = dict[str, Any]

@@ -18,7 +18,7 @@ from chatkit.errors import Problem
 from chatkit.secret import MASK, SECRET
 
 if TYPE_CHECKING:
-    from chatkit.flowjson.finding import Finding
+    from chatkit.finding import Finding
 
 
 class Cells:

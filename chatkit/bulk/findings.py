@@ -14,7 +14,7 @@ from chatkit.flowjson.pointer import steps
 
 if TYPE_CHECKING:
     from chatkit.endpoints import Endpoints
-    from chatkit.flowjson.finding import Finding
+    from chatkit.finding import Finding
 
 FEW = 8  #: records whose findings are told one by one
 _PLACE = re.compile("0|[1-9][0-9]{0,8}")

@@ -1,4 +1,4 @@
-"""Characters that are not seen, or not what they seem: in any text, from whoever wrote it.
+"""Characters that are not seen, or not what they seem, in any text; and what is odd about a name.
 
 Each check takes a text and returns what it found, or None. A suggestion that is safe can be
 taken without looking: it reads as the text was meant to be read.
@@ -8,11 +8,25 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from typing import TypeAlias
+from contextlib import suppress
+from functools import lru_cache, partial
+from typing import NamedTuple, TypeAlias
 
-from chatkit.bulk.value import many, unseen
-from chatkit.checks.findings import Oddity
+from chatkit.bulk.value import many, right_to_left, unseen
+from chatkit.finding import Severity
+
+
+class Oddity(NamedTuple):
+    """One thing that is wrong, or odd, with a text."""
+
+    code: str  #: a word or two, to choose by: "spaces"
+    severity: Severity
+    message: str
+    suggestion: str | None = None  #: the text as it may be meant
+    safe: bool = False  #: whether the suggestion surely is what was meant
+
 
 Check: TypeAlias = Callable[[str], Oddity | None]
 
@@ -190,11 +204,280 @@ def _named(found: Sequence[str]) -> str:
     return f" ({few}{', …' if len(names) > 3 else ''})"
 
 
+# --- a wrong encoding: é that became Ã©, because UTF-8 was read as cp1252 -----------------
+
+
+def _byte(code: int) -> dict[str, int]:
+    """What one byte became: its sign in cp1252, or where that has none the control character."""
+    found = {chr(code): code}
+    with suppress(UnicodeDecodeError):
+        found[bytes([code]).decode("cp1252")] = code
+    return found
+
+
+_BYTES = {c: code for n in range(0x80, 0x100) for c, code in _byte(n).items()}
+
+
+def _class(first: int, last: int) -> str:
+    return "[" + "".join(re.escape(c) for c, n in _BYTES.items() if first <= n <= last) + "]"
+
+
+_NEXT = _class(0x80, 0xBF)
+_CHARACTER = re.compile(
+    f"{_class(0xC2, 0xDF)}{_NEXT}|{_class(0xE0, 0xEF)}{_NEXT}{{2}}|{_class(0xF0, 0xF4)}{_NEXT}{{3}}"
+)
+#: What may well be what it says, where it stands alone: a letter with an accent, and after it a
+#: quote, a sign or a letter of the same kind. Few words end with one of the first letters.
+_ORDINARY = re.compile(
+    "[ÃÂÄÅ](?:[’”»›–—…®°\u00a0](?![^\\W\\d_])|’[sS]\\b)"
+    "|[^ÃÂÄÅ][‘’“”„‚‹›«»–—…™®©°²³¹·§¶\u00a0šœžŸƒªº]"
+    "|[^ÃÂ][ŠŒŽ]"
+)
+#: Nobody writes letters for sounds, or controls, where a plain letter with an accent stood.
+_UNLIKELY = re.compile("[\x00-\x9f\u0250-\u0258\u025a-\u02af\u0300-\u036f]")
+
+
+def garbled(text: str) -> Oddity | None:
+    """Find UTF-8 that was read as cp1252, once or several times, and what it was."""
+    if text.isascii():
+        return None
+    tidy, sure = text, False
+    for again in range(3):
+        found = list(_CHARACTER.finditer(tidy))
+        # one É’ alone is more likely what it says
+        odd = [one for one in found if len(one[0]) > 2 or not _ORDINARY.match(tidy, one.start())]
+        once = _CHARACTER.sub(_read, tidy)
+        if again:  # what was garbled twice begins with these
+            odd = [one for one in odd if one[0][0] in "ÃÂâ"]
+        if not odd or once == tidy:
+            break
+        tidy, sure = once, len(once) < len(tidy)
+    if not sure:
+        return None
+    reason = "letters with accents were read in a wrong encoding"
+    return Oddity("garbled", "warning", reason, tidy, True)
+
+
+def _read(found: re.Match[str]) -> str:
+    try:
+        text = bytes(_BYTES[c] for c in found[0]).decode("utf-8")
+    except UnicodeDecodeError:
+        return found[0]
+    return found[0] if _UNLIKELY.match(text) else text
+
+
+# --- scripts: letters that look like those of another one ---------------------------------
+
+# Letters that look like a Latin letter, from the confusables of Unicode (UTS #39).
+_ALIKE: dict[str, tuple[str, str]] = {
+    "CYRILLIC": (
+        "аАВсСԁеЕԌһНіјЈКІӀМоОрРԛѕЅТѵѴԝԜхХуУҮ",
+        "aABcCdeEGhHijJKIIMoOpPqsSTvVwWxXyYY",
+    ),
+    "GREEK": ("αΑΒΕϜΗιϳͿΚΙΜϺΝοΟρΡΤυνΧγΥΖ", "aABEFHijJKIMMNoOpPTuvXyYZ"),
+    "ARMENIAN": ("քցհոռօՕզՏսՍ", "fghnnoOqSuU"),
+    "CHEROKEE": (
+        "ᎪᏴᏟᏧᎠᎬᏀᎻᎥᎫᏦᏞᎷᏢᎡᏒᏕᏚᎢᏙᎳᏔᎩᎽᏃ",
+        "ABCdDEGHiJKLMPRRSSTVWWYYZ",
+    ),
+    "COPTIC": ("ⲥⲤⲎⲔⲒⲘⲚⲟⲞⲣⲢⲦⲬⲨ", "cCHKIMNoOpPTXY"),
+    "LISU": (
+        "ꓮꓐꓚꓓꓰꓝꓖꓧꓙꓗꓲꓡꓟꓠꓳꓑꓣꓢꓔꓴꓦꓪꓫꓬꓜ",
+        "ABCDEFGHJKILMNOPRSTUVWXYZ",
+    ),
+}
+_TO_LATIN = {s: dict(zip(*pair, strict=True)) for s, pair in _ALIKE.items()}
+#: The first of several wins: it is the usual one.
+_FROM_LATIN = {
+    s: {latin: own for own, latin in reversed(pairs.items())} for s, pairs in _TO_LATIN.items()
+}
+#: In these a word is surely what it looks like, if one of its letters is in no other script.
+_SURE = ("LATIN", "CYRILLIC")
+
+_OTHERS = re.compile(
+    "[\u0370-\u0587\u13a0-\u13ff\u1c80-\u1c8f\u1f00-\u1fff\u2c80-\u2cff\ua4d0-\ua4ff"
+    "\ua640-\ua69f\uab70-\uabbf]"
+)
+_WORD = re.compile("(?:[^\\W\\d_][\u0300-\u036f]*){2,}")
+#: Letters of mathematics, in circles and squares, of full width.
+_STYLED = re.compile(
+    "[\u2102-\u2134\u249c-\u24e9\uff21-\uff3a\uff41-\uff5a\U0001d400-\U0001d7ff"
+    "\U0001f110-\U0001f169\U0001f170-\U0001f189]+"
+)
+_SQUARED = {chr(code): chr((code - 0x1F130) % 32 + 65) for code in range(0x1F150, 0x1F18A)}
+
+
+@lru_cache(4096)
+def script(c: str) -> str:
+    """Name the script of a letter as Unicode does: LATIN."""
+    return unicodedata.name(c, "").partition(" ")[0]
+
+
+def alike(text: str) -> Oddity | None:
+    """Find words with letters of two scripts that look alike, and their plain form."""
+    if text.isascii() or not _OTHERS.search(text):
+        return None
+    tidy, sure, seen = text, True, set[str]()
+    for found in _WORD.finditer(text):
+        word = found[0]
+        scripts = Counter(s for c in word if (s := script(c)) in _TO_LATIN or s == "LATIN")
+        if len(scripts) < 2:
+            continue
+        seen |= scripts.keys()
+        plain, main = _plain(word, [s for s, _ in scripts.most_common()])
+        sure &= main in _SURE
+        if plain:
+            tidy = tidy[: found.start()] + plain + tidy[found.end() :]
+    if not seen:
+        return None
+    names = " and ".join(sorted(s.title() for s in seen))
+    if tidy == text:
+        return Oddity("mixed scripts", "note", f"{names} letters are in one word")
+    reason = f"{names} letters that look alike are in one word"
+    return Oddity("look-alike", "warning", reason, tidy, sure)
+
+
+def _plain(word: str, scripts: list[str]) -> tuple[str | None, str | None]:
+    """Write a word in one script, and say which it surely is, if that is sure."""
+    ways = [(s, plain) for s in scripts if (plain := _all_in(word, s)) is not None]
+    if not ways:
+        return None, None
+    return ways[0][1], ways[0][0] if len(ways) == 1 else None
+
+
+def _all_in(word: str, main: str) -> str | None:
+    """Put letters of the main script in place of all others; None if one has none."""
+    found = []
+    for c in word:
+        own = script(c)
+        if own != main and (own in _TO_LATIN or own == "LATIN"):
+            letter, accents = (apart := unicodedata.normalize("NFD", c))[0], apart[1:]
+            latin = letter if own == "LATIN" else _TO_LATIN[own].get(letter)
+            other = latin if main == "LATIN" else _FROM_LATIN[main].get(latin or "")
+            if other is None:
+                return None
+            c = unicodedata.normalize("NFC", other + accents)
+        found.append(c)
+    return "".join(found)
+
+
+def styled(text: str) -> Oddity | None:
+    """Find letters that are signs of their own: bold ones of mathematics, letters in circles."""
+    if text.isascii() or not _STYLED.search(text):
+        return None
+    tidy = _STYLED.sub(lambda found: _unstyled(found[0]), text)
+    if tidy == text:
+        return None
+    reason = "letters in it are signs that only look like letters: no search finds it"
+    return Oddity("styled letters", "warning", reason, tidy, True)
+
+
+def _unstyled(text: str) -> str:
+    plain = [_SQUARED.get(c) or unicodedata.normalize("NFKC", c) for c in text]
+    return "".join(
+        [p if p.isalnum() and len(p) == 1 else c for p, c in zip(plain, text, strict=True)]
+    )
+
+
+def both_directions(text: str) -> Oddity | None:
+    """Find words of both directions side by side: which comes first is anyone's guess."""
+    if not right_to_left(text):
+        return None
+    kinds = {unicodedata.bidirectional(c) for c in text}
+    if "L" not in kinds or kinds.isdisjoint(("R", "AL")):
+        return None
+    reason = "it is read from left to right and from right to left: check the order of its words"
+    return Oddity("both directions", "note", reason)
+
+
+# --- names; ordinary ones are not odd -----------------------------------------------------
+
+_SHORT, _LONG_WORD = 5, 4
+#: A longer name is most likely none: cells have run together, or a text stands in their place.
+_LONGEST = 200
+#: The most usual names: nothing can be odd about them.
+_PLAIN = re.compile(r"(?:[A-Z][a-z]+[ '-]?(?:[a-z]+[ '-])?)*[A-Z]?[a-z]+")
+#: Not those of Korean that are blank.
+_LETTER = re.compile("[^\\W\\d_\u115f\u1160\u3164\uffa0]")
+_WORDS = re.compile(r"[^\W\d_]+")
+
+
+def letterless(text: str) -> Oddity | None:
+    """Find names without any letter."""
+    if _LETTER.search(text):
+        return None
+    hidden = {*unseen(text)}
+    seen = [sign for n, sign in enumerate(text) if n not in hidden]
+    rest = "".join(seen).split()
+    if not rest:
+        what = "what is not seen"
+    elif any(map(str.isnumeric, seen)):
+        what = "digits"
+    elif any(unicodedata.category(sign) in ("So", "Sk") for sign in seen):
+        what = "emoji"
+    else:
+        what = "punctuation"
+    return Oddity("no letters", "warning", f"there is no letter in it, only {what}")
+
+
+def questionable(text: str) -> Oddity | None:
+    """Find a ? inside of a word, where a program had no letter for what was there."""
+    if "?" not in text or not re.search(r"[^\W\d_]\?+[^\W\d_]", text):
+        return None
+    reason = "a program has lost a letter of it, where there is ?"
+    return Oddity("lost letters", "warning", reason)
+
+
+def lengthy(text: str) -> Oddity | None:
+    """Find what is too long to be a name."""
+    if len(text) <= _LONGEST:
+        return None
+    reason = f"it has {len(text):,} characters: other cells, or a whole text, may be in it"
+    return Oddity("long", "warning", reason)
+
+
+def capitals(text: str) -> Oddity | None:
+    """Find names in capitals. An abbreviation, or a short one, may have to be so."""
+    if not text.isupper():
+        return None
+    words = _WORDS.findall(text)
+    if sum(map(len, words)) < _SHORT or max(map(len, words)) < _LONG_WORD:
+        return None
+    tidy = _WORDS.sub(lambda word: word[0].capitalize(), text)
+    return Oddity("capitals", "note", "it is all capitals", tidy)
+
+
 # --- several checks -----------------------------------------------------------------------
+
+#: What can be wrong with any text, of several lines too.
+TEXT: tuple[Check, ...] = (
+    *(garbled, half, lost, partial(control, lines=True), overridden),
+    *(invisible, unknown, alike, decomposed),
+)
+#: What can be wrong with a name.
+NAME: tuple[Check, ...] = (
+    *(garbled, half, lost, control, direction, invisible, unknown, alike, styled),
+    *(decomposed, spaces, lengthy, letterless, questionable, capitals, both_directions),
+)
+
+
+def of_text(text: str) -> list[Oddity]:
+    """Find what is wrong with the characters of any text."""
+    return oddities(text, TEXT)
+
+
+def of_name(text: str) -> list[Oddity]:
+    """Find what is odd about a name."""
+    if not text or (len(text) <= _LONGEST and _PLAIN.fullmatch(text)):
+        return []
+    return oddities(text, NAME)
 
 
 def oddities(text: str, checks: Sequence[Check]) -> list[Oddity]:
-    """Find all that is odd about a text. What is garbled is not looked at any further."""
+    """Find all that is odd about a text.
+
+    Of a garbled text nothing else is told: what follows from it would be found again.
+    """
     found = []
     for check in checks:
         if odd := check(text):

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from chatkit.bulk.value import visible
-from chatkit.checks.findings import Oddity, Severity
+from chatkit.checks.characters import Oddity
 from chatkit.errors import InputError
+from chatkit.finding import Severity
 from chatkit.numbers import split_all
 from chatkit.numbers.number import known, text_of
 
@@ -184,7 +185,7 @@ class _Reader:
         odd = _wrong(read)
         if read.verdict == "ambiguous" and self._region is None:
             reason = "it has no country code: write it with one, or check with region="
-            odd = odd._replace(code="no country code", reason=reason)
+            odd = odd._replace(code="no country code", message=reason)
         return Told(None, odd)
 
     # --- with one in each cell ---

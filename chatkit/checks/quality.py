@@ -1,19 +1,23 @@
-"""Quality: all that was found in a frame of contacts, and the frame with the safe part mended."""
+"""Quality: what was found in a frame of contacts, shown, and the frame with the safe part fixed."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 import pandas as pd
 
-from chatkit.bulk.value import values
-from chatkit.checks import shown
-from chatkit.checks.characters import mended
-from chatkit.checks.findings import Finding
-from chatkit.checks.names import NAME
+from chatkit.bulk import show
+from chatkit.bulk.line import LABEL
+from chatkit.bulk.show import FEW, MANY, STYLE, WIDTH, escaped, row_label, wrapped
+from chatkit.bulk.value import LONG, columns, cut, many, pair, values, visible
+from chatkit.checks.characters import NAME, Oddity, mended
 from chatkit.checks.numbers import parts
 from chatkit.errors import InputError
+from chatkit.finding import SEVERITIES, Finding, Severity
 from chatkit.frame import collector_paused
 
 #: What can be mended without a look at each cell.
@@ -22,6 +26,43 @@ FIXABLE = (
     *("styled letters", "decomposed", "spaces", "not split", "country code twice"),
 )
 _PAIR = ("country_code", "number")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellFinding(Finding):
+    """One thing that is wrong, or odd, with one cell of a frame."""
+
+    row: Any  #: what the frame calls the row
+    place: int  #: which row it is; the first is 0
+    value: Any = None  #: what is in the cell, None for nothing
+    suggestion: str | None = None  #: the text as it may be meant
+    safe: bool = False  #: whether the suggestion surely is what was meant
+
+    @classmethod
+    def of(cls, odd: Oddity, row: Any, field: str, value: Any, place: int) -> CellFinding:
+        """Say where an oddity is."""
+        return cls(
+            code=odd.code,
+            severity=odd.severity,
+            pointer=f"/{field}",
+            message=odd.message,
+            hint=hint_of(odd),
+            row=row,
+            place=place,
+            value=value,
+            suggestion=odd.suggestion,
+            safe=odd.safe,
+        )
+
+    @property
+    def field(self) -> str:
+        """The column of the cell."""
+        return self.pointer.removeprefix("/")
+
+
+def hint_of(odd: Oddity) -> str:
+    """Say what to do about an oddity, if that is known."""
+    return f"write it as {odd.suggestion}" if odd.suggestion else ""
 
 
 class Fixed:
@@ -37,10 +78,10 @@ class Fixed:
         self.done = done
 
     def __repr__(self) -> str:
-        return shown.fixed_text(self)
+        return _fixed_text(self)
 
     def _repr_html_(self) -> str:
-        return shown.fixed_html(self)
+        return _fixed_html(self)
 
 
 class Quality:
@@ -53,7 +94,7 @@ class Quality:
     """
 
     def __init__(
-        self, frame: pd.DataFrame, findings: Sequence[Finding], notes: Sequence[str]
+        self, frame: pd.DataFrame, findings: Sequence[CellFinding], notes: Sequence[str]
     ) -> None:
         self.findings = tuple(findings)
         self.notes = tuple(notes)
@@ -64,10 +105,10 @@ class Quality:
         return len(self.findings)
 
     def __repr__(self) -> str:
-        return shown.text(self)
+        return _as_text(self)
 
     def _repr_html_(self) -> str:
-        return shown.html(self)
+        return _as_html(self)
 
     @collector_paused()
     def frame(self) -> pd.DataFrame:
@@ -78,8 +119,10 @@ class Quality:
         suggestion. That of a number is its country code, a space, and its digits.
         """
         columns = ("row", "column", "severity", "code", "reason", "value", "suggestion", "safe")
+        attribute = {"column": "field", "reason": "message"}
         cells: dict[str, list[Any]] = {
-            name: [getattr(found, name) for found in self.findings] for name in columns
+            name: [getattr(found, attribute.get(name, name)) for found in self.findings]
+            for name in columns
         }
         cells["value"] = [
             value if value is None or isinstance(value, str) else values(value)
@@ -105,8 +148,8 @@ class Quality:
         safe = [found for found in self.findings if found.safe and found.code in chosen]
         done: list[tuple[int, str, str, Any, Any]] = []
         frame = self._frame.copy(deep=False)
-        self._fix_names(frame, [found for found in safe if found.column == "name"], chosen, done)
-        self._fix_numbers(frame, [found for found in safe if found.column in _PAIR], done)
+        self._fix_names(frame, [found for found in safe if found.field == "name"], chosen, done)
+        self._fix_numbers(frame, [found for found in safe if found.field in _PAIR], done)
         done.sort(key=lambda change: change[0])
         labels = frame.index.take([place for place, *_ in done]).tolist()
         table = {"row": pd.Series(pd.Index(labels, tupleize_cols=False))}
@@ -117,7 +160,7 @@ class Quality:
         return Fixed(frame, pd.DataFrame(table))
 
     def _fix_names(
-        self, frame: pd.DataFrame, safe: list[Finding], chosen: set[str], done: list[Any]
+        self, frame: pd.DataFrame, safe: list[CellFinding], chosen: set[str], done: list[Any]
     ) -> None:
         codes: dict[int, list[str]] = {}
         before: dict[int, str] = {}
@@ -129,7 +172,7 @@ class Quality:
         for place, name in after.items():
             done.append((place, "name", ", ".join(codes[place]), before[place], name))
 
-    def _fix_numbers(self, frame: pd.DataFrame, safe: list[Finding], done: list[Any]) -> None:
+    def _fix_numbers(self, frame: pd.DataFrame, safe: list[CellFinding], done: list[Any]) -> None:
         pairs = {found.place: parts(found.suggestion or "") for found in safe}
         codes = {found.place: found.code for found in safe}
         for n, column in enumerate(_PAIR):
@@ -182,3 +225,180 @@ def _texts(cells: Sequence[str | None]) -> pd.Series[Any]:
     """Make a column of texts; half a character would not fit into one."""
     whole = [None if c is None else c.encode("utf-8", "replace").decode() for c in cells]
     return pd.Series(whole, dtype="str")
+
+
+_COLOURS = """
+.chatkit-plan :is(.error, .warning, .note) { border-left: 4px solid; padding-left: 0.6em; }
+.chatkit-plan .error { border-color: var(--jp-error-color1, #d32f2f); }
+.chatkit-plan .warning { border-color: var(--jp-warn-color1, #f57c00); }
+.chatkit-plan .note { border-color: var(--jp-info-color1, #0288d1); }
+"""
+_FOUND = {"row": 8, "column": 13, "value": 24, "reason": 31, "suggestion": 24}
+_DONE = {"row": 10, "column": 14, "why": 22, "before": 27, "after": 27}
+
+
+# --- what is told -------------------------------------------------------------------------
+
+
+def _heading(quality: Quality) -> str:
+    """Count what was found."""
+    rows = many(quality.rows, "row")
+    count = Counter(found.severity for found in quality.findings)
+    found = [many(count[severity], severity) for severity in SEVERITIES if count[severity]]
+    return f"Checked {rows}: {', '.join(found) or 'nothing found'}."
+
+
+def _of(quality: Quality, severity: Severity) -> list[CellFinding]:
+    """Put those first that are shown at once: some of each code, those of one code together."""
+    codes: dict[str, list[CellFinding]] = {}
+    for found in quality.findings:
+        if found.severity == severity:
+            codes.setdefault(found.code, []).append(found)
+    groups = sorted(codes.values(), key=len, reverse=True)
+    rounds = [
+        one for each in zip_longest(*(group[:FEW] for group in groups)) for one in each if one
+    ]
+    few = {id(one) for one in rounds[:FEW]}
+    first = [one for group in groups for one in group[:FEW] if id(one) in few]
+    return first + [
+        one for one in quality.findings if one.severity == severity and id(one) not in few
+    ]
+
+
+def _title(found: Sequence[CellFinding]) -> str:
+    """Count findings of one severity by their codes, the most frequent first."""
+    codes = Counter(one.code for one in found)
+    said = ", ".join(f"{count:,} {visible(code)}" for code, count in codes.most_common())
+    return f"{found[0].severity.capitalize()}s: {said}"
+
+
+def _end(quality: Quality) -> str:
+    safe = sum(found.safe for found in quality.findings)
+    open_ = sum(found.suggestion is not None for found in quality.findings) - safe
+    taken = [f"fix() takes the {many(safe, 'suggestion')} with *."] if safe else []
+    left = [f"{many(open_, 'suggestion')} with ? {'is' if open_ == 1 else 'are'} yours to judge."]
+    return " ".join(taken + left * (open_ > 0))
+
+
+def _fixed_heading(fixed: Fixed) -> str:
+    done = fixed.done
+    if done.empty:
+        return "Nothing to fix: the frame is as it was."
+    rows = len({repr(row) for row in done["row"].tolist()})
+    codes = Counter(code for codes in done["code"].tolist() for code in codes.split(", "))
+    said = ", ".join(f"{count:,} {code}" for code, count in codes.most_common())
+    return f"Fixed {many(len(done), 'cell')} in {many(rows, 'row')}: {said}."
+
+
+# --- as text ------------------------------------------------------------------------------
+
+
+def _as_text(quality: Quality) -> str:
+    """Show a quality table in a terminal: of the same frame the same text."""
+    blocks = [[_heading(quality)]]
+    for severity in SEVERITIES:
+        if found := _of(quality, severity):
+            blocks.append([*wrapped("", _title(found)), *_lines(found)])
+    blocks.append([line for note in quality.notes for line in wrapped("", visible(note))])
+    blocks.append([_end(quality)] if _end(quality) else [])
+    return "\n\n".join("\n".join(block) for block in blocks if block)
+
+
+def _lines(found: Sequence[CellFinding]) -> list[str]:
+    said = []
+    for one in found[:FEW]:
+        place = f"row {row_label(one.row)}, {cut(one.field, LABEL)}"
+        value = "" if one.value is None else f" = {_value(one)}"
+        said += wrapped("  ", f"{place}{value}: {visible(one.message)}")
+        if one.suggestion is not None:
+            mark = " *" if one.safe else " ?"
+            said += wrapped("    -> ", _suggested(one) + mark)
+    if (more := len(found) - FEW) > 0:
+        said.append(f"  … and {more:,} more: .frame() has them all")
+    return said
+
+
+def _value(one: CellFinding) -> str:
+    """Show what is in the cell, as far as it can be told apart from the suggestion."""
+    if one.field == "name" and isinstance(one.value, str) and one.suggestion:
+        return str(pair(one.value, one.suggestion)[0])
+    return cut(values(one.value), 2 * LONG)
+
+
+def _suggested(one: CellFinding) -> str:
+    if one.field == "name" and isinstance(one.value, str):
+        return str(pair(one.value, one.suggestion)[1])
+    return str(one.suggestion)
+
+
+def _fixed_text(fixed: Fixed) -> str:
+    """Show in a terminal what was fixed."""
+    said = []
+    for row, column, _, before, after in _rows(fixed)[:FEW]:
+        old, new = pair(before, after)
+        lead = f"  row {row_label(row)}, {cut(column, LABEL)}: "
+        first, *others = show.sides("", old, new, WIDTH - columns(lead))
+        said += [lead + first, *(" " * columns(lead) + line for line in others)]
+    if (more := len(fixed.done) - FEW) > 0:
+        said.append(f"  … and {more:,} more: .done has them all")
+    end = [".frame is the new frame; the one that was checked is as it was."]
+    blocks = [wrapped("", _fixed_heading(fixed)), said, end if said else []]
+    return "\n\n".join("\n".join(block) for block in blocks if block)
+
+
+def _rows(fixed: Fixed) -> list[tuple[Any, ...]]:
+    done = fixed.done.iloc[:MANY].astype(object)
+    return list(done.where(done.notna(), None).itertuples(index=False, name=None))
+
+
+# --- as HTML ------------------------------------------------------------------------------
+
+
+def _as_html(quality: Quality) -> str:
+    """Show a quality table in JupyterLab, light and dark; it can be read without its style."""
+    parts = [f"<p><strong>{escaped(_heading(quality))}</strong></p>"]
+    for severity in SEVERITIES:
+        if found := _of(quality, severity):
+            rows = [_html_finding(one) for one in found[:MANY]]
+            parts.append(f'<p class="{severity}"><strong>{escaped(_title(found))}</strong></p>')
+            parts.append(show.html_tables(_FOUND, rows[:FEW], rows[FEW:], len(found), ".frame()"))
+    told = [*map(visible, quality.notes), _end(quality)]
+    parts.append(show.html_list("told", "", [line for line in told if line]))
+    return _page(parts)
+
+
+def _page(parts: Sequence[str]) -> str:
+    # the class names keep JupyterLab from reading $…$ in a name as mathematics
+    style = f"<style>{STYLE}{_COLOURS}</style>"
+    return f'<div class="chatkit-plan tex2jax_ignore mathjax_ignore">{style}{"".join(parts)}</div>'
+
+
+def _html_finding(one: CellFinding) -> str:
+    value = "" if one.value is None else _value(one)
+    meant = ""
+    if one.suggestion is not None:  # the mark stays at the end of a name from right to left
+        meant = f"<bdi>{escaped(_suggested(one))}</bdi> {'*' if one.safe else '?'}"
+    texts = [row_label(one.row), cut(one.field, LABEL), value, visible(one.message)]
+    return f"<tbody><tr>{''.join(map(_cell, texts))}<td>{meant}</td></tr></tbody>"
+
+
+def _cell(text: str) -> str:
+    return f'<td dir="auto">{escaped(text)}</td>'
+
+
+def _fixed_html(fixed: Fixed) -> str:
+    """Show in JupyterLab what was fixed."""
+    rows = []
+    for row, column, code, before, after in _rows(fixed):
+        old, new = pair(before, after)
+        head = "".join(map(_cell, (row_label(row), cut(column, LABEL), visible(code))))
+        sides = show.html_side(old, "del") + show.html_side(new, "ins")
+        rows.append(f"<tbody><tr>{head}{sides}</tr></tbody>")
+    parts = [
+        f"<p><strong>{escaped(_fixed_heading(fixed))}</strong></p>",
+        show.html_tables(_DONE, rows[:FEW], rows[FEW:], len(fixed.done), ".done"),
+        "<p><code>.frame</code> is the new frame; the one that was checked is as it was.</p>"
+        if rows
+        else "",
+    ]
+    return _page(parts)

@@ -13,6 +13,7 @@ from types import ModuleType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from chatkit.finding import Finding
     from chatkit.flowjson.build.blocks import (
         CalendarPicker,
         CheckboxGroup,
@@ -59,7 +60,7 @@ if TYPE_CHECKING:
         UpdateData,
     )
     from chatkit.flowjson.diff import Diff, diff
-    from chatkit.flowjson.finding import Finding, Findings
+    from chatkit.flowjson.finding import Findings
     from chatkit.flowjson.graph import Graph, graph
     from chatkit.flowjson.lint import lint
     from chatkit.flowjson.texts import texts, with_texts

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from chatkit.finding import Finding
 from chatkit.flowjson.document import Source, located
-from chatkit.flowjson.finding import Finding, Findings
+from chatkit.flowjson.finding import Findings
 from chatkit.flowjson.outline import Outline, outline
 from chatkit.flowjson.pointer import steps
 from chatkit.flowjson.rules import (

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from chatkit.connection import Connection
-    from chatkit.flowjson.finding import Finding
+    from chatkit.finding import Finding
     from chatkit.resource import Resource
 
 HIDDEN = "the service does not show its document"

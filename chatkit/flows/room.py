@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from chatkit.bulk.draft import Existing
     from chatkit.bulk.plan import Plan
-    from chatkit.flowjson.finding import Finding
+    from chatkit.finding import Finding
     from chatkit.flows.files import Kept
     from chatkit.flows.frames import Account
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, overload
 
-from chatkit.checks.findings import Severity
+from chatkit.finding import Severity
 from chatkit.localization import (
     body,
     buttons,

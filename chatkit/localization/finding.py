@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from chatkit.bulk.value import visible
-from chatkit.checks.findings import Severity
+from chatkit.finding import Severity
 from chatkit.localization.content import Entry
 from chatkit.localization.rules import rule_of
 

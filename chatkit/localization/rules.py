@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from chatkit.checks.findings import Severity
+from chatkit.finding import Severity
 
 API = "API document, Template content"
 COMP = "platform, template components (2025-11-21)"

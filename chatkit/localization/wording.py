@@ -13,9 +13,7 @@ from functools import lru_cache
 from typing import Literal
 
 from chatkit.bulk.value import cut, right_to_left, unseen, values
-from chatkit.checks.characters import decomposed, oddities
-from chatkit.checks.names import of_text
-from chatkit.checks.scripts import both_directions, script
+from chatkit.checks.characters import both_directions, decomposed, oddities, of_text, script
 from chatkit.localization import language
 from chatkit.localization.content import Entry
 from chatkit.localization.finding import Ledger
@@ -61,7 +59,7 @@ def judge(entry: Entry, tell: Ledger) -> None:
             _script(text, field, what, entry.lang_code, own, tell)
         if right_to_left(text):
             if odd := both_directions(_read(text)):
-                tell("both directions", field, f"{what}: {odd.reason}")
+                tell("both directions", field, f"{what}: {odd.message}")
             if field == "text" or field.startswith("headers"):
                 _direction(text, field, what, way, tell)
     for name, sample in entry.variables.items():
@@ -93,7 +91,7 @@ def _characters(
     for odd in found:
         places = unseen(text) if odd.code in _MARKS else []
         hint = "" if odd.suggestion is None else f"It may be meant as {values(odd.suggestion)}."
-        reason = f"{what}: {odd.reason}"
+        reason = f"{what}: {odd.message}"
         tell(odd.code, field, reason, hint, at=min(places, default=None), severity=odd.severity)
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from chatkit.bulk.draft import Existing
     from chatkit.bulk.plan import Plan
-    from chatkit.flowjson.finding import Finding
+    from chatkit.finding import Finding
     from chatkit.localization.audit import Audit
 
 

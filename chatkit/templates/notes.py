@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from chatkit.bulk.findings import at
 from chatkit.bulk.table import records
-from chatkit.checks.findings import Severity
-from chatkit.flowjson.finding import Finding
+from chatkit.finding import Finding, Severity
 
 if TYPE_CHECKING:
     import pandas as pd

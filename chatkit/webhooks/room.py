@@ -18,7 +18,7 @@ from chatkit.bulk.value import values
 from chatkit.call import Call
 from chatkit.endpoints import Key, Planned, Undo
 from chatkit.errors import InputError, NotFound, NotPermitted, SettingsError
-from chatkit.flowjson.finding import Finding
+from chatkit.finding import Finding
 from chatkit.record import Body, Id, Moment, Record
 from chatkit.resource import Resource
 from chatkit.secret import Secret

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from chatkit.bulk import findings
 from chatkit.bulk.value import MISSING
-from chatkit.flowjson.finding import Finding
+from chatkit.finding import Finding
 
 WRONG = Finding("MISSING", "error", "/screens/0/title", "It needs a title.", "Write one.")
 LONG = Finding("LONG", "warning", "/screens/0/id", "It is long.")

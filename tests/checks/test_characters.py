@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatkit.checks import characters as c
-from chatkit.checks.findings import Oddity
-from chatkit.checks.names import NAME, TEXT
+from chatkit.checks.characters import NAME, TEXT, Oddity
 from chatkit.checks.quality import FIXABLE
 
 Check = Callable[[str], Oddity | None]
@@ -79,7 +78,7 @@ def test_letters_that_unicode_only_exchanges_for_others_stay(text: str) -> None:
 def test_a_character_is_named_by_its_code() -> None:
     odd = c.invisible("A\u200b\u200b\u2060\ufeff\u00adna")
     assert odd is not None
-    assert odd.reason == "5 characters in it cannot be seen (U+200B, U+2060, U+FEFF, …)"
+    assert odd.message == "5 characters in it cannot be seen (U+200B, U+2060, U+FEFF, …)"
 
 
 def test_a_long_text_may_have_lines_and_marks_of_direction() -> None:

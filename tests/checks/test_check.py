@@ -22,7 +22,7 @@ def reads(sandbox):
 
 
 def found(quality):
-    return [(f.row, f.column, f.severity, f.code) for f in quality.findings]
+    return [(f.row, f.field, f.severity, f.code) for f in quality.findings]
 
 
 def test_findings_come_in_the_order_of_their_severity_and_rows(sandbox, client):
@@ -116,7 +116,7 @@ def test_a_name_that_would_be_split_anew_is_noted(sandbox, client):
     frame["name"] = "Ana María de la Cruz"
     [one] = client.contacts.check(frame).findings
     assert (one.code, one.severity) == ("parts", "note")
-    assert one.reason == (
+    assert one.message == (
         "its parts are Ana María | – | de la Cruz; if it is sent again they become "
         "Ana | María de la | Cruz"
     )
@@ -154,7 +154,7 @@ def test_deleted_contacts_are_told_as_far_as_the_service_shows_them(listed, read
         assert codes[1] == "in account"
         if listed and not readable:
             assert codes[0] == "restores"
-            assert str(gone) in quality.findings[0].reason
+            assert str(gone) in quality.findings[0].message
             assert quality.notes == ()
         else:
             assert codes.get(0) == ("in account" if listed else None)

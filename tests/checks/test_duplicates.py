@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from chatkit.checks.duplicates import Account, Rows, inside, named
+from chatkit.checks.check import Account, Rows, inside, named
 from chatkit.checks.numbers import Pair
 
 BOTH, ALONE = ("country_code", "number"), ("number",)
@@ -21,7 +21,7 @@ def rows(*pairs: Pair | None, names: list[Any] | None = None, ids: list[Any] | N
 def test_later_rows_are_told_which_row_has_their_number() -> None:
     found = dict(inside(rows(ANA, BO, ANA, None, ANA, None), BOTH))
     assert list(found) == [2, 4]
-    assert {odd.reason for odd in found.values()} == {"row r0 has the same number"}
+    assert {odd.message for odd in found.values()} == {"row r0 has the same number"}
     assert {(odd.code, odd.severity, odd.safe) for odd in found.values()} == {
         ("duplicate", "error", False)
     }
@@ -30,7 +30,7 @@ def test_later_rows_are_told_which_row_has_their_number() -> None:
 def test_another_way_of_writing_and_another_name_are_told() -> None:
     two = rows(ANA, ANA, names=["Ana", "Zoë\u202e"])._replace(cells=[ANA, ("+1", "(202) 555-0143")])
     [(_, odd)] = inside(two, BOTH)
-    assert odd.reason == ('row r0 has the same number, written in another way, and the name "Ana"')
+    assert odd.message == ('row r0 has the same number, written in another way, and the name "Ana"')
 
 
 def test_the_country_code_counts_where_the_service_looks_at_it() -> None:
@@ -38,7 +38,7 @@ def test_the_country_code_counts_where_the_service_looks_at_it() -> None:
     assert list(inside(two, BOTH)) == []
     [(place, odd)] = inside(two, ALONE)
     assert place == 1
-    assert "of +1, and the service looks at the number alone" in odd.reason
+    assert "of +1, and the service looks at the number alone" in odd.message
     assert [named(ANA, by) for by in (BOTH, ALONE)] == ["+1 2025550143", "2025550143"]
 
 
@@ -56,13 +56,13 @@ def account(*cells: tuple[Any, Any], name: str | None = "Ana") -> Account:
 )
 def test_a_new_row_is_told_who_has_its_number(name: Any, severity: str, reason: str) -> None:
     [(place, odd)] = account(ANA).outside(rows(BO, ANA, names=[None, name]), (), ())
-    assert (place, odd.code, odd.severity, odd.reason) == (1, "in account", severity, reason)
+    assert (place, odd.code, odd.severity, odd.message) == (1, "in account", severity, reason)
 
 
 def test_a_number_kept_in_another_form_would_be_there_twice() -> None:
     [(_, odd)] = account(("+49", "015123456789")).outside(rows(("+49", "15123456789")), (), ())
     assert odd.severity == "warning"
-    assert '"+49 015123456789"' in odd.reason and "second contact" in odd.reason
+    assert '"+49 015123456789"' in odd.message and "second contact" in odd.message
     assert account((None, None)).holder(ANA) is None
 
 
@@ -82,4 +82,4 @@ def test_what_is_told_already_is_not_told_again() -> None:
 def test_a_deleted_contact_would_be_restored() -> None:
     [(_, odd)] = account(ANA).outside(rows(ANA), (), {50001})
     assert (odd.code, odd.severity) == ("restores", "warning")
-    assert "50001" in odd.reason
+    assert "50001" in odd.message

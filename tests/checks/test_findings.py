@@ -1,13 +1,15 @@
 """What a finding says, and where."""
 
-from chatkit.checks.findings import SEVERITIES, Finding, Oddity
+from chatkit.checks.characters import Oddity
+from chatkit.checks.quality import CellFinding
+from chatkit.finding import SEVERITIES
 
 
 def test_a_finding_says_where_an_oddity_is() -> None:
     odd = Oddity("spaces", "warning", "it ends with a space", "Ana", True)
-    found = Finding.of(odd, ("A", 7), "name", "Ana ", 3)
-    assert (found.row, found.column, found.value, found.place) == (("A", 7), "name", "Ana ", 3)
-    assert (found.severity, found.code, found.reason) == odd[1::-1] + odd[2:3]
+    found = CellFinding.of(odd, ("A", 7), "name", "Ana ", 3)
+    assert (found.row, found.field, found.value, found.place) == (("A", 7), "name", "Ana ", 3)
+    assert (found.severity, found.code, found.message) == odd[1::-1] + odd[2:3]
     assert (found.suggestion, found.safe) == ("Ana", True)
 
 

@@ -5,7 +5,7 @@ from checks.ordinary import NAMES
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from chatkit.checks.garbled import garbled
+from chatkit.checks.characters import garbled
 
 LETTERS = "éüñçãøåßÉÜÑÇłőšžýČğıșțавгджзийлщюяЯЖΩλπהשלאמعليمक्षा山田太郎김민준ễđ’“”–…❤"
 

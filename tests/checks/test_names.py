@@ -8,7 +8,7 @@ from checks.ordinary import NAMES
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatkit.checks.names import capitals, letterless, of_name, of_text, questionable
+from chatkit.checks.characters import capitals, letterless, of_name, of_text, questionable
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -47,7 +47,7 @@ def test_all_that_is_odd_is_told(text: str, codes: list[str]) -> None:
 def test_a_name_without_letters_is_told(text: str, what: str) -> None:
     odd = letterless(text)
     assert odd is not None
-    assert odd.reason.endswith(f"only {what}")
+    assert odd.message.endswith(f"only {what}")
     assert (odd.suggestion, odd.safe) == (None, False)
 
 
@@ -81,7 +81,7 @@ def test_short_names_and_scripts_without_capitals_are_not_in_capitals(text: str)
 @given(st.text())
 def test_any_text_is_looked_at(text: str) -> None:
     for odd in (*of_name(text), *of_text(text)):
-        assert odd.reason and odd.code
+        assert odd.message and odd.code
         assert odd.suggestion != text
         assert odd.suggestion or not odd.safe
 

@@ -99,7 +99,7 @@ def test_what_a_person_must_decide_is_told_and_never_safe(
     one = told(code, number)
     assert one.odd is not None
     assert (one.odd.code, one.odd.suggestion, one.odd.safe) == (found, meant, False)
-    assert one.odd.reason
+    assert one.odd.message
 
 
 def test_what_the_library_does_not_know_yet_is_a_warning_and_nothing_of_it_is_safe() -> None:

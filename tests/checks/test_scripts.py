@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from checks.ordinary import NAMES
 
-from chatkit.checks.scripts import _TO_LATIN, alike, both_directions, script, styled
+from chatkit.checks.characters import _TO_LATIN, alike, both_directions, script, styled
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from chatkit.flowjson.finding import Finding, Findings
+from chatkit.finding import Finding
+from chatkit.flowjson.finding import Findings
 
 BAD = Finding("BAD", "error", "/screens/10/id", "It is bad.", "Mend it.")
 LONG = Finding("LONG", "warning", "/screens/2/title", "It is long.")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatkit.flowjson.finding import WIDE, Finding, Listing
+from chatkit.finding import Finding
+from chatkit.flowjson.finding import WIDE, Listing
 
 
 def at(line: int, column: int, severity: str = "error") -> Finding:

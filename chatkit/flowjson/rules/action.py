@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from chatkit.finding import Finding, Severity
 from chatkit.flowjson.components import ACTIONS, COMPONENTS, NEXT
-from chatkit.flowjson.finding import Finding, Severity
 from chatkit.flowjson.outline import Action, Outline
 from chatkit.flowjson.pointer import escape
 from chatkit.flowjson.property import Shape

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
+from chatkit.finding import Finding, Severity
 from chatkit.flowjson.components import COMPONENTS
-from chatkit.flowjson.finding import Finding, Severity
 from chatkit.flowjson.outline import Action, Binding, Component, Outline, Screen
 from chatkit.flowjson.rules.reference import too_early
 from chatkit.flowjson.rules.target import (

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from datetime import date
 from typing import Any
 
+from chatkit.finding import Finding, Severity
 from chatkit.flowjson.components import COMPONENTS
-from chatkit.flowjson.finding import Finding, Severity
 from chatkit.flowjson.outline import Component, Outline
 from chatkit.flowjson.pointer import escape
 from chatkit.flowjson.rules.shape import Around, check_value

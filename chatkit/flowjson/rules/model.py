@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from chatkit.flowjson.finding import Finding
+from chatkit.finding import Finding
 from chatkit.flowjson.outline import DEPTH, Outline, Screen
 from chatkit.flowjson.pointer import escape
 from chatkit.flowjson.rules.target import named, types_of, whole

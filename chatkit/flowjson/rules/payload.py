@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from chatkit.flowjson.finding import Finding, Severity
+from chatkit.finding import Finding, Severity
 from chatkit.flowjson.outline import DEPTH, Action, Component, Outline, Screen
 from chatkit.flowjson.pointer import escape
 from chatkit.flowjson.rules.expression import result

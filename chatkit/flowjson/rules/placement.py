@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from chatkit.finding import Finding, Severity
 from chatkit.flowjson.components import ADVISED_COMPONENTS, COMPONENTS, MOST_COMPONENTS, MOST_NESTED
-from chatkit.flowjson.finding import Finding, Severity
 from chatkit.flowjson.outline import Component, Outline, Screen
 from chatkit.flowjson.version import STRICT, Version
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from chatkit.finding import Finding, Severity
 from chatkit.flowjson.components import COMPONENTS
-from chatkit.flowjson.finding import Finding, Severity
 from chatkit.flowjson.outline import Binding, Outline, Screen
 from chatkit.flowjson.pointer import unescape
 from chatkit.flowjson.property import Property, Shape

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from chatkit.flowjson.finding import Finding, Severity
+from chatkit.finding import Finding, Severity
 from chatkit.flowjson.outline import Outline, Screen
 from chatkit.flowjson.pointer import escape
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
 
-from chatkit.flowjson.finding import Finding, Severity
+from chatkit.finding import Finding, Severity
 from chatkit.flowjson.pointer import escape
 from chatkit.flowjson.property import Kind, Property, Shape
 from chatkit.flowjson.rules.value import CHECKS, close, fits, is_binding, length, wrong_type

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from chatkit.finding import Finding, Severity
 from chatkit.flowjson.components import COMPONENTS, DOCUMENT, LAYOUT, SCREEN
-from chatkit.flowjson.finding import Finding, Severity
 from chatkit.flowjson.outline import Component, Outline, Screen
 from chatkit.flowjson.rules.shape import Around, check_shape
 from chatkit.flowjson.rules.value import close, is_binding, named

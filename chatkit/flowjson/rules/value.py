@@ -9,7 +9,7 @@ from datetime import date
 from difflib import get_close_matches
 from typing import Any
 
-from chatkit.flowjson.finding import Finding
+from chatkit.finding import Finding
 from chatkit.flowjson.pointer import escape
 from chatkit.flowjson.property import Kind, Property
 from chatkit.flowjson.show import many

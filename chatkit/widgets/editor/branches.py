@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from chatkit.bulk.value import cut, many
+from chatkit.finding import Finding
 from chatkit.flowjson.components import COMPONENTS, DOCUMENT, SCREEN
-from chatkit.flowjson.finding import Finding
 from chatkit.flowjson.property import Shape
 from chatkit.widgets.editor.place import child
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from chatkit.errors import InputError
+from chatkit.finding import Finding
 from chatkit.flowjson.document import DEEPEST, located
-from chatkit.flowjson.finding import Finding, Findings
+from chatkit.flowjson.finding import Findings
 from chatkit.flowjson.lint import lint
 from chatkit.flowjson.pointer import at, steps
 from chatkit.widgets.code import called

@@ -10,8 +10,8 @@ import ipywidgets as w
 
 from chatkit.bulk.value import cut, visible
 from chatkit.errors import ChatkitError
+from chatkit.finding import Finding
 from chatkit.flowjson.components import ACTIONS
-from chatkit.flowjson.finding import Finding
 from chatkit.flowjson.pointer import at, steps
 from chatkit.flowjson.property import Component, Property, Shape
 from chatkit.flowjson.version import RECOMMENDED, Version

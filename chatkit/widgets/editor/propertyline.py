@@ -9,7 +9,7 @@ from typing import Any
 import ipywidgets as w
 
 from chatkit.bulk.value import visible
-from chatkit.flowjson.finding import Finding
+from chatkit.finding import Finding
 from chatkit.flowjson.property import Property
 from chatkit.flowjson.version import Version
 from chatkit.widgets.form.inputs import Input

@@ -9,7 +9,7 @@ import anywidget
 import traitlets
 
 from chatkit.bulk.value import visible
-from chatkit.flowjson.finding import Finding
+from chatkit.finding import Finding
 from chatkit.widgets import packed
 
 _MOST = 200  #: findings that are marked
