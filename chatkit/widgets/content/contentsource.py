@@ -82,4 +82,6 @@ def begun(origin: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _without(item: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    return {name: value for name, value in item.items() if name not in names}
+    """Leave out the words, and the keys that the service shows as null: they say nothing."""
+    left = {name: value for name, value in item.items() if name not in names}
+    return {name: value for name, value in left.items() if value is not None}

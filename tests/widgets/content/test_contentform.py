@@ -154,7 +154,9 @@ def test_there_are_fields_that_cannot_be_set(room, name):
 
 
 def test_everything_of_a_stranger_is_escaped(room):
-    room.update("en", text=EVIL, footer=EVIL, buttons=[{"type": "custom", "label": EVIL}])
+    buttons = [{"type": "custom", "label": EVIL}]
+    with pytest.warns(UserWarning, match="length at /buttons/0/label"):
+        room.update("en", text=EVIL, footer=EVIL, buttons=buttons, broken=True)
     form = ContentForm(room, "de")
     form.set("text", EVIL)
     data = form._repr_mimebundle_()
@@ -217,6 +219,7 @@ def test_only_what_was_edited_is_planned(room):
 def test_a_field_can_be_cleared(room):
     room.update("de", is_custom_validity_period=True, validity_period_seconds=3600)
     form = ContentForm(room, "de")
+    form.set("is_custom_validity_period", False)
     form.set("validity_period_seconds", None)
     form.set("footer", "")
     form.review().apply()
@@ -236,22 +239,26 @@ def test_a_new_language_is_made(room):
     assert (made.text, made.is_draft) == ("नमस्ते {{1}}, आपका ऑर्डर {{2}} तैयार है।", True)
     assert (form.new, form.touched, form.message) == (False, False, "Saved order_ready in Hindi.")
     form.set("is_draft", False)
+    with pytest.raises(PlanRefused, match="1 of its rows cannot be planned"):
+        form.review().apply()  # its header and its buttons have no words yet
+    form.set("headers", [{"type": "text", "text": "तैयार"}])
+    form.set("buttons", [{"type": "custom", "label": "धन्यवाद"}])
     form.review().apply()
     assert room.get("hi").is_draft is False
 
 
 def test_what_somebody_has_changed_is_not_written_over_unseen(room):
     form = ContentForm(room, "de")
-    form.set("text", "Meins {{1}} {{2}}.")
-    room.update("de", text="Ihres {{1}} {{2}}.", footer="Neu")
+    form.set("text", "Meins {{1}}, Nummer {{2}}.")
+    room.update("de", text="Ihres {{1}}, Nummer {{2}}.", footer="Neu")
     form.review().apply()
-    assert room.get("de").text == "Ihres {{1}} {{2}}."
+    assert room.get("de").text == "Ihres {{1}}, Nummer {{2}}."
     assert "Somebody has changed it meanwhile" in form.message
-    assert form.values == {"text": "Meins {{1}} {{2}}."}
+    assert form.values == {"text": "Meins {{1}}, Nummer {{2}}."}
     assert form.content["footer"] == "Neu"
     form.review().apply()
     saved = room.get("de")
-    assert (saved.text, saved.footer) == ("Meins {{1}} {{2}}.", "Neu")
+    assert (saved.text, saved.footer) == ("Meins {{1}}, Nummer {{2}}.", "Neu")
 
 
 def test_a_language_that_somebody_made_meanwhile_is_not_written_over_unseen(room):
