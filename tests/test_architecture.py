@@ -28,7 +28,7 @@ ORDER = [
     ("frame", "transport"),
     ("wire",),
     (
-        *("answer", "background", "call", "connection", "errors", "finding", "numbers"),
+        *("answer", "background", "call", "connection", "display", "errors", "finding", "numbers"),
         *("profile", "progress", "record", "secret", "settings", "snapshot", "temporary"),
         "throttle",
     ),
@@ -156,7 +156,7 @@ def test_imports_point_down() -> None:
 
 def test_flow_documents_stand_alone() -> None:
     """A flow document can be checked without an account, so flowjson knows of none."""
-    allowed = ("flowjson", "errors", "finding")
+    allowed = ("flowjson", "display", "errors", "finding")
     wrong = [i for i in of_the_house("flowjson") if room_of(i.name) not in allowed]
     assert not wrong, list(map(str, wrong))
 

@@ -12,7 +12,7 @@ from chatkit.bulk import findings
 from chatkit.bulk.edits import Edits
 from chatkit.bulk.keys import Rows
 from chatkit.bulk.plan import Refused
-from chatkit.bulk.value import values as shown
+from chatkit.display import values as shown
 from chatkit.endpoints import Endpoints
 from chatkit.errors import Problem
 from chatkit.secret import MASK, SECRET

@@ -17,8 +17,8 @@ from chatkit.bulk.keys import Identity, Mask, Natural, Rows
 from chatkit.bulk.plan import Plan, Refused, Setting
 from chatkit.bulk.same import same
 from chatkit.bulk.table import joined, none, records
-from chatkit.bulk.value import many
-from chatkit.bulk.value import values as shown
+from chatkit.display import many
+from chatkit.display import values as shown
 from chatkit.endpoints import Endpoints
 from chatkit.errors import InputError, Problem
 from chatkit.frame import collector_paused, column_or_level

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from chatkit.bulk.value import MISSING, many, values
+from chatkit.display import MISSING, many, values
 from chatkit.errors import InputError, Problem
 from chatkit.flowjson.pointer import steps
 

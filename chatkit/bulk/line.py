@@ -6,7 +6,7 @@ import re
 from typing import Any, NamedTuple
 
 from chatkit.bulk.change import Change
-from chatkit.bulk.value import Shown, differences, many, pair, shown, small, squeezed, words
+from chatkit.display import Shown, differences, many, pair, shown, small, squeezed, words
 from chatkit.secret import MASK, SECRET
 
 FIELDS, DEPTH = 8, 3  #: lines of one change, and of one nested value in it

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from chatkit.bulk.change import Change
-from chatkit.bulk.value import values
+from chatkit.display import values
 
 State = Literal[
     "applied", "differs", "unchanged", "skipped", "conflict", "failed", "unknown", "not sent"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from chatkit.bulk.change import Change
 from chatkit.bulk.line import LABEL, Line, label, lines
 from chatkit.bulk.row import State
-from chatkit.bulk.value import (
+from chatkit.display import (
     LONG,
     Shown,
     columns,

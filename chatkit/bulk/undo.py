@@ -11,7 +11,7 @@ from chatkit.bulk.change import Change, Kind
 from chatkit.bulk.journal import Journal
 from chatkit.bulk.plan import Left, Plan, Refused, Setting
 from chatkit.bulk.row import Row
-from chatkit.bulk.value import many
+from chatkit.display import many
 from chatkit.endpoints import Endpoints
 
 _NEXT = "leave it, or put it right by hand"

@@ -14,7 +14,7 @@ from contextlib import suppress
 from functools import lru_cache, partial
 from typing import NamedTuple, TypeAlias
 
-from chatkit.bulk.value import many, right_to_left, unseen
+from chatkit.display import many, right_to_left, unseen
 from chatkit.finding import Severity
 
 

@@ -10,10 +10,10 @@ import pandas as pd
 from chatkit.bulk.keys import numbers
 from chatkit.bulk.same import listed
 from chatkit.bulk.show import row_label
-from chatkit.bulk.value import many, values
 from chatkit.checks.characters import NAME, Oddity, mended, of_name
 from chatkit.checks.numbers import Pair, Told, doubted, tell
 from chatkit.checks.quality import CellFinding, Quality, hint_of
+from chatkit.display import many, values
 from chatkit.errors import InputError
 from chatkit.finding import SEVERITIES, Finding
 from chatkit.frame import collector_paused, column_or_level

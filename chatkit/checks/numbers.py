@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from chatkit.bulk.value import visible
 from chatkit.checks.characters import Oddity
+from chatkit.display import visible
 from chatkit.errors import InputError
 from chatkit.finding import Severity
 from chatkit.numbers import split_all

@@ -13,9 +13,9 @@ import pandas as pd
 from chatkit.bulk import show
 from chatkit.bulk.line import LABEL
 from chatkit.bulk.show import FEW, MANY, STYLE, WIDTH, escaped, row_label, wrapped
-from chatkit.bulk.value import LONG, columns, cut, many, pair, values, visible
 from chatkit.checks.characters import NAME, Oddity, mended
 from chatkit.checks.numbers import parts
+from chatkit.display import LONG, columns, cut, many, pair, values, visible
 from chatkit.errors import InputError
 from chatkit.finding import SEVERITIES, Finding, Severity
 from chatkit.frame import collector_paused

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from chatkit.display import many
 from chatkit.errors import InputError
 from chatkit.files import headers, text
 from chatkit.files.columns import FIELDS, Columns, sort
@@ -45,13 +46,13 @@ class Reading:
         meant = {name: of for name, of in self.columns.items() if name in FIELDS}
         sources = [" + ".join(map(shown, of)) for of in meant.values()]
         width = max(map(len, sources), default=0)
-        lines = [f"{self._source}: {_rows(len(self.frame))} ({self._kind})"]
+        lines = [f"{self._source}: {many(len(self.frame), 'row')} ({self._kind})"]
         lines += [f"  {of:<{width}} → {name}" for of, name in zip(sources, meant, strict=True)]
         if others := [shown(name) for name in self.columns if name not in meant]:
             lines.append(f"  kept as they are: {', '.join(others)}")
         lines += [f"  note: {note}" for note in self.notes]
         if skipped and self.problems:
-            lines.append(f"  left out: {_rows(self.left_out)}")
+            lines.append(f"  left out: {many(self.left_out, 'row')}")
             lines += [f"    {p.field} = {p.value}: {p.reason}" for p in self.problems[:_SHOWN]]
             if (rest := len(self.problems) - _SHOWN) > 0:
                 lines.append(f"    and {rest:,} more")
@@ -59,7 +60,7 @@ class Reading:
 
     def refusal(self) -> InputError:
         """Make the error that names all that cannot be read."""
-        whole = _rows(len(self.frame) + self.left_out)
+        whole = many(len(self.frame) + self.left_out, "row")
         first = f" The first {_SHOWN}:" if len(self.problems) > _SHOWN else ""
         error = InputError(
             f"{self._source}: {self.left_out:,} of {whole} cannot be read. Correct them, "
@@ -68,10 +69,6 @@ class Reading:
         )
         error.problems = tuple(self.problems)  # who asks gets them all
         return error
-
-
-def _rows(count: int) -> str:
-    return f"{count:,} row{'s' * (count != 1)}"
 
 
 def read(

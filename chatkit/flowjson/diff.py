@@ -8,11 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, overload
 
+from chatkit.display import MISSING, cut, escaped, many
 from chatkit.flowjson.document import read
 from chatkit.flowjson.matching import Pairing, items, moved, own, place_of, same, slots
 from chatkit.flowjson.outline import ACTION_KEYS, Component, Outline, Screen, outline
 from chatkit.flowjson.pointer import escape, steps, unescape
-from chatkit.flowjson.show import MISSING, cut, html, many, pair
+from chatkit.flowjson.show import pair
 from chatkit.flowjson.texts import OPTIONS, WORDING
 
 if TYPE_CHECKING:
@@ -394,7 +395,7 @@ class Diff(Sequence[Difference]):
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        parts = [f"<style>{STYLE}</style><p><strong>{html(_heading(self))}</strong></p>"]
+        parts = [f"<style>{STYLE}</style><p><strong>{escaped(_heading(self))}</strong></p>"]
         if self:
             names = "".join(
                 f'<th scope="col">{name}</th>'
@@ -452,8 +453,8 @@ def _sides(one: Difference) -> list[str]:
 def _row(one: Difference) -> str:
     how = one.kind.rpartition(" ")[2]
     sides = "".join(
-        f'<td dir="auto"><{tag}>{html(said)}</{tag}></td>' if said else "<td></td>"
+        f'<td dir="auto"><{tag}>{escaped(said)}</{tag}></td>' if said else "<td></td>"
         for said, tag in zip(_sides(one), ("del", "ins"), strict=True)
     )
-    head = f'<td><b class="{how}">{_sign(one)}</b>{html(one.kind)}</td>'
-    return f'<tr>{head}<td dir="auto">{html(one.where)}</td>{sides}</tr>'
+    head = f'<td><b class="{how}">{_sign(one)}</b>{escaped(one.kind)}</td>'
+    return f'<tr>{head}<td dir="auto">{escaped(one.where)}</td>{sides}</tr>'

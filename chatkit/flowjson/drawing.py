@@ -9,7 +9,7 @@ from html import escape, unescape
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from chatkit.flowjson.show import cut
+from chatkit.display import cut
 
 if TYPE_CHECKING:
     from chatkit.flowjson.graph import Edge, Graph, Node

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from chatkit.display import escaped, many, visible
 from chatkit.finding import SEVERITIES, Finding, FindingSequence
 from chatkit.flowjson.document import Place, Source
-from chatkit.flowjson.show import html, many, visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,13 +65,13 @@ class Findings(FindingSequence[Finding]):
         return "\n".join(visible(line) for line in lines)
 
     def _repr_html_(self) -> str:
-        head = f"<p>{html(self.summary())}</p>"
+        head = f"<p>{escaped(self.summary())}</p>"
         if not self._found:
             return head
         rows = "".join(
-            f"<tr><td>{each.severity}</td><td><code>{html(each.code)}</code></td>"
-            f"<td><code>{html(each.where)}</code></td>"
-            f"<td style='text-align:left'>{html(each.message)} {html(each.hint)}</td></tr>"
+            f"<tr><td>{each.severity}</td><td><code>{escaped(each.code)}</code></td>"
+            f"<td><code>{escaped(each.where)}</code></td>"
+            f"<td style='text-align:left'>{escaped(each.message)} {escaped(each.hint)}</td></tr>"
             for each in self._found
         )
         columns = "".join(f"<th>{name}</th>" for name in ("severity", "code", "at", "finding"))
@@ -139,8 +139,8 @@ class Listing:
 
     def _repr_html_(self) -> str:
         rows = [
-            f"{margin} | {html(text)}" if each is None
-            else f"{margin} | <b style='color:{_COLORS[each.severity]}'>{html(text)}</b>"
+            f"{margin} | {escaped(text)}" if each is None
+            else f"{margin} | <b style='color:{_COLORS[each.severity]}'>{escaped(text)}</b>"
             for margin, text, each in self._rows()
         ]  # fmt: skip
         return f"<pre>{chr(10).join(rows) or 'No findings'}</pre>"

@@ -6,10 +6,10 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from chatkit.display import cut, many
 from chatkit.flowjson.document import read
 from chatkit.flowjson.outline import Outline, Screen, outline
 from chatkit.flowjson.pointer import escape
-from chatkit.flowjson.show import cut, many
 
 Kind = Literal["navigate", "data_exchange", "routing_model"]
 

@@ -10,9 +10,9 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Any
 
+from chatkit.display import cut
 from chatkit.flowjson.outline import Component, Outline, Screen
 from chatkit.flowjson.pointer import escape
-from chatkit.flowjson.show import cut
 
 Pair = tuple[int, int]
 Bag = Counter[tuple[str, str]]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from chatkit.flowjson.show import MISSING
+from chatkit.display import MISSING
 
 
 def frame(

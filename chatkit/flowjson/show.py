@@ -1,29 +1,12 @@
-"""Show: values and names from strangers in few words, as text and as HTML."""
+"""Display parts of a flow document in few words, as JSON or by what they are."""
 
 from __future__ import annotations
 
 import json
-import unicodedata
-from html import escape
 from itertools import takewhile
 from typing import Any
 
-LONG, AROUND = 60, 20  #: characters of a value, and of what is kept before a difference
-
-#: Stands for what one side does not have.
-MISSING: Any = type("Missing", (), {"__repr__": lambda self: "(absent)"})()
-
-
-def visible(text: str) -> str:
-    """Spell out the characters that would not be seen, or change how the rest is read."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join([c if _seen(c) else _spelled(c) for c in text])
-
-
-def cut(text: str, room: int = LONG) -> str:
-    """Shorten a text to about so many characters, all visible."""
-    return visible(text) if len(text) <= room else visible(text[: room - 1]) + "…"
+from chatkit.display import AROUND, LONG, MISSING, cut, many
 
 
 def short(value: Any) -> str:
@@ -46,16 +29,6 @@ def pair(before: Any, after: Any) -> list[str]:
     return [f"{'…' if start else ''}{short(side[start:])}" for side in (before, after)]
 
 
-def html(text: str) -> str:
-    """Escape a text for HTML, all of its characters visible."""
-    return escape(visible(text))
-
-
-def many(count: int, noun: str) -> str:
-    """Say how many there are."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
 def _named(value: dict[str, Any] | list[Any]) -> str:
     """Name a long value by what it is."""
     if isinstance(value, list):
@@ -64,11 +37,3 @@ def _named(value: dict[str, Any] | list[Any]) -> str:
     texts = [value[key] for key in ("title", "label", "text") if isinstance(value.get(key), str)]
     said = [*(cut(name, 30) for name in names), *(f'"{cut(text, 30)}"' for text in texts[:1])]
     return " ".join(said) or cut(json.dumps(value, ensure_ascii=False))
-
-
-def _seen(c: str) -> bool:
-    return c.isprintable() or c in "\u200c\u200d" or unicodedata.category(c) == "Zs"
-
-
-def _spelled(c: str) -> str:
-    return "↵" if c == "\n" else f"⟨U+{ord(c):04X}⟩"

@@ -9,13 +9,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from chatkit.display import many
 from chatkit.errors import InputError, Problem
 from chatkit.flowjson.components import COMPONENTS
 from chatkit.flowjson.document import read
 from chatkit.flowjson.outline import outline
 from chatkit.flowjson.pointer import at, escape, steps
 from chatkit.flowjson.property import Shape
-from chatkit.flowjson.show import many, short
+from chatkit.flowjson.show import short
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from chatkit.display import MISSING, escaped, many
 from chatkit.errors import InputError
 from chatkit.flowjson.components import COMPONENTS, DOCUMENT, LAYOUT, SCREEN
 from chatkit.flowjson.document import read
 from chatkit.flowjson.outline import Action, Component, Outline, Screen, outline
 from chatkit.flowjson.pointer import escape
 from chatkit.flowjson.property import Property, Shape
-from chatkit.flowjson.show import MISSING, html, many, short
+from chatkit.flowjson.show import short
 from chatkit.flowjson.version import FROZEN, RECOMMENDED, RELEASED, Version
 
 if TYPE_CHECKING:
@@ -390,20 +391,21 @@ class Upgrade:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        parts = [f"<style>{STYLE}</style><p><strong>{html(self._heading())}</strong></p>"]
+        parts = [f"<style>{STYLE}</style><p><strong>{escaped(self._heading())}</strong></p>"]
         if self.changes:
             names = "".join(
                 f'<th scope="col">{name}</th>' for name in ("where", "before", "after", "reason")
             )
             rows = "".join(
-                f"<tr><td><code>{html(one.pointer)}</code></td>{_side(one.before, 'del')}"
-                f"{_side(one.after, 'ins')}<td>{html(one.reason)}</td></tr>"
+                f"<tr><td><code>{escaped(one.pointer)}</code></td>{_side(one.before, 'del')}"
+                f"{_side(one.after, 'ins')}<td>{escaped(one.reason)}</td></tr>"
                 for one in self.changes
             )
             parts.append(f"<table><thead><tr>{names}</tr></thead><tbody>{rows}</tbody></table>")
         if self.todo:
             rows = "".join(
-                f"<li><code>{html(one.pointer)}</code> {html(one.what)}</li>" for one in self.todo
+                f"<li><code>{escaped(one.pointer)}</code> {escaped(one.what)}</li>"
+                for one in self.todo
             )
             head = "<strong>For a person to do</strong>"
             parts.append(f'<div class="todo">{head}<ul>{rows}</ul></div>')
@@ -481,4 +483,4 @@ def _new_errors(before: Any, after: Any, told: set[str]) -> list[Todo]:
 
 
 def _side(value: object, tag: str) -> str:
-    return "<td></td>" if value is MISSING else f"<td><{tag}>{html(short(value))}</{tag}></td>"
+    return "<td></td>" if value is MISSING else f"<td><{tag}>{escaped(short(value))}</{tag}></td>"

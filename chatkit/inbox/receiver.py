@@ -20,6 +20,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+from chatkit.display import many
 from chatkit.errors import StoreError, steady
 from chatkit.inbox.authority import Authority
 from chatkit.inbox.delivery import Which
@@ -73,7 +74,7 @@ class Receiver:
 
     @steady
     def __repr__(self) -> str:
-        secrets = f"{self.intake.secrets} signing secret" + "s" * (self.intake.secrets != 1)
+        secrets = many(self.intake.secrets, "signing secret")
         what = {"keep": "kept, marked as such", "refuse": "refused"}[self._unverified]
         return f"<receiver at {self.url}, {secrets}; what is not verified is {what}>"
 

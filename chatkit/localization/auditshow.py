@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from chatkit.bulk.line import LABEL
 from chatkit.bulk.show import FEW, MANY, STYLE, escaped, wrapped
-from chatkit.bulk.value import cut, many, visible
+from chatkit.display import cut, many, visible
 from chatkit.finding import SEVERITIES
 from chatkit.localization.finding import Finding
 from chatkit.localization.rules import rule_of

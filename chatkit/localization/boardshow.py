@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from chatkit.bulk.line import LABEL
 from chatkit.bulk.show import WIDTH, escaped, wrapped
-from chatkit.bulk.value import columns, cut, many, squeezed, visible
+from chatkit.display import columns, cut, many, squeezed, visible
 from chatkit.localization import language
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from chatkit.bulk.value import cut, many
+from chatkit.display import cut, many
 from chatkit.localization import language
 from chatkit.localization.content import Entry, part
 from chatkit.localization.finding import Ledger

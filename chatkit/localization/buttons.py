@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from chatkit.bulk.value import cut, many, values
+from chatkit.display import cut, many, values
 from chatkit.localization.body import placeholders
 from chatkit.localization.content import Entry, part
 from chatkit.localization.finding import Ledger

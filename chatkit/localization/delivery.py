@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from chatkit.bulk.value import many, values
+from chatkit.display import many, values
 from chatkit.localization.content import Entry, part
 from chatkit.localization.finding import Ledger
 from chatkit.localization.wording import emoji

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from chatkit.bulk.value import visible
+from chatkit.display import visible
 from chatkit.finding import Severity
 from chatkit.localization.content import Entry
 from chatkit.localization.rules import rule_of

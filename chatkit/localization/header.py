@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from chatkit.bulk.value import cut, values
+from chatkit.display import cut, values
 from chatkit.localization.body import placeholders
 from chatkit.localization.content import Entry, part
 from chatkit.localization.finding import Ledger

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from chatkit.bulk.value import many
+from chatkit.display import many
 from chatkit.localization.content import Contents, Entry, entries, part
 from chatkit.localization.finding import Ledger
 

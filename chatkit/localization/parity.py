@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from chatkit.bulk.value import cut, many, values
+from chatkit.display import cut, many, values
 from chatkit.localization import language
 from chatkit.localization.content import Entry, part
 from chatkit.localization.finding import Ledger

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from chatkit.bulk.value import visible
+from chatkit.display import visible
 
 _HALVES = re.compile("[\ud800-\udfff]")
 _KINDS = {"position": "Int64", "characters": "int64", "utf16": "int64", "limit": "int64"}

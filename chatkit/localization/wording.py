@@ -12,8 +12,8 @@ from collections import Counter
 from functools import lru_cache
 from typing import Literal
 
-from chatkit.bulk.value import cut, right_to_left, unseen, values
 from chatkit.checks.characters import both_directions, decomposed, oddities, of_text, script
+from chatkit.display import cut, right_to_left, unseen, values
 from chatkit.localization import language
 from chatkit.localization.content import Entry
 from chatkit.localization.finding import Ledger

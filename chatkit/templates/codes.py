@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from chatkit import settings
-from chatkit.bulk.value import values, visible
 from chatkit.call import why_no_segment
 from chatkit.connection import Connection
+from chatkit.display import many, values, visible
 from chatkit.errors import InputError, Problem
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ class Remembered:
         if name is not None:
             settings.keep_templates(name, codes)
         self.codes = tuple(codes)
-        count = f"{len(codes)} template code{'s' * (len(codes) != 1)}"
+        count = many(len(codes), "template code")
         if name is not None:
             return f"The connection {name} remembers {count}, for every client of it."
         why = (

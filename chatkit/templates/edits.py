@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from chatkit.bulk.table import records
-from chatkit.bulk.value import many, values, visible
+from chatkit.display import many, values, visible
 from chatkit.errors import InputError, Problem
 from chatkit.localization.placeholders import Slot, slots
 from chatkit.templates.contents import ContentBody

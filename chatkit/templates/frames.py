@@ -12,8 +12,8 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from chatkit.answer import Envelope
-from chatkit.bulk.value import visible
 from chatkit.call import Call
+from chatkit.display import visible
 from chatkit.errors import BadAnswer, Fault, ListMoved, NotFound
 from chatkit.frame import Columns, WrongRows, kinds, repeated, without_repeats
 from chatkit.listing import refuse_part

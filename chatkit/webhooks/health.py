@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Literal, NamedTuple
 
+from chatkit.display import many
 from chatkit.errors import InputError
 
 Health = Literal["healthy", "failing", "silent", "never", "inactive"]
@@ -115,8 +116,7 @@ def _length(age: timedelta) -> str:
     seconds = int(age.total_seconds())
     for unit, size in (("day", 86_400), ("hour", 3600), ("minute", 60)):
         if seconds >= size:
-            count = seconds // size
-            return f"{count:,} {unit}{'s' * (count != 1)}"
+            return many(seconds // size, unit)
     return "less than a minute"  # HTTP tells whole seconds: finer would be a guess
 
 

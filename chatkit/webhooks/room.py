@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from chatkit.answer import Envelope
-from chatkit.bulk.value import values
 from chatkit.call import Call
+from chatkit.display import values
 from chatkit.endpoints import Key, Planned, Undo
 from chatkit.errors import InputError, NotFound, NotPermitted, SettingsError
 from chatkit.finding import Finding

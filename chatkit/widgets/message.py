@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from html import escape
-
 import ipywidgets as w
 
-from chatkit.bulk.value import visible
-
-
-def escaped(text: str) -> str:
-    """Make a text of a stranger fit for a page: nothing in it is markup, hidden or half."""
-    return escape(visible(text).encode("utf-8", "replace").decode())
+from chatkit.display import escaped
 
 
 class Message(w.HTML):  # type: ignore[misc]  # ipywidgets has no types
@@ -28,6 +21,6 @@ class Message(w.HTML):  # type: ignore[misc]  # ipywidgets has no types
         """
         self.text = text
         role, kind = ("alert", "wrong") if wrong else ("status", "done")
-        lines = "<br>".join(escape(visible(line)) for line in text.split("\n"))
+        lines = "<br>".join(escaped(line) for line in text.split("\n"))
         box = f'<div class="chatkit-message {kind}" role="{role}" dir="auto">{lines}</div>'
         self.value = box if text else ""

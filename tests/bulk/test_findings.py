@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatkit.bulk import findings
-from chatkit.bulk.value import MISSING
+from chatkit.display import MISSING
 from chatkit.finding import Finding
 
 WRONG = Finding("MISSING", "error", "/screens/0/title", "It needs a title.", "Write one.")

@@ -10,9 +10,9 @@ from flowjson.strangers import anything, booking, crooked, documents, holder, pl
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from chatkit.display import MISSING
 from chatkit.flowjson.diff import Difference, compare
 from chatkit.flowjson.pointer import at
-from chatkit.flowjson.show import MISSING
 
 
 def found(a: Any, b: Any) -> list[tuple[str, str]]:

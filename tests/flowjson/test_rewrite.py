@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from flowjson.strangers import screen
 
+from chatkit.display import MISSING
 from chatkit.flowjson.pointer import at
-from chatkit.flowjson.show import MISSING
 from chatkit.flowjson.upgrade import Rewrite
 from chatkit.flowjson.version import Version
 

@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pandas as pd
 
+from chatkit.display import MISSING
 from chatkit.flowjson.rows import frame, is_empty
-from chatkit.flowjson.show import MISSING
 
 
 def test_texts_are_texts_and_values_stay_what_they_are() -> None:

@@ -3,19 +3,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from flowjson.strangers import EVIL, anything
+from flowjson.strangers import anything
 from hypothesis import given
-from hypothesis import strategies as st
 
-from chatkit.flowjson.show import LONG, MISSING, cut, html, many, pair, short, visible
-
-
-@given(st.text(max_size=300))
-def test_a_shown_text_is_visible_whole_or_marked_as_cut(text: str) -> None:
-    shown = cut(text)
-    assert all(c.isprintable() or c in "\u200c\u200d\u3000\u00a0" or c.isspace() for c in shown)
-    assert "\n" not in shown and "\u202e" not in shown
-    assert (len(text) > LONG) == (shown != visible(text))
+from chatkit.display import LONG, MISSING
+from chatkit.flowjson.show import pair, short
 
 
 @given(anything)
@@ -44,11 +36,3 @@ def test_where_two_long_texts_differ_is_seen() -> None:
     assert "noon" in shown[0] and "midnight" in shown[1]
     assert pair("noon", "midnight") == [json.dumps("noon"), json.dumps("midnight")]
     assert pair(MISSING, 1) == ["(absent)", "1"]
-
-
-def test_markup_and_direction_marks_of_strangers_are_text() -> None:
-    assert html(EVIL) == "&lt;img src=x onerror=alert(1)&gt;⟨U+202E⟩"
-
-
-def test_counts_are_said_in_words() -> None:
-    assert [many(n, "way") for n in (0, 1, 2000)] == ["0 ways", "1 way", "2,000 ways"]

@@ -8,11 +8,11 @@ import pytest
 from flowjson.strangers import EVIL, anything, booking, crooked, documents
 from hypothesis import given, settings
 
+from chatkit.display import MISSING
 from chatkit.errors import InputError
 from chatkit.flowjson.diff import diff
 from chatkit.flowjson.lint import lint
 from chatkit.flowjson.pointer import at
-from chatkit.flowjson.show import MISSING
 from chatkit.flowjson.upgrade import upgrade
 from chatkit.flowjson.version import RELEASED
 

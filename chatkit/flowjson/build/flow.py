@@ -10,6 +10,7 @@ from dataclasses import KW_ONLY
 from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+from chatkit.display import cut, escaped, many
 from chatkit.errors import InputError
 from chatkit.flowjson.build.blocks import Form
 from chatkit.flowjson.build.kinds import Items, Map
@@ -33,7 +34,7 @@ from chatkit.flowjson.build.piece import (
 )
 from chatkit.flowjson.components import DOCUMENT, SCREEN
 from chatkit.flowjson.document import read
-from chatkit.flowjson.show import cut, html, many, short
+from chatkit.flowjson.show import short
 from chatkit.flowjson.version import RECOMMENDED, Version
 
 if TYPE_CHECKING:
@@ -326,13 +327,13 @@ _SAID = ("label", "text", "condition", "value", "alt_text")
 def tree(flow: Flow) -> str:
     """Show a flow as a list of screens and components. All of it is escaped."""
     screens = [_screen(each) for each in flow.screens if isinstance(each, Screen)]
-    head = f"<b>Flow</b> {html(str(flow.version))}, {many(len(flow.screens), 'screen')}"
+    head = f"<b>Flow</b> {escaped(str(flow.version))}, {many(len(flow.screens), 'screen')}"
     return f'<div class="chatkit-flow">{head}{_list(screens)}</div>'
 
 
 def _screen(screen: Screen) -> str:
     end = " <i>(terminal)</i>" if screen.terminal is True else ""
-    head = f"<b>{html(cut(str(screen.id)))}</b> {html(cut(str(screen.title or '')))}{end}"
+    head = f"<b>{escaped(cut(str(screen.id)))}</b> {escaped(cut(str(screen.title or '')))}{end}"
     return head + _blocks(screen.children)
 
 
@@ -345,25 +346,27 @@ def _blocks(blocks: object) -> str:
 def _block(block: Block) -> str:
     words = [type(block).__name__]
     if name := getattr(block, "name", None):
-        words.append(f"<code>{html(cut(str(name)))}</code>")
+        words.append(f"<code>{escaped(cut(str(name)))}</code>")
     said = next((text for key in _SAID if (text := getattr(block, key, None))), None)
     if said is not None and not isinstance(said, Piece):
-        words.append(f"“{html(cut(' '.join(said) if isinstance(said, list) else str(said)))}”")
+        words.append(f"“{escaped(cut(' '.join(said) if isinstance(said, list) else str(said)))}”")
     words += [_action(action) for _, action in block.actions()]
     return " ".join(words) + "".join(_branch(name, blocks) for name, blocks in block.branches())
 
 
 def _branch(name: str, blocks: object) -> str:
-    return f"<div><i>{html(cut(name))}</i>{_blocks(blocks)}</div>" if name else _blocks(blocks)
+    return f"<div><i>{escaped(cut(name))}</i>{_blocks(blocks)}</div>" if name else _blocks(blocks)
 
 
 def _action(action: Action) -> str:
-    return "→ " + html(cut(str(action.next) if isinstance(action, Navigate) else action.shape.name))
+    return "→ " + escaped(
+        cut(str(action.next) if isinstance(action, Navigate) else action.shape.name)
+    )
 
 
 def _unknown(value: object) -> str:
     kind = value.get("type") if isinstance(value, dict) else None
-    return f"<i>{html(cut(str(kind or 'unknown')))}</i>"
+    return f"<i>{escaped(cut(str(kind or 'unknown')))}</i>"
 
 
 def _list(items: list[str]) -> str:

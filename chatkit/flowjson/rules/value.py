@@ -9,10 +9,10 @@ from datetime import date
 from difflib import get_close_matches
 from typing import Any
 
+from chatkit.display import many
 from chatkit.finding import Finding
 from chatkit.flowjson.pointer import escape
 from chatkit.flowjson.property import Kind, Property
-from chatkit.flowjson.show import many
 from chatkit.flowjson.version import STRICT, Version
 
 BINDING = re.compile(r"\s*(\$\{.*\}|`.*`)\s*", re.DOTALL)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from chatkit.bulk.value import many, visible
+from chatkit.display import many, visible
 from chatkit.errors import InputError
 from chatkit.localization.placeholders import words
 from chatkit.localization.table import frame_of

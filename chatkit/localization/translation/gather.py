@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from chatkit.bulk.value import visible
+from chatkit.display import visible
 from chatkit.errors import InputError, Problem
 from chatkit.files.writing import half
 from chatkit.localization import language

@@ -6,7 +6,7 @@ import io
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from chatkit.bulk.value import visible
+from chatkit.display import visible
 from chatkit.errors import InputError
 from chatkit.files import sheets, text
 from chatkit.files.cells import as_text, word

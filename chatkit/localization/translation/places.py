@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from copy import deepcopy
 from typing import Any, Literal
 
-from chatkit.bulk.value import cut
+from chatkit.display import cut
 from chatkit.localization.content import Entry, part
 from chatkit.localization.lengths import FOOTER, HEADER, LABEL, TEXT, VALUES
 from chatkit.localization.placeholders import slots

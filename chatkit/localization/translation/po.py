@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from babel.messages.catalog import Catalog, Message
 from babel.messages.pofile import PoFileError, read_po, write_po
 
-from chatkit.bulk.value import visible
+from chatkit.display import visible
 from chatkit.errors import InputError
 from chatkit.localization import language
 from chatkit.localization.translation import tag

@@ -11,7 +11,7 @@ import re
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from chatkit.bulk.value import many
+from chatkit.display import many
 from chatkit.errors import InputError
 from chatkit.localization import language
 from chatkit.localization.audit import source_of

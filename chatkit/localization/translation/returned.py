@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from chatkit.bulk.value import cut, many, visible
+from chatkit.display import cut, many, visible
 from chatkit.files.writing import half
 from chatkit.localization.content import Entry, grouped
 from chatkit.localization.placeholders import slots

@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 from xml.sax.saxutils import escape, quoteattr
 
-from chatkit.bulk.value import visible
+from chatkit.display import escaped
 from chatkit.errors import InputError
 from chatkit.localization import language
 from chatkit.localization.translation import tag
@@ -86,7 +86,7 @@ def _file_12(
         yield f"        <source>{_inline_12(unit.source, fixed)}</source>"
         if unit.target:
             yield f"        <target>{_inline_12(unit.target, fixed)}</target>"
-        yield f'        <note from="developer">{escape(visible(unit.note))}</note>'
+        yield f'        <note from="developer">{escaped(unit.note)}</note>'
         yield "      </trans-unit>"
     yield "    </body>"
     yield "  </file>"
@@ -108,7 +108,7 @@ def _file_20(
         fixed: dict[str, int] = {}
         source, target = (_inline_20(text, fixed) for text in (unit.source, unit.target))
         yield f'    <unit{_attributes(id=unit.stamp, name=unit.field)} xml:space="preserve">'
-        yield f"      <notes><note>{escape(visible(unit.note))}</note></notes>"
+        yield f"      <notes><note>{escaped(unit.note)}</note></notes>"
         if fixed:
             data = (f'<data id="d{n}">{escape(text)}</data>' for text, n in fixed.items())
             yield f"      <originalData>{''.join(data)}</originalData>"

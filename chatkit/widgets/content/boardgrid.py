@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import anywidget
 import ipywidgets as w
 import traitlets
 
-from chatkit.bulk.value import cut, visible
+from chatkit.display import cut, escaped
 from chatkit.errors import ChatkitError, InputError, steady
 from chatkit.localization import language
 from chatkit.localization.board import STATES, Board, State
@@ -198,6 +197,6 @@ class BoardGrid(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
     def _repr_mimebundle_(self, **options: Any) -> Mapping[str, Any]:
         """Show the board itself, a line of text, and a page that is no widget."""
         bundle: dict[str, Any] = super()._repr_mimebundle_(**options)
-        message = f"<p>{escape(visible(self._message.text))}</p>" if self._message.text else ""
+        message = f"<p>{escaped(self._message.text)}</p>" if self._message.text else ""
         html = f"{self.board._repr_html_()}{message}"
         return {**bundle, "text/plain": repr(self), "text/html": html}

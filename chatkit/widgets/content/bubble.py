@@ -7,7 +7,7 @@ from html import escape
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from chatkit.bulk.value import cut, many
+from chatkit.display import cut, many
 from chatkit.localization import language
 from chatkit.localization.content import Entry, part
 from chatkit.localization.header import MEDIA

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets as w
 
-from chatkit.bulk.value import cut, visible
+from chatkit.display import cut, visible
 from chatkit.errors import ChatkitError, InputError, PlanRefused, Problem, steady
 from chatkit.localization import language
 from chatkit.localization.audit import Audit, check

@@ -13,7 +13,7 @@ from typing import Any
 import ipywidgets as w
 from pydantic.fields import FieldInfo
 
-from chatkit.bulk.value import cut
+from chatkit.display import cut
 from chatkit.localization.content import part
 from chatkit.localization.placeholders import slots
 from chatkit.templates import Button, Header

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from html import escape
 
 import ipywidgets as w
 
-from chatkit.bulk.value import visible
+from chatkit.display import escaped
 from chatkit.localization import language
 from chatkit.localization.content import Entry
 from chatkit.localization.finding import Finding
@@ -61,7 +60,7 @@ def _length_html(one: Length) -> str:
     kind = "over" if share > 1 else "near" if share >= NEAR else ""
     where = place(one.field)
     said = f"{one.characters:,} of {one.limit:,} characters, {share:.0%}"
-    text = f"{escape(visible(where))}: {said}" if where else said
+    text = f"{escaped(where)}: {said}" if where else said
     bar = f'<i style="width: {min(share, 1):.1%}"></i>'
     return f'<div class="ck-length {kind}"><span class="ck-share">{bar}</span>{text}</div>'
 
@@ -77,10 +76,10 @@ def found_html(found: Iterable[Finding], *, places: bool = False) -> str:
     shown = list(found)
     for each in shown[:_MOST]:
         where = each.field if places else place(each.field)
-        lead = f"{escape(visible(where))}: " if where else ""
+        lead = f"{escaped(where)}: " if where else ""
         grave = "refused" if each.refused and each.severity != "error" else each.severity
-        hint = f" <span>{escape(visible(each.hint))}</span>" if each.hint else ""
-        said = f"<em>{grave}:</em> {lead}{escape(visible(each.message))}.{hint}"
+        hint = f" <span>{escaped(each.hint)}</span>" if each.hint else ""
+        said = f"<em>{grave}:</em> {lead}{escaped(each.message)}.{hint}"
         rows.append(
             f'<li class="{each.severity}"><b aria-hidden="true">{_SIGNS[each.severity]}</b>'
             f'<div dir="auto">{said}</div></li>'

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from chatkit.bulk.value import cut, visible
+from chatkit.display import cut, escaped
 from chatkit.localization import language
 from chatkit.localization.content import Entry
 from chatkit.widgets.content import bubble
@@ -24,8 +24,8 @@ _SETTINGS = (
 def head(code: str) -> str:
     """Name a language, with its code."""
     name = language.name(code)
-    said = f" <small>{escape(visible(code))}</small>" if name != code else ""
-    return f"<p><strong>{escape(visible(name))}</strong>{said}</p>"
+    said = f" <small>{escaped(code)}</small>" if name != code else ""
+    return f"<p><strong>{escaped(name)}</strong>{said}</p>"
 
 
 def page(content: Mapping[str, Any]) -> str:
@@ -45,7 +45,7 @@ def beside(name: str, origin: Mapping[str, Any]) -> str:
     else:
         lines = [entry.text if name == "text" else entry.footer]
     shown = "".join(
-        f'<div dir="auto">{"<br>".join(escape(visible(part)) for part in line.splitlines())}</div>'
+        f'<div dir="auto">{"<br>".join(escaped(part) for part in line.splitlines())}</div>'
         for line in lines
     )
     attributes = f'dir="{language.direction(code)}" lang="{escape(code.replace("_", "-"))}"'

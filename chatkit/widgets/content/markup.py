@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-from chatkit.bulk.value import unseen
+from chatkit.display import unseen
 from chatkit.localization.placeholders import slots
 
 #: The signs, and the element that each stands for.

@@ -8,7 +8,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from chatkit.bulk.value import cut
+from chatkit.display import cut
 from chatkit.errors import InputError, steady
 from chatkit.localization.content import Contents, entries
 from chatkit.widgets import packed

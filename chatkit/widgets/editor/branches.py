@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from chatkit.bulk.value import cut, many
+from chatkit.display import cut, many
 from chatkit.finding import Finding
 from chatkit.flowjson.components import COMPONENTS, DOCUMENT, SCREEN
 from chatkit.flowjson.property import Shape

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets as w
 
-from chatkit.bulk.value import cut, many, visible
+from chatkit.display import cut, escaped, many
 from chatkit.errors import ChatkitError, InputError, steady
 from chatkit.flowjson.build.flow import to_code
 from chatkit.widgets import packed
@@ -123,7 +122,7 @@ class Editor(Editing, w.VBox):  # type: ignore[misc]  # ipywidgets has no types
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
         """Show the editor where it is live; where it is not, its screens and findings to read."""
         bundle: dict[str, Any] = super()._repr_mimebundle_(**options)
-        about = f"<p>{escape(visible(repr(self)))}</p>"
+        about = f"<p>{escaped(repr(self))}</p>"
         found = self.draft.findings
         html = about + screens.html(self.document) + (found._repr_html_() if found else "")
         return {**bundle, "text/plain": repr(self), "text/html": html}
@@ -259,7 +258,7 @@ class Editor(Editing, w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         title = f"Flow {self._save.flow} · {flow}" if self._save and flow else "New flow"
         if self._save is None:
             title = "Flow"
-        self._title.value = f'<h3 dir="auto">{escape(visible(title))}</h3>'
+        self._title.value = f'<h3 dir="auto">{escaped(title)}</h3>'
         self._undo.disabled, self._redo.disabled = not draft.undoable, not draft.redoable
         self._undo.tooltip, self._redo.tooltip = draft.undoable, draft.redoable
         self._name.layout.display = "none" if flow else None

@@ -8,7 +8,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from chatkit.bulk.value import visible
+from chatkit.display import visible
 from chatkit.flowjson.finding import Findings
 from chatkit.widgets import packed
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import ipywidgets as w
 
-from chatkit.bulk.value import cut, visible
+from chatkit.display import cut, escaped
 from chatkit.errors import ChatkitError
 from chatkit.finding import Finding
 from chatkit.flowjson.components import ACTIONS
@@ -255,7 +255,7 @@ def _title(branch: Branch) -> str:
         about = "The table of components does not know this type."
     rules = shape.rules if isinstance(shape, Component) else ()
     listed = "".join(f"<li>{escape(rule)}</li>" for rule in rules)
-    said = f"<p>{escape(visible(about))}</p>" if about else ""
+    said = f"<p>{escaped(about)}</p>" if about else ""
     return (
         f'<h3 dir="auto">{escape(cut(name, 60))}</h3>{said}{f"<ul>{listed}</ul>" if listed else ""}'
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 import ipywidgets as w
 
-from chatkit.bulk.value import visible
+from chatkit.display import visible
 from chatkit.flowjson.property import Property
 from chatkit.flowjson.version import RELEASED, Version, data_api_versions
 from chatkit.widgets.form.inputs import Input, Json

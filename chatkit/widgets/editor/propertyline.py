@@ -8,7 +8,7 @@ from typing import Any
 
 import ipywidgets as w
 
-from chatkit.bulk.value import visible
+from chatkit.display import escaped
 from chatkit.finding import Finding
 from chatkit.flowjson.property import Property
 from chatkit.flowjson.version import Version
@@ -70,7 +70,7 @@ class PropertyLine:
         said += [(each.severity, f"{each.message} {each.hint}") for each in self._found]
         self._said.value = "".join(
             f'<span class="chatkit-problem {severity}" role="alert" dir="auto">'
-            f"{escape(visible(text.strip()))}</span>"
+            f"{escaped(text.strip())}</span>"
             for severity, text in said
         )
         self._said.layout.display = None if said else "none"

@@ -11,7 +11,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 import ipywidgets as w
 from pydantic.fields import FieldInfo
 
-from chatkit.bulk.value import visible
+from chatkit.display import escaped
 from chatkit.errors import InputError, Problem
 from chatkit.record import Body
 from chatkit.widgets.form.inputs import Choice, Input, Json, Line, Lines, Number, Tick
@@ -154,7 +154,7 @@ class Field:
     def say(self, problem: str) -> None:
         """Say what is wrong with it, at the field; an empty text takes that back."""
         self._said = problem
-        text = f'<span class="chatkit-problem" role="alert">{escape(visible(problem))}</span>'
+        text = f'<span class="chatkit-problem" role="alert">{escaped(problem)}</span>'
         self._problem.value = text if problem else ""
         mark = self.widget.add_class if problem else self.widget.remove_class
         mark("chatkit-wrong")

@@ -8,8 +8,8 @@ from typing import Any
 
 import ipywidgets as w
 
-from chatkit.bulk.value import values as shortly
-from chatkit.bulk.value import visible
+from chatkit.display import values as shortly
+from chatkit.display import visible
 from chatkit.errors import InputError, Problem
 from chatkit.resource import Resource
 from chatkit.widgets.form.field import Field

@@ -12,8 +12,8 @@ from typing import Any
 import ipywidgets as w
 
 from chatkit.bulk.reconcile import agrees
-from chatkit.bulk.value import values as shortly
-from chatkit.bulk.value import visible
+from chatkit.display import escaped
+from chatkit.display import values as shortly
 from chatkit.endpoints import Key
 from chatkit.errors import (
     CallError,
@@ -244,7 +244,7 @@ class Form(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         about = self.room.code or self.room.label(self._known() or {}) or ""
         title = f"{noun.capitalize()} {self.key}" if editing else f"New {noun}"
         title += f" · {about}" if about else ""
-        self._title.value = f'<h3 dir="auto">{escape(visible(title))}</h3>'
+        self._title.value = f'<h3 dir="auto">{escaped(title)}</h3>'
         label = f"Save {noun}" if editing else f"Create {noun}"
         self._button.label = label if self._doubt is None else "Look what came of it"
         self._button.disabled = editing and not self._fields.edited and self._doubt is None

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from chatkit.bulk.value import cut, many
+from chatkit.display import cut, many
 from chatkit.widgets.grid.sheet import Sheet
 from chatkit.widgets.grid.view import written
 

@@ -9,8 +9,8 @@ import anywidget
 import traitlets
 
 from chatkit.bulk.plan import Refused
-from chatkit.bulk.value import many
-from chatkit.bulk.value import values as shown
+from chatkit.display import many
+from chatkit.display import values as shown
 from chatkit.errors import InputError, Problem, steady
 from chatkit.resource import Resource
 from chatkit.widgets.grid import block, face

@@ -7,13 +7,12 @@ from typing import Any
 
 import ipywidgets as w
 
-from chatkit.bulk.value import cut, many, visible
+from chatkit.display import cut, escaped, many, visible
 from chatkit.errors import InputError, steady
 from chatkit.inbox.inbox import Inbox
 from chatkit.widgets.button import Button
 from chatkit.widgets.inbox.line import contact_of
 from chatkit.widgets.inbox.talk import Said, talk
-from chatkit.widgets.message import escaped
 from chatkit.widgets.packed import joined
 
 _STYLE = joined(["inbox/conversation.css"])

@@ -8,7 +8,7 @@ from html import escape
 from itertools import islice
 from typing import Any
 
-from chatkit.bulk.value import cut, many
+from chatkit.display import cut, many
 from chatkit.inbox.delivery import Delivery
 from chatkit.inbox.events import Event, e164
 
@@ -79,4 +79,4 @@ def _row(row: dict[str, Any]) -> str:
 
 def _text(value: str | None) -> str:
     """A text that a page can show: what would not be seen is spelled out."""
-    return cut(value or "", _LONG).encode("utf-8", "replace").decode()
+    return cut(value or "", _LONG)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from chatkit.bulk.value import cut, many
+from chatkit.display import cut, many
 from chatkit.inbox.delivery import Delivery
 from chatkit.profile import ServiceProfile
 from chatkit.widgets.inbox.line import verdict
@@ -84,4 +84,4 @@ def _node(value: Any, left: list[int], depth: int) -> list[Any]:
 
 
 def _shown(text: str, room: int = 500) -> str:
-    return cut(text, room).encode("utf-8", "replace").decode()
+    return cut(text, room)

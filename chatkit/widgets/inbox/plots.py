@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from chatkit.bulk.value import many
+from chatkit.display import many
 from chatkit.errors import InputError
 from chatkit.widgets.inbox.plot import COLOURS, INK, Plot, canvas
 

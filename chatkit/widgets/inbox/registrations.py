@@ -10,12 +10,12 @@ from typing import Any
 import ipywidgets as w
 
 from chatkit.bulk.table import records
-from chatkit.bulk.value import cut, many
+from chatkit.display import cut, escaped, many
 from chatkit.errors import CallError, ChatkitError, steady
 from chatkit.webhooks import Webhooks
 from chatkit.widgets.button import Button
 from chatkit.widgets.inbox.registering import Registering
-from chatkit.widgets.message import Message, escaped
+from chatkit.widgets.message import Message
 from chatkit.widgets.packed import joined
 
 _STYLE = joined(["inbox/registrations.css"])

@@ -11,7 +11,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from chatkit.bulk.value import many, visible
+from chatkit.display import many, visible
 from chatkit.errors import ChatkitError, InputError, steady
 from chatkit.inbox.delivery import Delivery
 from chatkit.inbox.events import Event, events

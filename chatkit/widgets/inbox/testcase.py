@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import islice
 
-from chatkit.bulk.value import many
+from chatkit.display import many
 from chatkit.inbox.delivery import Delivery
 from chatkit.inbox.events import events
 from chatkit.profile import ServiceProfile

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from chatkit.bulk import show
 from chatkit.bulk.change import Change
-from chatkit.bulk.value import visible
+from chatkit.display import visible
 from chatkit.widgets.plan.rows import Item
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ import contextvars
 import logging
 import threading
 import time
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets as w
@@ -14,7 +13,7 @@ import ipywidgets as w
 from chatkit.bulk import show
 from chatkit.bulk.interrupt import Interrupt
 from chatkit.bulk.plan import DELETES
-from chatkit.bulk.value import many, visible
+from chatkit.display import escaped, many
 from chatkit.errors import ChatkitError, PlanRefused, steady
 from chatkit.widgets import packed
 from chatkit.widgets.button import Button
@@ -69,7 +68,7 @@ class PlanView(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         actions = w.HBox([self._apply, self._stop, self._meter, self._undo, self._code])
         actions.add_class("chatkit-bar")
         self._below = w.VBox()
-        self._heading.value = f"<p><strong>{_text(show.heading(plan))}</strong></p>"
+        self._heading.value = f"<p><strong>{escaped(show.heading(plan))}</strong></p>"
         self._notes.value = show.html_list("told", "", show.notes_of(plan)) + show.html_list(
             "objections", "It refuses itself:", [_said(one) for one in plan.objections()]
         )
@@ -86,7 +85,7 @@ class PlanView(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
         bundle: dict[str, Any] = super()._repr_mimebundle_(**options)
-        told = "" if self.result is None else f"<p>{_text(self.result.chatkit.summary())}</p>"
+        told = "" if self.result is None else f"<p>{escaped(self.result.chatkit.summary())}</p>"
         return {**bundle, "text/plain": repr(self), "text/html": show.html(self.plan) + told}
 
     # --- what it does ---------------------------------------------------------------
@@ -293,7 +292,3 @@ def _overrides(plan: Plan) -> list[str]:
 def _said(objection: str) -> str:
     """Leave out which argument of `apply` allows it: here it is allowed by typing."""
     return objection.partition(": apply(")[0] if objection.endswith("allows that") else objection
-
-
-def _text(text: str) -> str:
-    return escape(visible(text))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import anywidget
 import traitlets
 
-from chatkit.bulk.value import cut, many
+from chatkit.display import cut, many
 from chatkit.errors import InputError, steady
 from chatkit.flowjson.document import located
 from chatkit.frame import Columns, Kind

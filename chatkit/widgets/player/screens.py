@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Any
 
-from chatkit.bulk.value import cut, many
+from chatkit.display import cut, many
 
 _MOST_SCREENS = 20
 _MOST_LINES = 60  #: of one screen

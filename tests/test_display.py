@@ -8,19 +8,21 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from chatkit.bulk.value import (
+from chatkit.display import (
     LONG,
     MISSING,
     columns,
     cut,
     differences,
+    escaped,
+    many,
     pair,
     right_to_left,
     squeezed,
     values,
     visible,
 )
-from chatkit.bulk.value import unseen as hidden
+from chatkit.display import unseen as hidden
 
 JOINERS = "\u200c\u200d"
 
@@ -279,3 +281,14 @@ def test_every_place_that_is_named_differs_and_there_is_one_if_anything_does(
     places = found(before, after)
     assert places
     assert all(a is MISSING or b is MISSING or a != b for a, b in places.values())
+
+
+def test_markup_and_direction_marks_of_strangers_are_text() -> None:
+    assert (
+        escaped("<img src=x onerror=alert(1)>\u202e")
+        == "&lt;img src=x onerror=alert(1)&gt;⟨U+202E⟩"
+    )
+
+
+def test_counts_are_said_in_words() -> None:
+    assert [many(n, "way") for n in (0, 1, 2000)] == ["0 ways", "1 way", "2,000 ways"]

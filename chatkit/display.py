@@ -1,7 +1,8 @@
-"""Value: how one value, and the two sides of a change, are shown in few words.
+"""Display one value, or the two sides of a change, in few words, safely.
 
-Values come from strangers. A character that would not be seen, or that changes how the rest is
-read (control characters, direction marks, zero-width characters), is spelled out: ⟨U+202E⟩.
+The values were written by strangers. A character that would not be seen, or that changes how
+the rest is read (control characters, direction marks, zero-width characters), is spelled out:
+⟨U+202E⟩.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
+from html import escape
 from itertools import takewhile, zip_longest
 from typing import Any, Literal, NamedTuple
 
 LONG, AROUND = 60, 20  #: characters of a value, and of what is kept before a difference
-MISSING: Any = object()  #: stands for what one side does not have
+#: Stands for what one side does not have.
+MISSING: Any = type("Missing", (), {"__repr__": lambda self: "(absent)"})()
 
 # Joiners and variation selectors are kept where they shape what stands beside them: Persian and
 # Indic words (also at the end, after a virama), emoji, old forms of Han. Anywhere else they are
@@ -34,7 +37,7 @@ _RIGHT_TO_LEFT = re.compile(
 )
 
 
-# --- characters -----------------------------------------------------------------------
+# --- texts and counts -----------------------------------------------------------------------
 
 
 def visible(text: str) -> str:
@@ -42,7 +45,12 @@ def visible(text: str) -> str:
     return "".join(_units(text))
 
 
-def cut(text: str, room: int, *, strict: bool = False) -> str:
+def escaped(text: str) -> str:
+    """Escape a text for HTML, all of its characters visible."""
+    return escape(visible(text))
+
+
+def cut(text: str, room: int = LONG, *, strict: bool = False) -> str:
     """Shorten a text to so many characters, all visible; what is spelled out stays whole."""
     units = _units(text[: room + 1], strict=strict)
     used = 0
@@ -101,6 +109,11 @@ def _seen(c: str) -> bool:
 
 def _spelled(c: str) -> str:
     return "↵" if c == "\n" else f"⟨U+{ord(c):04X}⟩"
+
+
+def many(count: int, noun: str) -> str:
+    """Say how many there are, in the singular or the plural."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 # --- one value ------------------------------------------------------------------------
@@ -180,11 +193,6 @@ def _json(value: Any) -> str:
     except TypeError:  # a key of an odd type
         return str(value)
     return text
-
-
-def many(count: int, noun: str) -> str:
-    """Say how many there are."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 # --- two sides ------------------------------------------------------------------------
