@@ -225,14 +225,14 @@ def _passing_file(base_url: str) -> Path:
 
 def _misbehave(sandbox: Sandbox, arguments: argparse.Namespace) -> None:
     """Set the faults and receivers that the command line names."""
-    from chatkit.sandbox.address import BadReceiver
     from chatkit.sandbox.faults import BadFaults
+    from chatkit.sandbox.receivers import BadReceiver
 
     wanted: dict[str, float] = dict(arguments.faults or {})
     if arguments.latency is not None:
         wanted["latency"] = arguments.latency / 1000
     try:
-        sandbox.front.faults.set(wanted)
+        sandbox.middleware.faults.set(wanted)
         authority = None if arguments.authority is None else arguments.authority.read_bytes()
         for addresses in arguments.allow or ():
             if len(addresses) > 2:

@@ -225,7 +225,7 @@ def test_an_account_without_flows_is_an_empty_frame(client: Client) -> None:
 def test_the_client_and_the_sandbox_agree_on_the_demo_account(demo: Client) -> None:
     """Two witnesses, written apart: the sandbox judges what it is sent as the platform does."""
     frame = demo.flows.check_all()
-    with chatkit.Sandbox(seed="demo") as sandbox, sandbox.front.alone() as service:
+    with chatkit.Sandbox(seed="demo") as sandbox, sandbox.middleware.alone() as service:
         for key, errors in frame["errors"].items():
             found = service.findings("flows", key)
             assert bool(errors) == any(one["severity"] == "error" for one in found), key

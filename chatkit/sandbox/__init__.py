@@ -12,13 +12,13 @@ from urllib.parse import urlsplit
 from uuid import uuid4
 
 from chatkit.profile import ServiceProfile
-from chatkit.sandbox.courier import Attempt
+from chatkit.sandbox.clock import MachineClock, SeededClock
 from chatkit.sandbox.delivery import Delivery
-from chatkit.sandbox.front import Front
-from chatkit.sandbox.news import Event
+from chatkit.sandbox.delivery_worker import Attempt
+from chatkit.sandbox.event_publisher import Event
+from chatkit.sandbox.middleware import Middleware
 from chatkit.sandbox.operations import PERMISSIONS
 from chatkit.sandbox.service import Request, Service
-from chatkit.sandbox.source import MachineSource, SeededSource
 from chatkit.sandbox.store import Store
 
 if TYPE_CHECKING:
@@ -62,14 +62,12 @@ class Sandbox:
         self.identity = uuid4().hex if path is None else str(Path(path).resolve())
         self._seed = seed
         resolution = self.profile.timestamps
-        self.source = (
-            SeededSource(resolution, seed) if seed and path is None else MachineSource(resolution)
-        )
+        clock = SeededClock(resolution, seed) if seed and path is None else MachineClock(resolution)
         self.in_memory = path is None
         self.store = Store(None if path is None else Path(path))
-        self.service = Service(self.store, self.profile, self.source, self.account_id)
-        self.admin_token = self.source.token()
-        self.front = Front(self.service, self.store, self.admin_token, self.reset)
+        self.service = Service(self.store, self.profile, clock, self.account_id)
+        self.admin_token = clock.token()
+        self.middleware = Middleware(self.service, self.store, self.admin_token, self.reset)
         #: Beside the file: where it was served last, and its token, for its owner alone.
         self.access_file = None if path is None else Path(f"{Path(path).resolve()}.access")
         kept = self._kept().get("token")
@@ -121,7 +119,7 @@ class Sandbox:
         Raises:
             ValueError: A permission the API does not name.
         """
-        with self.front.alone() as service:
+        with self.middleware.alone() as service:
             return service.make_token(permissions, account_id, actor)
 
     def answer(
@@ -136,8 +134,8 @@ class Sandbox:
             body: The bytes of the body; empty without one.
         """
         path, _, query = target.partition("?")
-        answer = self.front.answer(Request(method, path, query, headers, body))
-        return answer.status, answer.headers | {"date": self.front.date()}, answer.body
+        answer = self.middleware.answer(Request(method, path, query, headers, body))
+        return answer.status, answer.headers | {"date": self.middleware.date()}, answer.body
 
     def allow(
         self, url: str, to: str | None = None, *, authority: str | bytes | None = None
@@ -155,7 +153,7 @@ class Sandbox:
         Raises:
             BadReceiver: One of them is not a plain http or https address, or no certificate.
         """
-        self.front.allow(url, to, authority)
+        self.middleware.allow(url, to, authority)
 
     def faults(
         self,
@@ -203,7 +201,7 @@ class Sandbox:
             "seed": seed,
         }
         usual = {"retry_after": 1}
-        self.front.faults.set({n: v for n, v in wanted.items() if v != usual.get(n, 0)})
+        self.middleware.faults.set({n: v for n, v in wanted.items() if v != usual.get(n, 0)})
 
     def clock(self, to: datetime | None = None, *, forward: timedelta = timedelta()) -> datetime:
         """Set the service's clock, or move it forward, and return what it shows.
@@ -223,7 +221,7 @@ class Sandbox:
         Raises:
             ValueError: The time has no offset from UTC, or is not of the years 1970 to 9999.
         """
-        return self.front.clock(to, forward)
+        return self.middleware.clock(to, forward)
 
     def deliver(self, kind: str, payload: object) -> list[Delivery]:
         """Deliver an event to the active webhooks that ask for its kind, as the service would.
@@ -233,7 +231,7 @@ class Sandbox:
         Raises:
             OutboxFull: Too many deliveries wait already.
         """
-        return self.front.tell([Event(kind, payload)], self.profile.delivery_timeout + 5)
+        return self.middleware.tell([Event(kind, payload)], self.profile.delivery_timeout + 5)
 
     def play(self, scenario: str, *, seed: int = 0, wait: float = 60.0, **options: Any) -> "Played":
         """Play what customers do: `conversation`, `campaign`, `flow`, `template` or `change`.
@@ -254,22 +252,22 @@ class Sandbox:
         """
         from chatkit.sandbox.scenario import play
 
-        return play(self.front, scenario, options, seed=seed, wait=wait)
+        return play(self.middleware, scenario, options, seed=seed, wait=wait)
 
     @property
     def attempts(self) -> list[Attempt]:
         """The latest attempts to deliver, oldest first."""
-        return list(self.front.courier.log)
+        return list(self.middleware.delivery_worker.log)
 
     def settle(self, seconds: float = 10.0) -> bool:
         """Wait until nothing waits to be delivered any more; False when it still does."""
-        return self.front.courier.settle(seconds)
+        return self.middleware.delivery_worker.settle(seconds)
 
     def reset(self) -> None:
         """Begin again: forget all records, and fill them in again as the seed says."""
-        with self.front.alone():
+        with self.middleware.alone():
             self.store.clear()
-            self.source.restart()
+            self.service.clock.restart()
             self._fill()
 
     def _fill(self) -> None:
@@ -299,8 +297,8 @@ class Sandbox:
         Deliveries that wait stay in the file, and are made once a sandbox of it is told of
         their receivers again.
         """
-        self.front.courier.close(_GRACE)
-        with self.front.lock:
+        self.middleware.delivery_worker.close(_GRACE)
+        with self.middleware.lock:
             self.store.close()
 
     def __enter__(self) -> "Sandbox":

@@ -9,9 +9,9 @@ from hashlib import sha256
 from math import ceil
 
 from chatkit.profile import ServiceProfile
+from chatkit.sandbox.clock import Clock
 from chatkit.sandbox.operations import PERMISSIONS
-from chatkit.sandbox.refusal import Refusal
-from chatkit.sandbox.source import Source
+from chatkit.sandbox.replies import Refusal
 from chatkit.sandbox.store import Store
 
 
@@ -32,10 +32,10 @@ class Access:
         self,
         store: Store,
         profile: ServiceProfile,
-        source: Source,
+        clock: Clock,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._store, self._profile, self._source, self._now = store, profile, source, now
+        self._store, self._profile, self._clock, self._now = store, profile, clock, now
         store.run(
             "CREATE TABLE IF NOT EXISTS tokens (hash BLOB PRIMARY KEY, account TEXT NOT NULL,"
             " actor TEXT NOT NULL, permissions TEXT NOT NULL)"
@@ -61,7 +61,7 @@ class Access:
                 f"no such permission: {', '.join(sorted(unknown))}; there are: "
                 + " · ".join(PERMISSIONS)
             )
-        token = self._source.token()
+        token = self._clock.token()
         hashed = sha256(token.encode()).digest()
         self._store.write(
             "INSERT INTO tokens VALUES (?, ?, ?, ?)",
@@ -121,8 +121,8 @@ class Access:
             case "seconds":
                 return {"retry-after": str(ceil(wait))}
             case "date":
-                return {"retry-after": formatdate(ceil(self._source.now() + wait), usegmt=True)}
+                return {"retry-after": formatdate(ceil(self._clock.now() + wait), usegmt=True)}
             case "reset_header":
-                return {"x-ratelimit-reset": str(ceil(self._source.now() + wait))}
+                return {"x-ratelimit-reset": str(ceil(self._clock.now() + wait))}
             case _:
                 return {}

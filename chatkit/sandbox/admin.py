@@ -52,21 +52,18 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from chatkit.errors import StoreError
-from chatkit.sandbox.address import BadReceiver
-from chatkit.sandbox.body import dumps, read_object
 from chatkit.sandbox.delivery import Delivery
+from chatkit.sandbox.event_publisher import Event, OutboxFull
 from chatkit.sandbox.faults import BadFaults
-from chatkit.sandbox.lines import BadScenario
-from chatkit.sandbox.message import Answer, Request
-from chatkit.sandbox.news import Event
 from chatkit.sandbox.operations import PERMISSIONS
-from chatkit.sandbox.outbox import OutboxFull
-from chatkit.sandbox.refusal import Refusal
-from chatkit.sandbox.room import read_id
-from chatkit.sandbox.scenario import play
+from chatkit.sandbox.receivers import BadReceiver
+from chatkit.sandbox.replies import Answer, Refusal, dumps
+from chatkit.sandbox.request import Request, read_object
+from chatkit.sandbox.resource import read_id
+from chatkit.sandbox.scenario import BadScenario, play
 
 if TYPE_CHECKING:
-    from chatkit.sandbox.front import Front
+    from chatkit.sandbox.middleware import Middleware
 
 ROOT = "/_sandbox/"
 _STATUSES = {"malformed": 400, "too_large": 413, "media_type": 415}
@@ -88,9 +85,9 @@ class Refused(Exception):
 class Admin:
     """The admin door of one sandbox; `answer` may be called from any thread."""
 
-    def __init__(self, front: "Front", token: str, reset: Callable[[], None]) -> None:
-        self._front, self._token, self._restart = front, token.encode(), reset
-        self._receivers = front.service.receivers
+    def __init__(self, middleware: "Middleware", token: str, reset: Callable[[], None]) -> None:
+        self._middleware, self._token, self._restart = middleware, token.encode(), reset
+        self._receivers = middleware.service.receivers
         self._actions: dict[str, dict[str, Action]] = {
             "tokens": {"POST": self._make_token},
             "events": {"POST": self._send_event},
@@ -106,7 +103,7 @@ class Admin:
     @property
     def _wait(self) -> float:
         """Seconds to wait for the receivers of an event: longer than any takes by itself."""
-        return self._front.service.profile.delivery_timeout + 5
+        return self._middleware.service.profile.delivery_timeout + 5
 
     def answer(self, request: Request) -> Answer:
         """Answer one call; waits for the receivers of an event."""
@@ -148,7 +145,7 @@ class Admin:
         if request.method == "GET" or not request.body:
             return {}
         try:
-            return read_object(request.headers, request.body, self._front.max_body)
+            return read_object(request.headers, request.body, self._middleware.max_body)
         except Refusal as refusal:
             raise Refused(_STATUSES[refusal.reason], refusal.message) from None
 
@@ -158,7 +155,7 @@ class Admin:
         if unknown:
             shown = ", ".join(map(str, unknown))
             raise Refused(422, f"No such permission: {shown}", permissions=PERMISSIONS)
-        with self._front.alone() as service:
+        with self._middleware.alone() as service:
             token = service.make_token(permissions, body.get("account_id"), body.get("actor"))
         return {"token": token}
 
@@ -173,7 +170,7 @@ class Admin:
         name = _take(body, "scenario", str, options=dict, seed=int, wait=Real)
         try:
             played = play(
-                self._front,
+                self._middleware,
                 name,
                 body.get("options", {}),
                 seed=body.get("seed", 0),
@@ -187,14 +184,14 @@ class Admin:
 
     def _told(self, events: list[Event], wait: float) -> list[Delivery]:
         try:
-            return self._front.tell(events, wait)
+            return self._middleware.tell(events, wait)
         except OutboxFull as error:
             raise Refused(503, str(error)) from None
 
     def _show_deliveries(self, body: Body) -> dict[str, object]:
         """The attempts that were made, and how many deliveries wait for one."""
-        attempts = [attempt._asdict() for attempt in list(self._front.courier.log)]
-        with self._front.alone() as service:
+        attempts = [attempt._asdict() for attempt in list(self._middleware.delivery_worker.log)]
+        with self._middleware.alone() as service:
             waiting = service.outbox.count()
         return {"attempts": attempts, "waiting": waiting}
 
@@ -204,37 +201,39 @@ class Admin:
     def _add_receiver(self, body: Body) -> dict[str, object]:
         url = _take(body, "url", str, to=str, authority=str)
         try:
-            self._front.allow(url, body.get("to"), body.get("authority"))
+            self._middleware.allow(url, body.get("to"), body.get("authority"))
         except BadReceiver as error:
             raise Refused(422, f"Not a receiver: {error}") from None
         return self._show_receivers(body)
 
     def _show_faults(self, body: Body) -> dict[str, object]:
-        return self._front.faults.shown()
+        return self._middleware.faults.shown()
 
     def _set_faults(self, body: Body) -> dict[str, object]:
         try:
-            self._front.faults.set(body)
+            self._middleware.faults.set(body)
         except BadFaults as error:
             raise Refused(422, f"Not a fault: {error}") from None
         return self._show_faults(body)
 
     def _show_clock(self, body: Body) -> dict[str, object]:
-        return {"now": self._front.clock().isoformat()}
+        return {"now": self._middleware.clock().isoformat()}
 
     def _set_clock(self, body: Body) -> dict[str, object]:
         to, forward = _optional(body, to=str, forward=Real)
         try:
             moment = None if to is None else datetime.fromisoformat(to)
-            return {"now": self._front.clock(moment, timedelta(seconds=forward or 0)).isoformat()}
+            return {
+                "now": self._middleware.clock(moment, timedelta(seconds=forward or 0)).isoformat()
+            }
         except (ValueError, OverflowError) as error:
             raise Refused(422, f"Not a time: {error}") from None
 
     def _reset(self, body: Body) -> dict[str, object]:
         self._restart()
-        self._front.faults.set({})
-        self._front.log.clear()
-        self._front.courier.log.clear()
+        self._middleware.faults.set({})
+        self._middleware.log.clear()
+        self._middleware.delivery_worker.log.clear()
         self._receivers.clear()
         return {}
 
@@ -248,19 +247,19 @@ class Admin:
                     "ms": round(entry.milliseconds, 3),
                     "time": datetime.fromtimestamp(entry.time, UTC).isoformat(),
                 }
-                for entry in list(self._front.log)
+                for entry in list(self._middleware.log)
             ]
         }
 
-    def _findings(self, room: str, record_id: int) -> list[dict[str, Any]]:
-        with self._front.alone() as service:
+    def _findings(self, resource: str, record_id: int) -> list[dict[str, Any]]:
+        with self._middleware.alone() as service:
             try:
-                return service.findings(room, record_id)
+                return service.findings(resource, record_id)
             except KeyError:
                 raise Refused(404, "There is no such record") from None
 
     def _publish(self, flow_id: int) -> dict[str, object]:
-        with self._front.alone() as service:
+        with self._middleware.alone() as service:
             findings = self._findings("flows", flow_id)
             if any(finding["severity"] == "error" for finding in findings):
                 raise Refused(409, "A flow with errors cannot be published", findings=findings)

@@ -11,7 +11,7 @@ from base64 import b64encode
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
-from chatkit.sandbox.room import upstream_id
+from chatkit.sandbox.resource import upstream_id
 
 Json = dict[str, Any]
 Direction = Literal["inbound", "outbound"]

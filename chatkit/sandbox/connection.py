@@ -1,6 +1,6 @@
 """One HTTP connection of the sandbox: reads calls, has them answered, writes the answers.
 
-httptools reads and the front answers, without ASGI between them: of the CPU time of a
+httptools reads and the middleware answers, without ASGI between them: of the CPU time of a
 create, uvicorn and ASGI took 28 microseconds and this takes 12. Heads, bodies,
 connections and waiting have bounds.
 """
@@ -14,7 +14,8 @@ import httptools
 
 from chatkit.sandbox.door import Call, Door, Refused
 from chatkit.sandbox.faults import Dropped, Fault
-from chatkit.sandbox.message import Answer, Request
+from chatkit.sandbox.replies import Answer
+from chatkit.sandbox.request import Request
 
 MAX_CONNECTIONS = 512
 MAX_HEAD = 64 * 1024
@@ -70,7 +71,7 @@ class Connection(asyncio.Protocol):
         except httptools.HttpParserUpgrade:
             return  # An offer that is not taken up; the call was the last.
         except httptools.HttpParserCallbackError as error:
-            self._door.front.report(error.__context__ or error)
+            self._door.middleware.report(error.__context__ or error)
             self.abort()
         except httptools.HttpParserError:
             self._break(Refused(400, "This is not HTTP/1.1"))
@@ -208,13 +209,13 @@ class Connection(asyncio.Protocol):
 
     def reply(self, call: Call, answer: Answer | None, fault: Fault | None = None) -> None:
         """Write the answer to a call, spoilt by its fault; None: it had no effect."""
-        front, status, cut = self._door.front, None, False
+        middleware, status, cut = self._door.middleware, None, False
         try:
-            answer = front.spoilt(fault, answer) if fault else answer
+            answer = middleware.spoilt(fault, answer) if fault else answer
             status = answer.status if answer else None
         except Dropped as dropped:
             answer, cut = dropped.answer, True
-        front.note(call.request.method, call.request.path, status, call.started)
+        middleware.note(call.request.method, call.request.path, status, call.started)
         self._answering, self._idle_since = False, time.monotonic()
         if self._transport.is_closing():
             return

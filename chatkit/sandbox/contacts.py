@@ -7,14 +7,12 @@ from json.encoder import encode_basestring as _quoted
 from typing import Any
 
 from chatkit.sandbox.access import Grant
-from chatkit.sandbox.body import dumps
 from chatkit.sandbox.fields import TEXT, TIME, WHOLE, Anything, Field, Fields, Kind, ListOf, Text
-from chatkit.sandbox.message import Answer
-from chatkit.sandbox.query import parameters
-from chatkit.sandbox.refusal import Refusal
-from chatkit.sandbox.room import Room, Tools, upstream_id
+from chatkit.sandbox.replies import Answer, Refusal, dumps
+from chatkit.sandbox.request import parameters
+from chatkit.sandbox.resource import ResourceHandler, Tools, upstream_id
 from chatkit.sandbox.search import ContactSearch
-from chatkit.sandbox.table import Row
+from chatkit.sandbox.store import Row
 
 _NOT_DIGITS = re.compile("[^0-9]+")
 Names = tuple[str | None, str | None, str | None]
@@ -24,7 +22,7 @@ _NULL = "null"
 _MORE = '{"ref_id":null}'
 
 
-class Contacts(Room):
+class ContactsHandler(ResourceHandler):
     """The contacts of an account; deleted ones stay stored and come back when created again."""
 
     noun = "Contact"
@@ -160,7 +158,7 @@ class Contacts(Room):
     def _new_item(self, record_id: int, names: Names, number: str, code: str, actor: str) -> str:
         """The JSON text of a new contact, written out because creates must be quick."""
         first, middle, last = [_NULL if name is None else _quoted(name) for name in names]
-        shown, now, by = self._id_text(record_id), self.source.stamp(), _quoted(actor)
+        shown, now, by = self._id_text(record_id), self.clock.stamp(), _quoted(actor)
         return (
             f'{{"id":{shown},"first_name":{first},"middle_name":{middle},"last_name":{last},'
             f'"meta_name":null,"number":"{number}","country_code":"{code}",'
@@ -188,7 +186,7 @@ class Contacts(Room):
         self.table.rewrite(row, self._key(number, code), item, more, row.hidden, *searched)
 
     def _touch(self, record: dict[str, Any], actor: str) -> None:
-        now = self.source.stamp()
+        now = self.clock.stamp()
         if self.profile.updated_at_moves:
             record["updated_at"] = now
         record["updated_by"] = actor

@@ -20,8 +20,7 @@ from typing import Any, Literal, NamedTuple
 
 from chatkit.inbox.signature import sign
 from chatkit.profile import ServiceProfile
-from chatkit.sandbox.address import PORTS, Address, BadReceiver, Found, resolve
-from chatkit.sandbox.receivers import Receivers
+from chatkit.sandbox.receivers import PORTS, Address, BadReceiver, Found, Receivers, resolve
 from chatkit.sandbox.webhooks import ActiveWebhook
 
 MAX_ANSWER = 64 * 1024
@@ -57,7 +56,7 @@ def event_body(
     return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
-class Kept:
+class KeptConnection:
     """The connection to a receiver, kept while one delivery follows another; for one thread.
 
     It is used again only for the same scheme, host, port and trust, so the address that was
@@ -105,7 +104,7 @@ def attempt(
     body: bytes,
     receivers: Receivers,
     profile: ServiceProfile,
-    kept: Kept,
+    kept: KeptConnection,
 ) -> Delivery:
     """Send one body to one webhook, signed with its secret.
 

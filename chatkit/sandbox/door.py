@@ -16,8 +16,9 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, NamedTuple
 
 from chatkit.sandbox.faults import Fault
-from chatkit.sandbox.front import API, Batch, Front
-from chatkit.sandbox.message import Answer, Request
+from chatkit.sandbox.middleware import API, Batch, Middleware
+from chatkit.sandbox.replies import Answer
+from chatkit.sandbox.request import Request
 
 if TYPE_CHECKING:
     from chatkit.sandbox.connection import Connection
@@ -45,10 +46,10 @@ class Call(NamedTuple):
 
 
 class Door:
-    """What the connections of one server share: the front, its names, and who waits."""
+    """What the connections of one server share: the middleware, its names, and who waits."""
 
-    def __init__(self, front: Front, hosts: frozenset[str]) -> None:
-        self.front = front
+    def __init__(self, middleware: Middleware, hosts: frozenset[str]) -> None:
+        self.middleware = middleware
         self.connections: set[Connection] = set()
         self._hosts = hosts
         self._origins = frozenset(f"http://{host}" for host in hosts)
@@ -78,15 +79,15 @@ class Door:
         Raises:
             Refused: It is too large.
         """
-        if size > self.front.max_body:
-            raise Refused(413, f"A body may have at most {self.front.max_body} bytes")
+        if size > self.middleware.max_body:
+            raise Refused(413, f"A body may have at most {self.middleware.max_body} bytes")
 
     def take(self, connection: "Connection", call: Call) -> None:
         """Have a call answered: at once, at the end of this turn, or when it is done."""
         if call.refused:
-            answer = self.front.error(call.refused.status, str(call.refused))
+            answer = self.middleware.error(call.refused.status, str(call.refused))
             connection.reply(call, answer)
-        elif self.front.faults.active or not call.request.path.startswith(API):
+        elif self.middleware.faults.active or not call.request.path.startswith(API):
             task = asyncio.get_running_loop().create_task(self._take_slowly(connection, call))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
@@ -96,18 +97,18 @@ class Door:
     async def _take_slowly(self, connection: "Connection", call: Call) -> None:
         if not call.request.path.startswith(API):
             loop = asyncio.get_running_loop()
-            answer = await loop.run_in_executor(None, self.front.aside, call.request)
+            answer = await loop.run_in_executor(None, self.middleware.aside, call.request)
             connection.reply(call, answer)
             return
-        fault = self.front.faults.draw()
-        await asyncio.sleep(self.front.faults.latency)
+        fault = self.middleware.faults.draw()
+        await asyncio.sleep(self.middleware.faults.latency)
         if fault and not fault.after:
             connection.reply(call, None, fault)
         else:
             self._take(connection, call, fault)
 
     def _take(self, connection: "Connection", call: Call, fault: Fault | None) -> None:
-        answer, batch = self.front.take(call.request)
+        answer, batch = self.middleware.take(call.request)
         if batch is None:
             connection.reply(call, answer, fault)
             return
@@ -118,13 +119,13 @@ class Door:
     def _save(self) -> None:
         """Commit for all who wait, and release their answers."""
         waiting, self._waiting = self._waiting, []
-        self.front.save()
+        self.middleware.save()
         for connection, call, answer, batch, fault in waiting:
-            connection.reply(call, answer if batch.saved else self.front.unsaved(), fault)
+            connection.reply(call, answer if batch.saved else self.middleware.unsaved(), fault)
 
     def head(self, answer: Answer, *, last: bool) -> bytes:
         """The status line and headers of an answer."""
-        lines = [_STATUS_LINES[answer.status], f"date: {self.front.date()}\r\n"]
+        lines = [_STATUS_LINES[answer.status], f"date: {self.middleware.date()}\r\n"]
         lines += [f"{name}: {value}\r\n" for name, value in answer.headers.items()]
         if answer.status != 204:
             lines.append(f"content-length: {len(answer.body)}\r\n")

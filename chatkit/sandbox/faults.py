@@ -4,7 +4,7 @@ import random
 from collections.abc import Mapping
 from typing import Literal, NamedTuple, get_args
 
-from chatkit.sandbox.message import Answer
+from chatkit.sandbox.replies import Answer
 
 Kind = Literal["429", "5xx", "dropped", "truncated"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Protocol
 
-from chatkit.sandbox.refusal import Problem, invalid
+from chatkit.sandbox.replies import Problem, invalid
 
 Schema = dict[str, Any]
 

@@ -6,14 +6,12 @@ from dataclasses import asdict
 from typing import Any
 
 from chatkit.sandbox.access import Grant
-from chatkit.sandbox.body import dumps
+from chatkit.sandbox.event_publisher import EventPublisher
 from chatkit.sandbox.fields import TEXT, TIME, WHOLE, Anything, Field, Fields, ListOf, Text
-from chatkit.sandbox.message import Answer
-from chatkit.sandbox.news import News
-from chatkit.sandbox.query import parameters
-from chatkit.sandbox.refusal import Refusal
-from chatkit.sandbox.room import Room, Tools, upstream_id
-from chatkit.sandbox.table import Row
+from chatkit.sandbox.replies import Answer, Refusal, dumps
+from chatkit.sandbox.request import parameters
+from chatkit.sandbox.resource import ResourceHandler, Tools, upstream_id
+from chatkit.sandbox.store import Row
 from chatkit.sandbox.upstream import check_flow
 
 CATEGORIES = (
@@ -30,15 +28,15 @@ CATEGORIES = (
 _PROFILE_ID = 1
 
 
-class Flows(Room):
+class FlowsHandler(ResourceHandler):
     """The flows of an account. A broken document is kept as a draft, with what is wrong in it."""
 
     noun = "Flow"
     clashes = ("create", "delete")
 
-    def __init__(self, tools: Tools, news: News) -> None:
+    def __init__(self, tools: Tools, publisher: EventPublisher) -> None:
         super().__init__(tools)
-        self._news = news
+        self._publisher = publisher
         profile = self.profile
         closed = profile.unknown_fields == "refuse"
         category = Text(choices=CATEGORIES) if profile.unknown_category == "refuse" else TEXT
@@ -115,7 +113,7 @@ class Flows(Room):
             "wa_flow_id": upstream_id(flow_id, "8140"),
             "wa_status": "DRAFT",
             "template_name": given["template_name"],
-            "updated_at": self.source.stamp(),
+            "updated_at": self.clock.stamp(),
         }
         item = dumps(record)
         more = {
@@ -126,7 +124,7 @@ class Flows(Room):
         }
         findings = _findings(given["flow_json"])
         self.table.insert(flow_id, grant.account, name, item, self._kept(more), findings, "DRAFT")
-        self._news.flow(grant.account, record, None)
+        self._publisher.flow(grant.account, record, None)
         return self.replies.data(_brief(item), 201, "Flow created")
 
     def update(
@@ -145,12 +143,12 @@ class Flows(Room):
         old = record["wa_status"]
         if self.profile.published_flow_update == "draft":
             record["wa_status"] = "DRAFT"
-        now = self.source.stamp()
+        now = self.clock.stamp()
         if self.profile.updated_at_moves:
             record["updated_at"] = now
         item = dumps(record)
         self.table.rewrite(row, row.key, item, self._kept(more), findings, record["wa_status"])
-        self._news.flow(grant.account, record, old)
+        self._publisher.flow(grant.account, record, old)
         return self.replies.updated(_brief(item), "Flow updated")
 
     def move(self, flow_id: int, account: str, wa_status: str) -> None:
@@ -165,7 +163,7 @@ class Flows(Room):
         before = json.loads(row.item)
         record = before | {"wa_status": wa_status}
         self.table.rewrite(row, row.key, dumps(record), row.more, row.hidden, wa_status)
-        self._news.flow(account, record, before["wa_status"])
+        self._publisher.flow(account, record, before["wa_status"])
 
     def _whole(self, row: Row) -> bytes:
         """A flow with its document, in the form that the profile names."""

@@ -6,9 +6,8 @@ from typing import Any
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox.fields import Fields, Schema
 from chatkit.sandbox.operations import OPERATIONS, PREFIX, Operation
-from chatkit.sandbox.refusal import Reason
-from chatkit.sandbox.replies import HTML_TYPE, JSON_TYPE, TEXT_TYPE, Replies
-from chatkit.sandbox.room import ID_DIGITS, Room
+from chatkit.sandbox.replies import HTML_TYPE, JSON_TYPE, TEXT_TYPE, Reason, Replies
+from chatkit.sandbox.resource import ID_DIGITS, ResourceHandler
 from chatkit.sandbox.templates import LANGUAGE
 
 _STRING: Schema = {"type": "string"}
@@ -29,23 +28,25 @@ _MEANINGS: dict[Reason, str] = {
 }
 
 
-def document(rooms: dict[str, Room], profile: ServiceProfile, replies: Replies) -> dict[str, Any]:
+def document(
+    resources: dict[str, ResourceHandler], profile: ServiceProfile, replies: Replies
+) -> dict[str, Any]:
     """The document as a JSON object."""
     paths: dict[str, dict[str, Any]] = {}
     for operation in OPERATIONS:
-        room = rooms[operation.room]
+        resource = resources[operation.resource]
         path = _templated(f"{PREFIX}:accountId{operation.path}")
         paths.setdefault(path, {})[operation.method.lower()] = {
             "operationId": _id(operation),
-            "tags": [operation.room],
-            "summary": (getattr(room, operation.verb).__doc__ or "").partition("\n")[0],
+            "tags": [operation.resource],
+            "summary": (getattr(resource, operation.verb).__doc__ or "").partition("\n")[0],
             "description": f"Needs the permission `{operation.permission}`.",
             "parameters": [
                 *_path_parameters(operation),
-                *_query_parameters(operation, room, profile),
+                *_query_parameters(operation, resource, profile),
             ],
-            **_request_body(operation, room),
-            "responses": _responses(operation, room, profile, replies),
+            **_request_body(operation, resource),
+            "responses": _responses(operation, resource, profile, replies),
         }
     return {
         "openapi": "3.1.0",
@@ -66,7 +67,7 @@ def _templated(path: str) -> str:
 
 
 def _id(operation: Operation) -> str:
-    return f"{operation.verb}_{operation.room}"
+    return f"{operation.verb}_{operation.resource}"
 
 
 def _names(operation: Operation) -> list[str]:
@@ -89,39 +90,41 @@ def _path_parameters(operation: Operation) -> list[Schema]:
     ]
 
 
-def _query_parameters(operation: Operation, room: Room, profile: ServiceProfile) -> list[Schema]:
+def _query_parameters(
+    operation: Operation, resource: ResourceHandler, profile: ServiceProfile
+) -> list[Schema]:
     if operation.verb != "list":
         return []
     schemas: dict[str, Schema] = {}
-    if room.paged:
+    if resource.paged:
         schemas["page"] = _WHOLE | {"minimum": profile.page_base}
         schemas["pageSize"] = _WHOLE | {"minimum": 1}
         if profile.over_max_page_size == "refuse":
             schemas["pageSize"]["maximum"] = profile.max_page_size
-    if room.filter_param:
-        schemas[room.filter_param] = _STRING
+    if resource.filter_param:
+        schemas[resource.filter_param] = _STRING
     return [{"name": name, "in": "query", "schema": schema} for name, schema in schemas.items()]
 
 
-def _request_body(operation: Operation, room: Room) -> dict[str, Any]:
+def _request_body(operation: Operation, resource: ResourceHandler) -> dict[str, Any]:
     if not operation.takes_body:
         return {}
-    body = room.create_body if operation.verb == "create" else room.update_body
+    body = resource.create_body if operation.verb == "create" else resource.update_body
     return {"requestBody": {"required": True, "content": {JSON_TYPE: {"schema": body.schema()}}}}
 
 
 def _responses(
-    operation: Operation, room: Room, profile: ServiceProfile, replies: Replies
+    operation: Operation, resource: ResourceHandler, profile: ServiceProfile, replies: Replies
 ) -> dict[str, Any]:
-    status, data = _success(operation, room, profile)
+    status, data = _success(operation, resource, profile)
     success: dict[str, Any] = {"description": "Done."}
     if status != 204:
-        paged = room.paged and operation.verb == "list"
+        paged = resource.paged and operation.verb == "list"
         success["content"] = {JSON_TYPE: {"schema": _envelope(data, paged, profile)}}
     if operation.verb == "create":
-        success["links"] = _links(operation, room)
+        success["links"] = _links(operation, resource)
     responses = {str(status): success}
-    for reason in _refusals(operation, room, profile):
+    for reason in _refusals(operation, resource, profile):
         refused = str(replies.statuses[reason])
         if refused in responses:
             responses[refused]["description"] += f" {_MEANINGS[reason]}"
@@ -130,30 +133,32 @@ def _responses(
     return responses
 
 
-def _links(operation: Operation, room: Room) -> dict[str, Any]:
+def _links(operation: Operation, resource: ResourceHandler) -> dict[str, Any]:
     """How to go on with what was created: each operation on one record, by its key."""
     above = {name: f"$request.path.{name}" for name in _names(operation)}
     links: dict[str, Any] = {}
     for other in OPERATIONS:
         own = [name for name in _names(other) if name not in above]
-        if other.room == operation.room and own:
-            key = {own[0]: f"$response.body#/data/{room.key_field}"}
+        if other.resource == operation.resource and own:
+            key = {own[0]: f"$response.body#/data/{resource.key_field}"}
             links[other.verb] = {"operationId": _id(other), "parameters": above | key}
     return links
 
 
-def _success(operation: Operation, room: Room, profile: ServiceProfile) -> tuple[int, Schema]:
+def _success(
+    operation: Operation, resource: ResourceHandler, profile: ServiceProfile
+) -> tuple[int, Schema]:
     match operation.verb:
         case "list":
-            return 200, _array(room.item)
+            return 200, _array(resource.item)
         case "languages":
             return 200, _array(LANGUAGE)
         case "get":
-            return 200, room.record.schema()
+            return 200, resource.record.schema()
         case "create":
-            return 201, room.created.schema()
+            return 201, resource.created.schema()
         case "update":
-            return profile.update_status, room.updated.schema()
+            return profile.update_status, resource.updated.schema()
         case "delete":
             return profile.delete_status, {"type": "null"}
 
@@ -175,7 +180,9 @@ def _envelope(data: Schema, paged: bool, profile: ServiceProfile) -> Schema:
     return _object(properties, required)
 
 
-def _refusals(operation: Operation, room: Room, profile: ServiceProfile) -> list[Reason]:
+def _refusals(
+    operation: Operation, resource: ResourceHandler, profile: ServiceProfile
+) -> list[Reason]:
     reasons: list[Reason] = ["malformed", "unauthenticated", "forbidden", "unavailable"]
     if operation.takes_body:
         reasons += ["too_large", "media_type"]
@@ -183,11 +190,11 @@ def _refusals(operation: Operation, room: Room, profile: ServiceProfile) -> list
         reasons.append("invalid")
     if operation.verb != "create":
         reasons.append("not_found")
-    if operation.verb in room.conflicts:
+    if operation.verb in resource.conflicts:
         reasons.append("conflict")
-    if operation.verb in room.clashes:
+    if operation.verb in resource.clashes:
         reasons.append("clash")
-    if operation.room == "webhooks" and operation.verb == "create":
+    if operation.resource == "webhooks" and operation.verb == "create":
         reasons.append("webhook_limit")
     if profile.rate_limit is not None:
         reasons.append("too_many_calls")

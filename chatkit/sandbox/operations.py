@@ -7,9 +7,9 @@ Verb = Literal["list", "get", "create", "update", "delete", "languages"]
 
 
 class Operation(NamedTuple):
-    """One call of the interface: its room and verb, method and path, and who may call it."""
+    """One call of the interface: its resource and verb, method and path, and who may call it."""
 
-    room: str
+    resource: str
     verb: Verb
     method: str
     path: str

@@ -1,16 +1,84 @@
-"""Replies: answers in the envelope, and refusals in the form the profile names."""
+"""Answers and refusals: the envelope, and errors in the form that the profile names."""
+
+from __future__ import annotations
 
 import html
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from json import JSONEncoder
+from typing import Literal, NamedTuple
 
 from chatkit.profile import ServiceProfile
-from chatkit.sandbox.body import dumps
-from chatkit.sandbox.message import Answer
-from chatkit.sandbox.refusal import Problem, Reason, Refusal
 
 JSON_TYPE = "application/json"
 TEXT_TYPE = "text/plain; charset=utf-8"
 HTML_TYPE = "text/html; charset=utf-8"
+dumps = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+@dataclass(slots=True)
+class Answer:
+    """What the service says to a request."""
+
+    status: int
+    body: bytes
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+# --- refusals -------------------------------------------------------------------------
+
+Reason = Literal[
+    "malformed",
+    "unauthenticated",
+    "forbidden",
+    "no_path",
+    "not_found",
+    "wrong_method",
+    "conflict",
+    "clash",
+    "too_large",
+    "media_type",
+    "invalid",
+    "webhook_limit",
+    "too_many_calls",
+    "unavailable",
+]
+
+
+class Problem(NamedTuple):
+    """What is wrong with one field of a body or one parameter of a query."""
+
+    field: str
+    message: str
+
+
+class Refusal(Exception):
+    """A request that is refused: why, in words, and what is wrong with which field.
+
+    The reason is turned into a status and a body by `Replies`, as the profile says.
+    """
+
+    def __init__(
+        self,
+        reason: Reason,
+        message: str,
+        problems: Sequence[Problem] = (),
+        headers: dict[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.reason: Reason = reason
+        self.message = message
+        self.problems = problems
+        self.headers = headers or {}
+
+
+def invalid(*problems: Problem) -> Refusal:
+    """The refusal of a body or query whose fields break a rule."""
+    text = "; ".join(f"{problem.field}: {problem.message}" for problem in problems[:3])
+    return Refusal("invalid", text, problems)
+
+
+# --- answers --------------------------------------------------------------------------
 
 
 class Replies:

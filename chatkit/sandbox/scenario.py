@@ -2,36 +2,61 @@
 
 A scenario is a name and options, the same at the admin door and in `Sandbox.play`:
 
-- `conversation`: one customer and the account, line by line (see `lines`).
+- `conversation`: one customer and the account, line by line: a script, see below.
 - `campaign`: one template to many contacts, of whom some never get it, read it or answer.
 - `flow`: a flow is sent to contacts, who fill it in.
 - `template`: upstream's decision about a template content.
 - `change`: any other change that upstream tells.
+
+The script of a conversation has one line for each thing:
+
+> Is my bike ready?             the customer writes
+< Yes, since noon.              the account answers; it is sent, delivered and read
+< Are you there? ~delivered     it comes no further than delivered (or sent)
+< Hello? !131026                it fails with this error of the upstream platform
+> [image] The scratch           a file: image, video, audio, voice, document, sticker
+> [button] Yes, please          a button of a template is pressed
+> +👍                            the customer reacts to the account's last message
+> -                             and takes the reaction back
+wait 2h                         time passes: s, min, h or d
 """
 
+import base64
+import hashlib
 import inspect
 import json
+import random
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from chatkit.profile import ServiceProfile
 from chatkit.sandbox import changes
-from chatkit.sandbox.changes import ERRORS, MEDIA, Person
+from chatkit.sandbox.changes import ERRORS, MEDIA, STATUSES, Json, Person
+from chatkit.sandbox.clock import Clock
 from chatkit.sandbox.delivery import Delivery
-from chatkit.sandbox.lines import BadScenario, read_lines
-from chatkit.sandbox.news import Event
+from chatkit.sandbox.event_publisher import Event
 from chatkit.sandbox.service import Service
-from chatkit.sandbox.story import Story
+from chatkit.sandbox.webhooks import STATUS
 
 if TYPE_CHECKING:
-    from chatkit.sandbox.front import Front
+    from chatkit.sandbox.middleware import Middleware
+
 
 _BATCH = 200
 _MOST_PEOPLE = 5000
 _STRANGER = Person("12125550142", "Ada Park")
 _FLOW_TOKENS = 10**9
+# Seconds that a message takes to be sent, delivered and read.
+_TAKES = {"sent": (1, 2), "delivered": (1, 8), "read": (5, 240), "failed": (1, 5)}
+
+
+class BadScenario(ValueError):
+    """A scenario that cannot be played; the text says what can."""
 
 
 @dataclass(frozen=True)
@@ -55,12 +80,60 @@ class Played:
         return f"<{self.scenario} of {count} event{'s' * (count != 1)}, {told}>"
 
 
+def play(
+    middleware: "Middleware",
+    scenario: str,
+    options: Mapping[str, Any],
+    *,
+    seed: int = 0,
+    wait: float = 60.0,
+) -> Played:
+    """Play a scenario: deliver its events, and wait for the first attempt of each.
+
+    Args:
+        middleware: Where.
+        scenario: One of `SCENARIOS`.
+        options: Those of the scenario.
+        seed: The same seed makes the same things happen.
+        wait: Seconds to wait in all; what was not attempted by then is `waiting`.
+
+    Raises:
+        BadScenario: There is no such scenario, or an option is wrong; nothing was delivered.
+        OutboxFull: Receivers are so slow that too many deliveries wait.
+    """
+    act = SCENARIOS.get(scenario)
+    if act is None:
+        raise BadScenario(f"there is no {scenario!r}; there are: {', '.join(SCENARIOS)}")
+    known = list(inspect.signature(act).parameters.values())[1:]
+    names = [parameter.name for parameter in known]
+    for name in options:
+        if name not in names:
+            raise BadScenario(f"{scenario} has no option {name}; it has: {', '.join(names)}")
+    for parameter in known:
+        if parameter.default is parameter.empty and parameter.name not in options:
+            raise BadScenario(f"{scenario} needs the option {parameter.name}")
+    _check_json(options)
+    with middleware.alone() as service:
+        stage = Stage(service, seed)
+        act(stage, **options)
+        events = stage.timeline.events()
+    deliveries: list[Delivery] = []
+    end = time.monotonic() + wait
+    for at in range(0, len(events), _BATCH):
+        left = max(0.0, end - time.monotonic())
+        deliveries += middleware.tell(events[at : at + _BATCH], left)
+    return Played(scenario, events, deliveries)
+
+
+# --- the scenarios --------------------------------------------------------------------
+
+
 class Stage:
-    """What a scenario is played on: the records of an account, and the story that is made."""
+    """What a scenario is played on: the records of an account, and the timeline that is made."""
 
     def __init__(self, service: Service, seed: int) -> None:
         self.service, self.profile = service, service.profile
-        self.story = Story(service.profile, service.source, seed)
+        self.timeline = Timeline(service.profile, service.clock, seed)
 
     def people(self, wanted: object) -> list[Person]:
         """The customers meant: so many of the account's contacts, or those of these numbers.
@@ -101,49 +174,6 @@ class Stage:
         return found
 
 
-def play(
-    front: "Front", scenario: str, options: Mapping[str, Any], *, seed: int = 0, wait: float = 60.0
-) -> Played:
-    """Play a scenario: deliver its events, and wait for the first attempt of each.
-
-    Args:
-        front: Where.
-        scenario: One of `SCENARIOS`.
-        options: Those of the scenario.
-        seed: The same seed makes the same things happen.
-        wait: Seconds to wait in all; what was not attempted by then is `waiting`.
-
-    Raises:
-        BadScenario: There is no such scenario, or an option is wrong; nothing was delivered.
-        OutboxFull: Receivers are so slow that too many deliveries wait.
-    """
-    act = SCENARIOS.get(scenario)
-    if act is None:
-        raise BadScenario(f"there is no {scenario!r}; there are: {', '.join(SCENARIOS)}")
-    known = list(inspect.signature(act).parameters.values())[1:]
-    names = [parameter.name for parameter in known]
-    for name in options:
-        if name not in names:
-            raise BadScenario(f"{scenario} has no option {name}; it has: {', '.join(names)}")
-    for parameter in known:
-        if parameter.default is parameter.empty and parameter.name not in options:
-            raise BadScenario(f"{scenario} needs the option {parameter.name}")
-    _check_json(options)
-    with front.alone() as service:
-        stage = Stage(service, seed)
-        act(stage, **options)
-        events = stage.story.events()
-    deliveries: list[Delivery] = []
-    end = time.monotonic() + wait
-    for at in range(0, len(events), _BATCH):
-        left = max(0.0, end - time.monotonic())
-        deliveries += front.tell(events[at : at + _BATCH], left)
-    return Played(scenario, events, deliveries)
-
-
-# --- the scenarios --------------------------------------------------------------------
-
-
 def conversation(
     stage: Stage,
     lines: str | Sequence[str],
@@ -151,31 +181,31 @@ def conversation(
     name: str | None = None,
 ) -> None:
     """One customer and the account, line by line."""
-    read, story = read_lines(lines), stage.story
+    read, timeline = parse_script(lines), stage.timeline
     person = stage.people([contact])[0] if contact else _STRANGER
     person = person._replace(name=_text("name", name)) if name else person
     at, last = 0, {True: "", False: ""}
     for line in read:
-        at += line.seconds or story.random.randint(3, 40)
+        at += line.seconds or timeline.random.randint(3, 40)
         if line.kind == "wait":
             continue
         if line.ours:
             content = changes.text(line.text)
-            last[True], at = story.send(
+            last[True], at = timeline.send(
                 person, at, "text", content, until=line.until, error=line.error
             )
         elif line.kind == "reaction":
             if not last[True]:
                 raise BadScenario("there is no message of the account yet to react to")
-            story.write(person, at, "reaction", changes.reaction(last[True], line.text))
+            timeline.write(person, at, "reaction", changes.reaction(last[True], line.text))
         elif line.kind in MEDIA:
-            content = changes.media(line.kind, story.new_id(), line.text)
-            story.write(person, at, line.kind, content)
+            content = changes.media(line.kind, timeline.new_id(), line.text)
+            timeline.write(person, at, line.kind, content)
         elif line.kind == "button":
             content = changes.button(line.text)
-            story.write(person, at, "button", content, last[True] or None)
+            timeline.write(person, at, "button", content, last[True] or None)
         else:
-            story.write(person, at, "text", changes.text(line.text))
+            timeline.write(person, at, "text", changes.text(line.text))
 
 
 def campaign(
@@ -191,7 +221,7 @@ def campaign(
 
     Each of the `replies` is written by one of those who read it, in turn.
     """
-    story, people = stage.story, stage.people(contacts)
+    timeline, people = stage.timeline, stage.people(contacts)
     language = {"code": _text("lang_code", lang_code)}
     content = {"name": _text("template", template), "language": language}
     if isinstance(replies, str) or not isinstance(replies, Sequence):
@@ -200,16 +230,16 @@ def campaign(
     silent = round(_share("unread", unread) * (len(people) - failing))
     fates = [*["failed"] * failing, *["delivered"] * silent]
     fates += ["read"] * (len(people) - len(fates))
-    story.random.shuffle(fates)
+    timeline.random.shuffle(fates)
     answers = list(replies)
     for at, (person, fate) in enumerate(zip(people, fates, strict=True)):
-        error = story.random.choice(list(ERRORS)) if fate == "failed" else None
-        sent, done = story.send(
+        error = timeline.random.choice(list(ERRORS)) if fate == "failed" else None
+        sent, done = timeline.send(
             person, at, "template", content, until=fate, error=error, category="marketing"
         )
         if fate == "read" and answers:
             said = changes.text(_text("replies", answers.pop(0)))
-            story.write(person, done + story.random.randint(5, 600), "text", said, sent)
+            timeline.write(person, done + timeline.random.randint(5, 600), "text", said, sent)
 
 
 def flow(
@@ -232,9 +262,9 @@ def flow(
     people = stage.people(len(answers) if contacts is None else contacts)
     if len(people) < len(answers):
         raise BadScenario(f"{len(answers)} answers need {len(answers)} contacts")
-    story, record = stage.story, json.loads(row.item)
+    timeline, record = stage.timeline, json.loads(row.item)
     for at, (person, answer) in enumerate(zip(people, answers, strict=False)):
-        token = f"flow-{story.random.randrange(_FLOW_TOKENS):09d}"
+        token = f"flow-{timeline.random.randrange(_FLOW_TOKENS):09d}"
         action = {
             "name": "flow",
             "parameters": {"flow_id": record["wa_flow_id"], "flow_token": token},
@@ -244,9 +274,9 @@ def flow(
             "body": {"text": _text("text", text)},
             "action": action,
         }
-        name, done = story.send(person, at, "interactive", sent)
+        name, done = timeline.send(person, at, "interactive", sent)
         reply = changes.flow_answer(answer, token)
-        story.write(person, done + story.random.randint(20, 300), "interactive", reply, name)
+        timeline.write(person, done + timeline.random.randint(20, 300), "interactive", reply, name)
 
 
 def template(
@@ -258,7 +288,7 @@ def template(
     if row is None or not row.active:
         raise BadScenario(f"the account has no content of {template!r} in {lang_code!r}")
     told = _text("event", event), _text("reason", reason)
-    stage.story.add(
+    stage.timeline.add(
         0,
         stage.profile.event_kind_template,
         lambda at: changes.template_status(row.id, template, lang_code, *told, at),
@@ -270,7 +300,7 @@ def change(stage: Stage, field: str, value: Mapping[str, Any]) -> None:
     if not isinstance(value, Mapping):
         raise BadScenario("value must be an object")
     name, held = _text("field", field), dict(value)
-    stage.story.add(0, stage.profile.event_kind_raw, lambda at: changes.change(name, held, at))
+    stage.timeline.add(0, stage.profile.event_kind_raw, lambda at: changes.change(name, held, at))
 
 
 SCENARIOS: Mapping[str, Callable[..., None]] = {
@@ -300,3 +330,165 @@ def _share(option: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise BadScenario(f"{option} must be a share from 0 to 1")
     return value
+
+
+# --- the timeline: what happens when --------------------------------------------------
+
+
+class Timeline:
+    """Events that happen at seconds of a timeline; the same for the same seed.
+
+    Ids of messages are the sandbox's own, so that a timeline told twice has other messages.
+    """
+
+    def __init__(self, profile: ServiceProfile, clock: Clock, seed: int) -> None:
+        self.random = random.Random(seed)  # noqa: S311  repeatable, not secret
+        self._profile, self._clock = profile, clock
+        self._salt, self._count = clock.message_id(), 0
+        self._told: list[tuple[int, str, Callable[[int], Json]]] = []
+
+    def write(
+        self, person: Person, at: int, kind: str, content: Json, reply_to: str | None = None
+    ) -> str:
+        """Let a customer write, at this second; the id of the message."""
+        name = self.new_id("wamid.")
+        family = self._profile.event_kind_inbound
+        if kind == "reaction":
+            family = self._profile.event_kind_reaction
+        elif kind in changes.MEDIA:
+            family = self._profile.event_kind_media
+        shown = "audio" if kind == "voice" else kind
+
+        def told(moment: int) -> Json:
+            made = changes.message(shown, name, moment, content, reply_to)
+            return changes.inbound(person, made)
+
+        self.add(at, family, told)
+        return name
+
+    def send(
+        self,
+        person: Person,
+        at: int,
+        kind: str,
+        content: Json,
+        *,
+        until: str = "read",
+        error: int | None = None,
+        category: str = "service",
+    ) -> tuple[str, int]:
+        """Let the account send, from this second; the id of the message, and when it is done."""
+        name = self.new_id("wamid.")
+        self.add(
+            at,
+            self._profile.event_kind_outbound,
+            lambda moment: changes.outbound(person, changes.message(kind, name, moment, content)),
+        )
+        passed = ["failed"] if error else STATUSES[: STATUSES.index(until) + 1]
+        for status in passed:
+            at += self.random.randint(*_TAKES[status])
+            self.add(
+                at,
+                STATUS,
+                lambda moment, status=status: changes.status(  # type: ignore[misc]
+                    person, name, status, moment, error, category
+                ),
+            )
+        return name, at
+
+    def add(self, at: int, kind: str, told: Callable[[int], Json]) -> None:
+        """Let something happen at this second; it is told its time later."""
+        self._told.append((at, kind, told))
+
+    def new_id(self, prefix: str = "") -> str:
+        """An id that no other timeline has."""
+        self._count += 1
+        digest = hashlib.sha256(f"{self._salt} {self._count}".encode()).digest()
+        return prefix + base64.urlsafe_b64encode(digest[:24]).decode()
+
+    def events(self) -> list[Event]:
+        """All that happens, in order; it ends now, by the clock of the sandbox."""
+        ordered = sorted(self._told, key=lambda one: one[0])
+        begin = self._clock.begin(ordered[-1][0] if ordered else 0)
+        return [Event(kind, told(begin + at), _stamp(begin + at)) for at, kind, told in ordered]
+
+
+def _stamp(moment: int) -> str:
+    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+# --- the script of a conversation -----------------------------------------------------
+
+Kind = Literal["text", "button", "reaction", "wait"] | str
+_UNITS = {"s": 1, "min": 60, "h": 3600, "d": 86_400}
+_WAIT = re.compile(r"wait\s+([0-9]{1,4})\s*(s|min|h|d)")
+_MARKED = re.compile(r"\[([a-z]+)\]\s*(.*)", re.DOTALL)
+_ENDING = re.compile(r"(.*?)\s+(?:!([0-9]{4,7})|~([a-z]+))", re.DOTALL)
+
+
+class ScriptLine(NamedTuple):
+    """One line, read."""
+
+    ours: bool  #: whether the account says it
+    kind: Kind
+    text: str
+    until: str = "read"  #: how far a message of ours comes
+    error: int | None = None
+    seconds: int = 0
+
+
+def parse_script(text: str | Sequence[str]) -> list[ScriptLine]:
+    """Read a conversation; empty lines are left out.
+
+    Raises:
+        BadScenario: The first line that cannot be read, and how it may be written.
+    """
+    lines = text.splitlines() if isinstance(text, str) else text
+    found = []
+    for number, line in enumerate(lines, 1):
+        if not isinstance(line, str):
+            raise BadScenario(f"line {number} is no text")
+        if line.strip():
+            try:
+                found.append(_read(line.strip()))
+            except BadScenario as error:
+                raise BadScenario(f"line {number} ({line.strip()[:40]}): {error}") from None
+    if not found:
+        raise BadScenario("a conversation has a line at least: > what the customer writes")
+    return found
+
+
+def _read(line: str) -> ScriptLine:
+    if wait := _WAIT.fullmatch(line):
+        return ScriptLine(True, "wait", "", seconds=int(wait[1]) * _UNITS[wait[2]])
+    if line[0] not in "<>":
+        raise BadScenario("it must begin with > (the customer), < (the account) or wait 5min")
+    ours, said = line[0] == "<", line[1:].strip()
+    if not said:
+        raise BadScenario("nothing is said")
+    return _ours(said) if ours else _theirs(said)
+
+
+def _theirs(said: str) -> ScriptLine:
+    if said == "-" or (said[0] == "+" and len(said) > 1 and not said[1].isalnum()):
+        return ScriptLine(False, "reaction", said[1:].strip())
+    marked = _MARKED.fullmatch(said)
+    if marked is None:
+        return ScriptLine(False, "text", said)
+    if marked[1] not in (*MEDIA, "button"):
+        raise BadScenario(f"there is no [{marked[1]}]; there are {', '.join(MEDIA)} and button")
+    if marked[1] == "button" and not marked[2]:
+        raise BadScenario("a button has a label: [button] Yes, please")
+    return ScriptLine(False, marked[1], marked[2])
+
+
+def _ours(said: str) -> ScriptLine:
+    ending = _ENDING.fullmatch(said)
+    if ending is None:
+        return ScriptLine(True, "text", said)
+    text, code, until = ending.groups()
+    if until is not None and until not in STATUSES:
+        raise BadScenario(f"there is no status {until}; there are {', '.join(STATUSES)}")
+    if code is not None and int(code) not in ERRORS:
+        raise BadScenario(f"the error {code} is not known; {', '.join(map(str, ERRORS))} are")
+    return ScriptLine(True, "text", text, until or "failed", None if code is None else int(code))

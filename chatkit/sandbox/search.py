@@ -13,7 +13,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
-from chatkit.sandbox.table import Table
+from chatkit.sandbox.store import Table
 
 _SHORTEST = 3  # shorter terms are in too many contacts for an index to help
 _PART, _STEP = 6, 3

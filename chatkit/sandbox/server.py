@@ -89,7 +89,7 @@ class _Server:
                 raise
         names = {"127.0.0.1", "localhost", "[::1]", name.lower()}
         hosts = {f"{name}:{port}" for name in names} | (names if port == 80 else set())
-        self._door = Door(sandbox.front, frozenset(hosts))
+        self._door = Door(sandbox.middleware, frozenset(hosts))
         self._on_end = on_end
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._run, name="chatkit-sandbox", daemon=True)

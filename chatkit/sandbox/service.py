@@ -7,22 +7,18 @@ from typing import Any
 
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox.access import Access
-from chatkit.sandbox.body import read_object
-from chatkit.sandbox.contacts import Contacts
-from chatkit.sandbox.flows import Flows
-from chatkit.sandbox.message import Answer, Request
-from chatkit.sandbox.news import News
+from chatkit.sandbox.clock import Clock
+from chatkit.sandbox.contacts import ContactsHandler
+from chatkit.sandbox.event_publisher import EventPublisher, Outbox
+from chatkit.sandbox.flows import FlowsHandler
 from chatkit.sandbox.operations import OPERATIONS, Operation
-from chatkit.sandbox.outbox import Outbox
 from chatkit.sandbox.receivers import Receivers
-from chatkit.sandbox.refusal import Refusal
-from chatkit.sandbox.replies import Replies
-from chatkit.sandbox.room import Room, Tools
-from chatkit.sandbox.routes import route
-from chatkit.sandbox.source import Source
+from chatkit.sandbox.replies import Answer, Refusal, Replies
+from chatkit.sandbox.request import Request, read_object, route
+from chatkit.sandbox.resource import ResourceHandler, Tools
 from chatkit.sandbox.store import Store
-from chatkit.sandbox.templates import Templates
-from chatkit.sandbox.webhooks import Webhooks
+from chatkit.sandbox.templates import TemplatesHandler
+from chatkit.sandbox.webhooks import WebhooksHandler
 
 __all__ = ["Answer", "Request", "Service"]
 
@@ -36,7 +32,7 @@ _STORED_POINTS = (
 
 
 class Service:
-    """The core of the sandbox: four rooms, and who may do what in them.
+    """The core of the sandbox: four resources, and who may do what in them.
 
     `answer` may leave a write transaction open: `store.dirty` tells, and the answer must
     not be shown before `store.commit()`. Not for several threads at once.
@@ -46,25 +42,28 @@ class Service:
     """
 
     def __init__(
-        self, store: Store, profile: ServiceProfile, source: Source, account_id: str = "1001"
+        self, store: Store, profile: ServiceProfile, clock: Clock, account_id: str = "1001"
     ) -> None:
-        self.store, self.profile, self.source, self.account_id = store, profile, source, account_id
+        self.store, self.profile, self.clock, self.account_id = store, profile, clock, account_id
         store.agree({name: getattr(profile, name) for name in _STORED_POINTS})
-        self.access = Access(store, profile, source)
+        self.access = Access(store, profile, clock)
         self.replies = Replies(profile)
-        tools = Tools(store, profile, source, self.replies)
-        self.contacts, self.webhooks = Contacts(tools), Webhooks(tools)
+        tools = Tools(store, profile, clock, self.replies)
+        self.contacts, self.webhooks = ContactsHandler(tools), WebhooksHandler(tools)
         self.outbox, self.receivers = Outbox(store), Receivers()
-        self.news = News(profile, source, self.webhooks, self.outbox, self.receivers)
-        self.flows, self.templates = Flows(tools, self.news), Templates(tools, self.news)
-        self.rooms: dict[str, Room] = {
+        self.publisher = EventPublisher(profile, clock, self.webhooks, self.outbox, self.receivers)
+        self.flows, self.templates = (
+            FlowsHandler(tools, self.publisher),
+            TemplatesHandler(tools, self.publisher),
+        )
+        self.resources: dict[str, ResourceHandler] = {
             "flows": self.flows,
             "templates": self.templates,
             "contacts": self.contacts,
             "webhooks": self.webhooks,
         }
         self._handlers: dict[Operation, Callable[..., Answer]] = {
-            operation: getattr(self.rooms[operation.room], operation.verb)
+            operation: getattr(self.resources[operation.resource], operation.verb)
             for operation in OPERATIONS
         }
 
@@ -100,13 +99,13 @@ class Service:
             permissions, account_id or self.account_id, actor or "Sandbox user"
         )
 
-    def findings(self, room: str, record_id: int) -> list[dict[str, Any]]:
+    def findings(self, resource: str, record_id: int) -> list[dict[str, Any]]:
         """What upstream would say of a flow or a template content that is stored.
 
         Raises:
-            KeyError: There is no such room or record.
+            KeyError: There is no such resource or record.
         """
-        table = {"flows": self.flows.table, "templates": self.templates.table}[room]
+        table = {"flows": self.flows.table, "templates": self.templates.table}[resource]
         row = table.get(record_id)
         if row is None or not row.active:
             raise KeyError(record_id)

@@ -1,24 +1,37 @@
-"""The store: all records of a sandbox in one SQLite database, in memory or in a file."""
+"""The store: all records of a sandbox in one SQLite database, in memory or in a file.
+
+The tables of all resources have one shape: a record is kept as the JSON text that it is
+answered with. A page is its ids, cut from an array in memory, and their texts, joined: nothing
+is parsed or serialized again, and a page of a million records costs what a page of ten
+thousand does. Pages read since the last write are kept.
+"""
+
+from __future__ import annotations
 
 # ruff: noqa: S608  (what is put into statements is names of our own, values never are)
-
 import json
 import os
 import random
 import sqlite3
 import time
 import weakref
-from collections.abc import Mapping, Sequence
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Any, NamedTuple, Protocol
 
 from chatkit.errors import StoreError
-from chatkit.sandbox.table import Table
 
 # Marks a file as ours: the letters "chat".
 _APPLICATION = 0x63686174
 _BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED")
 _WAIT = 5.0  # seconds for another sandbox that has the file: a kernel that ends just now
+_MOST_KEPT = 256  # pages: some 10 MB
+_COLUMNS = "id, scope, key, active, item, more, hidden"
+
+
+# --- the database ---------------------------------------------------------------------
 
 
 class Aside(Protocol):
@@ -91,13 +104,13 @@ class Store:
     def table(
         self, name: str, *, first_id: int, extra: Sequence[str] = (), lists_deleted: bool = False
     ) -> Table:
-        """The table of a room, made when it is new."""
+        """The table of a resource, made when it is new."""
         table = Table(self, name, first_id=first_id, extra=extra, lists_deleted=lists_deleted)
         self._tables.append(table)
         return table
 
     def adopt(self, aside: Aside) -> None:
-        """Clear a table that is no room's when the store is cleared, and roll it back too."""
+        """Clear a table that is no resource's when the store is cleared, and roll it back too."""
         self._asides.append(aside)
 
     def agree(self, facts: Mapping[str, object]) -> None:
@@ -157,14 +170,14 @@ class Store:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no room has a record."""
+        """Whether no resource has a record."""
         return all(
             self.run(f"SELECT 1 FROM {table.name} LIMIT 1").fetchone() is None
             for table in self._tables
         )
 
     def clear(self) -> None:
-        """Delete the records of all rooms; access tokens stay."""
+        """Delete the records of all resources; access tokens stay."""
         for table in (*self._tables, *self._asides):
             self.write(f"DELETE FROM {table.name}")
             table.forget()
@@ -179,3 +192,268 @@ class Store:
 
 def _pause() -> None:
     time.sleep(random.uniform(0.01, 0.05))  # noqa: S311  (no secret)
+
+
+# --- the records of one resource ------------------------------------------------------
+
+
+class Row(NamedTuple):
+    """One record: whose it is, its natural key, and its fields as JSON texts.
+
+    `item` holds what lists show, `more` what only a get adds, `hidden` what the API
+    never shows. `active` is 1, or None once deleted: a deleted record stays stored.
+    """
+
+    id: int
+    scope: str
+    key: str
+    active: int | None
+    item: str
+    more: str
+    hidden: str
+
+    @property
+    def shown(self) -> str:
+        """The JSON text of a get: what lists show and the rest."""
+        return self.item if self.more == "{}" else f"{self.item[:-1]},{self.more[1:]}"
+
+
+class Table:
+    """The records of one resource.
+
+    A scope is the list a record stands in: an account, or a template of an account; its
+    ids and keys are in memory. `extra` names text columns that the resource searches by.
+    With `lists_deleted` the lists show deleted records too.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        name: str,
+        *,
+        first_id: int,
+        extra: Sequence[str] = (),
+        lists_deleted: bool = False,
+    ) -> None:
+        self._store, self.name, self._first_id = store, name, first_id
+        self._lists_deleted = lists_deleted
+        self._run = store.run
+        self.version = 0  # another number after each write
+        # The short columns first: SQLite reads a record from its beginning.
+        extras = "".join(f" {column} TEXT NOT NULL," for column in extra)
+        self._run(
+            f"CREATE TABLE IF NOT EXISTS {name} (id INTEGER PRIMARY KEY, scope TEXT NOT NULL,"
+            f" key TEXT NOT NULL, active INTEGER,{extras} item TEXT NOT NULL,"
+            f" more TEXT NOT NULL, hidden TEXT NOT NULL)"
+        )
+        marks, sets = "?, " * len(extra), "".join(f"{column} = ?, " for column in extra)
+        self._insert = f"INSERT INTO {name} VALUES (?, ?, ?, 1, {marks}?, ?, ?)"
+        self._rewrite = (
+            f"UPDATE {name} SET key = ?, active = 1, {sets}item = ?, more = ?, hidden = ?"
+            f" WHERE id = ?"
+        )
+        self._get = f"SELECT {_COLUMNS} FROM {name} WHERE id = ?"
+        some = "id IN (SELECT value FROM json_each(?))"
+        joined = "SELECT CAST(group_concat(item, ',') AS BLOB) FROM"
+        # A range of ids is read along the table, and so in order.
+        self._range = f"{joined} {name} WHERE id BETWEEN ? AND ?"
+        self._several = f"{joined} (SELECT item FROM {name} WHERE {some} ORDER BY id)"
+        self._rows = f"SELECT {_COLUMNS} FROM {name} WHERE {some} ORDER BY id"
+        self.forget()
+
+    def forget(self) -> None:
+        """Drop what is kept in memory; it is read again when next needed."""
+        self._scopes: dict[str, Scope] | None = None
+        self._last_id = 0
+        # The ids rewritten since a search index was made; None: there is none, or it is void.
+        self.rewritten: set[int] | None = None
+        self.version += 1
+        self._kept: dict[tuple[int, int], bytes] = {}  # pages read since the last write
+        self._kept_version = self.version
+
+    def _loaded(self) -> dict[str, Scope]:
+        """All scopes by name."""
+        if self._scopes is None:
+            scopes: dict[str, Scope] = {}
+            self._last_id = self._first_id - 1
+            for record_id, scope_name, key, active in self._run(
+                f"SELECT id, scope, key, active FROM {self.name} ORDER BY id"
+            ):
+                scope = scopes.get(scope_name) or scopes.setdefault(scope_name, Scope())
+                if active:
+                    scope.add(record_id, key)
+                else:
+                    scope.add_deleted(record_id, key, listed=self._lists_deleted)
+                self._last_id = record_id
+            self._scopes = scopes
+        return self._scopes
+
+    def next_id(self) -> int:
+        """The id of the next new record."""
+        self._loaded()
+        return self._last_id + 1
+
+    def insert(
+        self, record_id: int, scope: str, key: str, item: str, more: str, hidden: str, *extra: str
+    ) -> None:
+        """Store a new record under the id that `next_id` gave."""
+        scopes = self._loaded()
+        self._store.write(self._insert, (record_id, scope, key, *extra, item, more, hidden))
+        self._last_id = record_id
+        self.version += 1
+        (scopes.get(scope) or scopes.setdefault(scope, Scope())).add(record_id, key)
+
+    def rewrite(self, row: Row, key: str, item: str, more: str, hidden: str, *extra: str) -> None:
+        """Store a record anew, active from now on."""
+        scope = self._loaded()[row.scope]
+        self._store.write(self._rewrite, (key, *extra, item, more, hidden, row.id))
+        self.version += 1
+        if self.rewritten is not None:
+            self.rewritten.add(row.id)
+        if row.active is None:
+            scope.restore(row.id, row.key, listed=self._lists_deleted)
+        scope.rekey(row.id, row.key, key)
+
+    def retire(self, row: Row) -> None:
+        """Make a record inactive; it stays stored."""
+        scope = self._loaded()[row.scope]
+        self._store.write(f"UPDATE {self.name} SET active = NULL WHERE id = ?", (row.id,))
+        self.version += 1
+        scope.retire(row.id, row.key, listed=self._lists_deleted)
+
+    def get(self, record_id: int, scope: str | None = None) -> Row | None:
+        """The record of that id, in that scope or in any; active or not."""
+        found = self._run(self._get, (record_id,)).fetchone()
+        return Row(*found) if found is not None and scope in (None, found[1]) else None
+
+    def find(self, scope: str, key: str) -> Row | None:
+        """The active record of that natural key, else the inactive one that is newest."""
+        known = self._loaded().get(scope)
+        record_id = known.find(key) if known else None
+        return None if record_id is None else self.get(record_id)
+
+    def knows(self, scope: str) -> bool:
+        """Whether the scope has or ever had a record."""
+        return scope in self._loaded()
+
+    def listed(self, scope: str) -> Sequence[int]:
+        """The ids that lists of the scope show, ascending."""
+        known = self._loaded().get(scope)
+        return known.ids if known else ()
+
+    def ids(
+        self, scope: str, where: str, values: Sequence[str], among: Sequence[int] | None = None
+    ) -> list[int]:
+        """The listed ids of the scope that a condition holds for, ascending.
+
+        Looks at all records, or only `among` some.
+        """
+        conditions = ["scope = ?", where]
+        if not self._lists_deleted:
+            conditions.append("active = 1")
+        if among is not None:
+            conditions.append("id IN (SELECT value FROM json_each(?))")
+            values = (*values, json.dumps(list(among)))
+        found = self._run(
+            f"SELECT id FROM {self.name} WHERE {' AND '.join(conditions)} ORDER BY id",
+            (scope, *values),
+        )
+        return [record_id for (record_id,) in found]
+
+    def items(self, ids: Sequence[int]) -> bytes:
+        """The list items of ascending ids: their JSON texts, joined by commas."""
+        if not ids:
+            return b""
+        if ids[-1] - ids[0] != len(ids) - 1:
+            return bytes(self._run(self._several, (json.dumps(list(ids)),)).fetchone()[0])
+        if self._kept_version != self.version or len(self._kept) >= _MOST_KEPT:
+            self._kept, self._kept_version = {}, self.version
+        place = ids[0], ids[-1]
+        texts = self._kept.get(place)
+        if texts is None:
+            texts = self._kept[place] = self._run(self._range, place).fetchone()[0]
+        return texts
+
+    def rows(self, scope: str) -> list[Row]:
+        """The records that lists of the scope show, ascending by id."""
+        ids = list(self.listed(scope))
+        return [Row(*row) for row in self._run(self._rows, (json.dumps(ids),))]
+
+    def texts(
+        self, columns: Sequence[str], after: int, also: Iterable[int]
+    ) -> Iterator[tuple[Any, ...]]:
+        """Ids and these columns of the records after an id, and of some others, in that order.
+
+        To be read to its end at once.
+        """
+        select = f"SELECT id, {', '.join(columns)} FROM {self.name} WHERE id"
+        yield from self._run(
+            f"{select} <= ? AND id IN (SELECT value FROM json_each(?))",
+            (after, json.dumps(list(also))),
+        )
+        yield from self._run(f"{select} > ? ORDER BY id", (after,))
+
+
+# --- the keys of one list, in memory --------------------------------------------------
+
+
+class Scope:
+    """The list of one account, or of one template of an account.
+
+    `ids` are those that lists show, ascending. Keys are looked up here and not in an
+    index of the database: keys come in no order, so every create would change another
+    page of such an index, and a create among a million would cost twice what one among
+    ten thousand does.
+    """
+
+    __slots__ = ("_active", "_deleted", "ids")
+
+    def __init__(self) -> None:
+        self.ids: array[int] = array("q")
+        self._active: dict[str, int] = {}
+        self._deleted: dict[str, list[int]] = {}
+
+    def add(self, record_id: int, key: str) -> None:
+        """Take in a record that is newer than all others."""
+        self.ids.append(record_id)
+        self._active[key] = record_id
+
+    def add_deleted(self, record_id: int, key: str, *, listed: bool) -> None:
+        """Take in a record that is newer than all others and was deleted."""
+        if listed:
+            self.ids.append(record_id)
+        self._deleted.setdefault(key, []).append(record_id)
+
+    def rekey(self, record_id: int, before: str, after: str) -> None:
+        """Give an active record another key."""
+        if before != after:
+            self._release(record_id, before)
+            self._active[after] = record_id
+
+    def retire(self, record_id: int, key: str, *, listed: bool) -> None:
+        """Make a record inactive; it stays in the list if deleted ones are listed."""
+        if not listed:
+            del self.ids[bisect_left(self.ids, record_id)]
+        self._release(record_id, key)
+        self._deleted.setdefault(key, []).append(record_id)
+
+    def restore(self, record_id: int, key: str, *, listed: bool) -> None:
+        """Make an inactive record active again."""
+        if not listed:
+            self.ids.insert(bisect_left(self.ids, record_id), record_id)
+        self._deleted[key].remove(record_id)
+        if not self._deleted[key]:
+            del self._deleted[key]
+        self._active[key] = record_id
+
+    def find(self, key: str) -> int | None:
+        """The active record of a key, else the newest of the deleted ones."""
+        active = self._active.get(key)
+        if active is not None:
+            return active
+        return max(self._deleted.get(key, ()), default=None)
+
+    def _release(self, record_id: int, key: str) -> None:
+        # Where keys may be shared, the newest record has it and an older one does not.
+        if self._active.get(key) == record_id:
+            del self._active[key]

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from chatkit.sandbox.access import Grant
-from chatkit.sandbox.body import dumps
+from chatkit.sandbox.event_publisher import EventPublisher
 from chatkit.sandbox.fields import (
     FLAG,
     TEXT,
@@ -19,13 +19,10 @@ from chatkit.sandbox.fields import (
     Text,
     TextMap,
 )
-from chatkit.sandbox.languages import LANGUAGES
-from chatkit.sandbox.message import Answer
-from chatkit.sandbox.news import News
-from chatkit.sandbox.query import parameters
-from chatkit.sandbox.refusal import Refusal
-from chatkit.sandbox.room import Room, Tools
-from chatkit.sandbox.table import Row
+from chatkit.sandbox.replies import Answer, Refusal, dumps
+from chatkit.sandbox.request import parameters
+from chatkit.sandbox.resource import ResourceHandler, Tools
+from chatkit.sandbox.store import Row
 from chatkit.sandbox.upstream import check_content
 
 LANGUAGE = Fields.all_of((Field("code", TEXT), Field("label", TEXT)))
@@ -51,6 +48,9 @@ _DEFAULTS: dict[str, Any] = {
     "headers": [],
     "buttons": [],
 }
+
+
+# --- fields ---------------------------------------------------------------------------
 
 
 def _optional(name: str) -> Field:
@@ -118,7 +118,10 @@ def _fields(lang_code: Text, closed: bool) -> tuple[Field, ...]:
     )
 
 
-class Templates(Room):
+# --- operations -----------------------------------------------------------------------
+
+
+class TemplatesHandler(ResourceHandler):
     """The contents of an account's templates; templates themselves are made elsewhere."""
 
     noun = "Template content"
@@ -127,9 +130,9 @@ class Templates(Room):
     clashes = ("update",)
     paged = False
 
-    def __init__(self, tools: Tools, news: News) -> None:
+    def __init__(self, tools: Tools, publisher: EventPublisher) -> None:
         super().__init__(tools)
-        self._news = news
+        self._publisher = publisher
         profile = self.profile
         closed = profile.unknown_fields == "refuse"
         if profile.unknown_language == "refuse":
@@ -183,9 +186,9 @@ class Templates(Room):
         else:
             content_id = self.table.next_id()
             content = _shown({"id": self._shown_id(content_id), **_complete(given)})
-            self.source.stamp()
+            self.clock.stamp()
             self.table.insert(content_id, scope, lang_code, *_texts(content))
-        self._news.content(grant.account, values[0], content, "create")
+        self._publisher.content(grant.account, values[0], content, "create")
         return self.replies.data(dumps(content).encode(), 201, "Template content created")
 
     def update(
@@ -204,7 +207,7 @@ class Templates(Room):
             kept = {name: before[name] for name in self.create_body.required}
             given = _DEFAULTS | kept | given
         content = self._rewrite(row, given)
-        self._news.content(grant.account, values[0], content, "update")
+        self._publisher.content(grant.account, values[0], content, "update")
         return self.replies.updated(dumps(content).encode(), "Template content updated")
 
     def delete(
@@ -214,12 +217,12 @@ class Templates(Room):
         row = self._stored(grant, values)
         answer = super().delete(grant, values, query, body)
         if row is not None and row.active:
-            self._news.content(grant.account, values[0], json.loads(row.shown), "delete")
+            self._publisher.content(grant.account, values[0], json.loads(row.shown), "delete")
         return answer
 
     def _rewrite(self, row: Row, given: dict[str, Any]) -> dict[str, Any]:
         content = _shown(json.loads(row.shown) | given)
-        self.source.stamp()
+        self.clock.stamp()
         self.table.rewrite(row, row.key, *_texts(content))
         return content
 
@@ -262,3 +265,39 @@ def _texts(content: dict[str, Any]) -> tuple[str, str, str]:
 
 def _holds(item: dict[str, Any], term: str) -> bool:
     return term in item["text"].casefold() or term in item["lang_code"].casefold()
+
+
+# --- languages: 113 codes of the upstream platform and their English names ------------
+
+_TABLE = """
+af Afrikaans | sq Albanian | ar Arabic | ar_EG Arabic (EGY) | ar_LB Arabic (LBN) |
+ar_MA Arabic (MAR) | ar_QA Arabic (QAT) | ar_SA Arabic (SAU) | ar_AE Arabic (UAE) |
+az Azerbaijani | be_BY Belarusian | bn Bengali | bn_IN Bengali (IND) | bg Bulgarian | ca Catalan |
+zh_CN Chinese (CHN) | zh_HK Chinese (HKG) | zh_TW Chinese (TAI) | hr Croatian | cs Czech |
+da Danish | prs_AF Dari | nl Dutch | nl_BE Dutch (BEL) | en English | en_AU English (AUS) |
+en_CA English (CAN) | en_GH English (GHA) | en_IN English (IND) | en_IE English (IRL) |
+en_JM English (JAM) | en_MY English (MYS) | en_NZ English (NZL) | en_QA English (QAT) |
+en_SG English (SGP) | en_AE English (UAE) | en_UG English (UGA) | en_GB English (UK) |
+en_US English (US) | en_ZA English (ZAF) | et Estonian | fil Filipino | fi Finnish | fr French |
+fr_BE French (BEL) | fr_CA French (CAN) | fr_CH French (CHE) | fr_CI French (CIV) |
+fr_MA French (MAR) | ka Georgian | de German | de_AT German (AUT) | de_CH German (CHE) |
+el Greek | gu Gujarati | ha Hausa | he Hebrew | hi Hindi | hu Hungarian | id Indonesian |
+ga Irish | it Italian | ja Japanese | kn Kannada | kk Kazakh | rw_RW Kinyarwanda | ko Korean |
+ky_KG Kyrgyz | lo Lao | lv Latvian | lt Lithuanian | mk Macedonian | ms Malay | ml Malayalam |
+mr Marathi | nb Norwegian | ps_AF Pashto | fa Persian | pl Polish | pt_BR Portuguese (BR) |
+pt_PT Portuguese (POR) | pa Punjabi | ro Romanian | ru Russian | sr Serbian | si_LK Sinhala |
+sk Slovak | sl Slovenian | es Spanish | es_AR Spanish (ARG) | es_CL Spanish (CHL) |
+es_CO Spanish (COL) | es_CR Spanish (CRI) | es_DO Spanish (DOM) | es_EC Spanish (ECU) |
+es_HN Spanish (HND) | es_MX Spanish (MEX) | es_PA Spanish (PAN) | es_PE Spanish (PER) |
+es_ES Spanish (SPA) | es_UY Spanish (URY) | es_VE Spanish (VEN) | sw Swahili | sv Swedish |
+ta Tamil | te Telugu | th Thai | tr Turkish | uk Ukrainian | ur Urdu | uz Uzbek | vi Vietnamese |
+zu Zulu
+"""
+
+
+def _read(entry: str) -> tuple[str, str]:
+    code, _, label = entry.strip().partition(" ")
+    return code, label
+
+
+LANGUAGES = tuple(_read(entry) for entry in _TABLE.split("|"))

@@ -7,12 +7,10 @@ from typing import Any, NamedTuple
 
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox.access import Grant
-from chatkit.sandbox.body import dumps
 from chatkit.sandbox.fields import FLAG, TEXT, TIME, WHOLE, Field, Fields, Kind, ListOf, Text
-from chatkit.sandbox.message import Answer
-from chatkit.sandbox.refusal import Refusal
-from chatkit.sandbox.room import Room, Tools
-from chatkit.sandbox.table import Row
+from chatkit.sandbox.replies import Answer, Refusal, dumps
+from chatkit.sandbox.resource import ResourceHandler, Tools
+from chatkit.sandbox.store import Row
 
 MOST = 10
 STATUS = "chat.message.status"
@@ -35,7 +33,7 @@ class ActiveWebhook(NamedTuple):
         return f"<webhook {self.id} to {self.url}>"
 
 
-class Webhooks(Room):
+class WebhooksHandler(ResourceHandler):
     """The webhooks of an account, at most ten."""
 
     noun = "Webhook"
@@ -88,7 +86,7 @@ class Webhooks(Room):
         self._check_url(grant, given["url"], None)
         if len(self.table.listed(grant.account)) >= MOST:
             raise Refusal("webhook_limit", f"An account has at most {MOST} webhooks")
-        webhook_id, now = self.table.next_id(), self.source.stamp()
+        webhook_id, now = self.table.next_id(), self.clock.stamp()
         record = {
             "id": self._shown_id(webhook_id),
             "url": given["url"],
@@ -102,7 +100,7 @@ class Webhooks(Room):
             "created_at": now,
             "updated_at": now,
         }
-        hidden = {"webhook_secret": self.source.secret()}
+        hidden = {"webhook_secret": self.clock.secret()}
         self.table.insert(
             webhook_id, grant.account, given["url"], dumps(record), "{}", dumps(hidden)
         )
@@ -116,7 +114,7 @@ class Webhooks(Room):
         given = self.update_body.read(body)
         self._check_url(grant, given.get("url", row.key), row)
         record = json.loads(row.item) | given
-        now = self.source.stamp()
+        now = self.clock.stamp()
         if self.profile.updated_at_moves:
             record["updated_at"] = now
         self.table.rewrite(row, record["url"], dumps(record), row.more, row.hidden)
@@ -156,7 +154,7 @@ class Webhooks(Room):
         if row is None or not row.active:
             return
         record = json.loads(row.item) | {
-            "last_delivery_at": self._delivery_time(self.source.stamp()),
+            "last_delivery_at": self._delivery_time(self.clock.stamp()),
             "last_delivery_status": status,
             "last_delivery_http_status": http_status,
             "last_delivery_error": error,

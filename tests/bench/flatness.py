@@ -20,7 +20,7 @@ from measure import QUICK, at_most, memory, show
 
 from chatkit import sandbox
 from chatkit.sandbox import Sandbox
-from chatkit.sandbox.message import Request
+from chatkit.sandbox.request import Request
 
 SIZES = (10_000, 100_000) if QUICK else (10_000, 100_000, 1_000_000)
 PAGE_CALLS, SEARCH_CALLS, CREATE_CALLS = 300, 150, 500
@@ -146,7 +146,7 @@ def build(size: int, path: Path | None) -> Town:
     each = size // (3 * SEARCH_CALLS)
     people = enumerate(residents(size, each))
     for _ in range(0, size, PART):
-        with made.front.alone() as service:
+        with made.middleware.alone() as service:
             for at, (number, name) in (next(people) for _ in range(PART)):
                 request = Request("POST", CONTACTS, "", headers, contact(number, name))
                 assert service.answer(request).status == 201

@@ -160,9 +160,9 @@ def wrk(
 def fill(path: Path) -> None:
     """A sandbox file with contacts, made by the sandbox."""
     from chatkit.sandbox import Sandbox
-    from chatkit.sandbox.message import Request as Asked
+    from chatkit.sandbox.request import Request as Asked
 
-    with Sandbox(path) as sandbox, sandbox.front.alone() as service:
+    with Sandbox(path) as sandbox, sandbox.middleware.alone() as service:
         headers = {
             "authorization": f"Bearer {sandbox.token}",
             "content-type": "application/json",

@@ -159,7 +159,7 @@ class Stopped(NamedTuple):
     room: str
 
     def arrivals(self) -> list[Any]:
-        return [entry for entry in self.sandbox.front.log if entry.method == "POST"]
+        return [entry for entry in self.sandbox.middleware.log if entry.method == "POST"]
 
     def there(self) -> list[str]:
         data = Caller(self.sandbox)("GET", f"/{self.room}?pageSize=100").data
@@ -185,18 +185,18 @@ def applied(kernel):
     """Run a plan in that process against a slow sandbox; press stop so many times."""
     process, sandbox, base_url = kernel
     sandbox.reset()
-    sandbox.front.log.clear()
+    sandbox.middleware.log.clear()
     yield lambda **how: stopped(process, sandbox, base_url, **how)
-    sandbox.front.faults.set({})
+    sandbox.middleware.faults.set({})
 
 
 def stopped(
     process, sandbox, base_url, *, room="contacts", rows=40, latency=0.25, presses=1, deadline=2.0
 ):
-    sandbox.front.faults.set({"latency": latency})
+    sandbox.middleware.faults.set({"latency": latency})
     process.stdin.write(json.dumps({"room": room, "rows": rows, "deadline": deadline}) + "\n")
     process.stdin.flush()
-    while len(sandbox.front.log) < 4:  # four have been answered
+    while len(sandbox.middleware.log) < 4:  # four have been answered
         time.sleep(0.01)
     time.sleep(0.1)  # and four are under way
     for press in range(presses):
@@ -238,7 +238,7 @@ def test_the_second_press_waits_for_nothing(applied) -> None:
 @pytest.mark.parametrize("presses", [1, 2])
 def test_a_resume_completes_what_was_stopped_and_doubles_nothing(applied, room, presses) -> None:
     run = applied(presses=presses, room=room)
-    run.sandbox.front.faults.set({})
+    run.sandbox.middleware.faults.set({})
     with chatkit.Client(run.base_url, 1001, run.sandbox.token) as client:
         result = history.resume(run.told["run"], client, settle=0.5)
     assert set(result.state) == {"applied"}

@@ -207,10 +207,10 @@ class Account(RuleBasedStateMachine):
             result = chatkit.resume(result, self.client, settle=0.0)
         else:
             raise AssertionError(result[["label", "state", "reason"]].to_string())
-        sent = len(self.sandbox.front.log)
+        sent = len(self.sandbox.middleware.log)
         again = plan.apply(**allowed)
         assert list(again["state"]) == list(result["state"])
-        assert len(self.sandbox.front.log) == sent
+        assert len(self.sandbox.middleware.log) == sent
         assert list(result.index) == [change.row for change in plan.changes]
         for row in result.itertuples():
             if row.state == "failed":  # the weather was too bad

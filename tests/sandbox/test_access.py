@@ -6,8 +6,8 @@ from caller import FLOW, Caller
 from chatkit import ServiceProfile
 from chatkit.sandbox import Sandbox
 from chatkit.sandbox.access import Access
-from chatkit.sandbox.refusal import Refusal
-from chatkit.sandbox.source import MachineSource
+from chatkit.sandbox.clock import MachineClock
+from chatkit.sandbox.replies import Refusal
 from chatkit.sandbox.store import Store
 
 VIEW, ADD, EDIT, DELETE = "View", "Add", "Edit", "Delete"
@@ -146,7 +146,7 @@ def test_a_file_keeps_tokens_by_their_hash_only(tmp_path):
 def limited(form="seconds", limit=3):
     now = [100.0]
     profile = ServiceProfile(rate_limit=limit, rate_limit_form=form)
-    access = Access(Store(), profile, MachineSource("second"), now=lambda: now[0])
+    access = Access(Store(), profile, MachineClock("second"), now=lambda: now[0])
     grants = [
         access.grant(f"Bearer {access.issue([], '1001', name)}") for name in ("one", "another")
     ]

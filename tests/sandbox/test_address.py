@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from listening import answering, listening
 
 from chatkit.profile import ServiceProfile
-from chatkit.sandbox.address import BadReceiver, is_loopback, read_address, resolve
-from chatkit.sandbox.delivery import Kept, attempt
-from chatkit.sandbox.receivers import Receivers
+from chatkit.sandbox.delivery import KeptConnection, attempt
+from chatkit.sandbox.receivers import BadReceiver, Receivers, is_loopback, read_address, resolve
 from chatkit.sandbox.webhooks import ActiveWebhook
 
 # Each leads a careless sender to 127.0.0.1, or away from it, in another disguise.
@@ -126,7 +125,9 @@ def test_a_trick_with_the_address_is_refused_and_nothing_is_connected_to(trick: 
         places = {"port": listener.port, "other": listener.port - 1}
         url = TRICKS[trick].format(**places, wrapped=listener.port + 65536)
         hook = ActiveWebhook(7, url, "0" * 64)
-        came = attempt(hook, "msg_1", b"{}", receivers, ServiceProfile(delivery_timeout=1), Kept())
+        came = attempt(
+            hook, "msg_1", b"{}", receivers, ServiceProfile(delivery_timeout=1), KeptConnection()
+        )
         assert came.status == "refused", came
         assert came.error
         assert listener.requests == []
@@ -224,7 +225,7 @@ def test_a_redirect_to_this_machine_is_not_followed_either() -> None:
         receivers.add(first.url)
         receivers.add(elsewhere.url)
         hook = ActiveWebhook(7, first.url, "0" * 64)
-        came = attempt(hook, "msg_1", b"{}", receivers, ServiceProfile(), Kept())
+        came = attempt(hook, "msg_1", b"{}", receivers, ServiceProfile(), KeptConnection())
     assert (came.status, came.http_status, elsewhere.requests) == ("failed", 307, [])
 
 

@@ -363,7 +363,7 @@ def test_what_is_not_an_address_is_not_a_receiver(admin: Ask, body: object) -> N
 def test_an_event_that_no_room_is_left_for_is_refused(
     admin: Ask, api: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("chatkit.sandbox.outbox.MOST_WAITING", 0)
+    monkeypatch.setattr("chatkit.sandbox.event_publisher.MOST_WAITING", 0)
     register(api, "https://hooks.example/all", ["*"])
     for path, body in (
         ("events", {"kind": KIND, "payload": {}}),
@@ -414,8 +414,8 @@ def test_a_reset_goes_back_to_the_seed_and_keeps_the_tokens(seed: Any) -> None:
     with Sandbox(seed=seed) as sandbox:
         admin = asking(sandbox, sandbox.admin_token)
         api = asking(sandbox, sandbox.token)
-        rooms = ["contacts", "flows", "webhooks"]
-        before = [api("GET", f"{ROOT}/{room}")[1] for room in rooms]
+        resources = ["contacts", "flows", "webhooks"]
+        before = [api("GET", f"{ROOT}/{resource}")[1] for resource in resources]
         other = admin("POST", "/_sandbox/tokens", {"permissions": ["Chat Contacts, View"]})[1]
         body = {"number": "5550100", "country_code": "+1", "name": "Ada"}
         created = api("POST", f"{ROOT}/contacts", body)[1]
@@ -424,7 +424,7 @@ def test_a_reset_goes_back_to_the_seed_and_keeps_the_tokens(seed: Any) -> None:
         assert admin("POST", "/_sandbox/reset") == (200, {})
         assert admin("GET", "/_sandbox/requests")[1] == {"requests": []}
         assert admin("GET", "/_sandbox/receivers")[1] == {"receivers": []}
-        assert [api("GET", f"{ROOT}/{room}")[1] for room in rooms] == before
+        assert [api("GET", f"{ROOT}/{resource}")[1] for resource in resources] == before
         assert asking(sandbox, other["token"])("GET", f"{ROOT}/contacts")[0] == 200
         assert api("POST", f"{ROOT}/contacts", body)[1] == created
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from chatkit import ServiceProfile
 from chatkit.sandbox import Sandbox
-from chatkit.sandbox.body import MAX_DEPTH, dumps, read_object
-from chatkit.sandbox.refusal import Refusal
+from chatkit.sandbox.replies import Refusal, dumps
+from chatkit.sandbox.request import MAX_DEPTH, read_object
 
 JSON_HEADERS = {"content-type": "application/json"}
 

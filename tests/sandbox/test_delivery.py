@@ -14,7 +14,7 @@ from listening import GO_ON, Listener, answering, listening
 
 from chatkit.inbox.signature import verify
 from chatkit.profile import ServiceProfile
-from chatkit.sandbox.delivery import ConnectionLost, Delivery, Kept, attempt, event_body
+from chatkit.sandbox.delivery import ConnectionLost, Delivery, KeptConnection, attempt, event_body
 from chatkit.sandbox.receivers import Receivers
 from chatkit.sandbox.webhooks import ActiveWebhook
 
@@ -29,12 +29,12 @@ def send(
     *,
     profile: ServiceProfile = PROFILE,
     body: bytes = b"{}",
-    kept: Kept | None = None,
+    kept: KeptConnection | None = None,
 ) -> Delivery:
     webhook = ActiveWebhook(7, url, SECRET)
     if kept is not None:
         return attempt(webhook, "msg_1", body, receivers, profile, kept)
-    with closing(Kept()) as kept:
+    with closing(KeptConnection()) as kept:
         return attempt(webhook, "msg_1", body, receivers, profile, kept)
 
 
@@ -242,7 +242,7 @@ def trusted(listener: Listener, authority: trustme.CA) -> str:
 
 
 def test_deliveries_to_one_address_share_a_connection() -> None:
-    with listening(GO_ON, more=True) as listener, closing(Kept()) as kept:
+    with listening(GO_ON, more=True) as listener, closing(KeptConnection()) as kept:
         receivers = allowing(listener.url)
         for path in ("a", "b?c=d", "e"):
             assert send(listener.url + path, receivers, kept=kept).status == "delivered"
@@ -255,7 +255,7 @@ def test_a_kept_connection_is_used_for_nobody_who_would_not_trust_it() -> None:
     """Else a delivery would go to a receiver whose certificate was never checked for it."""
     authority = trustme.CA()
     pem = authority.cert_pem.bytes().decode()
-    with listening(GO_ON, more=True) as listener, closing(Kept()) as kept:
+    with listening(GO_ON, more=True) as listener, closing(KeptConnection()) as kept:
         url = trusted(listener, authority)
         other = f"https://127.0.0.1:{listener.port}/"
         receivers = allowing(url, authority=pem)
@@ -280,7 +280,7 @@ def test_a_kept_connection_is_used_for_nobody_who_would_not_trust_it() -> None:
     ],
 )
 def test_a_connection_whose_answer_was_not_read_to_its_end_is_not_kept(reply: bytes) -> None:
-    with listening(reply, more=True) as listener, closing(Kept()) as kept:
+    with listening(reply, more=True) as listener, closing(KeptConnection()) as kept:
         send(listener.url, allowing(listener.url), kept=kept)
         assert kept._sock is None
         listener.reply = GO_ON
@@ -297,7 +297,7 @@ def test_a_connection_that_the_receiver_has_closed_meanwhile_is_made_anew() -> N
         sock.close()
         closed.set()
 
-    with listening(once) as listener, closing(Kept()) as kept:
+    with listening(once) as listener, closing(KeptConnection()) as kept:
         assert send(listener.url, allowing(listener.url), kept=kept).status == "delivered"
         assert closed.wait(20)
         assert send(listener.url, allowing(listener.url), kept=kept).status == "delivered"
@@ -305,7 +305,7 @@ def test_a_connection_that_the_receiver_has_closed_meanwhile_is_made_anew() -> N
 
 
 def test_one_that_is_closed_under_a_delivery_is_told_apart_from_a_failure() -> None:
-    with listening(GO_ON, more=True) as listener, closing(Kept()) as kept:
+    with listening(GO_ON, more=True) as listener, closing(KeptConnection()) as kept:
         assert send(listener.url, allowing(listener.url), kept=kept).status == "delivered"
         listener.reply = socket.socket.close
         with pytest.raises(ConnectionLost):
@@ -319,7 +319,7 @@ def test_a_late_answer_is_never_taken_for_that_of_the_next_delivery(
     reply: Callable[[socket.socket], None],
 ) -> None:
     profile = ServiceProfile(delivery_timeout=0.2)
-    with listening(reply) as listener, closing(Kept()) as kept:
+    with listening(reply) as listener, closing(KeptConnection()) as kept:
         receivers = allowing(listener.url)
         assert send(listener.url, receivers, profile=profile, kept=kept).status == "failed"
         assert kept._sock is None

@@ -143,12 +143,12 @@ def test_hosts_and_origins_are_checked_on_every_path(door: Any, path: str) -> No
         ("application/json\x0btext/plain", 400),
     ],
 )
-@pytest.mark.parametrize("room", ["contacts", "flows", "webhooks", "templates/a/contents"])
+@pytest.mark.parametrize("resource", ["contacts", "flows", "webhooks", "templates/a/contents"])
 def test_a_body_is_json_or_refused(
-    door: Any, room: str, content_type: str | None, status: int
+    door: Any, resource: str, content_type: str | None, status: int
 ) -> None:
     headers = {} if content_type is None else {"Content_Type": content_type}
-    head = door.head("POST", f"{ROOT}/{room}", Content_Length="2", **headers)
+    head = door.head("POST", f"{ROOT}/{resource}", Content_Length="2", **headers)
     assert door.status(door.raw(head + b"{}")) == status
 
 

@@ -73,15 +73,15 @@ def test_every_answer_fits_the_declared_fields(id_type):
             (service.contacts, "/contacts"), (service.flows, "/flows"),
             (service.webhooks, "/webhooks"), (service.templates, "/templates/greeting/contents"),
         ]  # fmt: skip
-        for room, path in shown:
+        for resource, path in shown:
             items = call("GET", path).data
             assert items
             for item in items:
-                assert list(room.item.problems(item)) == []
-                assert item.keys() == {field.name for field in room.item.fields}
-                if room is service.webhooks:
+                assert list(resource.item.problems(item)) == []
+                assert item.keys() == {field.name for field in resource.item.fields}
+                if resource is service.webhooks:
                     continue
-                last = item["lang_code"] if room is service.templates else item["id"]
+                last = item["lang_code"] if resource is service.templates else item["id"]
                 record = call("GET", f"{path}/{last}").data
-                assert list(room.record.problems(record)) == []
-                assert record.keys() == {field.name for field in room.record.fields}
+                assert list(resource.record.problems(record)) == []
+                assert record.keys() == {field.name for field in resource.record.fields}

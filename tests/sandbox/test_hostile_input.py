@@ -46,13 +46,15 @@ def naughty(shared: Path) -> list[str]:
     return [*strings, "\x00", "a\x00b", "\ufeff", "e\u0301", "\u202e", "\U0010ffff", "x" * 70_000]
 
 
-@pytest.mark.parametrize("room", ["contacts", "flows", "webhooks", "templates/a/contents"])
-def test_every_json_body_is_read_or_refused_with_400(wire: Wire, shared: Path, room: str) -> None:
+@pytest.mark.parametrize("resource", ["contacts", "flows", "webhooks", "templates/a/contents"])
+def test_every_json_body_is_read_or_refused_with_400(
+    wire: Wire, shared: Path, resource: str
+) -> None:
     bodies = sorted((shared / "corpora/jsontestsuite").glob("*.json"))
     assert len(bodies) > 300
     wrong = []
     for path in bodies:
-        status, read = wire.send("POST", f"/{room}", path.read_bytes())
+        status, read = wire.send("POST", f"/{resource}", path.read_bytes())
         text = path.read_bytes().strip()
         if path.name.startswith("n_"):
             good = status == 400

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from chatkit.sandbox.languages import LANGUAGES
+from chatkit.sandbox.templates import LANGUAGES
 
 
 def test_there_are_113_codes_each_once() -> None:

@@ -1,6 +1,7 @@
 """Requests and answers as values."""
 
-from chatkit.sandbox.message import Answer, Request
+from chatkit.sandbox.replies import Answer
+from chatkit.sandbox.request import Request
 from chatkit.sandbox.service import Answer as AnswerOfService
 from chatkit.sandbox.service import Request as RequestOfService
 

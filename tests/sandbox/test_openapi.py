@@ -56,7 +56,7 @@ def test_the_document_has_every_operation_and_its_permission():
     with Sandbox() as sandbox:
         made = served(sandbox)
         service = sandbox.service
-    assert made == document(service.rooms, service.profile, service.replies)
+    assert made == document(service.resources, service.profile, service.replies)
     assert made["openapi"] == "3.1.0"
     described = {
         (method.upper(), path): operation["description"]
@@ -73,8 +73,8 @@ def test_the_document_has_every_operation_and_its_permission():
 def test_parameters_are_named_as_the_profile_names_them(search, status):
     with Sandbox(profile=ServiceProfile(search_param=search, status_param=status)) as sandbox:
         paths = served(sandbox)["paths"]
-    for room, cut_by in (("contacts", search), ("flows", status)):
-        parameters = paths[f"{ROOT}{{accountId}}/{room}"]["get"]["parameters"]
+    for resource, cut_by in (("contacts", search), ("flows", status)):
+        parameters = paths[f"{ROOT}{{accountId}}/{resource}"]["get"]["parameters"]
         names = [parameter["name"] for parameter in parameters if parameter["in"] == "query"]
         assert names == ["page", "pageSize", *([cut_by] if cut_by else [])]
 
@@ -140,5 +140,5 @@ def test_schemathesis_finds_nothing(profile, examples, tmp_path):
         )
         assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
         assert "Tested: 20" in done.stdout
-        statuses = {entry.status for entry in sandbox.front.log}
+        statuses = {entry.status for entry in sandbox.middleware.log}
         assert not {status for status in statuses if status is None or status >= 500}

@@ -3,8 +3,7 @@
 import pytest
 import trustme
 
-from chatkit.sandbox.address import BadReceiver
-from chatkit.sandbox.receivers import Receivers
+from chatkit.sandbox.receivers import BadReceiver, Receivers
 
 
 def named(*urls: str) -> Receivers:

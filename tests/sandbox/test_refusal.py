@@ -3,8 +3,7 @@
 from typing import get_args
 
 from chatkit import ServiceProfile
-from chatkit.sandbox.refusal import Problem, Reason, Refusal, invalid
-from chatkit.sandbox.replies import Replies
+from chatkit.sandbox.replies import Problem, Reason, Refusal, Replies, invalid
 
 
 def test_each_reason_is_answered_with_an_error_status():

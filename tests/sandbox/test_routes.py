@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from chatkit import ServiceProfile
 from chatkit.sandbox import Sandbox
-from chatkit.sandbox.refusal import Refusal
-from chatkit.sandbox.routes import route
+from chatkit.sandbox.replies import Refusal
+from chatkit.sandbox.request import route
 
 
 @pytest.fixture(scope="module")

@@ -9,11 +9,11 @@ from listening import answering, listening
 
 from chatkit import ServiceProfile
 from chatkit.sandbox import Sandbox
-from chatkit.sandbox.address import BadReceiver
-from chatkit.sandbox.front import Front
+from chatkit.sandbox.middleware import Middleware
+from chatkit.sandbox.receivers import BadReceiver
 
 
-def story(sandbox):
+def timeline(sandbox):
     call = Caller(sandbox)
     call.contact(name="Ana Ruiz")
     call("DELETE", f"/contacts/{call.contact('2025550144')}")
@@ -33,7 +33,7 @@ def story(sandbox):
 @pytest.mark.parametrize("seed", ["empty", "demo"])
 def test_a_seeded_sandbox_is_the_same_to_the_byte_at_every_run(seed):
     with Sandbox(seed=seed) as one, Sandbox(seed=seed) as another:
-        assert story(one) == story(another)
+        assert timeline(one) == timeline(another)
 
 
 def test_without_a_seed_secrets_differ():
@@ -51,20 +51,20 @@ def test_a_file_has_real_secrets_even_with_a_seed(tmp_path):
 
 def test_nothing_shows_a_token():
     with Sandbox() as sandbox:
-        shown = repr(sandbox) + str(sandbox) + repr(sandbox.service) + repr(sandbox.front)
+        shown = repr(sandbox) + str(sandbox) + repr(sandbox.service) + repr(sandbox.middleware)
         assert sandbox.token not in shown
         assert sandbox.admin_token not in shown
 
 
 def test_a_reset_begins_again_and_tokens_stay():
     with Sandbox(seed="empty") as sandbox:
-        before = story(sandbox)
+        before = timeline(sandbox)
         viewer = sandbox.make_token("Chat Contacts, View")
         sandbox.reset()
         call = Caller(sandbox)
         assert call("GET", "/contacts", token=viewer).data == []
         assert call("GET", "/contacts?search=ana").data == []
-        assert story(sandbox) == before
+        assert timeline(sandbox) == before
 
 
 def test_a_demo_is_there_again_after_a_reset():
@@ -76,11 +76,11 @@ def test_a_demo_is_there_again_after_a_reset():
         assert call("GET", "/contacts").body == before
 
 
-def test_in_process_calls_pass_the_front():
+def test_in_process_calls_pass_the_middleware():
     with Sandbox() as sandbox:
-        assert isinstance(sandbox.front, Front)
+        assert isinstance(sandbox.middleware, Middleware)
         Caller(sandbox)("GET", "/contacts")
-        assert sandbox.front.log[-1].status == 200
+        assert sandbox.middleware.log[-1].status == 200
 
 
 def test_the_profile_is_the_default_one_or_the_one_given():
@@ -124,7 +124,7 @@ def test_what_cannot_be_json_is_not_delivered():
         for payload in ({"n": float("nan")}, {"o": object()}, {"s": "\ud800"}):
             with pytest.raises((TypeError, ValueError)):
                 sandbox.deliver("any", payload)
-        assert sandbox.front.service.outbox.count() == 0
+        assert sandbox.middleware.service.outbox.count() == 0
 
 
 def test_only_a_receiver_can_be_allowed():
@@ -145,7 +145,7 @@ def test_faults_are_set_in_python_and_ended():
     with Sandbox(seed="empty") as sandbox:
         sandbox.faults(server_errors={"before": 1}, seed=3)
         assert read(sandbox)[0] in (500, 502, 503, 504)
-        assert sandbox.front.faults.shown() == {"5xx": {"before": 1}, "seed": 3}
+        assert sandbox.middleware.faults.shown() == {"5xx": {"before": 1}, "seed": 3}
         with pytest.raises(ValueError, match="429 must be a number from 0 to 1"):
             sandbox.faults(rate_limited=2)
         with pytest.raises(ConnectionError):

@@ -10,7 +10,7 @@ from caller import Caller
 from listening import Listener, answering, listening
 
 from chatkit import Sandbox, ServiceProfile
-from chatkit.sandbox.lines import BadScenario
+from chatkit.sandbox.scenario import BadScenario
 
 HOOK = "https://hooks.example/a"
 LINES = ["> Is my bike ready?", "< Yes, since noon.", "> [image] This one", "> +👍", "> -"]

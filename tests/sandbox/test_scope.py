@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chatkit.sandbox.scope import Scope
+from chatkit.sandbox.store import Scope
 
 STEPS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 9), st.sampled_from("abc")))
 

@@ -11,7 +11,7 @@ import pytest
 
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox import Sandbox
-from chatkit.sandbox.languages import LANGUAGES
+from chatkit.sandbox.templates import LANGUAGES
 
 ROOT = "/api/business/public/channels/chat/accounts/1001"
 TEMPLATES = (
@@ -58,7 +58,7 @@ def sandbox() -> Iterator[Sandbox]:
 
 def test_the_same_seed_gives_the_same_bytes(sandbox: Sandbox) -> None:
     paths = [f"{ROOT}/contacts?pageSize=100&page={page}" for page in (1, 2, 3)]
-    paths += [f"{ROOT}/{room}" for room in ("flows", "webhooks")]
+    paths += [f"{ROOT}/{resource}" for resource in ("flows", "webhooks")]
     paths += [f"{ROOT}/flows/{flow['id']}" for flow in get(sandbox, "/flows")["data"]]
     for code in TEMPLATES:
         paths.append(f"{ROOT}/templates/{code}/contents")

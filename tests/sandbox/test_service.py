@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from profiles import PROFILES
 
 from chatkit.sandbox import Sandbox
-from chatkit.sandbox.message import Request
 from chatkit.sandbox.operations import OPERATIONS
+from chatkit.sandbox.request import Request
 
 PATHS = sorted({operation.path for operation in OPERATIONS})
 METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]

@@ -186,7 +186,7 @@ def test_a_write_that_fails_undoes_the_whole_group():
 def test_many_writes_wait_for_one_commit():
     with Sandbox(seed="empty") as sandbox:
         call, service, store = Caller(sandbox), sandbox.service, sandbox.store
-        from chatkit.sandbox.message import Request
+        from chatkit.sandbox.request import Request
 
         headers = {"authorization": f"Bearer {sandbox.token}", "content-type": "application/json"}
         path = "/api/business/public/channels/chat/accounts/1001/contacts"

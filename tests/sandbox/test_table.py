@@ -76,7 +76,7 @@ def test_a_page_that_is_kept_shows_what_was_written_and_what_was_undone_since(ta
 
 
 def test_few_pages_are_kept(table, monkeypatch):
-    monkeypatch.setattr("chatkit.sandbox.table._MOST_KEPT", 3)
+    monkeypatch.setattr("chatkit.sandbox.store._MOST_KEPT", 3)
     for at in range(11, 30):
         assert table.items([at]) == b'{"id":%d}' % at
         assert len(table._kept) <= 3

@@ -7,7 +7,7 @@ from caller import Caller
 
 from chatkit import ServiceProfile
 from chatkit.sandbox import Sandbox
-from chatkit.sandbox.languages import LANGUAGES
+from chatkit.sandbox.templates import LANGUAGES
 
 PATH = "/templates/greeting/contents"
 FULL = {

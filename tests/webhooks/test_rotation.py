@@ -18,7 +18,8 @@ from chatkit.client import Client
 from chatkit.inbox.signature import verify
 from chatkit.sandbox import Sandbox
 from chatkit.sandbox.faults import Dropped
-from chatkit.sandbox.message import Answer, Request
+from chatkit.sandbox.replies import Answer
+from chatkit.sandbox.request import Request
 from chatkit.webhooks.rotation import beside
 
 HOOK = "https://shop.example/hook"
@@ -103,7 +104,7 @@ def test_a_lost_create_loses_its_secret_and_the_old_one_stays(
     old = client.webhooks.create(url=HOOK, events=["*"])
     rotation = client.webhooks.rotate(old.id)
     assert any("secret is lost with it" in note for note in rotation.plan.notes)
-    answer, lost = sandbox.front.answer, [True]
+    answer, lost = sandbox.middleware.answer, [True]
 
     def losing(request: Request) -> Answer:
         answered = answer(request)
@@ -112,7 +113,7 @@ def test_a_lost_create_loses_its_secret_and_the_old_one_stays(
             raise Dropped
         return answered
 
-    monkeypatch.setattr(sandbox.front, "answer", losing)
+    monkeypatch.setattr(sandbox.middleware, "answer", losing)
     result = rotation.apply(settle=0.01)
     assert not lost
     assert len(ids(client)) == 2  # it landed, and nobody has its secret

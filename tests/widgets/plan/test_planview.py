@@ -43,7 +43,7 @@ def large(client: Client) -> Plan:
 
 
 def writes(sandbox: chatkit.Sandbox) -> int:
-    return sum(entry.method != "GET" for entry in sandbox.front.log)
+    return sum(entry.method != "GET" for entry in sandbox.middleware.log)
 
 
 def seen(view: PlanView) -> list[str]:
@@ -91,18 +91,18 @@ def test_applied_by_a_program_it_returns_what_the_plan_would(client: Client) -> 
 
 def test_showing_it_sends_nothing(client: Client, sandbox: chatkit.Sandbox) -> None:
     plan = small(client)
-    before = len(sandbox.front.log)
+    before = len(sandbox.middleware.log)
     view = PlanView(plan)
     view._repr_mimebundle_()
     view._rows.search.value = "ana"
-    assert len(sandbox.front.log) == before
+    assert len(sandbox.middleware.log) == before
 
 
 def test_it_cannot_be_started_twice_at_the_same_time(
     client: Client, sandbox: chatkit.Sandbox
 ) -> None:
     view = PlanView(small(client))
-    sandbox.front.faults.set({"latency": 0.02})
+    sandbox.middleware.faults.set({"latency": 0.02})
     view.start()
     with pytest.raises(PlanRefused, match="being applied already"):
         view.start()
@@ -180,7 +180,7 @@ def test_it_is_stopped_gone_on_with_and_taken_back(
     before = client.contacts.frame().name
     view = PlanView(large(client))
     count = len(view.plan)
-    sandbox.front.faults.set({"latency": 0.05})
+    sandbox.middleware.faults.set({"latency": 0.05})
     view._confirm.value = view.phrase
     view._apply.click()
     until(view, 10)
@@ -193,7 +193,7 @@ def test_it_is_stopped_gone_on_with_and_taken_back(
     assert view._rows.kind.value == "not applied" and len(view._rows.found()) == left
     assert seen(view) == [f"Go on with {left}", "Take it back …"]
 
-    sandbox.front.faults.set({})
+    sandbox.middleware.faults.set({})
     view._apply.click()
     assert (view.wait().state == "applied").all()
     assert writes(sandbox) == count
@@ -209,7 +209,7 @@ def test_it_is_stopped_gone_on_with_and_taken_back(
 
 def test_a_second_stop_does_not_wait_for_answers(client: Client, sandbox: chatkit.Sandbox) -> None:
     view = PlanView(large(client))
-    sandbox.front.faults.set({"latency": 1.0})
+    sandbox.middleware.faults.set({"latency": 1.0})
     view.start(view.phrase)
     time.sleep(0.2)
     began = time.monotonic()

@@ -1,34 +1,31 @@
-"""Rooms: what the four rooms of the service share."""
+"""Rooms: what the four resources of the service share."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox.access import Grant
+from chatkit.sandbox.clock import Clock
 from chatkit.sandbox.fields import WHOLE, Field, Fields, Text
-from chatkit.sandbox.message import Answer
 from chatkit.sandbox.operations import Verb
-from chatkit.sandbox.query import page
-from chatkit.sandbox.refusal import Problem, Refusal, invalid
-from chatkit.sandbox.replies import Replies
-from chatkit.sandbox.source import Source
-from chatkit.sandbox.store import Store
-from chatkit.sandbox.table import Row, Table
+from chatkit.sandbox.replies import Answer, Problem, Refusal, Replies, invalid
+from chatkit.sandbox.request import page
+from chatkit.sandbox.store import Row, Store, Table
 
 # SQLite's ids end at 2**63; none of ours comes near.
 ID_DIGITS = 18
 
 
 class Tools(NamedTuple):
-    """What every room works with."""
+    """What every resource works with."""
 
     store: Store
     profile: ServiceProfile
-    source: Source
+    clock: Clock
     replies: Replies
 
 
-class Room:
+class ResourceHandler:
     """One resource of an account: its table and the operations on it.
 
     An operation takes who calls, the values in the path, the raw query and the body,
@@ -54,7 +51,7 @@ class Room:
     filter_param: str | None = None
 
     def __init__(self, tools: Tools) -> None:
-        self.store, self.profile, self.source, self.replies = tools
+        self.store, self.profile, self.clock, self.replies = tools
 
     def find(self, grant: Grant, values: Sequence[str]) -> Row:
         """The active record that the path names.
@@ -80,7 +77,7 @@ class Room:
             raise self._unknown()
         if row.active:
             self._may_delete(row)
-            self.source.stamp()
+            self.clock.stamp()
             self.table.retire(row)
         return self.replies.deleted(f"{self.noun} deleted")
 

@@ -1,4 +1,4 @@
-"""Sources: where the service's times and secrets come from, the machine or a seed."""
+"""Clock: where the service's times, ids and secrets come from, the machine or a seed."""
 
 import base64
 import hashlib
@@ -13,7 +13,7 @@ Resolution = Literal["millisecond", "second", "microsecond"]
 _SEEDED_START = int(datetime(2026, 1, 5, 8, 0, tzinfo=UTC).timestamp())
 
 
-class Source(Protocol):
+class Clock(Protocol):
     """Gives a write its time, a webhook its secret, an access token its text."""
 
     def now(self) -> float:
@@ -34,14 +34,14 @@ class Source(Protocol):
     def message_id(self) -> str:
         """The id of an event, the same at every attempt to deliver it."""
 
-    def story(self, seconds: int) -> int:
-        """When a story of so many seconds begins that ends now, in seconds since 1970."""
+    def begin(self, seconds: int) -> int:
+        """When events of so many seconds begin that end now, in seconds since 1970."""
 
     def restart(self) -> None:
         """Begin again, for a store that was cleared."""
 
 
-class MachineSource:
+class MachineClock:
     """The machine's clock and its random numbers."""
 
     def __init__(self, resolution: Resolution) -> None:
@@ -72,7 +72,7 @@ class MachineSource:
         """An id nobody had before."""
         return f"msg_{secrets.token_hex(12)}"
 
-    def story(self, seconds: int) -> int:
+    def begin(self, seconds: int) -> int:
         """So many seconds ago."""
         return int(self.now()) - seconds
 
@@ -81,7 +81,7 @@ class MachineSource:
         self._ahead = 0
 
 
-class SeededSource:
+class SeededClock:
     """The same times and secrets at every run: the clock ticks one second with each write.
 
     For examples and tests on this machine only: whoever knows the seed knows the tokens.
@@ -121,8 +121,8 @@ class SeededSource:
         self._messages += 1
         return f"msg_{self._digest('message', self._messages)[:12].hex()}"
 
-    def story(self, seconds: int) -> int:
-        """The next tick; the clock then goes on by the length of the story."""
+    def begin(self, seconds: int) -> int:
+        """The next tick; the clock then goes on by that length."""
         self._ticks += 1 + seconds
         return _SEEDED_START + self._ticks - seconds
 

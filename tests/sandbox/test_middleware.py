@@ -1,4 +1,4 @@
-"""The front: shared commits, faults at both doors, the log, and what a bug of ours does."""
+"""The middleware: shared commits, faults at both doors, the log, and what a bug of ours does."""
 
 import http.client
 import json
@@ -13,7 +13,8 @@ import pytest
 
 from chatkit import Sandbox
 from chatkit.profile import ServiceProfile
-from chatkit.sandbox.message import Answer, Request
+from chatkit.sandbox.replies import Answer
+from chatkit.sandbox.request import Request
 
 CALLS = 24
 
@@ -57,7 +58,7 @@ def create(door: Any, number: int) -> int:
 
 
 def test_no_answer_is_out_before_its_commit(fresh: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    store, waited = fresh.sandbox.front.store, []
+    store, waited = fresh.sandbox.middleware.store, []
     commit = store.commit
     with fresh.connect() as sock:
 
@@ -76,12 +77,12 @@ def test_no_answer_is_out_before_its_commit(fresh: Any, monkeypatch: pytest.Monk
 def test_calls_that_come_together_share_a_commit(
     fresh: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store, commits = fresh.sandbox.front.store, []
+    store, commits = fresh.sandbox.middleware.store, []
     commit = store.commit
     monkeypatch.setattr(store, "commit", lambda: (commits.append(store.dirty), commit()))
     with ExitStack() as stack:
         socks = connected(fresh, stack)
-        with fresh.sandbox.front.lock:  # so that the first of them waits for the last
+        with fresh.sandbox.middleware.lock:  # so that the first of them waits for the last
             for number, sock in enumerate(socks):
                 sock.sendall(raw_create(fresh, number))
         assert {fresh.status(fresh.read_to_end(sock)) for sock in socks} == {201}
@@ -89,21 +90,21 @@ def test_calls_that_come_together_share_a_commit(
 
 
 def test_a_read_after_a_write_waits_for_the_same_commit(fresh: Any) -> None:
-    front = fresh.sandbox.front
-    assert front.take(request(fresh, "GET"))[1] is None
-    _, written = front.take(request(fresh, "POST"))
-    _, read = front.take(request(fresh, "GET"))
+    middleware = fresh.sandbox.middleware
+    assert middleware.take(request(fresh, "GET"))[1] is None
+    _, written = middleware.take(request(fresh, "POST"))
+    _, read = middleware.take(request(fresh, "GET"))
     assert read is written
     assert written.saved is None
-    front.save()
+    middleware.save()
     assert written.saved is True
-    assert front.take(request(fresh, "GET"))[1] is None
+    assert middleware.take(request(fresh, "GET"))[1] is None
 
 
 def test_a_commit_that_fails_answers_503_to_all_who_waited_and_to_nobody_else(
     fresh: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    store = fresh.sandbox.front.store
+    store = fresh.sandbox.middleware.store
     commit = store.commit
     assert create(fresh, 90_000) == 201
 
@@ -116,7 +117,7 @@ def test_a_commit_that_fails_answers_503_to_all_who_waited_and_to_nobody_else(
         patched.setattr(store, "commit", full)
         with ExitStack() as stack:
             socks = connected(fresh, stack)
-            with fresh.sandbox.front.lock:
+            with fresh.sandbox.middleware.lock:
                 for number, sock in enumerate(socks):
                     sock.sendall(raw_create(fresh, number))
             answers = [fresh.read_to_end(sock) for sock in socks]
@@ -137,15 +138,15 @@ def inside(door: Any, method: str, number: int = 0) -> tuple[str, str, dict[str,
 
 
 def test_who_waits_learns_of_a_commit_that_another_door_made(fresh: Any) -> None:
-    front = fresh.sandbox.front
-    _, lost = front.take(request(fresh, "POST", 1))
-    front.store.spoil()
+    middleware = fresh.sandbox.middleware
+    _, lost = middleware.take(request(fresh, "POST", 1))
+    middleware.store.spoil()
     assert fresh.sandbox.answer(*inside(fresh, "POST", 2))[0] == 503
     assert lost.saved is False
-    _, kept = front.take(request(fresh, "POST", 3))
+    _, kept = middleware.take(request(fresh, "POST", 3))
     assert fresh.sandbox.answer(*inside(fresh, "POST", 4))[0] == 201
     assert kept.saved is True
-    front.save()
+    middleware.save()
     assert (lost.saved, kept.saved) == (False, True)
 
 
@@ -153,15 +154,15 @@ def test_a_full_disk_is_answered_with_503_and_loses_nothing_that_was_answered(
     tmp_path: Path, fresh: Any
 ) -> None:
     with Sandbox(tmp_path / "sandbox.db") as sandbox, sandbox.serve() as base_url:
-        store = sandbox.front.store
-        with sandbox.front.lock:
+        store = sandbox.middleware.store
+        with sandbox.middleware.lock:
             pages = store.run("PRAGMA page_count").fetchone()[0]
             store.run(f"PRAGMA max_page_count = {pages + 10}").fetchone()
         door = fresh._replace(sandbox=sandbox, port=int(base_url.rpartition(":")[2]))
         statuses = [create(door, number) for number in range(600)]
         assert set(statuses) == {201, 503}
         assert total(door) == statuses.count(201)
-        with sandbox.front.lock:
+        with sandbox.middleware.lock:
             store.run("PRAGMA max_page_count = 1000000").fetchone()
         assert create(door, 1000) == 201
         assert total(door) == statuses.count(201) + 1
@@ -173,7 +174,7 @@ def test_a_full_disk_is_answered_with_503_and_loses_nothing_that_was_answered(
 def test_a_bug_is_answered_with_500_logged_without_secrets_and_undone(
     fresh: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    service, token = fresh.sandbox.front.service, fresh.sandbox.token
+    service, token = fresh.sandbox.middleware.service, fresh.sandbox.token
 
     def broken(asked: Request) -> Answer:
         service.store.write("DELETE FROM contacts")
@@ -192,21 +193,21 @@ def test_a_bug_is_answered_with_500_logged_without_secrets_and_undone(
 
 
 def test_the_log_keeps_the_last_thousand_calls_and_nothing_secret(fresh: Any) -> None:
-    front = fresh.sandbox.front
+    middleware = fresh.sandbox.middleware
     create(fresh, 1)
     fresh.call("GET", f"{fresh.root}/contacts?search=Ada")
     fresh.raw(fresh.head(Host="evil.example"))
     fresh.call("GET", "/openapi.json")
-    assert [(entry.method, entry.status) for entry in front.log] == [
+    assert [(entry.method, entry.status) for entry in middleware.log] == [
         ("POST", 201),
         ("GET", 200),
         ("GET", 421),
     ]
-    assert "Ada" not in str(front.log)
-    assert fresh.sandbox.token not in str(front.log)
+    assert "Ada" not in str(middleware.log)
+    assert fresh.sandbox.token not in str(middleware.log)
     for _ in range(1010):
         fresh.sandbox.answer(*inside(fresh, "GET"))
-    assert len(front.log) == 1000
+    assert len(middleware.log) == 1000
 
 
 def test_the_openapi_document_is_served_at_both_doors(fresh: Any) -> None:
@@ -223,36 +224,36 @@ def test_the_openapi_document_is_served_at_both_doors(fresh: Any) -> None:
 
 
 def test_a_call_that_meets_429_has_no_effect(fresh: Any) -> None:
-    fresh.sandbox.front.faults.set({"429": 1})
+    fresh.sandbox.middleware.faults.set({"429": 1})
     assert create(fresh, 1) == 429
     assert fresh.sandbox.answer(*inside(fresh, "POST", 2))[0] == 429
-    fresh.sandbox.front.faults.set({})
+    fresh.sandbox.middleware.faults.set({})
     assert total(fresh) == 0
 
 
 @pytest.mark.parametrize("moment", ["before", "after"])
 def test_a_5xx_comes_before_or_after_the_effect(fresh: Any, moment: str) -> None:
-    fresh.sandbox.front.faults.set({"5xx": {moment: 1}})
+    fresh.sandbox.middleware.faults.set({"5xx": {moment: 1}})
     assert create(fresh, 1) >= 500
     assert fresh.sandbox.answer(*inside(fresh, "POST", 2))[0] >= 500
-    fresh.sandbox.front.faults.set({})
+    fresh.sandbox.middleware.faults.set({})
     assert total(fresh) == (2 if moment == "after" else 0)
 
 
 @pytest.mark.parametrize("moment", ["before", "after"])
 def test_a_dropped_call_gets_no_answer_before_or_after_the_effect(fresh: Any, moment: str) -> None:
-    fresh.sandbox.front.faults.set({"dropped": {moment: 1}})
+    fresh.sandbox.middleware.faults.set({"dropped": {moment: 1}})
     with pytest.raises((http.client.RemoteDisconnected, ConnectionResetError)):
         create(fresh, 1)
     with pytest.raises(ConnectionError):
         fresh.sandbox.answer(*inside(fresh, "POST", 2))
-    assert [entry.status for entry in fresh.sandbox.front.log] == [None, None]
-    fresh.sandbox.front.faults.set({})
+    assert [entry.status for entry in fresh.sandbox.middleware.log] == [None, None]
+    fresh.sandbox.middleware.faults.set({})
     assert total(fresh) == (2 if moment == "after" else 0)
 
 
 def test_a_truncated_answer_ends_early_and_the_effect_stays(fresh: Any) -> None:
-    fresh.sandbox.front.faults.set({"truncated": 1})
+    fresh.sandbox.middleware.faults.set({"truncated": 1})
     with closing(http.client.HTTPConnection("127.0.0.1", fresh.port, timeout=20)) as connection:
         body = json.dumps(contact(1))
         headers = fresh.headers(Content_Type="application/json")
@@ -264,7 +265,7 @@ def test_a_truncated_answer_ends_early_and_the_effect_stays(fresh: Any) -> None:
     assert caught.value.partial.startswith(b'{"success":true')
     with pytest.raises(ConnectionError):
         fresh.sandbox.answer(*inside(fresh, "POST", 2))
-    fresh.sandbox.front.faults.set({})
+    fresh.sandbox.middleware.faults.set({})
     assert total(fresh) == 2
 
 
@@ -277,14 +278,14 @@ def test_an_answer_without_a_body_cannot_end_early_and_is_dropped() -> None:
         with closing(http.client.HTTPConnection(host, timeout=20)) as connection:
             connection.request("POST", root, json.dumps(contact(1)), headers)
             record = json.loads(connection.getresponse().read())["data"]["id"]
-            sandbox.front.faults.set({"truncated": 1})
+            sandbox.middleware.faults.set({"truncated": 1})
             connection.request("DELETE", f"{root}/{record}", headers=headers)
             with pytest.raises((http.client.RemoteDisconnected, ConnectionResetError)):
                 connection.getresponse()
 
 
 def test_faults_leave_the_admin_door_and_the_document_alone(fresh: Any) -> None:
-    fresh.sandbox.front.faults.set({"dropped": 1, "latency": 30})
+    fresh.sandbox.middleware.faults.set({"dropped": 1, "latency": 30})
     assert fresh.call("GET", "/openapi.json")[0] == 200
     admin = {"Authorization": f"Bearer {fresh.sandbox.admin_token}"}
     assert fresh.call("POST", "/_sandbox/faults", {}, **admin)[0] == 200
@@ -293,19 +294,19 @@ def test_faults_leave_the_admin_door_and_the_document_alone(fresh: Any) -> None:
 
 def test_latency_delays_every_call(fresh: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     slept: list[float] = []
-    fresh.sandbox.front.faults.set({"latency": 0.25})
-    monkeypatch.setattr("chatkit.sandbox.front.time.sleep", slept.append)
+    fresh.sandbox.middleware.faults.set({"latency": 0.25})
+    monkeypatch.setattr("chatkit.sandbox.middleware.time.sleep", slept.append)
     assert fresh.sandbox.answer(*inside(fresh, "GET"))[0] == 200
     assert slept == [0.25]
     fresh.call("GET", f"{fresh.root}/contacts")
-    assert fresh.sandbox.front.log[-1].milliseconds >= 240
+    assert fresh.sandbox.middleware.log[-1].milliseconds >= 240
 
 
 def test_the_same_faults_meet_the_same_calls_at_both_doors() -> None:
     seen = []
     for _ in range(2):
         with Sandbox(seed="empty") as sandbox:
-            sandbox.front.faults.set({"5xx": 0.3, "429": 0.2, "seed": 11})
+            sandbox.middleware.faults.set({"5xx": 0.3, "429": 0.2, "seed": 11})
             headers = {"authorization": f"Bearer {sandbox.token}"}
             target = "/api/business/public/channels/chat/accounts/1001/contacts"
             seen.append([sandbox.answer("GET", target, headers, b"")[0] for _ in range(60)])

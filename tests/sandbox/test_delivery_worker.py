@@ -19,7 +19,7 @@ from chatkit import Sandbox, ServiceProfile
 from chatkit.errors import StoreError
 from chatkit.inbox.signature import verify
 from chatkit.sandbox.delivery import Delivery
-from chatkit.sandbox.news import Event
+from chatkit.sandbox.event_publisher import Event
 from chatkit.sandbox.webhooks import ActiveWebhook
 
 HOOK = "https://hooks.example/a"
@@ -182,8 +182,8 @@ def test_who_waits_for_a_busy_receiver_is_told_so() -> None:
         sock.sendall(OK)
 
     with heard(slow) as (call, listener, hook):
-        front = call.sandbox.front
-        first, second = front.tell([Event("any", 1), Event("any", 2)], wait=0.05)
+        middleware = call.sandbox.middleware
+        first, second = middleware.tell([Event("any", 1), Event("any", 2)], wait=0.05)
         assert (first.webhook_id, first.status) == (hook["id"], "waiting")
         assert second.status == "waiting"
         release.set()
@@ -241,7 +241,7 @@ def test_an_attempt_under_way_at_a_reset_is_nobodys_afterwards() -> None:
         sock.sendall(OK)
 
     with heard(slow) as (call, _, hook):
-        call.sandbox.front.tell([Event("any", 1)], wait=0)
+        call.sandbox.middleware.tell([Event("any", 1)], wait=0)
         assert entered.wait(20)
         call.sandbox.reset()
         assert call.webhook(HOOK).data["id"] == hook["id"]
@@ -253,7 +253,7 @@ def test_an_attempt_under_way_at_a_reset_is_nobodys_afterwards() -> None:
 
 def test_many_events_arrive_once_each_and_in_order() -> None:
     with heard() as (call, listener, _):
-        came = call.sandbox.front.tell([Event("any", n) for n in range(150)], wait=20)
+        came = call.sandbox.middleware.tell([Event("any", n) for n in range(150)], wait=20)
         assert {delivery.status for delivery in came} == {"delivered"}
     assert [json.loads(body)["data"] for body in listener.bodies] == list(range(150))
 
@@ -261,7 +261,7 @@ def test_many_events_arrive_once_each_and_in_order() -> None:
 def test_events_that_follow_each_other_share_a_connection_and_leave_none_open() -> None:
     with heard(GO_ON) as (call, listener, _):
         listener.more = True
-        came = call.sandbox.front.tell([Event("any", n) for n in range(50)], wait=20)
+        came = call.sandbox.middleware.tell([Event("any", n) for n in range(50)], wait=20)
         assert {delivery.status for delivery in came} == {"delivered"}
         assert call.sandbox.settle()
         assert [json.loads(body)["data"] for body in listener.bodies] == list(range(50))
@@ -279,7 +279,7 @@ def test_a_delivery_on_a_connection_that_broke_is_sent_again_at_once_and_both_ar
 
     with heard(hanging_up, delivery_retries=()) as (call, listener, _):
         listener.more = True
-        came = call.sandbox.front.tell([Event("any", n) for n in range(3)], wait=20)
+        came = call.sandbox.middleware.tell([Event("any", n) for n in range(3)], wait=20)
         assert {delivery.status for delivery in came} == {"delivered"}
         log = [(a.attempt, a.status, a.again_in) for a in call.sandbox.attempts]
     again, done = (1, "failed", 0.0), (1, "delivered", None)
@@ -297,13 +297,13 @@ def test_what_a_process_left_is_delivered_by_the_next_one(tmp_path: Path) -> Non
         before = len(listener.requests)
         listener.reply = OK
         with Sandbox(path, profile=profile) as sandbox:
-            assert sandbox.front.service.outbox.count() == 1
+            assert sandbox.middleware.service.outbox.count() == 1
             assert sandbox.settle(0)  # nobody works on it before its receiver is named
-            with sandbox.front.alone() as service:  # long enough has passed
+            with sandbox.middleware.alone() as service:  # long enough has passed
                 service.store.write("UPDATE outbox SET due = 0")
             sandbox.allow(HOOK, to=listener.url)
             assert sandbox.settle()
-            assert sandbox.front.service.outbox.count() == 0
+            assert sandbox.middleware.service.outbox.count() == 0
     assert len(listener.requests) == before + 1
     assert len(set(listener.bodies)) == 1
 
@@ -311,10 +311,10 @@ def test_what_a_process_left_is_delivered_by_the_next_one(tmp_path: Path) -> Non
 def test_an_attempt_that_could_not_be_written_down_is_made_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("chatkit.sandbox.courier._PAUSE", 0.01)
+    monkeypatch.setattr("chatkit.sandbox.delivery_worker._PAUSE", 0.01)
     with heard() as (call, listener, _):
-        front, failures = call.sandbox.front, [2]
-        record = front.service.webhooks.record_delivery
+        middleware, failures = call.sandbox.middleware, [2]
+        record = middleware.service.webhooks.record_delivery
 
         def failing(*args: Any) -> None:
             if failures[0]:
@@ -322,7 +322,7 @@ def test_an_attempt_that_could_not_be_written_down_is_made_again(
                 raise StoreError("the disk is full")
             record(*args)
 
-        monkeypatch.setattr(front.service.webhooks, "record_delivery", failing)
+        monkeypatch.setattr(middleware.service.webhooks, "record_delivery", failing)
         assert call.sandbox.deliver("any", {})[0].status == "delivered"
         assert call.sandbox.settle()
     assert len(listener.requests) == 3
@@ -336,7 +336,7 @@ def test_a_bug_of_ours_is_a_failure_and_does_not_end_the_lane(
         monkeypatch.undo()
         raise RuntimeError(webhook.secret)
 
-    monkeypatch.setattr("chatkit.sandbox.courier.attempt", broken)
+    monkeypatch.setattr("chatkit.sandbox.delivery_worker.attempt", broken)
     with heard() as (call, listener, hook):
         (came,) = call.sandbox.deliver("any", {})
         assert (came.status, came.error) == ("failed", "The sandbox has a bug")
@@ -359,13 +359,13 @@ import sys
 import time
 from chatkit import Sandbox, ServiceProfile
 from chatkit.errors import StoreError
-from chatkit.sandbox.news import Event
+from chatkit.sandbox.event_publisher import Event
 
 path, url, first = sys.argv[1], sys.argv[2], int(sys.argv[3])
 sandbox = Sandbox(path, profile=ServiceProfile(delivery_retries=(0.01,) * 50))
 sandbox.allow("https://hooks.example/a", to=url)
 for number in range(first, first + 100_000):
-    sandbox.front.tell([Event("any", number)], wait=0)
+    sandbox.middleware.tell([Event("any", number)], wait=0)
     print(number, flush=True)
     time.sleep(0.002)
 """

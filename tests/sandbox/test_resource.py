@@ -1,10 +1,10 @@
-"""What rooms share: ids in paths, identifiers of the upstream platform."""
+"""What resources share: ids in paths, identifiers of the upstream platform."""
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chatkit.sandbox.room import read_id, upstream_id
+from chatkit.sandbox.resource import read_id, upstream_id
 
 
 @settings(deadline=None)

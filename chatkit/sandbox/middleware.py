@@ -1,4 +1,4 @@
-"""The front: what a call passes on its way to the service, whichever door it came in by."""
+"""The middleware: what a call passes on its way to the service, whichever door it came in by."""
 
 import logging
 import sqlite3
@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from chatkit.errors import StoreError
 from chatkit.sandbox.admin import ROOT, Admin
-from chatkit.sandbox.body import dumps
-from chatkit.sandbox.courier import Courier
 from chatkit.sandbox.delivery import Delivery
+from chatkit.sandbox.delivery_worker import DeliveryWorker
+from chatkit.sandbox.event_publisher import Event
 from chatkit.sandbox.faults import Dropped, Fault, Faults
-from chatkit.sandbox.message import Answer, Request
-from chatkit.sandbox.news import Event
+from chatkit.sandbox.replies import Answer, dumps
+from chatkit.sandbox.request import Request
 from chatkit.sandbox.store import Store
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _LONGEST = 500
 logger = logging.getLogger("chatkit.sandbox")
 
 
-class Entry(NamedTuple):
+class LoggedCall(NamedTuple):
     """One call in the log; status None: the connection was closed without an answer."""
 
     method: str
@@ -52,7 +52,7 @@ class Batch:
         self.saved: bool | None = None  # None: neither committed nor lost yet
 
 
-class Front:
+class Middleware:
     """One service behind a lock, with its faults and its log.
 
     The HTTP door commits once for all calls of a loop turn, the in-process door at
@@ -64,11 +64,11 @@ class Front:
         self, service: "Service", store: Store, admin_token: str, reset: Callable[[], None]
     ) -> None:
         self.service, self.store = service, store
-        self.courier = Courier(self)
+        self.delivery_worker = DeliveryWorker(self)
         self.admin = Admin(self, admin_token, reset)
         self.lock = threading.RLock()
         self.faults = Faults()
-        self.log: deque[Entry] = deque(maxlen=LOG_LENGTH)
+        self.log: deque[LoggedCall] = deque(maxlen=LOG_LENGTH)
         self.max_body = service.profile.max_body
         self._replies = service.replies
         self._batch = Batch()
@@ -76,7 +76,7 @@ class Front:
 
     def date(self) -> str:
         """The `Date` of an answer made now, by the clock that stamps the records."""
-        if (second := int(self.service.source.now())) != self._second:
+        if (second := int(self.service.clock.now())) != self._second:
             self._second, self._date = second, formatdate(second, usegmt=True)
         return self._date
 
@@ -87,15 +87,15 @@ class Front:
             ValueError: The time has no offset from UTC, or is not of the years 1970 to 9999.
         """
         with self.lock:
-            source = self.service.source
+            clock = self.service.clock
             if to is not None and to.tzinfo is None:
                 raise ValueError("the time must have an offset, like 2031-03-01T09:00:00Z")
-            before = datetime.fromtimestamp(source.now(), UTC)
+            before = datetime.fromtimestamp(clock.now(), UTC)
             moment = (before if to is None else to.astimezone(UTC)) + forward
             if not 1970 <= moment.year <= 9999:
                 raise ValueError("the clock shows the years 1970 to 9999")
             if moment != before:
-                source.set(moment.timestamp())
+                clock.set(moment.timestamp())
             return moment
 
     def answer(self, request: Request) -> Answer:
@@ -177,7 +177,7 @@ class Front:
     def _commit(self) -> None:
         self.store.commit()
         if self.service.outbox.fresh:
-            self.courier.wake()
+            self.delivery_worker.wake()
 
     def allow(self, url: str, to: str | None = None, authority: str | bytes | None = None) -> None:
         """Put an address on the list of receivers, and deliver what waited for it.
@@ -187,7 +187,7 @@ class Front:
         """
         self.service.receivers.add(url, to, authority)
         with self.alone():
-            self.courier.wake()
+            self.delivery_worker.wake()
 
     def tell(self, events: Sequence[Event], wait: float) -> list[Delivery]:
         """Deliver events to whoever asks for them; what came of each first attempt.
@@ -202,11 +202,11 @@ class Front:
         webhook_ids: list[int] = []
         with self.alone() as service:
             for event in events:
-                posted = service.news.post(service.account_id, *event)
+                posted = service.publisher.post(service.account_id, *event)
                 deliveries += posted.deliveries
                 webhook_ids += posted.webhook_ids
-            self.courier.expect(deliveries)
-        return self.courier.collect(deliveries, webhook_ids, wait)
+            self.delivery_worker.expect(deliveries)
+        return self.delivery_worker.collect(deliveries, webhook_ids, wait)
 
     def aside(self, request: Request) -> Answer:
         """Answer what is not a call of the API: the admin door and the OpenAPI document."""
@@ -228,7 +228,7 @@ class Front:
     def _document(self) -> bytes:
         from chatkit.sandbox.openapi import document
 
-        made = document(self.service.rooms, self.service.profile, self.service.replies)
+        made = document(self.service.resources, self.service.profile, self.service.replies)
         return dumps(made).encode()
 
     def unsaved(self) -> Answer:
@@ -263,4 +263,4 @@ class Front:
         """Write a call into the log: never its headers, query or body, which hold secrets."""
         if path.startswith(API):
             milliseconds = (time.perf_counter() - started) * 1000
-            self.log.append(Entry(method, path[:_LONGEST], status, milliseconds, time.time()))
+            self.log.append(LoggedCall(method, path[:_LONGEST], status, milliseconds, time.time()))

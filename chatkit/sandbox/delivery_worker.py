@@ -1,4 +1,4 @@
-"""The courier: takes deliveries from the outbox to their receivers, again when one fails.
+"""Delivery worker: takes deliveries from the outbox to their receivers, retries when one fails.
 
 Each webhook has a lane of its own, a thread that lives while something waits for it: its
 deliveries are attempted one at a time, in the order they are due. So a receiver that is
@@ -17,12 +17,12 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from chatkit.errors import StoreError
-from chatkit.sandbox.delivery import ConnectionLost, Delivery, Kept, Status, attempt
-from chatkit.sandbox.outbox import Waiting
+from chatkit.sandbox.delivery import ConnectionLost, Delivery, KeptConnection, Status, attempt
+from chatkit.sandbox.event_publisher import Waiting
 from chatkit.sandbox.webhooks import ActiveWebhook
 
 if TYPE_CHECKING:
-    from chatkit.sandbox.front import Front
+    from chatkit.sandbox.middleware import Middleware
     from chatkit.sandbox.service import Service
 
 LOG_LENGTH = 10_000
@@ -50,24 +50,24 @@ class Attempt(NamedTuple):
     again_in: float | None
 
 
-class Courier:
+class DeliveryWorker:
     """Delivers what waits in the outbox of one sandbox, until it is closed."""
 
-    def __init__(self, front: "Front") -> None:
-        self._front = front
+    def __init__(self, middleware: "Middleware") -> None:
+        self._middleware = middleware
         self.log: deque[Attempt] = deque(maxlen=LOG_LENGTH)
-        # Whoever holds it never waits for the front's lock, which may be held by who wants it.
+        # Whoever holds it never waits for the middleware's lock, which may be held by who wants it.
         self._changed = threading.Condition()
         self._lanes: dict[tuple[str, int], threading.Thread] = {}
         self._awaited: dict[int, Delivery | None] = {}
         self._closed = False
 
     def wake(self) -> None:
-        """Begin with what is new in the outbox; called with the front's lock, after a commit.
+        """Begin with what is new in the outbox; called with the middleware's lock, after a commit.
 
         Begins again, too, with what an earlier process left, once its receiver is named.
         """
-        service = self._front.service
+        service = self._middleware.service
         fresh, service.outbox.fresh = service.outbox.fresh, set()
         with self._changed:
             for lane in service.outbox.receivers():
@@ -121,7 +121,7 @@ class Courier:
 
     def _run(self, account: str, webhook_id: int) -> None:
         """Deliver to one webhook until nothing waits for it."""
-        with closing(Kept()) as kept:
+        with closing(KeptConnection()) as kept:
             while True:
                 try:
                     taken = self._take(account, webhook_id)
@@ -138,14 +138,14 @@ class Courier:
                     logger.error("a delivery was not recorded: %s", error)
                     self._pause(_PAUSE)
 
-    def _attempt(self, delivery: Waiting, webhook: ActiveWebhook, kept: Kept) -> Delivery:
+    def _attempt(self, delivery: Waiting, webhook: ActiveWebhook, kept: KeptConnection) -> Delivery:
         """Attempt a delivery; again at once when a kept connection broke under it.
 
         The receiver closes a connection when it likes, also while a delivery is on its way. So
         what did not go through then is no failure of the schedule, but it is in the log: the
         receiver may have read it.
         """
-        service, profile = self._front.service, self._front.service.profile
+        service, profile = self._middleware.service, self._middleware.service.profile
         send = partial(attempt, webhook, delivery.message_id, delivery.body)
         try:
             while True:
@@ -155,16 +155,16 @@ class Courier:
                     reason = f"the kept connection was closed: {lost}"
                     self._log(delivery, Delivery(webhook.id, "failed", None, reason), 0.0)
         except Exception as error:  # noqa: BLE001  one webhook must not stop the others
-            self._front.report(error)
+            self._middleware.report(error)
             return Delivery(webhook.id, "failed", None, "The sandbox has a bug")
 
     def _take(self, account: str, webhook_id: int) -> tuple[Waiting, ActiveWebhook | None] | None:
         """What to do next: a delivery that is due and its webhook, or one to wait for, or none."""
-        with self._front.lock:
+        with self._middleware.lock:
             if self._closed:
                 self._end(account, webhook_id)
                 return None
-            with self._front.alone() as service:
+            with self._middleware.alone() as service:
                 delivery = service.outbox.next(account, webhook_id)
                 webhook = service.webhooks.receiver(account, webhook_id) if delivery else None
                 if delivery and webhook is None:
@@ -183,14 +183,14 @@ class Courier:
             self._awaited |= {one: gone for one in dropped if one in self._awaited}
 
     def _end(self, account: str, webhook_id: int) -> None:
-        """End the lane, under the front's lock: nothing can be added for it meanwhile."""
+        """End the lane, under the middleware's lock: nothing can be added for it meanwhile."""
         with self._changed:
             self._lanes.pop((account, webhook_id), None)
             self._changed.notify_all()
 
     def _record(self, delivery: Waiting, came: Delivery) -> None:
         """Write down what came of an attempt, and when the next one is due."""
-        with self._front.alone() as service:
+        with self._middleware.alone() as service:
             if not service.outbox.holds(delivery):
                 return  # forgotten by a reset while it was under way
             wait = _again_in(service, delivery, came)

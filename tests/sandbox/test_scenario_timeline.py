@@ -1,4 +1,4 @@
-"""Story: things happen one after the other, and end now."""
+"""Timeline: things happen one after the other, and end now."""
 
 import time
 from itertools import pairwise
@@ -9,8 +9,8 @@ import pytest
 from chatkit import ServiceProfile
 from chatkit.sandbox import changes
 from chatkit.sandbox.changes import Person
-from chatkit.sandbox.source import MachineSource, SeededSource
-from chatkit.sandbox.story import Story
+from chatkit.sandbox.clock import MachineClock, SeededClock
+from chatkit.sandbox.scenario import Timeline
 
 ADA = Person("12125550142", "Ada")
 
@@ -20,16 +20,16 @@ def value(event: Any) -> dict[str, Any]:
     return found
 
 
-def told(source: Any, seed: int = 0) -> list[Any]:
-    story = Story(ServiceProfile(), source, seed)
-    sent, done = story.send(ADA, 10, "text", changes.text("Hi"))
-    story.write(ADA, done + 5, "reaction", changes.reaction(sent, "👍"))
-    story.write(ADA, 0, "voice", changes.media("voice", story.new_id(), None))
-    return story.events()
+def told(clock: Any, seed: int = 0) -> list[Any]:
+    timeline = Timeline(ServiceProfile(), clock, seed)
+    sent, done = timeline.send(ADA, 10, "text", changes.text("Hi"))
+    timeline.write(ADA, done + 5, "reaction", changes.reaction(sent, "👍"))
+    timeline.write(ADA, 0, "voice", changes.media("voice", timeline.new_id(), None))
+    return timeline.events()
 
 
 def test_events_are_in_the_order_they_happen_and_of_their_families() -> None:
-    events = told(SeededSource("millisecond", "empty"))
+    events = told(SeededClock("millisecond", "empty"))
     kinds = [event.kind.removeprefix("chat.message.") for event in events]
     assert kinds == ["media", "outbound", "status", "status", "status", "reaction"]
     assert [event.stamp for event in events] == sorted(event.stamp for event in events)
@@ -48,31 +48,31 @@ def test_events_are_in_the_order_they_happen_and_of_their_families() -> None:
     [("sent", None, "sent"), ("delivered", None, "delivered"), ("failed", 131026, "failed")],
 )
 def test_a_message_comes_as_far_as_it_is_told(until: str, error: int | None, last: str) -> None:
-    story = Story(ServiceProfile(), SeededSource("millisecond", "empty"), 0)
-    story.send(ADA, 0, "text", changes.text("Hi"), until=until, error=error)
-    status = value(story.events()[-1])["statuses"][0]
+    timeline = Timeline(ServiceProfile(), SeededClock("millisecond", "empty"), 0)
+    timeline.send(ADA, 0, "text", changes.text("Hi"), until=until, error=error)
+    status = value(timeline.events()[-1])["statuses"][0]
     assert status["status"] == last
     assert ("errors" in status) == (error is not None)
 
 
 def test_a_story_ends_now() -> None:
-    events = told(MachineSource("millisecond"))
+    events = told(MachineClock("millisecond"))
     last = int(value(events[-1])["messages"][0]["timestamp"])
     assert abs(last - time.time()) < 30
 
 
 def test_a_second_story_in_a_seeded_sandbox_comes_after_the_first() -> None:
-    source = SeededSource("millisecond", "empty")
-    first, second = told(source), told(source)
+    clock = SeededClock("millisecond", "empty")
+    first, second = told(clock), told(clock)
     assert first[-1].stamp < second[0].stamp
-    assert second[-1].stamp < source.stamp()
+    assert second[-1].stamp < clock.stamp()
 
 
 def test_the_same_seed_tells_the_same_and_a_second_time_other_ids() -> None:
-    one, two = SeededSource("millisecond", "empty"), SeededSource("millisecond", "empty")
+    one, two = SeededClock("millisecond", "empty"), SeededClock("millisecond", "empty")
     assert told(one, 3) == told(two, 3)
     again = told(one, 3)
     ids = [value(event)["messages"][0]["id"] for event in (told(two, 4)[0], again[0])]
     assert len(set(ids)) == 1  # the ids are the sandbox's, what happens is the seed's
-    before = told(SeededSource("millisecond", "empty"), 3)[0]
+    before = told(SeededClock("millisecond", "empty"), 3)[0]
     assert value(before)["messages"][0]["id"] != ids[0]

@@ -1,0 +1,263 @@
+"""Requests: which operation a path names, and what its query and its body say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from json import JSONDecodeError, JSONDecoder
+from math import isinf
+from typing import Any, NamedTuple, NoReturn
+from urllib.parse import unquote_to_bytes
+
+from chatkit.profile import ServiceProfile
+from chatkit.sandbox.operations import OPERATIONS, PREFIX, Operation
+from chatkit.sandbox.replies import Problem, Refusal, dumps, invalid
+
+
+class Request(NamedTuple):
+    """One call as it arrived: raw percent-encoded path, query, lower-case header names, body."""
+
+    method: str
+    path: str
+    query: str
+    headers: Mapping[str, str]
+    body: bytes
+
+
+# --- the path -------------------------------------------------------------------------
+
+_PREFIX = PREFIX.split("/")[:-1]
+_ACCOUNT = len(_PREFIX)
+_ROOM = _ACCOUNT + 1
+# Empty, this folder, the folder above: what a path is normalised by cannot be a value in it.
+_NO_VALUES = frozenset({"", ".", ".."})
+_BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
+
+
+class Place(NamedTuple):
+    """Where in the interface a request points: the operation, the account, the path's values."""
+
+    operation: Operation
+    account: str
+    values: Sequence[str]
+
+
+class _Path:
+    """One path of the interface: its fixed segments, where its values are, its operations."""
+
+    def __init__(self, operations: Sequence[Operation]) -> None:
+        segments = list(enumerate(operations[0].path.split("/")[1:], _ROOM))
+        self._fixed = [(at, text) for at, text in segments if text[0] != ":"]
+        self._valued = [at for at, text in segments if text[0] == ":"]
+        self.operations = {operation.method: operation for operation in operations}
+        self.allow = ", ".join(sorted(self.operations))
+
+    def values(self, segments: Sequence[str]) -> list[str] | None:
+        for at, text in self._fixed:
+            if segments[at] != text:
+                return None
+        values = [segments[at] for at in self._valued]
+        return None if _NO_VALUES.intersection(values) else values
+
+
+def _paths() -> dict[tuple[str, int], _Path]:
+    """All paths by resource and number of segments, which tells them apart."""
+    groups: dict[str, list[Operation]] = {}
+    for operation in OPERATIONS:
+        groups.setdefault(operation.path, []).append(operation)
+    return {
+        (operations[0].resource, path.count("/")): _Path(operations)
+        for path, operations in groups.items()
+    }
+
+
+_PATHS = _paths()
+
+
+def route(method: str, path: str) -> Place:
+    """Find the operation that a raw, still percent-encoded path and a method name.
+
+    Raises:
+        Refusal: There is no such path, it allows other methods only, or it is no text.
+    """
+    segments = path.split("/")
+    if "%" in path or not path.isascii():
+        segments = [decode(segment) for segment in segments]
+    known = _PATHS.get((segments[_ROOM], len(segments) - _ROOM)) if len(segments) > _ROOM else None
+    values = known.values(segments) if known and segments[:_ACCOUNT] == _PREFIX else None
+    if known is None or values is None:
+        raise Refusal("no_path", "There is no such path")
+    operation = known.operations.get(method)
+    if operation is None:
+        raise Refusal(
+            "wrong_method", f"This path allows {known.allow}", headers={"allow": known.allow}
+        )
+    return Place(operation, segments[_ACCOUNT], values)
+
+
+def decode(text: str, *, plus: bool = False) -> str:
+    """Undo percent-encoding, strictly.
+
+    Raises:
+        Refusal: An escape is broken, or the bytes are not UTF-8.
+    """
+    if _BROKEN_ESCAPE.search(text) or not text.isascii():
+        raise Refusal("malformed", "The address has a broken percent-escape")
+    try:
+        return unquote_to_bytes(text.replace("+", " ") if plus else text).decode()
+    except UnicodeDecodeError:
+        raise Refusal("malformed", "The address is not UTF-8") from None
+
+
+# --- the query ------------------------------------------------------------------------
+
+# Digits beyond these cannot be a page of anything.
+_LONGEST = 15
+
+
+class Page(NamedTuple):
+    """A page that was asked for, by the number it was asked by."""
+
+    number: int
+    size: int
+    first: int  # of its records, counted from 0
+
+
+def parameters(query: str) -> dict[str, str]:
+    """The parameters of a raw query by name.
+
+    Raises:
+        Refusal: A name is given twice, or the query is not percent-encoded UTF-8.
+    """
+    if not query:
+        return {}
+    found: dict[str, str] = {}
+    for part in query.split("&"):
+        name, _, value = part.partition("=")
+        if not part:
+            continue
+        if "%" in part or "+" in part or not part.isascii():
+            name, value = decode(name, plus=True), decode(value, plus=True)
+        if name in found:
+            raise invalid(Problem(name, "is given twice"))
+        found[name] = value
+    return found
+
+
+def page(given: dict[str, str], profile: ServiceProfile) -> Page:
+    """The page that parameters ask for (section Limits, and the profile).
+
+    Raises:
+        Refusal: `page` or `pageSize` cannot be, and the profile refuses that.
+    """
+    base = profile.page_base
+    number = _whole(given.get("page"), "page", base, base, profile)
+    size = _whole(given.get("pageSize"), "pageSize", 1, profile.default_page_size, profile)
+    if size > profile.max_page_size:
+        if profile.over_max_page_size == "refuse":
+            raise invalid(Problem("pageSize", f"must be at most {profile.max_page_size}"))
+        size = profile.max_page_size
+    return Page(number, size, (number - base) * size)
+
+
+def _whole(text: str | None, name: str, least: int, default: int, profile: ServiceProfile) -> int:
+    if text is None:
+        return default
+    if text.isascii() and text.isdigit():
+        number = int(text) if len(text) <= _LONGEST else 10**_LONGEST
+        if number >= least:
+            return number
+    if profile.bad_page == "refuse":
+        raise invalid(Problem(name, f"must be an integer, at least {least}"))
+    return least if text.lstrip("-").isdigit() else default
+
+
+# --- the body -------------------------------------------------------------------------
+
+MAX_DEPTH = 64
+
+
+def read_object(headers: Mapping[str, str], body: bytes, max_body: int) -> dict[str, Any]:
+    """The JSON object in a body.
+
+    Raises:
+        Refusal: It is no JSON by its content type, too large, or not one object of
+            plain JSON: UTF-8, no duplicate keys, no NaN, no lone surrogates, at most
+            64 levels deep.
+    """
+    content_type = headers.get("content-type", "")
+    if content_type != "application/json":
+        _check_type(content_type)
+    if headers.get("content-encoding", "identity").strip().lower() != "identity":
+        raise Refusal("media_type", "The body must not be compressed")
+    if len(body) > max_body:
+        raise Refusal("too_large", f"The body has more than {max_body} bytes")
+    try:
+        text = body.decode().strip(" \t\r\n")
+        value, end = _decoder.raw_decode(text)
+        if end != len(text):
+            raise _malformed("something follows the JSON value")
+        if b"\\u" in body:
+            dumps(value).encode()
+    except JSONDecodeError as error:
+        raise _malformed(f"{error.msg} at character {error.pos}") from None
+    except UnicodeDecodeError:
+        raise _malformed("it is not UTF-8") from None
+    except UnicodeEncodeError:
+        raise _malformed("it has a lone surrogate") from None
+    except RecursionError:
+        raise _malformed(f"it is more than {MAX_DEPTH} levels deep") from None
+    except ValueError:
+        raise _malformed("it has a number with too many digits") from None
+    if not isinstance(value, dict):
+        raise _malformed("it must be an object")
+    if body.count(b"{") + body.count(b"[") > MAX_DEPTH and _is_deep(value):
+        raise _malformed(f"it is more than {MAX_DEPTH} levels deep")
+    return value
+
+
+def _check_type(content_type: str) -> None:
+    kind, *parameters = (part.strip().lower() for part in content_type.split(";"))
+    if kind != "application/json" or any(
+        part not in ("charset=utf-8", 'charset="utf-8"', "") for part in parameters
+    ):
+        raise Refusal("media_type", "The content type of a body must be application/json")
+
+
+def _malformed(why: str) -> Refusal:
+    return Refusal("malformed", f"The body is not a JSON object: {why}")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise _malformed("an object names a field twice")
+    return value
+
+
+def _number(digits: str) -> float:
+    value = float(digits)
+    if isinf(value):
+        raise _malformed("it has a number that is too large")
+    return value
+
+
+def _constant(name: str) -> NoReturn:
+    raise _malformed(f"{name} is not a JSON number")
+
+
+_decoder = JSONDecoder(object_pairs_hook=_object, parse_float=_number, parse_constant=_constant)
+
+
+def _is_deep(value: object) -> bool:
+    level: list[Any] = [value]
+    for _ in range(MAX_DEPTH):
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, dict | list)
+        ]
+        if not level:
+            return False
+    return True

@@ -1,0 +1,72 @@
+"""Times and secrets: the machine's, or a seed's that are always the same."""
+
+import re
+import time
+from datetime import datetime
+
+import pytest
+
+from chatkit.sandbox.clock import MachineClock, SeededClock
+
+
+@pytest.mark.parametrize(
+    ("resolution", "digits"), [("second", 0), ("millisecond", 3), ("microsecond", 6)]
+)
+def test_times_are_iso_8601_utc_in_the_resolution(resolution, digits):
+    for clock in (MachineClock(resolution), SeededClock(resolution, "empty")):
+        stamp = clock.stamp()
+        fraction = rf"\.\d{{{digits}}}" if digits else ""
+        assert re.fullmatch(rf"\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\d{fraction}Z", stamp)
+        assert datetime.fromisoformat(stamp).utcoffset().total_seconds() == 0
+
+
+def test_a_seed_gives_the_same_again_and_another_seed_others():
+    def all_of(seed):
+        clock = SeededClock("second", seed)
+        return [(clock.stamp(), clock.secret(), clock.token()) for _ in range(3)]
+
+    assert all_of("demo") == all_of("demo")
+    assert {secret for _, secret, _ in all_of("demo")}.isdisjoint(s for _, s, _ in all_of("empty"))
+    assert {token for *_, token in all_of("demo")}.isdisjoint(t for *_, t in all_of("empty"))
+
+
+def test_the_seeded_clock_ticks_a_second_with_each_write():
+    clock = SeededClock("second", "empty")
+    assert [clock.stamp()[-4:] for _ in range(3)] == [":01Z"[-4:], ":02Z"[-4:], ":03Z"[-4:]]
+
+
+def test_a_restart_begins_again_but_gives_no_token_twice():
+    clock = SeededClock("second", "empty")
+    stamp, secret, token = clock.stamp(), clock.secret(), clock.token()
+    clock.restart()
+    assert (clock.stamp(), clock.secret()) == (stamp, secret)
+    assert clock.token() != token
+
+
+@pytest.mark.parametrize("clock", [MachineClock("second"), SeededClock("second", "x")])
+def test_secrets_are_64_hexadecimal_digits_and_tokens_43_characters(clock):
+    assert re.fullmatch("[0-9a-f]{64}", clock.secret())
+    assert re.fullmatch("[A-Za-z0-9_-]{43}", clock.token())
+    assert clock.secret() != clock.secret()
+    assert clock.token() != clock.token()
+
+
+def test_a_seed_gives_the_same_ids_to_events_and_a_restart_begins_again():
+    one, two = SeededClock("second", "empty"), SeededClock("second", "empty")
+    ids = [one.message_id() for _ in range(3)]
+    assert [two.message_id() for _ in range(3)] == ids
+    assert len(set(ids)) == 3
+    one.restart()
+    assert one.message_id() == ids[0]
+    machine = MachineClock("second")
+    assert machine.message_id() != machine.message_id()
+    for text in (*ids, machine.message_id()):
+        assert re.fullmatch("msg_[0-9a-f]{24}", text)
+
+
+def test_a_story_ends_now_by_either_clock():
+    assert abs(MachineClock("second").timeline(100) - (time.time() - 100)) < 20
+    clock = SeededClock("second", "empty")
+    before = datetime.fromisoformat(clock.stamp()).timestamp()
+    assert clock.begin(100) == before + 1
+    assert datetime.fromisoformat(clock.stamp()).timestamp() == before + 102
