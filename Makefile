@@ -24,8 +24,8 @@ COUNT   ?= 40
 # times of the service, of deliveries and of runs with now, must not notice what day it is.
 DAYS  := 2028-02-29T12:00:00Z 2031-12-31T23:30:00Z
 DATED := tests/webhooks/test_health.py tests/inbox/test_frames.py tests/inbox/test_statuses.py \
-         tests/inbox/test_intake.py tests/inbox/test_delivered.py tests/sandbox/test_source.py \
-         tests/sandbox/test_access.py tests/sandbox/test_story.py tests/widgets/inbox tests/test_history.py
+         tests/inbox/test_intake.py tests/inbox/test_delivered.py tests/sandbox/test_clock.py \
+         tests/sandbox/test_access.py tests/sandbox/test_scenario_timeline.py tests/widgets/inbox tests/test_history.py
 
 PY := .venv/bin/python
 export UV_HTTP_TIMEOUT ?= 180

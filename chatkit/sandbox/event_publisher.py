@@ -18,9 +18,10 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from chatkit.profile import ServiceProfile
-from chatkit.sandbox import changes
+from chatkit.sandbox import events
 from chatkit.sandbox.clock import Clock
 from chatkit.sandbox.delivery import event_body
+from chatkit.sandbox.events import EventKinds
 from chatkit.sandbox.operations import Verb
 from chatkit.sandbox.receivers import Receivers
 from chatkit.sandbox.store import Store
@@ -61,7 +62,7 @@ class EventPublisher:
         outbox: Outbox,
         receivers: Receivers,
     ) -> None:
-        self._profile, self._clock = profile, clock
+        self._profile, self._clock, self._kinds = profile, clock, EventKinds.of(profile)
         self._webhooks, self._outbox, self._receivers = webhooks, outbox, receivers
 
     def post(self, account: str, kind: str, payload: object, stamp: str | None = None) -> Posted:
@@ -83,29 +84,29 @@ class EventPublisher:
     def flow(self, account: str, record: dict[str, Any], old: str | None) -> None:
         """Tell that a flow was made (no old state) or came into another state."""
         new = record["wa_status"]
-        kind = self._profile.event_kind_raw
+        kind = self._kinds.raw
         if old != new and self._is_heard(account, kind):
             name, stamp = record["name"], self._clock.stamp()
-            body = changes.flow_status(record["wa_flow_id"], name, old, new, seconds(stamp))
+            body = events.flow_status(record["wa_flow_id"], name, old, new, seconds(stamp))
             self._post_quietly(account, kind, body, stamp)
 
     def content(self, account: str, code: str, content: dict[str, Any], verb: Verb) -> None:
         """Tell what upstream makes of a content that was written; drafts never get there."""
-        kind = self._profile.event_kind_template
+        kind = self._kinds.template
         if content["is_draft"] or not self._is_heard(account, kind):
             return
         stamp = self._clock.stamp()
         at, place = seconds(stamp), (int(content["id"]), code, content["lang_code"])
         if verb == "update":
             self._post_quietly(
-                account, kind, changes.template_components(*place, content, at), stamp
+                account, kind, events.template_components(*place, content, at), stamp
             )
         event, reason = "APPROVED", "NONE"
         if verb == "delete":
             event = "DELETED"
         elif any(finding.severity == "error" for finding in check_content(content)):
             event, reason = "REJECTED", "INVALID_FORMAT"
-        body = changes.template_status(*place, event, reason, at)
+        body = events.template_status(*place, event, reason, at)
         self._post_quietly(account, kind, body, stamp)
 
     def _is_heard(self, account: str, kind: str) -> bool:

@@ -1,4 +1,4 @@
-"""The middleware: what a call passes on its way to the service, whichever door it came in by."""
+"""Middleware: what a call passes on its way to the service, over HTTP or in process."""
 
 import logging
 import sqlite3

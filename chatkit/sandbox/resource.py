@@ -1,4 +1,4 @@
-"""Rooms: what the four resources of the service share."""
+"""The base of the handlers of all resources: find, get, delete, page."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple

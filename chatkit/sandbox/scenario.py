@@ -35,13 +35,12 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from chatkit.profile import ServiceProfile
-from chatkit.sandbox import changes
-from chatkit.sandbox.changes import ERRORS, MEDIA, STATUSES, Json, Person
+from chatkit.sandbox import events
 from chatkit.sandbox.clock import Clock
 from chatkit.sandbox.delivery import Delivery
 from chatkit.sandbox.event_publisher import Event
+from chatkit.sandbox.events import ERRORS, MEDIA, STATUSES, EventKinds, Json, Person
 from chatkit.sandbox.service import Service
-from chatkit.sandbox.webhooks import STATUS
 
 if TYPE_CHECKING:
     from chatkit.sandbox.middleware import Middleware
@@ -116,13 +115,13 @@ def play(
     with middleware.alone() as service:
         stage = Stage(service, seed)
         act(stage, **options)
-        events = stage.timeline.events()
+        happened = stage.timeline.events()
     deliveries: list[Delivery] = []
     end = time.monotonic() + wait
-    for at in range(0, len(events), _BATCH):
+    for at in range(0, len(happened), _BATCH):
         left = max(0.0, end - time.monotonic())
-        deliveries += middleware.tell(events[at : at + _BATCH], left)
-    return Played(scenario, events, deliveries)
+        deliveries += middleware.tell(happened[at : at + _BATCH], left)
+    return Played(scenario, happened, deliveries)
 
 
 # --- the scenarios --------------------------------------------------------------------
@@ -190,22 +189,22 @@ def conversation(
         if line.kind == "wait":
             continue
         if line.ours:
-            content = changes.text(line.text)
+            content = events.text(line.text)
             last[True], at = timeline.send(
                 person, at, "text", content, until=line.until, error=line.error
             )
         elif line.kind == "reaction":
             if not last[True]:
                 raise BadScenario("there is no message of the account yet to react to")
-            timeline.write(person, at, "reaction", changes.reaction(last[True], line.text))
+            timeline.write(person, at, "reaction", events.reaction(last[True], line.text))
         elif line.kind in MEDIA:
-            content = changes.media(line.kind, timeline.new_id(), line.text)
+            content = events.media(line.kind, timeline.new_id(), line.text)
             timeline.write(person, at, line.kind, content)
         elif line.kind == "button":
-            content = changes.button(line.text)
+            content = events.button(line.text)
             timeline.write(person, at, "button", content, last[True] or None)
         else:
-            timeline.write(person, at, "text", changes.text(line.text))
+            timeline.write(person, at, "text", events.text(line.text))
 
 
 def campaign(
@@ -238,7 +237,7 @@ def campaign(
             person, at, "template", content, until=fate, error=error, category="marketing"
         )
         if fate == "read" and answers:
-            said = changes.text(_text("replies", answers.pop(0)))
+            said = events.text(_text("replies", answers.pop(0)))
             timeline.write(person, done + timeline.random.randint(5, 600), "text", said, sent)
 
 
@@ -275,7 +274,7 @@ def flow(
             "action": action,
         }
         name, done = timeline.send(person, at, "interactive", sent)
-        reply = changes.flow_answer(answer, token)
+        reply = events.flow_answer(answer, token)
         timeline.write(person, done + timeline.random.randint(20, 300), "interactive", reply, name)
 
 
@@ -290,8 +289,8 @@ def template(
     told = _text("event", event), _text("reason", reason)
     stage.timeline.add(
         0,
-        stage.profile.event_kind_template,
-        lambda at: changes.template_status(row.id, template, lang_code, *told, at),
+        stage.timeline.kinds.template,
+        lambda at: events.template_status(row.id, template, lang_code, *told, at),
     )
 
 
@@ -300,7 +299,7 @@ def change(stage: Stage, field: str, value: Mapping[str, Any]) -> None:
     if not isinstance(value, Mapping):
         raise BadScenario("value must be an object")
     name, held = _text("field", field), dict(value)
-    stage.timeline.add(0, stage.profile.event_kind_raw, lambda at: changes.change(name, held, at))
+    stage.timeline.add(0, stage.timeline.kinds.raw, lambda at: events.change(name, held, at))
 
 
 SCENARIOS: Mapping[str, Callable[..., None]] = {
@@ -343,7 +342,7 @@ class Timeline:
 
     def __init__(self, profile: ServiceProfile, clock: Clock, seed: int) -> None:
         self.random = random.Random(seed)  # noqa: S311  repeatable, not secret
-        self._profile, self._clock = profile, clock
+        self.kinds, self._clock = EventKinds.of(profile), clock
         self._salt, self._count = clock.message_id(), 0
         self._told: list[tuple[int, str, Callable[[int], Json]]] = []
 
@@ -352,16 +351,16 @@ class Timeline:
     ) -> str:
         """Let a customer write, at this second; the id of the message."""
         name = self.new_id("wamid.")
-        family = self._profile.event_kind_inbound
+        family = self.kinds.inbound
         if kind == "reaction":
-            family = self._profile.event_kind_reaction
-        elif kind in changes.MEDIA:
-            family = self._profile.event_kind_media
+            family = self.kinds.reaction
+        elif kind in events.MEDIA:
+            family = self.kinds.media
         shown = "audio" if kind == "voice" else kind
 
         def told(moment: int) -> Json:
-            made = changes.message(shown, name, moment, content, reply_to)
-            return changes.inbound(person, made)
+            made = events.message(shown, name, moment, content, reply_to)
+            return events.inbound(person, made)
 
         self.add(at, family, told)
         return name
@@ -381,16 +380,16 @@ class Timeline:
         name = self.new_id("wamid.")
         self.add(
             at,
-            self._profile.event_kind_outbound,
-            lambda moment: changes.outbound(person, changes.message(kind, name, moment, content)),
+            self.kinds.outbound,
+            lambda moment: events.outbound(person, events.message(kind, name, moment, content)),
         )
         passed = ["failed"] if error else STATUSES[: STATUSES.index(until) + 1]
         for status in passed:
             at += self.random.randint(*_TAKES[status])
             self.add(
                 at,
-                STATUS,
-                lambda moment, status=status: changes.status(  # type: ignore[misc]
+                self.kinds.status,
+                lambda moment, status=status: events.status(  # type: ignore[misc]
                     person, name, status, moment, error, category
                 ),
             )

@@ -5,16 +5,14 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from chatkit.profile import ServiceProfile
 from chatkit.sandbox.access import Grant
+from chatkit.sandbox.events import ALL, EventKinds
 from chatkit.sandbox.fields import FLAG, TEXT, TIME, WHOLE, Field, Fields, Kind, ListOf, Text
 from chatkit.sandbox.replies import Answer, Refusal, dumps
 from chatkit.sandbox.resource import ResourceHandler, Tools
 from chatkit.sandbox.store import Row
 
 MOST = 10
-STATUS = "chat.message.status"
-EVENTS = ("*", STATUS)
 # Visible ASCII only: a name in another script is written in its ASCII form.
 _URL = (
     r"^[Hh][Tt][Tt][Pp][Ss]://([A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])"
@@ -44,7 +42,8 @@ class WebhooksHandler(ResourceHandler):
         super().__init__(tools)
         profile = self.profile
         closed = profile.unknown_fields == "refuse"
-        event = Text(choices=event_kinds(profile)) if profile.unknown_event == "refuse" else TEXT
+        kinds = EventKinds.of(profile)
+        event = Text(choices=(ALL, *kinds)) if profile.unknown_event == "refuse" else TEXT
         delivered: Kind = TIME if profile.last_delivery_at == "text" else WHOLE
         written = (
             Field("url", Text(pattern=_URL, says="must be an HTTPS URL")),
@@ -72,7 +71,7 @@ class WebhooksHandler(ResourceHandler):
         self.updated = self.created if profile.patch_echoes_secret else self.item
         self.table = self.store.table("webhooks", first_id=41)
         unasked = profile.unasked_events == "inbound_and_status"
-        self._unasked = frozenset({STATUS, profile.event_kind_inbound} if unasked else ())
+        self._unasked = frozenset((kinds.inbound, kinds.status) if unasked else ())
 
     def list(self, grant: Grant, values: Sequence[str], query: str, body: Any) -> Answer:
         """Answer with all webhooks; never with their secrets."""
@@ -128,7 +127,7 @@ class WebhooksHandler(ResourceHandler):
             _receiver(row, record)
             for row in self.table.rows(account)
             if (record := json.loads(row.item))["is_active"]
-            and (kind in self._unasked or not {"*", kind}.isdisjoint(record["events"]))
+            and (kind in self._unasked or not {ALL, kind}.isdisjoint(record["events"]))
         ]
 
     def receiver(self, account: str, webhook_id: int) -> ActiveWebhook | None:
@@ -174,12 +173,6 @@ class WebhooksHandler(ResourceHandler):
             same = self.table.find(grant.account, url)
             if same is not None and same.active and (own is None or same.id != own.id):
                 raise Refusal("clash", "A webhook has this URL")
-
-
-def event_kinds(profile: ServiceProfile) -> tuple[str, ...]:
-    """What a webhook can ask for: all, or the kinds of the families that rule 2 lists."""
-    families = ("inbound", "outbound", "reaction", "media", "template", "raw")
-    return (*EVENTS, *(getattr(profile, f"event_kind_{family}") for family in families))
 
 
 def _receiver(row: Row, record: dict[str, Any]) -> ActiveWebhook:

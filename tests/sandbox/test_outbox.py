@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from chatkit.sandbox import outbox as module
+from chatkit.sandbox import event_publisher as module
 from chatkit.sandbox.event_publisher import Outbox, OutboxFull
 from chatkit.sandbox.store import Store
 

@@ -1,9 +1,11 @@
-"""Changes: what the upstream messaging platform tells of messages, templates and flows.
+"""Events: their families, and what the upstream messaging platform tells in each.
 
 The API document says that such changes are forwarded and shows none of them. These have
 the shape that the upstream platform documents: an object of entries of changes, each a
 field and its value.
 """
+
+from __future__ import annotations
 
 import hashlib
 import json
@@ -11,10 +13,14 @@ from base64 import b64encode
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
+from chatkit.profile import ServiceProfile
 from chatkit.sandbox.resource import upstream_id
 
 Json = dict[str, Any]
 Direction = Literal["inbound", "outbound"]
+ALL = "*"
+STATUS = "chat.message.status"
+#: How far a message comes.
 STATUSES = ("sent", "delivered", "read")
 #: Errors that upstream gives for a message that fails: what it is, and for which template.
 ERRORS: Mapping[int, str] = {
@@ -36,6 +42,23 @@ _MIME = {
 MEDIA = tuple(_MIME)
 #: The number the account sends from: one that is kept free for fiction.
 BUSINESS = "12125550100"
+
+
+class EventKinds(NamedTuple):
+    """The kind of each family of events that rule 2 of section Events lists."""
+
+    status: str
+    inbound: str
+    outbound: str
+    reaction: str
+    media: str
+    template: str
+    raw: str
+
+    @classmethod
+    def of(cls, profile: ServiceProfile) -> EventKinds:
+        """The kinds of a profile; that of statuses is the one the API document names."""
+        return cls(STATUS, *(getattr(profile, f"event_kind_{name}") for name in cls._fields[1:]))
 
 
 class Person(NamedTuple):

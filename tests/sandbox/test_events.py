@@ -7,37 +7,37 @@ from typing import Any
 
 import pytest
 
-from chatkit.sandbox import changes
-from chatkit.sandbox.changes import MEDIA, STATUSES, Person
+from chatkit.sandbox import events
+from chatkit.sandbox.events import MEDIA, STATUSES, Person
 
 ADA = Person("12125550142", "Zoë <b>Park</b>")
 
 
 def said(kind: str, content: dict[str, Any], reply_to: str | None = None) -> dict[str, Any]:
-    made = changes.message(kind, "wamid.1", 1767600000, content, reply_to)
-    return changes.inbound(ADA, made)
+    made = events.message(kind, "wamid.1", 1767600000, content, reply_to)
+    return events.inbound(ADA, made)
 
 
 MADE = {
-    "text": said("text", changes.text("Hello")),
-    "reply": said("text", changes.text("Hello"), "wamid.0"),
-    "reaction": said("reaction", changes.reaction("wamid.0", "👍")),
-    "reaction taken back": said("reaction", changes.reaction("wamid.0", "")),
-    "button": said("button", changes.button("Yes"), "wamid.0"),
-    "flow answer": said("interactive", changes.flow_answer({"day": "1"}, "t"), "wamid.0"),
+    "text": said("text", events.text("Hello")),
+    "reply": said("text", events.text("Hello"), "wamid.0"),
+    "reaction": said("reaction", events.reaction("wamid.0", "👍")),
+    "reaction taken back": said("reaction", events.reaction("wamid.0", "")),
+    "button": said("button", events.button("Yes"), "wamid.0"),
+    "flow answer": said("interactive", events.flow_answer({"day": "1"}, "t"), "wamid.0"),
     **{
-        kind: said("audio" if kind == "voice" else kind, changes.media(kind, "77", "Look"))
+        kind: said("audio" if kind == "voice" else kind, events.media(kind, "77", "Look"))
         for kind in MEDIA
     },
-    **{name: changes.status(ADA, "wamid.1", name, 1, None, "service") for name in STATUSES},
-    "failed": changes.status(ADA, "wamid.1", "failed", 1, 131026, "marketing"),
-    "outbound": changes.outbound(ADA, changes.message("text", "wamid.1", 1, changes.text("Hi"))),
-    "template approved": changes.template_status(7001, "hello", "en", "APPROVED", "NONE", 1),
-    "template edited": changes.template_components(
+    **{name: events.status(ADA, "wamid.1", name, 1, None, "service") for name in STATUSES},
+    "failed": events.status(ADA, "wamid.1", "failed", 1, 131026, "marketing"),
+    "outbound": events.outbound(ADA, events.message("text", "wamid.1", 1, events.text("Hi"))),
+    "template approved": events.template_status(7001, "hello", "en", "APPROVED", "NONE", 1),
+    "template edited": events.template_components(
         7001, "hello", "en", {"text": "Hello", "footer": "Bye"}, 1
     ),
-    "flow made": changes.flow_status("8140", "Order", None, "DRAFT", 1),
-    "flow published": changes.flow_status("8140", "Order", "DRAFT", "PUBLISHED", 1),
+    "flow made": events.flow_status("8140", "Order", None, "DRAFT", 1),
+    "flow published": events.flow_status("8140", "Order", "DRAFT", "PUBLISHED", 1),
 }
 
 
@@ -96,7 +96,7 @@ def test_names_of_strangers_are_kept_as_they_are() -> None:
 
 
 def test_the_answer_of_a_flow_is_json_inside_a_text() -> None:
-    content = changes.flow_answer({"name": "Zoë", "n": 2}, "token-1")
+    content = events.flow_answer({"name": "Zoë", "n": 2}, "token-1")
     answer = json.loads(content["nfm_reply"]["response_json"])
     assert answer == {"name": "Zoë", "n": 2, "flow_token": "token-1"}
 
@@ -108,6 +108,6 @@ def test_a_failed_status_tells_the_error_and_no_price() -> None:
 
 
 def test_a_caption_stands_only_where_upstream_has_one() -> None:
-    captions = {kind: "caption" in changes.media(kind, "1", "Look") for kind in MEDIA}
+    captions = {kind: "caption" in events.media(kind, "1", "Look") for kind in MEDIA}
     assert [kind for kind, has in captions.items() if has] == ["image", "video", "document"]
-    assert "caption" not in changes.media("image", "1", None)
+    assert "caption" not in events.media("image", "1", None)
