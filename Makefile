@@ -5,6 +5,8 @@
 # `make bench` prints the tables of tests/bench, some 40 minutes of them.
 #   make bench QUICK=1             a few minutes: fewer rounds, smaller tables
 #   make bench BENCHES=client      one of them
+# `make fuzz` runs every test of a resource under every service profile (`make test`: each under a
+# share of them) and properties with ten times as many examples, some 20 minutes.
 # `make faults` applies 10,000 rows under faults and 1,000 kills, some 15 minutes, and ends with
 # an error if one row was lost, doubled or falsely reported.
 #   make faults ROWS=1000 KILLS=100 SEED=7
@@ -42,7 +44,7 @@ as_root := $(if $(filter 0,$(shell id -u)),,sudo -n) env DEBIAN_FRONTEND=noninte
 # Lab asks about news on its first start unless the default says no; your own settings still win.
 quiet := {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false"}}
 
-.PHONY: lab test check bench faults mutants clean compiled
+.PHONY: lab test check bench faults fuzz mutants clean compiled
 .DELETE_ON_ERROR:
 
 lab: compiled
@@ -68,6 +70,9 @@ faults: .venv/ready-test
 	@PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 $(PY) -m faults --rows $(ROWS) --kills $(KILLS) --seed $(SEED)
 	@PYTHONPATH=tests $(PY) -m faults.interrupts $(INTERRUPTS)
 	@$(PY) tests/inbox/kills.py --kills $(shell expr $(KILLS) / 5) --seed $(SEED)
+
+fuzz: .venv/ready-test
+	TEST_VOLUME=full $(PY) -m pytest --timeout=1200
 
 compiled: .venv/ready-lab  # what was edited since the installation
 	@$(PY) -m compileall -q chatkit

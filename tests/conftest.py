@@ -9,14 +9,20 @@ which do not come with a clone; the run says in its last lines how many tests th
 from __future__ import annotations
 
 import os
+import zlib
 from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+#: `make fuzz` says so: every test under every service profile, properties with many examples.
+EVERYTHING = os.environ.get("TEST_VOLUME") == "full"
+#: Each test of a resource meets one of so many of the unusual profiles otherwise.
+SHARE = 4
+
 # Speed is measured by benches: a clock in a test fails on a busy machine, and says nothing.
-settings.register_profile("house", deadline=None)
+settings.register_profile("house", deadline=None, max_examples=500 if EVERYTHING else 50)
 settings.load_profile("house")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
@@ -30,6 +36,21 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip(NO_SHARED)
     return SHARED
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave to each test its share of the service profiles; every profile is in some share."""
+    if EVERYTHING:
+        return
+    kept, left = [], []
+    for item in items:
+        number = getattr(getattr(item, "callspec", None), "params", {}).get("sandbox")
+        share = zlib.crc32(getattr(item, "originalname", item.name).encode()) % SHARE
+        apart = isinstance(number, int) and number > 0 and number % SHARE != share
+        (left if apart else kept).append(item)
+    if left:
+        items[:] = kept
+        config.hook.pytest_deselected(items=left)
 
 
 def refuse_skip(report: pytest.TestReport | pytest.CollectReport) -> None:
