@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from chatkit.widgets.inbox.registrations import Registrations
     from chatkit.widgets.inbox.tail import Tail
     from chatkit.widgets.plan.planview import PlanView
-    from chatkit.widgets.player.player import Player
+    from chatkit.widgets.player import Player
 
 __all__ = [
     "BoardGrid",
@@ -40,7 +40,7 @@ _HOME = {
     "Form": "form.form",
     "Grid": "grid.grid",
     "PlanView": "plan.planview",
-    "Player": "player.player",
+    "Player": "player",
     "Preview": "content.preview",
     "Registrations": "inbox.registrations",
     "Tail": "inbox.tail",

@@ -8,8 +8,8 @@ from typing import Any
 
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from chatkit.widgets import packed
-from chatkit.widgets.player.player import SCRIPTS, Player
+from chatkit.widgets import assets
+from chatkit.widgets.player import SCRIPTS, Player
 
 STATE = ("source", "problem", "given", "served", "dark")
 #: What a text is filled with, by a word of its label, else by the keyboard it brings up.
@@ -133,7 +133,7 @@ class Bare:
         )
         page.add_style_tag(content=player._css)
         state: dict[str, Any] = {name: getattr(player, name) for name in STATE}
-        page.evaluate(MODEL, [packed.module(SCRIPTS), state])
+        page.evaluate(MODEL, [assets.packed_module(SCRIPTS), state])
         self.phone = Phone(page.locator(".fp-player"))
 
     def state(self, name: str) -> Any:

@@ -19,7 +19,7 @@ from widgets.showcase import DOCUMENT, field, footer, screen
 
 from chatkit.flowjson.rules.expression import ExpressionError, evaluate, holds
 from chatkit.widgets import Player
-from chatkit.widgets.packed import joined
+from chatkit.widgets.assets import joined_text
 
 EVIL = "<img src=x onerror=alert(1)>"
 SEND = footer("Send", "complete", {"x": "${form.x}"})
@@ -718,7 +718,7 @@ def test_the_page_works_expressions_out_as_flowjson_does(browser: Browser) -> No
     made = [" ".join(dice.choices(PIECES, k=dice.randint(1, 8))) for _ in range(6000)]
     cases = [*WRITTEN, *(f"`{text}`" for text in made)]
     page = browser.new_page()
-    found = page.evaluate(WORK, [joined(["player/expression.js"]), cases, SCOPE])
+    found = page.evaluate(WORK, [joined_text(["player/expression.js"]), cases, SCOPE])
     page.close()
     read = 0
     for text, both in zip(cases, found, strict=True):

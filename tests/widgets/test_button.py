@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from chatkit.widgets.button import Button
+from chatkit.widgets.controls import Button
 
 
 def click(button: Button, token: str) -> None:

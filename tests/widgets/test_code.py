@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatkit.widgets.code import Code, called, literal
+from chatkit.widgets.controls import Code, called, literal
 
 texts = st.text(st.characters())
 values = st.recursive(

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatkit.widgets.message import Message
+from chatkit.widgets.controls import Message
 
 
 def test_an_error_is_said_at_once_and_the_rest_when_there_is_time() -> None:

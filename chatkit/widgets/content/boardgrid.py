@@ -1,4 +1,4 @@
-"""BoardGrid: all templates in all languages at a glance; each cell opens its form."""
+"""Board of all templates in all languages; each cell opens its form."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from chatkit.localization import language
 from chatkit.localization.board import STATES, Board, State
 from chatkit.localization.boardshow import SIGNS, heading
 from chatkit.templates.codes import Codes, given
-from chatkit.widgets import packed
+from chatkit.widgets import assets
 from chatkit.widgets.content.contentform import ContentForm
-from chatkit.widgets.message import Message
+from chatkit.widgets.controls import Message
 
 if TYPE_CHECKING:
     from chatkit.templates import Templates
@@ -32,8 +32,8 @@ class BoardTable(anywidget.AnyWidget):
         opens: What is called with the row and the column of a cell that is opened.
     """
 
-    _esm = packed.joined(["board/board.js"])
-    _css = packed.joined(["board/board.css"])
+    _esm = assets.joined_text(["board/board.js"])
+    _css = assets.joined_text(["board/board.css"])
 
     states: traitlets.List[Any] = traitlets.List().tag(sync=True)
     #: The templates, and the languages by code, name and direction.

@@ -1,8 +1,8 @@
-"""ContentForm: a template in one language, beside the language it is translated from."""
+"""Form for a template in one language, beside the language it is translated from."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from html import escape
 from types import MappingProxyType
@@ -10,32 +10,41 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets as w
 
-from chatkit.display import cut, visible
+from chatkit.display import cut, escaped, visible
 from chatkit.errors import ChatkitError, InputError, PlanRefused, Problem, steady
 from chatkit.localization import language
 from chatkit.localization.audit import Audit, check
 from chatkit.localization.content import Entry
+from chatkit.localization.finding import Finding
+from chatkit.localization.lengths import FOOTER, NEAR, TEXT, Length, lengths
 from chatkit.templates import Button, Contents, Header
-from chatkit.widgets import packed
-from chatkit.widgets.button import Button as Act
-from chatkit.widgets.code import Code, called
-from chatkit.widgets.content import contentsource as sources
-from chatkit.widgets.content.contentinputs import Parts, Samples
-from chatkit.widgets.content.contentrow import ContentRow, found_html
-from chatkit.widgets.content.preview import Preview
-from chatkit.widgets.content.saving import Moved, Saving
-from chatkit.widgets.form.fieldset import Fieldset
-from chatkit.widgets.message import Message
-from chatkit.widgets.plan.planrows import LANDED
-from chatkit.widgets.plan.planview import PlanView
+from chatkit.widgets import assets
+from chatkit.widgets.content.inputs import Parts, Samples
+from chatkit.widgets.content.preview import Preview, bubble, bubble_html
+from chatkit.widgets.controls import Button as Act
+from chatkit.widgets.controls import Code, Message, called
+from chatkit.widgets.form.fields import Fieldset, FormField
+from chatkit.widgets.plan.planview import PlanView, Saving
+from chatkit.widgets.plan.rows import LANDED
 
 if TYPE_CHECKING:
     from chatkit.bulk.plan import Plan
 
-_STYLE = packed.joined(["form.css", "content/content.css"])
+
+_STYLE = assets.joined_text(["form.css", "content/content.css"])
 #: The fields that stand beside the source, in the order in which a customer sees them.
 _BESIDE = ("headers", "text", "variables", "footer", "buttons")
 _MOST_BUTTONS = 10
+
+
+class Moved(InputError):
+    """Somebody else has changed a record since its form was opened."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Somebody has changed it meanwhile, and nothing was written over. The form has what "
+            "is there now, and your edits: review it again to save those."
+        )
 
 
 class ContentForm(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
@@ -105,11 +114,11 @@ class ContentForm(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         origin = self._origin or {}
         if self.new:
             self._fields.fields["lang_code"].set(self.lang_code)
-            for name, value in sources.begun(origin).items():
+            for name, value in begun_translation(origin).items():
                 if value is not None:
                     self._fields.fields[name].set(value)
-        self._input("headers").hint(sources.items(origin, "headers"))
-        self._input("buttons").hint(sources.items(origin, "buttons"))
+        self._input("headers").hint(parts_of(origin, "headers"))
+        self._input("buttons").hint(parts_of(origin, "buttons"))
         self._input("variables").hint(origin.get("variables") or {})
         self._first = self.content
         for name, value in mine.items():
@@ -216,7 +225,7 @@ class ContentForm(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
                 self._more.selected_index = 0
             raise
         self._message.say("")
-        self.view = Saving(plan, self._fields.lock, self._landed)
+        self.view = Saving(plan, self._landed, self._fields.lock)
         self._below.children = [self.view]
         return self.view
 
@@ -284,12 +293,12 @@ class ContentForm(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         if self.source is not None and self._origin is not None:
             heads.insert(0, self.source)
             previews.append(Preview(self._origin))
-        head = w.HBox([w.HTML(sources.head(code)) for code in heads])
+        head = w.HBox([w.HTML(language_heading(code)) for code in heads])
         for name in ("ck-pair", "ck-heads"):
             head.add_class(name)
         rows = []
         for name, row in self._rows.items():
-            source = [] if self._origin is None else [w.HTML(sources.beside(name, self._origin))]
+            source = [] if self._origin is None else [w.HTML(source_field_html(name, self._origin))]
             pair = w.HBox([*source, row.widget])
             pair.add_class("ck-pair")
             rows.append(pair)
@@ -299,7 +308,7 @@ class ContentForm(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         left = w.VBox([head, *rows, draft, self._more, self._rest])
         left.add_class("ck-fields")
         seen = zip(reversed(heads), previews, strict=True)
-        right = w.VBox([one for code, it in seen for one in (w.HTML(sources.head(code)), it)])
+        right = w.VBox([one for code, it in seen for one in (w.HTML(language_heading(code)), it)])
         right.add_class("ck-seen")
         desk = w.HBox([left, right])
         desk.add_class("ck-desk")
@@ -346,6 +355,163 @@ class ContentForm(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         """Show the form itself, a line of text, and a page that is no widget."""
         bundle: dict[str, Any] = super()._repr_mimebundle_(**options)
         contents = [one for one in (self._origin, self.content) if one is not None]
-        parts = [self._title.value, *map(sources.page, contents)]
+        parts = [self._title.value, *map(source_page, contents)]
         parts += [self.audit._repr_html_(), f"<pre>{escape(self._code.text)}</pre>"]
         return {**bundle, "text/plain": repr(self), "text/html": "".join(parts)}
+
+
+# --- one field, with lengths and findings --------------------------------------------------
+
+_SIGNS = {"error": "✗", "warning": "!", "note": "i"}
+_MOST = 8  #: findings that are shown at one field
+_EMPTY = {"text": TEXT, "footer": FOOTER}
+
+
+class ContentRow:
+    """One field with its length as a share of the limit, and its findings.
+
+    Args:
+        field: The field.
+        lang_code: The language that is written into it.
+    """
+
+    def __init__(self, field: FormField, lang_code: str) -> None:
+        self._field = field
+        self._lengths, self._found = w.HTML(), w.HTML()
+        self.widget = w.VBox([field.widget, self._lengths, self._found])
+        self.widget.add_class("ck-edit")
+        if language.direction(lang_code) == "rtl":
+            self.widget.add_class("ck-rtl")
+
+    def show(self, entry: Entry, found: list[Finding]) -> None:
+        """Show the lengths of what is typed, and what was found in it."""
+        name = self._field.name
+        there = [one for one in lengths([entry]) if one.field.split(".")[0] == name]
+        if name in _EMPTY and not there:
+            there = [Length("", "", name, 0, 0, _EMPTY[name])]
+        self._lengths.value = "".join(map(_length_html, there))
+        self._found.value = found_html(found)
+
+
+def field_place(field: str) -> str:
+    """Name a place within a field as a person counts: label of button 2."""
+    name, *steps = field.split(".")
+    numbered = [step for step in steps if step.isdecimal()]
+    parts = [step for step in steps if not step.isdecimal()]
+    if name == "variables":
+        return f"{{{{{'.'.join(steps)}}}}}"
+    what = f"{name.removesuffix('s')} {int(numbered[0]) + 1}" if numbered else ""
+    return " ".join(filter(None, [*parts, "of" if parts and what else "", what]))
+
+
+def _length_html(one: Length) -> str:
+    share = one.share
+    kind = "over" if share > 1 else "near" if share >= NEAR else ""
+    where = field_place(one.field)
+    said = f"{one.characters:,} of {one.limit:,} characters, {share:.0%}"
+    text = f"{escaped(where)}: {said}" if where else said
+    bar = f'<i style="width: {min(share, 1):.1%}"></i>'
+    return f'<div class="ck-length {kind}"><span class="ck-share">{bar}</span>{text}</div>'
+
+
+def found_html(found: Iterable[Finding], *, places: bool = False) -> str:
+    """Write findings as a list: how grave, what, and what to do.
+
+    Args:
+        found: The findings.
+        places: Whether the field is named too: they do not stand beside it.
+    """
+    rows = []
+    shown = list(found)
+    for each in shown[:_MOST]:
+        where = each.field if places else field_place(each.field)
+        lead = f"{escaped(where)}: " if where else ""
+        grave = "refused" if each.refused and each.severity != "error" else each.severity
+        hint = f" <span>{escaped(each.hint)}</span>" if each.hint else ""
+        said = f"<em>{grave}:</em> {lead}{escaped(each.message)}.{hint}"
+        rows.append(
+            f'<li class="{each.severity}"><b aria-hidden="true">{_SIGNS[each.severity]}</b>'
+            f'<div dir="auto">{said}</div></li>'
+        )
+    if (more := len(shown) - _MOST) > 0:
+        rows.append(f"<li>… and {more:,} more</li>")
+    listed = "".join(rows)
+    return f'<ul class="ck-found tex2jax_ignore mathjax_ignore">{listed}</ul>' if rows else ""
+
+
+# --- the source language -------------------------------------------------------------------
+
+#: What a new translation takes over from its source: all but what is translated.
+_SAME = ("parameter_format", "is_catalog", "catalog_format", "connected_catalog_id")
+_SETTINGS = (
+    *_SAME,
+    *("is_catalog_connected", "is_custom_validity_period", "validity_period_seconds"),
+    *("auth_delivery_method", "auth_add_security_recommendation", "auth_add_code_expiration"),
+    *("auth_code_expiration_seconds", "auth_apps"),
+)
+
+
+def language_heading(code: str) -> str:
+    """Name a language, with its code."""
+    name = language.name(code)
+    said = f" <small>{escaped(code)}</small>" if name != code else ""
+    return f"<p><strong>{escaped(name)}</strong>{said}</p>"
+
+
+def source_page(content: Mapping[str, Any]) -> str:
+    """Draw a content under the name of its language, where no widget is live."""
+    entry = Entry(content, "", str(content["lang_code"]))
+    return language_heading(entry.lang_code) + bubble_html(bubble(entry, {}))
+
+
+def source_field_html(name: str, origin: Mapping[str, Any]) -> str:
+    """Write what the source language has in a field, to be read beside its translation."""
+    code = str(origin["lang_code"])
+    entry = Entry(origin, "", code)
+    if name == "variables":
+        lines = [f"{{{{{cut(key, 20)}}}}} {text}" for key, text in entry.variables.items()]
+    elif name in ("headers", "buttons"):
+        lines = [_brief(item) for item in parts_of(origin, name)]
+    else:
+        lines = [entry.text if name == "text" else entry.footer]
+    shown = "".join(
+        f'<div dir="auto">{"<br>".join(escaped(part) for part in line.splitlines())}</div>'
+        for line in lines
+    )
+    attributes = f'dir="{language.direction(code)}" lang="{escape(code.replace("_", "-"))}"'
+    empty = '<span class="ck-none">nothing</span>'
+    label = f'<span class="chatkit-label">{name}</span>'
+    body = f"<div {attributes}>{shown if any(lines) else empty}</div>"
+    return f'<div class="ck-source tex2jax_ignore mathjax_ignore">{label}{body}</div>'
+
+
+def _brief(item: Mapping[str, Any]) -> str:
+    kind = str(item.get("type"))
+    text = item.get("label") or item.get("text") or item.get("file_name") or item.get("link")
+    value = item.get("value")
+    return f"{text or ''} ({kind}{f': {value}' if value else ''})".strip()
+
+
+def parts_of(origin: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+    """Return the headers or buttons of a content."""
+    found = origin.get(name)
+    listed = found if isinstance(found, list) else []
+    return [item if isinstance(item, Mapping) else {} for item in listed]
+
+
+def begun_translation(origin: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a new language takes over from its source: all but the words."""
+    if not origin:
+        return {}
+    begun = {name: origin.get(name) for name in _SETTINGS}
+    begun["headers"] = [
+        _without(item, "text", "text_variable") for item in parts_of(origin, "headers")
+    ]
+    begun["buttons"] = [_without(item, "label") for item in parts_of(origin, "buttons")]
+    return {**begun, "is_draft": True}
+
+
+def _without(item: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """Leave out the words, and the keys that the service shows as null: they say nothing."""
+    left = {name: value for name, value in item.items() if name not in names}
+    return {name: value for name, value in left.items() if value is not None}

@@ -1,18 +1,17 @@
-"""Additions: what can be added at a row of the tree, where it goes, and what it is at first."""
+"""What can be added to a flow document at a row of the tree, and what it is filled with at first."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from chatkit.errors import InputError
 from chatkit.flowjson.components import COMPONENTS
 from chatkit.flowjson.pointer import at
-from chatkit.flowjson.property import Component, Shape
+from chatkit.flowjson.property import Component, Property, Shape
 from chatkit.flowjson.version import RECOMMENDED, Version
-from chatkit.widgets.editor import starter
-from chatkit.widgets.editor.branches import Branch
-from chatkit.widgets.editor.place import child
-from chatkit.widgets.editor.renaming import names_in, unused
+from chatkit.widgets.editor.edits import child, names_in, unused
+from chatkit.widgets.editor.tree import Branch
 
 SCREEN = "Screen"
 ELSE, CASE = "Else", "Case"
@@ -71,24 +70,24 @@ def added(
         screens = document.get("screens")
         place = row.pointer.split("/")
         count = len(screens) if isinstance(screens, list) else 0
-        return "/screens", int(place[2]) + 1 if len(place) > 2 else count, starter.screen(taken)
+        return "/screens", int(place[2]) + 1 if len(place) > 2 else count, new_screen(taken)
     if what == ELSE:
-        return child(row.pointer, "else"), None, [starter.component("TextBody")]
+        return child(row.pointer, "else"), None, [new_component("TextBody")]
     if what == CASE:
         cases = at(document, row.pointer).get("cases")
         name = unused("value", set(cases if isinstance(cases, dict) else ()))
-        return child(child(row.pointer, "cases"), name), None, [starter.component("TextBody")]
+        return child(child(row.pointer, "cases"), name), None, [new_component("TextBody")]
     if what not in COMPONENTS:
         shape = row.shape if row.kind == "item" else _items(row)
         around, _, index = row.pointer.rpartition("/")
         if row.kind == "item" and shape:
-            return around, int(index) + 1, starter.item(shape, taken, version)
+            return around, int(index) + 1, new_item(shape, taken, version)
         items = _list(document, row.into)
-        return row.into, len(items), starter.item(shape or Shape("", "", ()), taken, version)
+        return row.into, len(items), new_item(shape or Shape("", "", ()), taken, version)
     fields = _fields(document, row)
     others = (one for one in rows if one.kind == "screen" and one.pointer != row.pointer)
     target = next((one.name for one in others), "")
-    made = starter.component(what, taken, version, field=fields, target=target)
+    made = new_component(what, taken, version, field=fields, target=target)
     if row.kind in ("screen", "slot") or row.name == "Form":
         items = _list(document, row.into)
         foot = bool(items) and isinstance(items[-1], dict) and items[-1].get("type") == "Footer"
@@ -145,3 +144,141 @@ def _fields(document: Any, row: Branch) -> str:
         elif isinstance(one, list):
             waiting += one
     return ""
+
+
+# --- new components, screens and options, which the lint accepts ---------------------------
+
+#: A picture of one pixel, which stands where the real one will.
+PIXEL = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkqPnfDwAD9QHcHx0Q2wAAAABJRU5E"
+    "rkJggg=="
+)
+_WORDS = {
+    "TextHeading": "A heading",
+    "TextSubheading": "A smaller heading",
+    "TextBody": "Some text.",
+    "TextCaption": "Small print.",
+    "RichText": "# A title\n\nSome text.",
+    "EmbeddedLink": "Read more",
+    "TextInput": "Your answer",
+    "TextArea": "Tell us more",
+    "OptIn": "I agree",
+    "Footer": "Continue",
+}
+
+
+def new_component(
+    kind: str,
+    taken: Iterable[str] = (),
+    version: Version = RECOMMENDED,
+    *,
+    field: str = "",
+    target: str = "",
+) -> dict[str, Any]:
+    """Make a component with what it must have.
+
+    Args:
+        kind: Its type.
+        taken: Names that it may not have.
+        version: By whose rules.
+        field: A reference for an If or a Switch to ask, like `${form.name}`.
+        target: The screen to which it leads, if it leads to one.
+    """
+    shape = COMPONENTS[kind]
+    made: dict[str, Any] = {"type": kind}
+    for prop in shape.properties:
+        if prop.name == "type" or not prop.needed(version):
+            continue
+        if prop.name == "name":
+            made["name"] = unused(_snake(kind), set(taken))
+        else:
+            made[prop.name] = _first(shape, prop, version, field or "${data.name}", target)
+    if kind == "NavigationList":
+        made["on-click-action"] = new_action("navigate", _to(target))
+    return made
+
+
+def new_item(
+    shape: Shape, taken: Iterable[str] = (), version: Version = RECOMMENDED
+) -> dict[str, Any]:
+    """Make an option, a target or a picture with what it must have."""
+    known, made = set(taken), dict[str, Any]()
+    for prop in shape.properties:
+        if prop.needed(version):
+            made[prop.name] = (
+                unused(shape.name.replace(" ", "_"), known)
+                if prop.name == "id"
+                else _first(shape, prop, version)
+            )
+    return made
+
+
+def new_screen(taken: Iterable[str] = ()) -> dict[str, Any]:
+    """Make a screen that ends the flow."""
+    foot = {"type": "Footer", "label": "Done", "on-click-action": new_action("complete")}
+    return {
+        "id": unused("SCREEN", set(taken), letters=True),
+        "title": "New screen",
+        "terminal": True,
+        "success": True,
+        "layout": {"type": "SingleColumnLayout", "children": [foot]},
+    }
+
+
+def new_flow() -> dict[str, Any]:
+    """Make a flow to begin with: one screen that says a word and ends."""
+    first = new_screen() | {"id": "WELCOME", "title": "Welcome"}
+    first["layout"]["children"].insert(0, new_component("TextHeading"))
+    return {"version": str(RECOMMENDED), "screens": [first]}
+
+
+def new_action(name: str, before: object = None) -> dict[str, Any]:
+    """Make an action of this name; of the one before it keep what both have."""
+    kept = before if isinstance(before, dict) else {}
+    made: dict[str, Any] = {"name": name}
+    if name == "navigate":
+        made["next"] = kept.get("next", _to("")["next"])
+    if name == "open_url":
+        return made | {"url": kept.get("url", "https://example.com")}
+    return made | {"payload": kept.get("payload", {})}
+
+
+def _to(screen: str) -> dict[str, Any]:
+    return {"next": {"type": "screen", "name": screen}}
+
+
+def _first(
+    shape: Shape, prop: Property, version: Version, field: str = "", target: str = ""
+) -> Any:
+    """Choose what a property holds at first."""
+    match prop.kind:
+        case "items" if prop.item is not None:
+            most = 2 if shape.name == "ChipsSelector" else prop.least or 1
+            made: list[dict[str, Any]] = []
+            for number in range(1, most + 1):
+                made.append(new_item(prop.item, [one.get("id", "") for one in made], version))
+                if "title" in made[-1]:
+                    made[-1]["title"] = f"Option {number}"
+            return made
+        case "object" if prop.item is not None:
+            return new_item(prop.item, (), version)
+        case "action":
+            name = "complete" if shape.name == "Footer" else prop.allowed_actions(version)[-1]
+            return new_action(name, _to(target))
+        case "components":
+            return [new_component("TextBody")] if prop.name == "then" else []
+        case "cases":
+            return {"yes": [new_component("TextBody")]}
+        case "condition":
+            return f"{field} != ''"
+        case "reference":
+            return field
+        case "base64":
+            return PIXEL
+        case _:
+            return _WORDS.get(shape.name, "Choose" if shape.name in COMPONENTS else "New")
+
+
+def _snake(kind: str) -> str:
+    """Write TextInput as text_input."""
+    return "".join(f"_{c.lower()}" if c.isupper() else c for c in kind).strip("_")

@@ -1,43 +1,177 @@
-"""Editor: a flow document to be edited: its tree, its forms, its source, and a phone beside."""
+"""Editor of a flow document: its tree, its forms, its source, and a phone beside."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import ipywidgets as w
 
 from chatkit.display import cut, escaped, many
-from chatkit.errors import ChatkitError, InputError, steady
+from chatkit.errors import ChatkitError, InputError, Problem, steady
 from chatkit.flowjson.build.flow import to_code
-from chatkit.widgets import packed
-from chatkit.widgets.button import Button
-from chatkit.widgets.code import Code
-from chatkit.widgets.editor import starter
-from chatkit.widgets.editor.additions import offers
-from chatkit.widgets.editor.branches import owner
-from chatkit.widgets.editor.draft import Draft
-from chatkit.widgets.editor.editing import Editing
-from chatkit.widgets.editor.findinglist import FindingList
-from chatkit.widgets.editor.flowsave import FlowSave, Saving
-from chatkit.widgets.editor.formedits import FormEdits
+from chatkit.flowjson.finding import Findings
+from chatkit.widgets import assets
+from chatkit.widgets.controls import Button, Code, Message
+from chatkit.widgets.editor.additions import added, new_action, new_flow, offers
 from chatkit.widgets.editor.inspector import Inspector
-from chatkit.widgets.editor.sourceview import SourceView
-from chatkit.widgets.editor.tree import Tree
-from chatkit.widgets.message import Message
-from chatkit.widgets.plan.planview import PlanView
-from chatkit.widgets.player import screens
-from chatkit.widgets.player.player import Player
+from chatkit.widgets.editor.source import FindingList, SourceView
+from chatkit.widgets.editor.state import DocumentState
+from chatkit.widgets.editor.tree import Branch, Tree, branches, owner
+from chatkit.widgets.plan.planview import PlanView, Saving
+from chatkit.widgets.plan.rows import LANDED
+from chatkit.widgets.player import Player, screens, screens_html
 
 if TYPE_CHECKING:
-    import pandas as pd
-
+    from chatkit.bulk.draft import Existing
     from chatkit.bulk.plan import Plan
     from chatkit.endpoints import Key
     from chatkit.flows import Flows
 
-_STYLE = packed.joined(["form.css", "editor/editor.css"])
+
+_STYLE = assets.joined_text(["form.css", "editor/editor.css"])
 _FORM, _SOURCE, _PYTHON = range(3)
+
+
+class Editing:
+    """A document that is edited, and one place of it that is selected.
+
+    Args:
+        draft: The document.
+    """
+
+    def __init__(self, draft: DocumentState) -> None:
+        self.draft = draft
+        self._selected, self._rows = "/screens/0", list[Branch]()
+        self._read()
+
+    @property
+    def document(self) -> Any:
+        """The flow document as it is now; while its source is no JSON, as it was before."""
+        return self.draft.value
+
+    @property
+    def selected(self) -> str:
+        """The pointer of what is selected."""
+        return self._selected
+
+    def lint(self) -> Findings:
+        """Return what the platform would say of it, with lines of the source."""
+        return self.draft.findings
+
+    def select(self, pointer: str) -> None:
+        """Select what stands at a place, or what is around it."""
+        self._selected = owner(pointer, self._pointers())
+        self.draft.settle()
+        self._refresh()
+
+    def set(self, pointer: str, value: Any) -> None:
+        """Set what stands at a place, like `editor.set("/screens/0/title", "Hello")`."""
+        self.draft.set(pointer, value)
+        self._refresh()
+
+    def unset(self, pointer: str) -> None:
+        """Take a property away, or an item out of its list.
+
+        Raises:
+            InputError: Nothing stands there.
+        """
+        self.draft.unset(pointer)
+        self._refresh()
+
+    def insert(self, pointer: str, index: int, value: Any) -> None:
+        """Put an item into the list at a place, and select it.
+
+        Raises:
+            InputError: What stands there is no list.
+        """
+        self._selected = self.draft.insert(pointer, index, value)
+        self._refresh()
+
+    def add(self, what: str) -> None:
+        """Add something at what is selected: a component by its type, "Screen", "Option" ….
+
+        Raises:
+            InputError: It cannot stand there.
+        """
+        row = self._branch()
+        pointer, index, value = added(self.document, row, self._rows, what)
+        if index is None:
+            self.draft.set(pointer, value)
+            self._selected = pointer
+        else:
+            self._selected = self.draft.insert(pointer, index, value)
+        self._refresh()
+
+    def move(self, pointer: str, by: int) -> None:
+        """Move a screen, component or option within its list, and select it.
+
+        Raises:
+            InputError: Nothing stands there.
+        """
+        self._selected = self.draft.move(pointer, by)
+        self._refresh()
+
+    def duplicate(self, pointer: str) -> None:
+        """Put a copy after a screen, component or option, and select it.
+
+        Raises:
+            InputError: Nothing stands there.
+        """
+        self._selected = self.draft.duplicate(pointer)
+        self._refresh()
+
+    def remove(self, pointer: str) -> None:
+        """Take out a screen, component or option, and select what is beside it.
+
+        Raises:
+            InputError: Nothing stands there.
+        """
+        place = [row.pointer for row in self._rows].index(owner(pointer, self._pointers()))
+        self.draft.unset(pointer)
+        self._read()
+        there = self._pointers()
+        self._selected = pointer if pointer in there else self._rows[max(place - 1, 0)].pointer
+        self._refresh()
+
+    def rename(self, pointer: str, name: str) -> None:
+        """Give a screen, an input or a case another name, wherever the document names it.
+
+        Raises:
+            InputError: Nothing stands there, or the name is taken.
+        """
+        self._selected = self.draft.rename(pointer, name)
+        self._refresh()
+
+    def undo(self) -> None:
+        """Take the last edit back."""
+        self.draft.undo()
+        self._refresh()
+
+    def redo(self) -> None:
+        """Do again what was taken back."""
+        self.draft.redo()
+        self._refresh()
+
+    # --- helpers --------------------------------------------------------------------
+
+    def _refresh(self) -> None:
+        """Show the document as it is now."""
+        self._read()
+
+    def _read(self, typed_at: str = "") -> None:
+        """Read the rows anew. What was selected stays so, or else what somebody types at."""
+        found = self.draft.findings
+        self._rows = branches(self.document, () if self.draft.broken else tuple(found))
+        there = self._pointers()
+        gone = typed_at and self._selected not in there
+        self._selected = owner(typed_at if gone else self._selected, there)
+
+    def _pointers(self) -> dict[str, Branch]:
+        return {row.pointer: row for row in self._rows}
+
+    def _branch(self) -> Branch:
+        return self._pointers()[self._selected]
 
 
 class Editor(Editing, w.VBox):  # type: ignore[misc]  # ipywidgets has no types
@@ -63,10 +197,10 @@ class Editor(Editing, w.VBox):  # type: ignore[misc]  # ipywidgets has no types
             raise InputError("The flow of an account needs its room: Editor(room=client.flows, …)")
         self._save = None if room is None else FlowSave(room, flow)
         if document is None:
-            document = self._save.document if self._save and flow is not None else starter.flow()
+            document = self._save.document if self._save and flow is not None else new_flow()
         if document is None:
             raise InputError(f"The service does not show the document of flow {flow}: name one.")
-        Editing.__init__(self, Draft(document))
+        Editing.__init__(self, DocumentState(document))
         self._played: Any = None  #: the value that the phone shows
         self._view: PlanView | None = None
         self._build()
@@ -124,7 +258,7 @@ class Editor(Editing, w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         bundle: dict[str, Any] = super()._repr_mimebundle_(**options)
         about = f"<p>{escaped(repr(self))}</p>"
         found = self.draft.findings
-        html = about + screens.html(self.document) + (found._repr_html_() if found else "")
+        html = about + screens_html(self.document) + (found._repr_html_() if found else "")
         return {**bundle, "text/plain": repr(self), "text/html": html}
 
     # --- what it holds --------------------------------------------------------------
@@ -204,8 +338,9 @@ class Editor(Editing, w.VBox):  # type: ignore[misc]  # ipywidgets has no types
     def _plan_clicked(self) -> None:
         self.plan(broken=self._broken.value)
 
-    def _landed(self, result: pd.DataFrame) -> None:
-        if self._save is not None and self._save.landed(result):
+    def _landed(self, view: PlanView) -> None:
+        save, result = self._save, view.result
+        if save is not None and result is not None and save.landed(result):
             self._refresh()
 
     # --- what is shown ------------------------------------------------------------------
@@ -232,7 +367,7 @@ class Editor(Editing, w.VBox):  # type: ignore[misc]  # ipywidgets has no types
             whole = isinstance(draft.value, dict)  # a text alone could name a file
             self._preview.document = draft.value if whole else draft.text.encode("utf-8", "replace")
             self._played = draft.value
-        ids = [one["id"] for one in screens.screens(draft.value) if isinstance(one.get("id"), str)]
+        ids = [one["id"] for one in screens(draft.value) if isinstance(one.get("id"), str)]
         here = offers(draft.value, branch)
         self._tree.show(self._rows, branch, self._screen(), here, draft.broken)
         if not typed:
@@ -273,3 +408,121 @@ def _built(document: Any) -> str:
         return to_code(document) if isinstance(document, dict) else "# This is no flow."
     except ChatkitError as error:
         return f"# {error}"
+
+
+class Refresh(Protocol):
+    """Shows the document as it is now."""
+
+    def __call__(self, *, typed: bool = False, focus: str = "") -> None:
+        """Show it; `typed`: the form holds it already; `focus`: where somebody types."""
+
+
+class FormEdits:
+    """Takes what is typed into a draft. The form stays as it is, unless it has other fields now.
+
+    Args:
+        draft: The document.
+        refresh: What shows it after each edit.
+    """
+
+    def __init__(self, draft: DocumentState, refresh: Refresh) -> None:
+        self._draft, self._refresh = draft, refresh
+
+    def set(self, pointer: str, value: Any) -> None:
+        """Set what stands at a place."""
+        self._draft.set(pointer, value)
+        self._shown(pointer)
+
+    def unset(self, pointer: str) -> None:
+        """Take out what stands at a place, if anything does."""
+        if self._there(pointer):
+            self._draft.unset(pointer)
+            self._shown(pointer)
+
+    def rename(self, pointer: str, name: str) -> None:
+        """Give a screen, an input or a case another name, wherever the document names it."""
+        place = self._draft.rename(pointer, name)
+        moved = place != pointer  # a case is found by its name
+        self._refresh(typed=not moved, focus=place if moved else "")
+
+    def act(self, pointer: str, name: str) -> None:
+        """Put an action of this name at a place; it keeps what the one before had too."""
+        before = self._draft.find(pointer) if self._there(pointer) else None
+        self._draft.set(pointer, new_action(name, before))
+        self._refresh(focus=pointer)
+
+    def _shown(self, pointer: str) -> None:
+        """Show the edit: with another mode or version, or without an action, fields come and go."""
+        again = pointer == "/version" or pointer.endswith(("/mode", "-action"))
+        self._refresh(typed=not again, focus=pointer if again else "")
+
+    def _there(self, pointer: str) -> bool:
+        try:
+            self._draft.find(pointer)
+        except LookupError:
+            return False
+        return True
+
+
+class FlowSave:
+    """The flow of an account that an editor works on, or will make.
+
+    What the flow was when it was opened is kept: if somebody changes it meanwhile, the plan
+    says so and writes over nothing.
+
+    Args:
+        room: The flows of a client.
+        flow: The id of a flow; without it the first plan makes one.
+
+    Raises:
+        NotFound: There is none with that id.
+    """
+
+    def __init__(self, room: Flows, flow: Key | None = None) -> None:
+        self.room = room
+        self.flow = flow
+        self.document: Any = None
+        self.name = ""
+        if flow is not None:
+            self._open(flow)
+
+    def plan(self, document: Any, name: str = "", *, broken: bool = False) -> Plan:
+        """Plan to update the flow, or to make one of this name. Nothing is sent before `apply()`.
+
+        Raises:
+            InputError: A new flow has no name, or the document is no object.
+        """
+        if not isinstance(document, dict):
+            raise InputError("A flow document is an object, with version and screens.")
+        existing: Existing = "update"
+        if self.flow is None:
+            if not name.strip():
+                problem = Problem("name", "", "give one; it cannot be changed")
+                raise InputError("A new flow needs a name:", [problem])
+            existing = "refuse"  # another flow of that name is not what was opened
+            frame = type(self.room.frame())(
+                {"name": [name], "template_name": ["default"], "flow_json": [document]}
+            )
+        else:
+            frame = self.room.snapshots.keep(
+                self._opened.copy(), whole=False, nested=("flow_json",)
+            )
+            frame["flow_json"] = type(frame["name"])([document], index=frame.index, dtype=object)
+        return self.room.plan(frame, existing=existing, broken=broken)
+
+    def landed(self, result: Any) -> bool:
+        """Read the flow again once a plan was applied; tell whether it was."""
+        if not len(result) or not result["state"].isin(LANDED).all():
+            return False
+        self._open(int(result["key"].iloc[0]))
+        return True
+
+    def _open(self, flow: Key) -> None:
+        record = self.room.get(flow)
+        self._opened = self.room.full([flow])
+        self.flow, self.name, self.document = flow, record.name or "", record.flow_json
+        if "flow_json" not in self._opened:  # this service does not show documents
+            self._opened["flow_json"] = None
+
+    def __repr__(self) -> str:
+        return "<new flow>" if self.flow is None else f"<flow {self.flow}: {self.name}>"

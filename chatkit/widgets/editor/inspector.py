@@ -1,4 +1,4 @@
-"""Inspector: the form of whatever is selected in a flow, made of the table of components."""
+"""Form of whatever is selected in a flow, made of the table of components."""
 
 from __future__ import annotations
 
@@ -15,11 +15,17 @@ from chatkit.flowjson.components import ACTIONS
 from chatkit.flowjson.pointer import at, steps
 from chatkit.flowjson.property import Component, Property, Shape
 from chatkit.flowjson.version import RECOMMENDED, Version
-from chatkit.widgets.editor.branches import Branch
-from chatkit.widgets.editor.place import child
-from chatkit.widgets.editor.propertyinput import ABSENT, Pick, Words, forget, input_for
-from chatkit.widgets.editor.propertyline import PropertyLine
-from chatkit.widgets.message import Message
+from chatkit.widgets.controls import Message
+from chatkit.widgets.editor.edits import child
+from chatkit.widgets.editor.property_input import (
+    ABSENT,
+    ChoiceOrReference,
+    PropertyField,
+    TextProperty,
+    forget,
+    input_for,
+)
+from chatkit.widgets.editor.tree import Branch
 
 #: Kinds that the tree shows.
 _TREE = ("components", "cases")
@@ -55,7 +61,7 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
 
     def __init__(self, edits: Edits) -> None:
         self._edits = edits
-        self._lines: dict[str, PropertyLine] = {}
+        self._lines: dict[str, PropertyField] = {}
         self._folded: set[str] = set()
         self._branch = Branch("", 0, "flow", "", "")
         self._more: Any = None  #: what is folded away, if anything is
@@ -70,7 +76,7 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         return f"<inspector: {', '.join(self.fields)}>"
 
     @property
-    def fields(self) -> dict[str, PropertyLine]:
+    def fields(self) -> dict[str, PropertyField]:
         """The fields by the pointers of their properties."""
         return self._lines
 
@@ -158,7 +164,7 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         if prop.kind == "object" and prop.item and prop.name != "next" and nested:
             return self._group(prop, prop.item, place, value)
         made = input_for(prop, self._version, value, self._screens)
-        line = PropertyLine(prop, self._version, made)
+        line = PropertyField(prop, self._version, made)
         branch = self._branch
         named = prop.name in ("id", "name") and pointer == branch.pointer and branch.shape
         rename = bool(named) and branch.kind in ("screen", "component")
@@ -184,10 +190,10 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         if isinstance(name, str):
             allowed.setdefault(name, name)
         choice = Property("action", "choice", prop.about, required=prop.required, binding=False)
-        pick = Pick(choice, allowed)
+        pick = ChoiceOrReference(choice, allowed)
         if isinstance(name, str):
             pick.show(name)
-        line = PropertyLine(choice, self._version, pick)
+        line = PropertyField(choice, self._version, pick)
         pick.watch(lambda: self._acts(place, pick))
         self._lines[place] = line
         shape = ACTIONS.get(name) if isinstance(name, str) else None
@@ -205,17 +211,17 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         """Make the field of a case: the value for which it stands."""
         name = steps(branch.pointer)[-1]
         prop = Property("id", "name", "It is shown when the value of the Switch is this.")
-        made = Words(prop, self._version, name)
+        made = TextProperty(prop, self._version, name)
         made.show(name)
         made.widget.description = "case"
-        line = PropertyLine(prop, self._version, made)
+        line = PropertyField(prop, self._version, made)
         made.watch(lambda: self._typed(child(branch.pointer, "id"), line, rename=True))
         self._lines[branch.pointer] = line
         return line.widget
 
     # --- what is typed ------------------------------------------------------------------
 
-    def _typed(self, place: str, line: PropertyLine, *, rename: bool = False) -> None:
+    def _typed(self, place: str, line: PropertyField, *, rename: bool = False) -> None:
         """Take what was typed into the document; what is no value is only told."""
         try:
             value = line.input.read()
@@ -233,7 +239,7 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         except ChatkitError as error:
             line.wrong(str(error))
 
-    def _acts(self, place: str, pick: Pick) -> None:
+    def _acts(self, place: str, pick: ChoiceOrReference) -> None:
         value = pick.read()
         try:
             self._edits.unset(place) if value is ABSENT else self._edits.act(place, value)

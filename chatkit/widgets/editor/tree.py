@@ -1,17 +1,22 @@
-"""Tree: the screens of a flow and all that stands in them, walked with mouse or keyboard."""
+"""Tree of a flow: its rows, walked, moved and added to with mouse or keyboard."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import anywidget
 import traitlets
 
+from chatkit.display import cut, many
 from chatkit.errors import ChatkitError
-from chatkit.widgets import packed
-from chatkit.widgets.editor.branches import Branch
+from chatkit.finding import Finding
+from chatkit.flowjson.components import COMPONENTS, DOCUMENT, SCREEN
+from chatkit.flowjson.property import Shape
+from chatkit.widgets import assets
+from chatkit.widgets.editor.edits import child
 
 
 class Tree(anywidget.AnyWidget):
@@ -21,8 +26,8 @@ class Tree(anywidget.AnyWidget):
         act: What a wish of the page calls: `act("move", by=1)`, `act("add", type="TextBody")`.
     """
 
-    _esm = packed.module(["editor/tree.js"])
-    _css = packed.joined(["editor/tree.css"])
+    _esm = assets.packed_module(["editor/tree.js"])
+    _css = assets.joined_text(["editor/tree.css"])
 
     rows: traitlets.List[Any] = traitlets.List().tag(sync=True)
     #: What can be added at the selected row: groups of names, with a help for each.
@@ -71,3 +76,169 @@ class Tree(anywidget.AnyWidget):
             self._act(what, *arguments)
         except ChatkitError:
             logging.getLogger(__name__).info("the tree could not %s", what, exc_info=True)
+
+
+# --- a flow document of any shape as rows --------------------------------------------------
+
+_MOST = 3000  #: rows that are shown
+_DEEPEST = 40  #: levels that are shown
+_LONG = 60
+
+Kind = Literal["flow", "screen", "component", "slot", "item", "odd"]
+
+
+@dataclass
+class Branch:
+    """One row: a place of the document that can be looked at and edited."""
+
+    pointer: str
+    level: int
+    kind: Kind
+    name: str  # what it is: a type, an id
+    text: str  # what it says
+    shape: Shape | None = None  # its keys, when they are known
+    into: str = ""  # the list to which a child is added; empty if there is none
+    in_form: bool = False
+    wrong: str = ""  # the worst finding at it: error or warning
+    below: str = ""  # the worst finding below it
+
+    @property
+    def movable(self) -> bool:
+        """Whether it can be moved, copied and removed: it is an item of a list."""
+        return self.kind in ("screen", "component", "item", "odd") and self.pointer != ""
+
+    def row(self) -> dict[str, Any]:
+        """Return what the page is told."""
+        return {
+            "pointer": self.pointer,
+            "level": self.level,
+            "kind": self.kind,
+            "name": self.name,
+            "text": self.text,
+            "wrong": self.wrong,
+            "below": self.below,
+        }
+
+
+def branches(document: Any, findings: tuple[Finding, ...] = ()) -> list[Branch]:
+    """List the rows of a document from top to bottom, with the worst finding of each."""
+    found: list[Branch] = []
+    for branch in _flow(document):
+        if len(found) == _MOST:
+            break
+        found.append(branch)
+    _mark(found, findings)
+    return found
+
+
+def owner(pointer: str, known: Mapping[str, Any]) -> str:
+    """Tell to which of the known places a place belongs: to itself, or the nearest around it."""
+    while pointer and pointer not in known:
+        pointer = pointer.rpartition("/")[0]
+    return pointer
+
+
+def _mark(rows: list[Branch], findings: tuple[Finding, ...]) -> None:
+    by_pointer = {row.pointer: row for row in rows}
+    for each in sorted(findings, key=lambda one: one.severity):  # error before warning
+        if each.severity == "note":
+            continue
+        place = owner(each.pointer, by_pointer)
+        row = by_pointer[place]
+        row.wrong = row.wrong or each.severity
+        while place:
+            place = owner(place.rpartition("/")[0], by_pointer)
+            row = by_pointer[place]
+            row.below = row.below or each.severity
+
+
+def _flow(document: Any) -> Iterator[Branch]:
+    if not isinstance(document, dict):
+        yield Branch("", 0, "odd", "Flow", f"no object, but {_odd(document)}")
+        return
+    version = document.get("version")
+    said = f"version {cut(version, 12)}" if isinstance(version, str) else "without a version"
+    yield Branch("", 0, "flow", "Flow", said, DOCUMENT, "/screens")
+    screens = document.get("screens")
+    for n, screen in enumerate(screens if isinstance(screens, list) else ()):
+        pointer = f"/screens/{n}"
+        if not isinstance(screen, dict):
+            yield Branch(pointer, 1, "odd", "?", _odd(screen))
+            continue
+        layout, inside = screen.get("layout"), f"{pointer}/layout/children"
+        yield Branch(
+            *(pointer, 1, "screen", _word(screen.get("id"), "?"), _word(screen.get("title"))),
+            *(SCREEN, inside),
+        )
+        children = layout.get("children") if isinstance(layout, dict) else None
+        yield from _components(inside, 2, children)
+
+
+def _components(pointer: str, level: int, values: Any, in_form: bool = False) -> Iterator[Branch]:
+    for n, value in enumerate(values if isinstance(values, list) else ()):
+        place = f"{pointer}/{n}"
+        if not isinstance(value, dict):
+            yield Branch(place, level, "odd", "?", _odd(value))
+            continue
+        kind = value.get("type")
+        shape = COMPONENTS.get(kind) if isinstance(kind, str) else None
+        into = f"{place}/children" if kind == "Form" else _into(shape, place)
+        name = _word(kind, "?")
+        yield Branch(place, level, "component", name, _says(value), shape, into, in_form)
+        if level < _DEEPEST:
+            yield from _inside(place, level + 1, value, shape, in_form or kind == "Form")
+
+
+def _inside(
+    pointer: str, level: int, value: dict[str, Any], shape: Shape | None, in_form: bool
+) -> Iterator[Branch]:
+    """List what stands in a component: components, branches, options."""
+    for key, inner in value.items():
+        place = child(pointer, key)
+        if key == "children":
+            yield from _components(place, level, inner, in_form)
+        elif key in ("then", "else") and isinstance(inner, list):
+            yield Branch(place, level, "slot", key, many(len(inner), "component"), None, place)
+            yield from _components(place, level + 1, inner, in_form)
+        elif key == "cases" and isinstance(inner, dict):
+            for case, some in inner.items():
+                slot = child(place, case)
+                count = many(len(some), "component") if isinstance(some, list) else _odd(some)
+                yield Branch(slot, level, "slot", _word(case, '""'), count, None, slot)
+                yield from _components(slot, level + 1, some, in_form)
+        elif shape and (prop := shape.property(key)) and prop.kind == "items" and prop.item:
+            for n, one in enumerate(inner if isinstance(inner, list) else ()):
+                name = _word(one.get("id"), "?") if isinstance(one, dict) else "?"
+                says = _says(one) if isinstance(one, dict) else _odd(one)
+                known = prop.item if isinstance(one, dict) else None
+                yield Branch(f"{place}/{n}", level, "item", name, says, known)
+
+
+def _into(shape: Shape | None, pointer: str) -> str:
+    """Name the list of options of a component."""
+    for prop in shape.properties if shape else ():
+        if prop.kind == "items" and prop.item:
+            return f"{pointer}/{prop.name}"
+    return ""
+
+
+def _says(value: dict[str, Any]) -> str:
+    """Say in few words what a component shows."""
+    content = value.get("main-content")
+    if isinstance(content, dict):
+        value = content | value
+    for key in ("text", "label", "title", "condition", "value", "name", "alt-text"):
+        said = value.get(key)
+        if isinstance(said, list) and said:
+            said = said[0]
+        if isinstance(said, str) and said.strip():
+            return cut(said, _LONG)
+    return ""
+
+
+def _word(value: Any, missing: str = "") -> str:
+    return cut(value, _LONG) if isinstance(value, str) and value else missing
+
+
+def _odd(value: Any) -> str:
+    return f"a stray {type(value).__name__}" if value is not None else "null"

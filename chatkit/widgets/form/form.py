@@ -1,4 +1,4 @@
-"""Form: create or edit one record of any room, and see the Python that does the same."""
+"""Form to create or edit one record of any resource, with the Python that does the same."""
 
 from __future__ import annotations
 
@@ -28,14 +28,12 @@ from chatkit.errors import (
 from chatkit.record import Record
 from chatkit.resource import Resource
 from chatkit.secret import Secret
-from chatkit.widgets import packed
-from chatkit.widgets.button import Button
-from chatkit.widgets.code import Code, called
-from chatkit.widgets.form.doubt import Doubt
-from chatkit.widgets.form.fieldset import Fieldset
-from chatkit.widgets.message import Message
+from chatkit.widgets import assets
+from chatkit.widgets.controls import Button, Code, Message, called
+from chatkit.widgets.form.fields import Fieldset
+from chatkit.widgets.form.unknown_outcome import UnknownOutcome
 
-_STYLE = packed.joined(["form.css"])
+_STYLE = assets.joined_text(["form.css"])
 
 
 class Form(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
@@ -57,7 +55,7 @@ class Form(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         self.key = key
         self.record: Record | None = None if key is None else room.get(key)
         self._lock = RLock()
-        self._doubt: Doubt | None = None
+        self._doubt: UnknownOutcome | None = None
         self._ran = ""  #: the line that was last sent, until something else is edited
         self._fields = Fieldset(room, self._known())
         self._fields.watch(self._changed)
@@ -189,7 +187,7 @@ class Form(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
                 record = self.room.create(**values)
         except InDoubt as error:
             if error.call.writes:
-                self._doubt = Doubt(self.room, key, body, taken, error)
+                self._doubt = UnknownOutcome(self.room, key, body, taken, error)
                 self._fields.lock(True)
             raise
         return self._done(record, body, line)
@@ -205,7 +203,7 @@ class Form(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
             said = [Problem(n, "", reason.format(shortly(now[n]))) for n in moved]
             raise InputError(f"This {self.room.noun} has moved:", said)
 
-    def _looked(self, doubt: Doubt) -> Record | None:
+    def _looked(self, doubt: UnknownOutcome) -> Record | None:
         """Look what came of a lost answer; if nothing did, it may be sent again."""
         settled = True
         try:

@@ -1,7 +1,8 @@
-"""Grid: a frame as a table that is edited in the notebook, and what became of it."""
+"""Grid: a frame as a table that is edited in the notebook."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,16 +14,17 @@ from chatkit.display import many
 from chatkit.display import values as shown
 from chatkit.errors import InputError, Problem, steady
 from chatkit.resource import Resource
-from chatkit.widgets.grid import block, face
+from chatkit.widgets.assets import joined_text
+from chatkit.widgets.grid import cell_renderer
 from chatkit.widgets.grid.sheet import Sheet
 from chatkit.widgets.grid.view import View
-from chatkit.widgets.packed import joined
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from chatkit.bulk.draft import Existing
     from chatkit.bulk.plan import Plan
+
 
 _PAGE = 100  #: rows that are sent at once
 
@@ -42,8 +44,8 @@ class Grid(anywidget.AnyWidget):
         InputError: The frame cannot be shown as a table.
     """
 
-    _esm = joined(["grid.js"])
-    _css = joined(["grid.css"])
+    _esm = joined_text(["grid.js"])
+    _css = joined_text(["grid.css"])
 
     columns: traitlets.List[Any] = traitlets.List().tag(sync=True)
     state: traitlets.Dict[str, Any] = traitlets.Dict().tag(sync=True)
@@ -60,7 +62,7 @@ class Grid(anywidget.AnyWidget):
         self._shows = 0  #: how often the rows were found anew: answers to old questions are late
         self._told = self._view.rows  #: the rows that the page knows of
         super().__init__(
-            columns=face.columns(self._sheet),
+            columns=cell_renderer.columns(self._sheet),
             state=self._state(),
             height=height,
             noun=room.noun,
@@ -152,7 +154,7 @@ class Grid(anywidget.AnyWidget):
         places = (self._view.rows == self._sheet.row(row)).nonzero()[0]
         if not len(places):
             raise InputError(f"Row {row!r} is not shown now: grid.filter('') shows all rows.")
-        self._paste(int(places[0]), self._names.index(column), block.read(text))
+        self._paste(int(places[0]), self._names.index(column), parse_clipboard(text))
 
     def add(self) -> Any:
         """Add an empty row at the end, and return its label."""
@@ -255,7 +257,7 @@ class Grid(anywidget.AnyWidget):
             "shows": self._shows,
             "rows": len(view.rows),
             "of": self._sheet.size + len(self._sheet.rows()),
-            "said": face.said(self._sheet),
+            "said": cell_renderer.said(self._sheet),
             "undo": undo > 0,
             "redo": redo > 0,
             "text": view.text,
@@ -279,7 +281,7 @@ class Grid(anywidget.AnyWidget):
         known = len(self._told) == len(self._view.rows) and (self._told == self._view.rows).all()
         if not known or len(rows) > _PAGE:
             return self._changed()
-        self.send({"rows": face.rows(self._sheet, sorted(rows))})
+        self.send({"rows": cell_renderer.rows(self._sheet, sorted(rows))})
         self.state = self._state()
 
     def _heard(self, _: Any, message: Mapping[str, Any], __: Any) -> None:
@@ -288,7 +290,13 @@ class Grid(anywidget.AnyWidget):
             case {"do": "page", "page": page, "shows": shows}:
                 rows = self._shown(page * _PAGE, _PAGE)
                 if shows == self._shows:
-                    self.send({"page": page, "shows": shows, "rows": face.rows(self._sheet, rows)})
+                    self.send(
+                        {
+                            "page": page,
+                            "shows": shows,
+                            "rows": cell_renderer.rows(self._sheet, rows),
+                        }
+                    )
             case {"do": "set", "row": row, "column": column, "value": value}:
                 self._edited(self._sheet.write([(row, self._names[column], value)]))
                 if why := self._sheet.cell(row, self._names[column]).reason:
@@ -300,7 +308,7 @@ class Grid(anywidget.AnyWidget):
                 names = self._names[column : column + wide]
                 self._edited(self._sheet.clear(self._shown(place, rows), names))
             case {"do": "paste", "place": place, "column": column, "text": text}:
-                cells = block.read(text)
+                cells = parse_clipboard(text)
                 if len(cells) == len(cells[0]) == 1:  # one text fills what is selected
                     cells = [cells[0] * message["columns"]] * message["rows"]
                 self._tried(place, column, cells)
@@ -327,11 +335,54 @@ class Grid(anywidget.AnyWidget):
 
     @steady
     def __repr__(self) -> str:
-        about, said = f"Grid of {many(self._sheet.size, self._room.noun)}", face.said(self._sheet)
+        about, said = (
+            f"Grid of {many(self._sheet.size, self._room.noun)}",
+            cell_renderer.said(self._sheet),
+        )
         return f"{about}: {said}." if said else f"{about}."
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """Show the table where it is live, and its first rows where it is not."""
         data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
-        forms = {"text/plain": repr(self), "text/html": face.html(self._sheet, repr(self))}
+        forms = {"text/plain": repr(self), "text/html": cell_renderer.html(self._sheet, repr(self))}
         return data | forms, metadata
+
+
+# --- the clipboard -------------------------------------------------------------------------
+# Spreadsheets put quotes around a text that holds a tab or a line break, and only then; a name
+# in quotes stays a name in quotes. static/grid.js writes what this reads.
+
+#: A text in quotes that needs them: up to a tab, a line break, or the end.
+_QUOTED = re.compile(r'"((?:[^"]|"")*)"(?=[\t\r\n]|\Z)')
+_END = re.compile("[\t\r\n]")
+_NEEDED = re.compile('[\t\r\n]|""')
+
+
+def parse_clipboard(text: str) -> list[list[str]]:
+    r"""Read the rows of a block; one line break at its end ends the last row.
+
+    >>> read('Ana\t+91\nBo\t"two\nlines"')
+    [['Ana', '+91'], ['Bo', 'two\nlines']]
+    """
+    rows: list[list[str]] = [[]]
+    place = 0
+    while True:
+        cell, place = _cell(text, place)
+        rows[-1].append(cell)
+        if place >= len(text):
+            return rows
+        line_ends = text[place] != "\t"
+        place += 2 if text.startswith("\r\n", place) else 1
+        if line_ends and place == len(text):
+            return rows
+        if line_ends:
+            rows.append([])
+
+
+def _cell(text: str, place: int) -> tuple[str, int]:
+    """Read the cell that begins at a place, and where it ends."""
+    quoted = _QUOTED.match(text, place)
+    if quoted and _NEEDED.search(quoted[1]):
+        return quoted[1].replace('""', '"'), quoted.end()
+    end = _END.search(text, place)
+    return (text[place:], len(text)) if end is None else (text[place : end.start()], end.start())

@@ -5,25 +5,27 @@ Rows are numbers: those of the frame first, those that were added after them.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any, NamedTuple
+from contextlib import contextmanager, suppress
+from typing import Any, NamedTuple, get_origin
 
 import pandas as pd
 
 from chatkit.bulk import given
+from chatkit.bulk.cells import why_fixed
 from chatkit.bulk.given import DELETE
 from chatkit.bulk.same import listed, plain, same
 from chatkit.endpoints import Endpoints
 from chatkit.errors import InputError, Problem
-from chatkit.widgets.grid.column import declared, read, replaced
+from chatkit.frame import Kind, kinds
 
 #: Stands in a cell for: what the frame has.
 AS_IT_WAS: Any = object()
 
 
-class Cell(NamedTuple):
+class EditedCell(NamedTuple):
     """What was entered in a cell; `typed` is what was refused, and `reason` why."""
 
     value: Any = AS_IT_WAS
@@ -34,7 +36,7 @@ class Cell(NamedTuple):
 class _Step(NamedTuple):
     """What was there before a step: cells, delete marks, and how many rows were added."""
 
-    cells: dict[tuple[int, str], Cell | None]
+    cells: dict[tuple[int, str], EditedCell | None]
     marks: dict[int, bool]
     added: int
 
@@ -67,14 +69,14 @@ class Sheet:
         self.base = frame.copy(deep=False)
         self.size = len(frame)
         self.added = 0
-        self.cells: dict[tuple[int, str], Cell] = {}
+        self.cells: dict[tuple[int, str], EditedCell] = {}
         self._room = room
         self.head = "" if frame.index.name is None else str(frame.index.name)
         if self.head in frame.columns:
             raise InputError(f"The index and a column are both called {self.head!r}: drop one.")
         cells = {self.head: frame.index} | {name: frame[name] for name in frame.columns}
         self.columns = {
-            name: declared(room, name, values.dtype.kind, head=name == self.head)
+            name: column_of(room, name, values.dtype.kind, head=name == self.head)
             for name, values in cells.items()
         }
         texts = frame.index.dtype.kind not in "iuf"  # a frame of a grid may have new rows already
@@ -134,9 +136,9 @@ class Sheet:
         values = iter(listed(column.iloc[known]))
         return [next(values) if row < self.size else None for row in rows]
 
-    def cell(self, row: int, name: str) -> Cell:
+    def cell(self, row: int, name: str) -> EditedCell:
         """Return what was entered in a cell."""
-        return self.cells.get((row, name), Cell())
+        return self.cells.get((row, name), EditedCell())
 
     def values(self, name: str, rows: Sequence[int]) -> list[Any]:
         """Return what a column now has for some rows; None where nothing is."""
@@ -152,7 +154,7 @@ class Sheet:
             if cell.value is not AS_IT_WAS and not self.gone(row):
                 yield row, name
 
-    def refused(self) -> Iterator[tuple[int, str, Cell]]:
+    def refused(self) -> Iterator[tuple[int, str, EditedCell]]:
         """Yield the cells whose last entry was refused."""
         for (row, name), cell in self.cells.items():
             if cell.reason and not self.gone(row):
@@ -179,19 +181,19 @@ class Sheet:
                 self._past.append(step)
                 self._undone.clear()
 
-    def check(self, name: str, entered: dict[int, Any]) -> dict[int, Cell | None]:
+    def check(self, name: str, entered: dict[int, Any]) -> dict[int, EditedCell | None]:
         """Tell what would become of the cells of a column; nothing is changed.
 
         Args:
             name: The column.
             entered: What is entered in which row: a value, or what a person types for it.
         """
-        column, found = self.columns[name], dict[int, Cell | None]()
+        column, found = self.columns[name], dict[int, EditedCell | None]()
         asked: dict[int, Any] = {}
         for (row, typed), was in zip(
             entered.items(), self.original(name, list(entered)), strict=True
         ):
-            value = read(typed, column.kind)
+            value = parse_typed(typed, column.kind)
             new = row >= self.size
             if value is None or same(was, value):
                 found[row] = None
@@ -203,7 +205,7 @@ class Sheet:
         good, wrong = self._room.body.column(name, clears) if asked else ({}, {})
         for place, row in enumerate(asked):
             if place in good:
-                found[row] = Cell("" if good[place] is None else good[place])
+                found[row] = EditedCell("" if good[place] is None else good[place])
             else:
                 whys = (
                     p.reason if p.field == name else f"{p.field} {p.reason}" for p in wrong[place]
@@ -211,8 +213,8 @@ class Sheet:
                 found[row] = self._refusal(row, name, entered[row], "; ".join(whys))
         return found
 
-    def _refusal(self, row: int, name: str, typed: Any, why: str) -> Cell:
-        return Cell(self.cell(row, name).value, typed, why)
+    def _refusal(self, row: int, name: str, typed: Any, why: str) -> EditedCell:
+        return EditedCell(self.cell(row, name).value, typed, why)
 
     def write(self, entered: Iterable[tuple[int, str, Any]]) -> set[int]:
         """Enter values in cells: each is taken, or refused with a reason. Returns the rows."""
@@ -239,15 +241,15 @@ class Sheet:
         """Forget a refused entry: the cell shows again what it holds."""
         held = self.cell(row, name).value
         with self.step():
-            self._put(row, name, None if held is AS_IT_WAS else Cell(held))
+            self._put(row, name, None if held is AS_IT_WAS else EditedCell(held))
 
-    def _put(self, row: int, name: str, cell: Cell | None) -> None:
+    def _put(self, row: int, name: str, cell: EditedCell | None) -> None:
         before = self.cells.get((row, name))
         if self._step is not None and before != cell:
             self._step.cells.setdefault((row, name), before)
             self._place((row, name), cell)
 
-    def _place(self, where: tuple[int, str], cell: Cell | None) -> None:
+    def _place(self, where: tuple[int, str], cell: EditedCell | None) -> None:
         if cell is None:
             self.cells.pop(where, None)
         else:
@@ -336,3 +338,85 @@ def _new(label: Any) -> int:
     """Return the number in a label like 'new 1'; 0 for any other."""
     named = re.fullmatch("new ([1-9][0-9]*)", label) if isinstance(label, str) else None
     return int(named[1]) if named else 0
+
+
+# --- columns -------------------------------------------------------------------------------
+
+#: What people and spreadsheets write for True and False.
+_FLAGS = {"true": True, "yes": True, "false": False, "no": False}
+#: What pandas calls the types of columns that are no field of a record.
+_KINDS: dict[str, Kind] = {**dict.fromkeys("iuf", "number"), "b": "flag", "M": "time"}
+
+
+class Column(NamedTuple):
+    """A column: what it holds, and why it cannot be written; nothing where it can.
+
+    `fixed` is why it cannot be written in a row that exists, `closed` in a new one.
+    """
+
+    name: str
+    kind: Kind
+    fixed: str
+    closed: str
+
+
+def column_of(room: Endpoints[Any], name: str, dtype: str, *, head: bool) -> Column:
+    """Tell what a room says of a column.
+
+    Args:
+        room: Whose records these are.
+        name: The name of the column.
+        dtype: The kind of its values in the frame, as pandas calls it.
+        head: Whether it is the index.
+    """
+    body, record = room.body.model_fields, room.record.model_fields
+    if name in body:
+        kind = kinds(room.body, [name])[name]
+        nested = get_origin(body[name].annotation) in (list, dict)
+        if kind == "json" and not nested and room.body.takes_text(name):
+            kind = "text"
+        fixed = why_fixed(room, name)[0] if name in room.body.create_only else ""
+        if name == room.key:
+            fixed = "tells which row this is: add a row for another"
+        return Column(name, kind, fixed, "")
+    why, step = why_fixed(room, name)
+    if name in room.instead:
+        why = f"{why}: {step}"
+    elif head and not name:
+        why = "only numbers the rows"
+    kind = kinds(room.record, [name])[name] if name in record else _KINDS.get(dtype, "text")
+    return Column(name, kind, why, why)
+
+
+def parse_typed(typed: Any, kind: Kind) -> Any:
+    """Read what a person types as what a column holds; what cannot be read stays as it is."""
+    if not isinstance(typed, str):
+        return None if pd.api.types.is_scalar(typed) and pd.isna(typed) else plain(typed)
+    if kind == "flag":
+        return _FLAGS.get(typed.strip().casefold(), typed)
+    if kind == "number" and re.fullmatch("-?[0-9]{1,18}", typed.strip()):
+        return int(typed)
+    if kind == "json" and typed.strip():
+        with suppress(ValueError, RecursionError):
+            return json.loads(typed)
+    return typed
+
+
+def replaced(cells: pd.Series[Any], values: dict[int, Any]) -> Any:
+    """Copy a column with other values; of another type where it cannot hold them."""
+    rows, kinds = list(values), set(map(type, values.values()))
+    holds: dict[str, set[type]] = {
+        "string": {str},
+        "boolean": {bool},
+        "bool": {bool},
+        "Int64": {int},
+    }
+    name = "string" if isinstance(cells.dtype, pd.StringDtype) else str(cells.dtype)
+    if kinds <= holds.get(name, set()):
+        array = cells.array.copy()
+        array[rows] = list(values.values())
+        return array
+    objects = cells.astype(object).to_numpy(copy=True)
+    for row, value in values.items():
+        objects[row] = value
+    return objects

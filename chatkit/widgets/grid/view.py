@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _LETTERS = {"number": "0123456789-+.e", "time": "0123456789-:+. "}
 
 
-def written(value: Any) -> str:
+def cell_text(value: Any) -> str:
     """Write a value as a person types it."""
     if isinstance(value, str):
         text = value
@@ -41,9 +41,9 @@ def written(value: Any) -> str:
     return text.encode("utf-8", "replace").decode()  # half a character cannot be sent
 
 
-def folded(value: Any) -> str:
+def folded_text(value: Any) -> str:
     """Write a value so that case and accents make no difference: Garcia finds GARCÍA."""
-    text = written(value)
+    text = cell_text(value)
     if text.isascii():
         return text.lower()
     parts = unicodedata.normalize("NFKD", text.casefold())
@@ -85,7 +85,7 @@ class View:
 
     def _matching(self, text: str) -> Mask:
         """Tell in which rows of the frame a text is found, in any cell."""
-        sheet, text = self._sheet, folded(text)
+        sheet, text = self._sheet, folded_text(text)
         mask = np.zeros(sheet.size, bool)
         for name, column in sheet.columns.items():
             if not {*text} <= {*_LETTERS.get(column.kind, text)}:
@@ -96,7 +96,9 @@ class View:
         for name in sheet.columns:
             for row, value in zip(edited, sheet.values(name, edited), strict=True):
                 cell = sheet.cells.get((row, name))
-                mask[row] |= text in folded(value) or bool(cell and text in folded(cell.typed))
+                mask[row] |= text in folded_text(value) or bool(
+                    cell and text in folded_text(cell.typed)
+                )
         return mask
 
     def _column(self, name: str) -> pd.Series[Any]:
@@ -104,7 +106,7 @@ class View:
         if name not in self._texts:
             sheet = self._sheet
             cells = sheet.base.index.to_series() if name == sheet.head else sheet.base[name]
-            texts = [folded(value) for value in listed(cells)]
+            texts = [folded_text(value) for value in listed(cells)]
             self._texts[name] = type(cells)(texts, dtype="str")
         return self._texts[name]
 
@@ -119,7 +121,7 @@ class View:
             keys = self._column(name).to_numpy(object)
             for row, column in sheet.changed():
                 if column == name and row < sheet.size:
-                    keys[row] = folded(sheet.cells[row, name].value)
+                    keys[row] = folded_text(sheet.cells[row, name].value)
             empty = np.equal(keys, "")
         order = np.argsort(keys, kind="stable")
         if self.descending:  # rows that are alike stay in their order

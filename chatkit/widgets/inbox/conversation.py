@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from datetime import date
-from typing import Any
+from collections.abc import Iterator, Mapping
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import ipywidgets as w
 
+from chatkit.bulk.table import records
 from chatkit.display import cut, escaped, many, visible
 from chatkit.errors import InputError, steady
 from chatkit.inbox.inbox import Inbox
-from chatkit.widgets.button import Button
-from chatkit.widgets.inbox.line import contact_of
-from chatkit.widgets.inbox.talk import Said, talk
-from chatkit.widgets.packed import joined
+from chatkit.widgets.assets import joined_text
+from chatkit.widgets.controls import Button
+from chatkit.widgets.inbox.delivery_view import contact_of
 
-_STYLE = joined(["inbox/conversation.css"])
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+_STYLE = joined_text(["inbox/conversation.css"])
 _LONG = 4000  #: characters of a message
 _QUOTED = 80
 #: What stands beside a message of ours; the words are there for who does not know the sign.
@@ -46,7 +51,7 @@ class Conversation(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         if last < 1:
             raise InputError("A conversation shows one message at least: last=100.")
         self._inbox, self._last, self._verified = inbox, last, verified
-        self.talk: list[Said] = []  #: all messages, oldest first
+        self.talk: list[ThreadMessage] = []  #: all messages, oldest first
         self._page = w.HTML()
         self._again = Button("Look again", self.refresh)
         super().__init__([w.HTML(f"<style>{_STYLE}</style>"), self._page, self._again])
@@ -61,7 +66,7 @@ class Conversation(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         """
         choice: dict[str, Any] = {"contact": self.contact, "verified": self._verified}
         inbox = self._inbox
-        self.talk = talk(
+        self.talk = thread(
             inbox.messages(**choice), inbox.statuses(**choice), inbox.reactions(**choice)
         )
         self._page.value = self._html()
@@ -104,7 +109,7 @@ class Conversation(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         return f'<div class="tex2jax_ignore mathjax_ignore">{"".join(parts)}{box}</div>'
 
 
-def _bubble(said: Said, known: dict[str, Said]) -> str:
+def _bubble(said: ThreadMessage, known: dict[str, ThreadMessage]) -> str:
     parts = [f'<span class="cv-who">{"We" if said.outbound else "They"}: </span>']
     if said.reply_to:
         to = known.get(said.reply_to)
@@ -128,7 +133,7 @@ def _bubble(said: Said, known: dict[str, Said]) -> str:
     return f'<li class="{side}{failed}">{"".join(parts)}</li>'
 
 
-def _status(said: Said) -> str:
+def _status(said: ThreadMessage) -> str:
     if not said.outbound or not said.status:
         return ""
     name = cut(said.status, 20)
@@ -138,3 +143,85 @@ def _status(said: Said) -> str:
     sort = said.status if said.status in _TICKS else "other"
     mark = f'<i aria-hidden="true">{tick}</i>'
     return f' <span class="cv-{sort}">{mark} {escaped(name)}{when}{why}</span>'
+
+
+# --- the messages in order, with what became of each ---------------------------------------
+
+_FIRST = datetime(1970, 1, 1, tzinfo=UTC)
+_STEPS = ("sent", "delivered", "read", "played")
+
+
+class ThreadMessage(NamedTuple):
+    """One message: who said what, and how far it came.
+
+    `text` is None where a message has no words, or where only its status was delivered.
+    """
+
+    id: str
+    at: datetime | None
+    outbound: bool
+    type: str | None
+    text: str | None
+    name: str | None = None
+    reply_to: str | None = None
+    status: str | None = None
+    reached_at: datetime | None = None
+    error: str | None = None
+    reactions: tuple[str, ...] = ()
+
+    @property
+    def heard(self) -> bool:
+        """Whether the message itself was delivered here, and not only its status."""
+        return self.type is not None
+
+
+def thread(
+    messages: pd.DataFrame, statuses: pd.DataFrame, reactions: pd.DataFrame
+) -> list[ThreadMessage]:
+    """Put three frames of an inbox together, in the order in which things were said."""
+    courses = {str(row["message_id"]): row for row in _rows(statuses)}
+    marks: dict[str, list[str]] = {}
+    for row in _rows(reactions):
+        if row["emoji"]:
+            marks.setdefault(str(row["message_id"]), []).append(str(row["emoji"]))
+    found = [_message(row, courses, marks) for row in _rows(messages)]
+    heard = {said.id for said in found}
+    found += [_silent(row, marks) for key, row in courses.items() if key not in heard]
+    return sorted(found, key=lambda said: said.at or _FIRST)
+
+
+def _message(
+    row: Mapping[str, Any], courses: Mapping[str, Mapping[str, Any]], marks: Mapping[str, list[str]]
+) -> ThreadMessage:
+    key = str(row["message_id"])
+    # a customer's own message may be marked as read: that is no status of ours
+    course = courses.get(key, {}) if row["outbound"] else {}
+    return ThreadMessage(
+        key,
+        row["at"],
+        bool(row["outbound"]),
+        row["type"] or "unknown",
+        row["text"],
+        row["name"],
+        row["reply_to"],
+        *_course(course),
+        tuple(marks.get(key, ())),
+    )
+
+
+def _silent(row: Mapping[str, Any], marks: Mapping[str, list[str]]) -> ThreadMessage:
+    """A message of which only the status came: it was sent elsewhere, by a program or a phone."""
+    at = next((row[f"{step}_at"] for step in (*_STEPS, "failed") if row[f"{step}_at"]), None)
+    key = str(row["message_id"])
+    course = _course(row)
+    return ThreadMessage(key, at, True, None, None, None, None, *course, tuple(marks.get(key, ())))
+
+
+def _course(row: Mapping[str, Any]) -> tuple[str | None, datetime | None, str | None]:
+    status = row.get("status")
+    error = ": ".join(str(row[name]) for name in ("error_code", "error") if row.get(name))
+    return status, row.get(f"{status}_at"), error or None
+
+
+def _rows(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    return records(frame.reset_index(), range(len(frame)))

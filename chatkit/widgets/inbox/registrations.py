@@ -1,4 +1,4 @@
-"""Registrations: the webhooks of an account, how they are, and a form for a new one."""
+"""Registrations: the webhooks of an account, their health, and a form for a new one."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from chatkit.bulk.table import records
 from chatkit.display import cut, escaped, many
 from chatkit.errors import CallError, ChatkitError, steady
 from chatkit.webhooks import Webhooks
-from chatkit.widgets.button import Button
-from chatkit.widgets.inbox.registering import Registering
-from chatkit.widgets.message import Message
-from chatkit.widgets.packed import joined
+from chatkit.widgets.assets import joined_text
+from chatkit.widgets.controls import Button, Message
+from chatkit.widgets.inbox.webhook_form import WebhookForm
 
-_STYLE = joined(["inbox/registrations.css"])
+_STYLE = joined_text(["inbox/registrations.css"])
 
 
 class Registrations(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
@@ -36,7 +35,7 @@ class Registrations(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
     def __init__(self, room: Webhooks, *, quiet: float | timedelta = 24) -> None:
         self._room, self._quiet = room, quiet
         self.rows: list[dict[str, Any]] = []  #: what the list shows, with health and reason
-        self.form = Registering(room, self._look)
+        self.form = WebhookForm(room, self._look)
         self._title, self._list, self._message = w.HTML(), w.VBox(), Message()
         self._again = Button("Look again", self._look)
         style = w.HTML(f"<style>{_STYLE}</style>")

@@ -16,9 +16,14 @@ from chatkit.errors import ChatkitError, InputError, steady
 from chatkit.inbox.delivery import Delivery
 from chatkit.inbox.events import Event, events
 from chatkit.inbox.inbox import Inbox
-from chatkit.widgets.inbox import line
-from chatkit.widgets.inbox.opened import opened
-from chatkit.widgets.packed import joined
+from chatkit.widgets.assets import joined_text
+from chatkit.widgets.inbox.delivery_view import (
+    concerns,
+    contact_of,
+    delivery_line,
+    delivery_view,
+    lines_html,
+)
 
 _OFTEN = 0.2  #: seconds between two looks: what came in between is one message to the page
 _BACK = 2000  #: deliveries that are looked through at once, however many there are
@@ -41,8 +46,8 @@ class Tail(anywidget.AnyWidget):
         limit: How many rows are kept in the page.
     """
 
-    _esm = joined(["inbox/tail.js"])
-    _css = joined(["inbox/tail.css"])
+    _esm = joined_text(["inbox/tail.js"])
+    _css = joined_text(["inbox/tail.css"])
     _thread: threading.Thread | None = None  # here, as what is not whole is closed too
 
     kind = traitlets.Unicode().tag(sync=True)
@@ -145,16 +150,16 @@ class Tail(anywidget.AnyWidget):
         """Rows that are newer, oldest first; how many there were, and how many were passed over."""
         top = self._inbox.last
         begin = max(self._at, top - _BACK)
-        kind, contact = self._chosen[0] or None, line.contact_of(self._chosen[1]) or None
+        kind, contact = self._chosen[0] or None, contact_of(self._chosen[1]) or None
         newest: deque[Delivery] = deque(maxlen=self._rows.maxlen)
         seen = 0
         for delivery in self._inbox.deliveries(
             since=begin, until=top, kinds=kind, contact=contact, verified=None, repeats=True
         ):
-            if line.concerns(self._events(delivery), contact):
+            if concerns(self._events(delivery), contact):
                 newest.append(delivery)
                 seen += 1
-        rows = [line.line(one, self._events(one), contact) for one in newest]
+        rows = [delivery_line(one, self._events(one), contact) for one in newest]
         passed, self._at = begin - self._at, top
         return rows, seen, passed
 
@@ -204,7 +209,7 @@ class Tail(anywidget.AnyWidget):
 
     def _opened(self, delivery: int) -> dict[str, Any]:
         try:
-            return opened(self._inbox.delivery(delivery), self._inbox.profile)
+            return delivery_view(self._inbox.delivery(delivery), self._inbox.profile)
         except ChatkitError as error:
             return {"id": delivery, "problem": str(error)}
 
@@ -222,7 +227,7 @@ class Tail(anywidget.AnyWidget):
             self.start()
         data, metadata = super()._repr_mimebundle_(**options) or ({}, {})
         about = repr(self)
-        forms = {"text/plain": about, "text/html": line.html(self.rows[:_FEW], about)}
+        forms = {"text/plain": about, "text/html": lines_html(self.rows[:_FEW], about)}
         return data | forms, metadata
 
 

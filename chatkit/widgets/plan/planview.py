@@ -1,4 +1,4 @@
-"""PlanView: a plan to be read, applied, watched, stopped and taken back without code."""
+"""View of a plan: read, apply, watch, stop and undo it without code."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import contextvars
 import logging
 import threading
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets as w
@@ -15,19 +16,17 @@ from chatkit.bulk.interrupt import Interrupt
 from chatkit.bulk.plan import DELETES
 from chatkit.display import escaped, many
 from chatkit.errors import ChatkitError, PlanRefused, steady
-from chatkit.widgets import packed
-from chatkit.widgets.button import Button
-from chatkit.widgets.code import Code, called
-from chatkit.widgets.message import Message
-from chatkit.widgets.plan.planrows import LANDED, OPEN, happened, planned
-from chatkit.widgets.plan.rows import Rows
+from chatkit.widgets import assets
+from chatkit.widgets.controls import Button, Code, Message, called
+from chatkit.widgets.plan.rows import LANDED, OPEN, PagedRows, happened, planned
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from chatkit.bulk.plan import Plan
 
-_STYLE = packed.joined(["planview.css"])
+
+_STYLE = assets.joined_text(["planview.css"])
 _OFTEN = 0.1  #: seconds between two pictures of the progress
 
 
@@ -54,7 +53,7 @@ class PlanView(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         self.running = False  #: whether it is being applied now
         self._drawn = self._began = 0.0
         self._allowed = _overrides(plan)
-        self._rows = Rows(*planned(plan))
+        self._rows = PagedRows(*planned(plan))
         style = w.HTML(f"<style>{show.STYLE}{_STYLE}</style>")
         self._heading, self._notes = w.HTML(), w.HTML()
         self._meter, self._message = w.HTML(), Message()
@@ -292,3 +291,36 @@ def _overrides(plan: Plan) -> list[str]:
 def _said(objection: str) -> str:
     """Leave out which argument of `apply` allows it: here it is allowed by typing."""
     return objection.partition(": apply(")[0] if objection.endswith("allows that") else objection
+
+
+class Saving(PlanView):
+    """A plan that saves what a form or an editor holds, and tells it what came of that.
+
+    Args:
+        plan: What saves it.
+        then: What is called, with this view, once it was applied or could not be.
+        lock: What lets nobody type while it is applied, or lets them again.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        then: Callable[[PlanView], object],
+        lock: Callable[[bool], object] = bool,
+    ) -> None:
+        self._then, self._lock = then, lock
+        super().__init__(plan)
+
+    def start(self, confirm: str = "") -> None:
+        """Begin to apply the plan, and return at once."""
+        self._lock(True)
+        try:
+            super().start(confirm)
+        except BaseException:
+            self._lock(self.running)
+            raise
+
+    def _finished(self) -> None:
+        super()._finished()
+        self._lock(False)
+        self._then(self)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from localization.contents import CONTENT, button, content, website
 
 from chatkit.localization.content import Entry
-from chatkit.widgets.content.bubble import bubble, html, notes, plain
+from chatkit.widgets.content.preview import bubble, bubble_html, notes, plain_text
 
 EVIL = "<img src=x onerror=alert(1)>"
 
@@ -37,10 +37,10 @@ def test_it_has_the_parts_of_a_message():
         headers=[{"type": "text", "text": "Hi {{1}}", "text_variable": "Ana"}],
         buttons=[button("custom", "Yes"), website("https://a.example/x", label="See")],
     )
-    assert plain(shown.header) == "Hi Ana"
-    assert plain(shown.body).startswith("Hello Ana, your order A-17")
-    assert plain(shown.footer) == "Larkspur"
-    assert [(tap.kind, plain(tap.label), tap.about) for tap in shown.buttons] == [
+    assert plain_text(shown.header) == "Hi Ana"
+    assert plain_text(shown.body).startswith("Hello Ana, your order A-17")
+    assert plain_text(shown.footer) == "Larkspur"
+    assert [(tap.kind, plain_text(tap.label), tap.about) for tap in shown.buttons] == [
         ("custom", "Yes", ""),
         ("visit_website", "See", "https://a.example/x"),
     ]
@@ -53,8 +53,8 @@ def test_a_medium_is_named_and_not_fetched(kind):
     assert seen(headers=[{"type": kind, "link": link}]).file == "list.pdf"
     shown = seen(headers=[{"type": kind, "file_name": "prices.pdf", "link": link}])
     assert (shown.medium, shown.file) == (kind, "prices.pdf")
-    assert f"[{kind}: prices.pdf]" in html(shown)
-    assert link not in html(shown)
+    assert f"[{kind}: prices.pdf]" in bubble_html(shown)
+    assert link not in bubble_html(shown)
 
 
 def test_an_address_that_is_none_is_no_error():
@@ -62,7 +62,7 @@ def test_an_address_that_is_none_is_no_error():
 
 
 def test_samples_that_are_given_go_before_those_of_the_content():
-    assert plain(seen({"1": "Bo"}).body).startswith("Hello Bo, your order A-17")
+    assert plain_text(seen({"1": "Bo"}).body).startswith("Hello Bo, your order A-17")
 
 
 def test_what_has_no_sample_is_named():
@@ -79,7 +79,7 @@ def test_a_sample_of_the_text_is_none_of_the_header():
 def test_its_direction_is_that_of_the_language(lang, direction):
     shown = seen(lang_code=lang)
     assert shown.direction == direction
-    assert f'dir="{direction}"' in html(shown)
+    assert f'dir="{direction}"' in bubble_html(shown)
 
 
 def test_the_platform_writes_an_authentication_text():
@@ -92,15 +92,15 @@ def test_the_platform_writes_an_authentication_text():
         auth_add_code_expiration=True,
         auth_code_expiration_seconds=600,
     )
-    assert plain(shown.body).startswith("481302 is your verification code. For your security")
-    assert plain(shown.footer) == "This code expires in 10 minutes."
-    assert [plain(tap.label) for tap in shown.buttons] == ["Copy code"]
-    assert "The platform writes this text itself" in html(shown)
+    assert plain_text(shown.body).startswith("481302 is your verification code. For your security")
+    assert plain_text(shown.footer) == "This code expires in 10 minutes."
+    assert [plain_text(tap.label) for tap in shown.buttons] == ["Copy code"]
+    assert "The platform writes this text itself" in bubble_html(shown)
 
 
 def test_labels_that_the_platform_writes_stand_on_buttons_without_one():
     shown = seen(buttons=[button("copy_offer_code", None, value="X1"), button("view_catalog", "")])
-    assert [plain(tap.label) for tap in shown.buttons] == ["Copy offer code", "View catalog"]
+    assert [plain_text(tap.label) for tap in shown.buttons] == ["Copy offer code", "View catalog"]
 
 
 def test_everything_of_a_stranger_is_escaped():
@@ -112,7 +112,7 @@ def test_everything_of_a_stranger_is_escaped():
         buttons=[button("custom", EVIL), website(EVIL, label=EVIL)],
         lang_code='"><script>',
     )
-    assert Tags(html(shown)).found <= {
+    assert Tags(bubble_html(shown)).found <= {
         *("div", "p", "span", "strong", "b", "small", "em", "@class", "@dir", "@lang", "@style")
     }
 
@@ -123,4 +123,4 @@ def test_any_content_can_be_seen_and_sent_to_a_page(fields):
     lang = fields["lang_code"] if isinstance(fields["lang_code"], str) else ""
     shown = bubble(Entry(fields, "", lang), {})
     json.dumps(shown.sent(), allow_nan=False).encode()
-    html(shown).encode()
+    bubble_html(shown).encode()

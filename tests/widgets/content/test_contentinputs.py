@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chatkit.templates import Button, Header
-from chatkit.widgets.content.contentinputs import Loose, Parts, Samples
+from chatkit.widgets.content.inputs import Loose, Parts, Samples
 
 QUICK = {"type": "custom", "label": "Yes"}
 SITE = {"type": "visit_website", "label": "See", "value": "https://a.example/{{1}}"}

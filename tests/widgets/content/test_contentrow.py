@@ -8,14 +8,14 @@ from localization.contents import button, content
 from chatkit.localization.audit import check
 from chatkit.localization.content import Entry
 from chatkit.templates import ContentBody
-from chatkit.widgets.content.contentrow import ContentRow, found_html, place
-from chatkit.widgets.form.field import Field
+from chatkit.widgets.content.contentform import ContentRow, field_place, found_html
+from chatkit.widgets.form.fields import FormField
 
 EVIL = "<img src=x onerror=alert(1)>"
 
 
 def row(name, lang="en", **fields):
-    shown = ContentRow(Field(name, ContentBody.model_fields[name]), lang)
+    shown = ContentRow(FormField(name, ContentBody.model_fields[name]), lang)
     given = content(lang_code=lang, **fields)
     found = [one for one in check(given) if one.field.split(".")[0] == name]
     shown.show(Entry(given, "", lang), found)
@@ -85,4 +85,4 @@ def test_inputs_of_a_language_written_from_the_right_are_so_too(lang, rtl):
     ],
 )
 def test_places_are_named_as_a_person_counts(field, said):
-    assert place(field) == said
+    assert field_place(field) == said

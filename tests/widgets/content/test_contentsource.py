@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given, settings
 from localization.contents import CONTENT, button, content
 
-from chatkit.widgets.content.contentsource import begun, beside, head, items, page
+from chatkit.widgets.content.contentform import (
+    begun_translation,
+    language_heading,
+    parts_of,
+    source_field_html,
+    source_page,
+)
 
 EVIL = "<img src=x onerror=alert(1)>"
 
@@ -26,17 +32,17 @@ def test_each_field_is_written_to_be_read(name, said):
         headers=[{"type": "text", "text": "Ready"}],
         buttons=[button("call_phone", "Call", value="2025550142")],
     )
-    assert said in beside(name, shown)
-    assert 'dir="ltr" lang="en"' in beside(name, shown)
+    assert said in source_field_html(name, shown)
+    assert 'dir="ltr" lang="en"' in source_field_html(name, shown)
 
 
 def test_what_is_empty_says_so():
-    assert "nothing" in beside("footer", content(footer=""))
-    assert "nothing" in beside("buttons", content())
+    assert "nothing" in source_field_html("footer", content(footer=""))
+    assert "nothing" in source_field_html("buttons", content())
 
 
 def test_a_source_written_from_the_right_is_so_too():
-    assert 'dir="rtl" lang="ar"' in beside("text", content(lang_code="ar"))
+    assert 'dir="rtl" lang="ar"' in source_field_html("text", content(lang_code="ar"))
 
 
 def test_a_new_language_takes_over_all_but_the_words():
@@ -45,18 +51,21 @@ def test_a_new_language_takes_over_all_but_the_words():
         buttons=[button("call_phone", "Call", value="2025550142", country_code="+1")],
         validity_period_seconds=60,
     )
-    new = begun(origin)
+    new = begun_translation(origin)
     assert new["headers"] == [{"type": "text"}]
     assert new["buttons"] == [{"type": "call_phone", "value": "2025550142", "country_code": "+1"}]
     assert (new["is_draft"], new["validity_period_seconds"]) == (True, 60)
     assert not {"text", "footer", "variables", "lang_code", "id"} & new.keys()
-    assert begun({}) == {}
+    assert begun_translation({}) == {}
 
 
 def test_a_language_is_named_with_its_code():
-    assert head("pt_BR") == "<p><strong>Portuguese (Brazil)</strong> <small>pt_BR</small></p>"
-    assert head("zz") == "<p><strong>zz</strong></p>"
-    assert "<img" not in head(EVIL)
+    assert (
+        language_heading("pt_BR")
+        == "<p><strong>Portuguese (Brazil)</strong> <small>pt_BR</small></p>"
+    )
+    assert language_heading("zz") == "<p><strong>zz</strong></p>"
+    assert "<img" not in language_heading(EVIL)
 
 
 @given(CONTENT)
@@ -65,8 +74,9 @@ def test_whatever_the_source_holds_can_be_read_and_is_escaped(fields):
     origin = {**fields, "lang_code": str(fields["lang_code"])}
     origin["footer"] = EVIL
     shown = "".join(
-        beside(name, origin) for name in ("headers", "text", "variables", "footer", "buttons")
+        source_field_html(name, origin)
+        for name in ("headers", "text", "variables", "footer", "buttons")
     )
-    assert "<img" not in shown + page(origin)
-    assert all(isinstance(one, dict) for one in items(origin, "buttons"))
-    begun(origin)
+    assert "<img" not in shown + source_page(origin)
+    assert all(isinstance(one, dict) for one in parts_of(origin, "buttons"))
+    begun_translation(origin)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chatkit.widgets.content.markup import SIGNS, runs
+from chatkit.widgets.content.preview import SIGNS, runs
 
 
 def shown(text, samples=None, **more):

@@ -9,9 +9,8 @@ from widgets.showcase import DOCUMENT
 
 from chatkit.errors import InputError
 from chatkit.flowjson.components import COMPONENTS
-from chatkit.widgets.editor.additions import added, offers
-from chatkit.widgets.editor.branches import Branch, branches
-from chatkit.widgets.editor.starter import flow
+from chatkit.widgets.editor.additions import added, new_flow, offers
+from chatkit.widgets.editor.tree import Branch, branches
 
 ROWS = branches(DOCUMENT)
 
@@ -38,7 +37,7 @@ def test_a_container_takes_what_may_stand_in_it() -> None:
 
 
 def test_an_older_version_offers_what_it_knows() -> None:
-    old = flow() | {"version": "5.1"}
+    old = new_flow() | {"version": "5.1"}
     offered = names(old, branches(old)[1])
     assert "ChipsSelector" not in offered
     assert "RichText" in offered
@@ -79,7 +78,7 @@ def test_branches_are_added_to_if_and_switch() -> None:
     assert (pointer, index) == (f"{switch.pointer}/cases/value", None)
     assert isinstance(value, list)
     assert "Else" not in names(DOCUMENT, row("If"))  # it has one
-    bare = flow()
+    bare = new_flow()
     bare["screens"][0]["layout"]["children"][0] = {"type": "If", "condition": "x", "then": []}
     at = branches(bare)[2]
     assert added(bare, at, branches(bare), "Else")[0] == f"{at.pointer}/else"

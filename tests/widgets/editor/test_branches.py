@@ -10,8 +10,8 @@ from widgets.showcase import DOCUMENT
 
 from chatkit.flowjson import Finding
 from chatkit.flowjson.pointer import at
-from chatkit.widgets.editor.branches import branches, owner
-from chatkit.widgets.editor.starter import flow
+from chatkit.widgets.editor.additions import new_flow
+from chatkit.widgets.editor.tree import branches, owner
 
 KEYS = ["screens", "layout", "children", "type", "then", "cases", "data-source", "id", "title"]
 TYPES = st.sampled_from(["If", "Switch", "Form", "Dropdown", "Nope"])
@@ -52,7 +52,7 @@ def test_findings_are_at_their_row_and_told_above_it() -> None:
         Finding("C", "note", "/screens/0/title", "well"),
         Finding("D", "warning", "/version", "old"),
     )
-    rows = {row.pointer: row for row in branches(flow(), found)}
+    rows = {row.pointer: row for row in branches(new_flow(), found)}
     assert (rows[place].wrong, rows[place].below) == ("error", "")
     assert (rows["/screens/0"].wrong, rows["/screens/0"].below) == ("", "error")
     assert (rows[""].wrong, rows[""].below) == ("warning", "error")
@@ -65,7 +65,7 @@ def test_a_place_belongs_to_the_nearest_row() -> None:
 
 
 def test_names_of_strangers_are_cut_and_made_visible() -> None:
-    made = flow()
+    made = new_flow()
     made["screens"][0]["id"] = "A\u202e" * 80
     row = branches(made)[1]
     assert "\u202e" not in row.name

@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from chatkit.errors import InputError
-from chatkit.widgets.editor.draft import Draft
-from chatkit.widgets.editor.editing import Editing
-from chatkit.widgets.editor.starter import flow
+from chatkit.widgets.editor.additions import new_flow
+from chatkit.widgets.editor.editor import Editing
+from chatkit.widgets.editor.state import DocumentState
 
 PLACE = "/screens/0/layout/children"
 
 
 @pytest.fixture
 def editing() -> Editing:
-    return Editing(Draft(flow()))
+    return Editing(DocumentState(new_flow()))
 
 
 def types(editing: Editing) -> list[str]:
@@ -23,7 +23,7 @@ def types(editing: Editing) -> list[str]:
 
 def test_the_first_screen_is_selected(editing: Editing) -> None:
     assert editing.selected == "/screens/0"
-    assert editing.document == flow()
+    assert editing.document == new_flow()
     assert editing.lint().ok
 
 
@@ -68,7 +68,7 @@ def test_items_are_moved_copied_and_removed_and_selection_follows(editing: Editi
     assert types(editing) == ["TextInput", "TextHeading"]
     for _ in range(5):
         editing.undo()
-    assert editing.document == flow()
+    assert editing.document == new_flow()
     editing.redo()
     assert types(editing) == ["TextHeading", "TextInput", "Footer"]
 

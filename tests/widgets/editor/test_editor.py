@@ -16,8 +16,8 @@ import chatkit
 from chatkit.client import Client
 from chatkit.errors import InputError
 from chatkit.flowjson import Flow, parse
+from chatkit.widgets.editor.additions import new_flow
 from chatkit.widgets.editor.editor import Editor
-from chatkit.widgets.editor.starter import flow
 
 TITLE = "/screens/0/title"
 JSON = st.recursive(
@@ -40,7 +40,7 @@ def client() -> Iterator[Client]:
 
 @pytest.fixture
 def editor() -> Editor:
-    return Editor(flow())
+    return Editor(new_flow())
 
 
 def field(editor: Editor, pointer: str) -> Any:
@@ -71,7 +71,7 @@ def test_the_source_that_is_typed_is_the_document(editor: Editor) -> None:
 
 def test_a_broken_source_is_told_at_its_line_and_the_good_document_stays(editor: Editor) -> None:
     editor._source.text = editor._source.text.replace('"WELCOME",', '"WELCOME"')
-    assert editor.document == flow()
+    assert editor.document == new_flow()
     (mark,) = editor._source.marks
     assert mark["line"] in (5, 6)  # at the end of the one, or the beginning of the other
     assert (mark["line"], mark["severity"]) == (editor.lint()[0].line, "error")
@@ -80,7 +80,7 @@ def test_a_broken_source_is_told_at_its_line_and_the_good_document_stays(editor:
     assert field(editor, TITLE).widget.disabled
     editor._wished("remove", "/screens/0")
     assert "no JSON now" in editor.message
-    assert editor.document == flow()
+    assert editor.document == new_flow()
     editor._undo.click()
     assert not editor._tree.locked
     assert editor._source.marks == []
@@ -147,10 +147,10 @@ def test_the_python_that_builds_it_is_written_when_it_is_looked_at(editor: Edito
 
 def test_it_opens_texts_files_and_built_flows(tmp_path: Path) -> None:
     file = tmp_path / "flow.json"
-    file.write_text(json.dumps(flow()))
-    for document in (file, json.dumps(flow()), parse(flow())):
-        assert Editor(document).document == flow()
-    assert Editor().document == flow()
+    file.write_text(json.dumps(new_flow()))
+    for document in (file, json.dumps(new_flow()), parse(new_flow())):
+        assert Editor(document).document == new_flow()
+    assert Editor().document == new_flow()
 
 
 @pytest.mark.parametrize("text", ["", "{", "3", "null", '"x"', "[1]", "[" * 900 + "]" * 900])
@@ -159,8 +159,8 @@ def test_what_is_no_flow_opens_with_a_finding(text: str) -> None:
     assert not editor.lint().ok
     assert editor._findings.found
     assert "text/html" in editor._repr_mimebundle_()
-    editor._source.text = json.dumps(flow())
-    assert editor.document == flow()
+    editor._source.text = json.dumps(new_flow())
+    assert editor.document == new_flow()
     assert editor.lint().ok
 
 
@@ -175,7 +175,7 @@ def test_a_document_that_is_the_name_of_a_file_is_not_opened(tmp_path: Path) -> 
 
 def test_texts_of_strangers_are_never_markup() -> None:
     evil = "<img src=x onerror=alert(1)>"
-    made = flow()
+    made = new_flow()
     made["screens"][0] |= {"id": evil, "title": evil, evil: evil}
     made["screens"][0]["layout"]["children"][0] |= {"type": evil, "text": evil}
     editor = Editor(made)
@@ -192,7 +192,7 @@ def _html(widget: Any) -> list[str]:
 
 
 def test_it_has_one_line_of_text_and_a_page_that_is_no_widget() -> None:
-    editor = Editor(flow())
+    editor = Editor(new_flow())
     assert repr(editor) == "Editor of 1 screen: WELCOME; no findings."
     bundle = editor._repr_mimebundle_()
     assert bundle["text/plain"] == repr(editor)
@@ -225,7 +225,7 @@ def test_a_flow_of_the_account_is_edited_and_saved(client: Client) -> None:
 
 
 def test_a_new_flow_is_named_and_saved(client: Client) -> None:
-    editor = Editor(flow(), room=client.flows)
+    editor = Editor(new_flow(), room=client.flows)
     editor._plan.click()
     assert "needs a name" in editor.message
     editor._name.value = "Hello"
@@ -238,7 +238,7 @@ def test_a_new_flow_is_named_and_saved(client: Client) -> None:
 
 
 def test_a_flow_with_errors_is_saved_when_that_is_allowed(client: Client) -> None:
-    editor = Editor(flow(), room=client.flows)
+    editor = Editor(new_flow(), room=client.flows)
     assert editor._broken.layout.display == "none"
     editor.set("/version", "9.9")
     assert editor._broken.layout.display is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chatkit.flowjson import Finding
 from chatkit.flowjson.finding import Findings
-from chatkit.widgets.editor.findinglist import FindingList
+from chatkit.widgets.editor.source import FindingList
 
 
 def test_findings_are_listed_and_a_click_leads_to_one() -> None:

@@ -10,8 +10,9 @@ import pytest
 import chatkit
 from chatkit.client import Client
 from chatkit.errors import InputError, NotFound
-from chatkit.widgets.editor.flowsave import FlowSave, Saving
-from chatkit.widgets.editor.starter import flow
+from chatkit.widgets.editor.additions import new_flow
+from chatkit.widgets.editor.editor import FlowSave
+from chatkit.widgets.plan.planview import Saving
 
 
 @pytest.fixture
@@ -60,17 +61,17 @@ def test_a_new_flow_needs_a_name_and_is_then_edited_on(client: Client) -> None:
     save = FlowSave(client.flows)
     assert repr(save) == "<new flow>"
     with pytest.raises(InputError, match="needs a name"):
-        save.plan(flow(), "  ")
-    plan = save.plan(flow(), "Hello")
+        save.plan(new_flow(), "  ")
+    plan = save.plan(new_flow(), "Hello")
     assert save.landed(plan.apply())
     assert save.flow is not None
     assert client.flows.get(save.flow).name == "Hello"
-    assert len(save.plan(flow() | {"version": "7.2"})) == 1
+    assert len(save.plan(new_flow() | {"version": "7.2"})) == 1
 
 
 def test_errors_stop_it_unless_they_are_let_pass(client: Client) -> None:
     save = FlowSave(client.flows)
-    broken = flow() | {"version": "9.9"}
+    broken = new_flow() | {"version": "9.9"}
     assert len(save.plan(broken, "Broken").refused) == 1
     assert len(save.plan(broken, "Broken", broken=True)) == 1
     with pytest.raises(InputError, match="is an object"):
@@ -85,7 +86,8 @@ def test_a_flow_that_is_not_there_is_said(client: Client) -> None:
 def test_a_plan_tells_when_it_was_applied(client: Client) -> None:
     save = FlowSave(client.flows)
     heard: list[bool] = []
-    view = Saving(save.plan(flow(), "Hello"), lambda result: heard.append(save.landed(result)))
+    plan = save.plan(new_flow(), "Hello")
+    view = Saving(plan, lambda view: heard.append(save.landed(view.result)))
     assert heard == []
     view.apply()
     assert heard == [True]

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from chatkit.widgets.editor.draft import Draft
-from chatkit.widgets.editor.formedits import FormEdits
-from chatkit.widgets.editor.starter import component, flow
+from chatkit.widgets.editor.additions import new_component, new_flow
+from chatkit.widgets.editor.editor import FormEdits
+from chatkit.widgets.editor.state import DocumentState
 
 FOOT = "/screens/0/layout/children/1/on-click-action"
 
@@ -29,17 +29,17 @@ def page() -> Page:
 
 
 @pytest.fixture
-def draft() -> Draft:
-    return Draft(flow())
+def draft() -> DocumentState:
+    return DocumentState(new_flow())
 
 
 @pytest.fixture
-def edits(draft: Draft, page: Page) -> FormEdits:
+def edits(draft: DocumentState, page: Page) -> FormEdits:
     return FormEdits(draft, page)
 
 
 def test_a_value_is_set_and_taken_away_while_the_form_stays(
-    edits: FormEdits, draft: Draft, page: Page
+    edits: FormEdits, draft: DocumentState, page: Page
 ) -> None:
     edits.set("/screens/0/title", "Hello")
     edits.unset("/screens/0/title")
@@ -53,7 +53,9 @@ def test_another_version_has_other_fields(edits: FormEdits, page: Page) -> None:
     assert page.shown == [(False, "/version")]
 
 
-def test_another_action_has_other_fields(edits: FormEdits, draft: Draft, page: Page) -> None:
+def test_another_action_has_other_fields(
+    edits: FormEdits, draft: DocumentState, page: Page
+) -> None:
     edits.act(FOOT, "navigate")
     assert draft.find(FOOT)["next"] == {"type": "screen", "name": ""}
     edits.unset(FOOT)
@@ -63,9 +65,9 @@ def test_another_action_has_other_fields(edits: FormEdits, draft: Draft, page: P
 
 
 def test_a_case_has_another_place_under_another_name(
-    edits: FormEdits, draft: Draft, page: Page
+    edits: FormEdits, draft: DocumentState, page: Page
 ) -> None:
-    draft.insert("/screens/0/layout/children", 0, component("Switch"))
+    draft.insert("/screens/0/layout/children", 0, new_component("Switch"))
     cases: Any = "/screens/0/layout/children/0/cases"
     edits.rename(f"{cases}/yes", "no")
     edits.rename("/screens/0", "HELLO")

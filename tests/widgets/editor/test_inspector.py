@@ -13,9 +13,9 @@ from widgets.showcase import DOCUMENT
 from chatkit.errors import InputError
 from chatkit.flowjson import Finding
 from chatkit.flowjson.components import COMPONENTS
-from chatkit.widgets.editor.branches import branches
+from chatkit.widgets.editor.additions import new_component, new_flow
 from chatkit.widgets.editor.inspector import Inspector
-from chatkit.widgets.editor.starter import component, flow
+from chatkit.widgets.editor.tree import branches
 
 FORM = "/screens/0/layout/children/4"
 KEYS = st.sampled_from(["type", "name", "label", "text", "on-click-action", "next", "children"])
@@ -56,7 +56,7 @@ def opened(document: Any, pointer: str, locked: bool = False) -> tuple[Inspector
 
 
 def alone(one: dict[str, Any], version: str = "7.3") -> dict[str, Any]:
-    made = flow() | {"version": version}
+    made = new_flow() | {"version": version}
     made["screens"][0]["layout"]["children"] = [one]
     return made
 
@@ -67,7 +67,7 @@ FIRST = "/screens/0/layout/children/0"
 @pytest.mark.parametrize("kind", COMPONENTS)
 def test_every_component_has_a_field_for_each_of_its_properties(kind: str) -> None:
     shape = COMPONENTS[kind]
-    inspector, notes = opened(alone(component(kind)), FIRST)
+    inspector, notes = opened(alone(new_component(kind)), FIRST)
     names = {pointer.removeprefix(f"{FIRST}/").split("/")[0] for pointer in inspector.fields}
     elsewhere = {prop.name for prop in shape.properties if prop.kind in ("components", "cases")}
     ranged = {prop.name for prop in shape.properties if prop.place == "range mode"}
@@ -82,13 +82,13 @@ def test_fields_follow_version_and_place() -> None:
     assert f"{FIRST}/markdown" not in opened(alone(box, "5.0"), FIRST)[0].fields
     inside, _ = opened(DOCUMENT, f"{FORM}/children/0")
     assert f"{FORM}/children/0/init-value" not in inside.fields
-    assert f"{FIRST}/init-value" in opened(alone(component("TextInput")), FIRST)[0].fields
+    assert f"{FIRST}/init-value" in opened(alone(new_component("TextInput")), FIRST)[0].fields
     range_ = opened(DOCUMENT, "/screens/2/layout/children/1")[0]
     assert "/screens/2/layout/children/1/min-days" in range_.fields
 
 
 def test_what_is_typed_is_set_at_its_place() -> None:
-    inspector, notes = opened(alone(component("TextInput")), FIRST)
+    inspector, notes = opened(alone(new_component("TextInput")), FIRST)
     fields: Any = inspector.fields
     fields[f"{FIRST}/label"].input.widget.value = "Name"
     fields[f"{FIRST}/name"].input.widget.value = "given"
@@ -103,7 +103,7 @@ def test_what_is_typed_is_set_at_its_place() -> None:
 
 
 def test_what_is_no_value_is_told_at_its_field_and_changes_nothing() -> None:
-    inspector, notes = opened(alone(component("CheckboxGroup")), FIRST)
+    inspector, notes = opened(alone(new_component("CheckboxGroup")), FIRST)
     field: Any = inspector.fields[f"{FIRST}/min-selected-items"]
     field.input.widget.value = "many"
     assert "must be a whole number" in field.problem
@@ -174,7 +174,7 @@ def test_findings_are_told_at_their_fields() -> None:
 
 
 def test_a_folded_field_is_unfolded_to_be_focused() -> None:
-    inspector, _ = opened(alone(component("TextInput")), FIRST)
+    inspector, _ = opened(alone(new_component("TextInput")), FIRST)
     assert inspector._more.selected_index is None
     inspector.focus(f"{FIRST}/label")
     assert inspector._more.selected_index is None
@@ -184,7 +184,7 @@ def test_a_folded_field_is_unfolded_to_be_focused() -> None:
 
 
 def test_nothing_can_be_typed_while_the_source_is_broken() -> None:
-    inspector, _ = opened(alone(component("TextInput")), FIRST, True)
+    inspector, _ = opened(alone(new_component("TextInput")), FIRST, True)
     fields: Any = inspector.fields
     assert fields[f"{FIRST}/label"].input.widget.disabled
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chatkit.errors import InputError
-from chatkit.widgets.editor.place import changed, child, deep, item, none, placed, same
+from chatkit.widgets.editor.edits import changed, child, deep, item, none, placed, same
 
 
 def test_only_what_lies_on_the_way_is_copied() -> None:

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from chatkit.flowjson.components import COMPONENTS, NEXT, SCREEN
 from chatkit.flowjson.property import Property
 from chatkit.flowjson.version import RECOMMENDED
-from chatkit.widgets.editor.propertyinput import (
+from chatkit.widgets.editor.property_input import (
     ABSENT,
-    Pick,
-    Target,
-    Whole,
-    Words,
+    ChoiceOrReference,
+    JsonProperty,
+    ScreenChoice,
+    TextProperty,
     bound,
     input_for,
 )
@@ -88,7 +88,7 @@ def test_what_is_no_whole_number_is_told(typed: str) -> None:
 
 def test_yes_and_no_can_be_a_reference() -> None:
     one = made("TextInput", "required", True)
-    assert isinstance(one, Pick)
+    assert isinstance(one, ChoiceOrReference)
     assert one.read() is True
     assert one._text.layout.display == "none"
     one._pick.value = 3
@@ -105,7 +105,7 @@ def test_a_choice_is_one_of_the_table() -> None:
     one = made("TextInput", "input-type", "email")
     assert one.read() == "email"
     odd = made("TextInput", "input-type", "smoke")
-    assert isinstance(odd, Whole)
+    assert isinstance(odd, JsonProperty)
     assert odd.read() == "smoke"
 
 
@@ -135,19 +135,19 @@ def test_the_next_screen_is_one_of_the_flow_or_kept() -> None:
     next_ = Property("next", "object", "", item=NEXT)
     value = {"type": "screen", "name": "B"}
     one = input_for(next_, RECOMMENDED, value, ["A", "B", "B"])
-    assert isinstance(one, Target)
+    assert isinstance(one, ScreenChoice)
     assert one.read() == value
     gone = input_for(next_, RECOMMENDED, {"type": "screen", "name": "GONE"}, ["A"])
     assert gone.read() == {"type": "screen", "name": "GONE"}
     odd = input_for(next_, RECOMMENDED, {"type": "plugin", "name": "x"}, ["A"])
-    assert isinstance(odd, Whole)
+    assert isinstance(odd, JsonProperty)
 
 
 def test_anything_else_is_json() -> None:
     data = SCREEN.property("data")
     assert data is not None
     one = input_for(data, RECOMMENDED, {"a": {"type": "string"}})
-    assert isinstance(one, Whole)
+    assert isinstance(one, JsonProperty)
     assert one.read() == {"a": {"type": "string"}}
     one.widget.value = "{"
     with pytest.raises(ValueError, match="is not JSON"):
@@ -164,7 +164,7 @@ def test_inputs_can_be_locked_and_watched() -> None:
         one.show(ABSENT)
         assert heard
         one.lock(True)
-        inner = one.widget.children if isinstance(one, Pick) else [one.widget]
+        inner = one.widget.children if isinstance(one, ChoiceOrReference) else [one.widget]
         assert all(each.disabled for each in inner)
 
 
@@ -185,7 +185,7 @@ def test_what_a_property_holds_is_never_changed_by_showing_it(each: Property, va
         return
     if read is ABSENT:
         assert value in ("", [], None)
-    elif isinstance(value, str) and not isinstance(one, Words | Whole):
+    elif isinstance(value, str) and not isinstance(one, TextProperty | JsonProperty):
         assert read == value.strip()
     else:
         assert read == value

@@ -6,26 +6,25 @@ from chatkit.flowjson import Finding
 from chatkit.flowjson.components import COMPONENTS
 from chatkit.flowjson.property import Property
 from chatkit.flowjson.version import RECOMMENDED, Version
-from chatkit.widgets.editor.propertyinput import Words, input_for
-from chatkit.widgets.editor.propertyline import PropertyLine, helped
+from chatkit.widgets.editor.property_input import PropertyField, TextProperty, help_text, input_for
 
 
-def line(prop: Property, version: Version = RECOMMENDED, value: object = "x") -> PropertyLine:
-    return PropertyLine(prop, version, input_for(prop, version, value))
+def line(prop: Property, version: Version = RECOMMENDED, value: object = "x") -> PropertyField:
+    return PropertyField(prop, version, input_for(prop, version, value))
 
 
 LABEL = Property("label", "text", "What it says.", required=Version(4, 0), length=20)
 
 
 def test_help_tells_what_the_table_knows() -> None:
-    assert helped(LABEL) == "What it says. At most 20 characters."
+    assert help_text(LABEL) == "What it says. At most 20 characters."
     days = COMPONENTS["CalendarPicker"].by_name
-    assert "Of Mon, Tue" in helped(days["include-days"])
-    assert "YYYY-MM-DD" in helped(days["min-date"])
+    assert "Of Mon, Tue" in help_text(days["include-days"])
+    assert "YYYY-MM-DD" in help_text(days["min-date"])
     photos = COMPONENTS["PhotoPicker"].by_name
-    assert "1 to 30" in helped(photos["max-uploaded-photos"])
-    assert "Not set, it is 30." in helped(photos["max-uploaded-photos"])
-    assert "At most 300 KB" in helped(COMPONENTS["Image"].by_name["src"])
+    assert "1 to 30" in help_text(photos["max-uploaded-photos"])
+    assert "Not set, it is 30." in help_text(photos["max-uploaded-photos"])
+    assert "At most 300 KB" in help_text(COMPONENTS["Image"].by_name["src"])
 
 
 def test_what_a_version_demands_is_marked() -> None:
@@ -50,5 +49,5 @@ def test_problems_of_typing_and_of_the_lint_are_told_escaped() -> None:
 def test_it_can_be_locked() -> None:
     one = line(LABEL)
     one.lock(True)
-    assert isinstance(one.input, Words)
+    assert isinstance(one.input, TextProperty)
     assert one.input.widget.disabled

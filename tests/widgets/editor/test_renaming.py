@@ -8,7 +8,7 @@ import pytest
 
 from chatkit.errors import InputError
 from chatkit.flowjson import lint
-from chatkit.widgets.editor.renaming import copied, names_in, renamed, unused
+from chatkit.widgets.editor.edits import copied, names_in, renamed, unused
 
 
 def document() -> dict[str, Any]:

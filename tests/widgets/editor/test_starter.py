@@ -9,13 +9,19 @@ import pytest
 from chatkit.flowjson import lint
 from chatkit.flowjson.components import ACTIONS, COMPONENTS
 from chatkit.flowjson.version import PUBLISHABLE, Version
-from chatkit.widgets.editor import starter
+from chatkit.widgets.editor.additions import (
+    new_action,
+    new_component,
+    new_flow,
+    new_item,
+    new_screen,
+)
 
 ALONE = ("Footer", "RichText", "NavigationList")
 
 
 def test_a_new_flow_is_good() -> None:
-    assert not lint(starter.flow())
+    assert not lint(new_flow())
 
 
 @pytest.mark.parametrize("version", sorted(PUBLISHABLE)[:1] + sorted(PUBLISHABLE)[-1:], ids=str)
@@ -24,17 +30,17 @@ def test_every_new_component_is_good_where_it_may_stand(kind: str, version: Vers
     if not COMPONENTS[kind].known(version):
         assert kind in ("CalendarPicker", "NavigationList", "ChipsSelector", "ImageCarousel")
         return
-    made = starter.component(kind, ["name"], version, field="${data.name}", target="BYE")
-    foot = starter.component("Footer")
+    made = new_component(kind, ["name"], version, field="${data.name}", target="BYE")
+    foot = new_component("Footer")
     beside = [] if kind in ALONE else [foot]
     data = {"name": {"type": "string", "__example__": "x"}}
-    first = starter.screen() | {"id": "WELCOME", "data": data}
+    first = new_screen() | {"id": "WELCOME", "data": data}
     first["layout"] = {"type": "SingleColumnLayout", "children": [made, *beside]}
     whole = {"version": str(version), "screens": [first]}
     if kind == "NavigationList":
         del first["terminal"], first["success"]
     if "BYE" in repr(made):
-        whole["screens"] = [first, starter.screen() | {"id": "BYE"}]
+        whole["screens"] = [first, new_screen() | {"id": "BYE"}]
     found = lint(whole)
     if kind == "RichText":  # a terminal screen needs a Footer, which may not stand beside it yet
         found = found.errors if version < (6, 3) else found
@@ -44,25 +50,25 @@ def test_every_new_component_is_good_where_it_may_stand(kind: str, version: Vers
 
 
 def test_a_name_is_one_that_nothing_else_has() -> None:
-    made = starter.component("TextInput", ["text_input", "text_input_2"])
+    made = new_component("TextInput", ["text_input", "text_input_2"])
     assert made["name"] == "text_input_3"
-    assert starter.screen(["SCREEN"])["id"] == "SCREEN_B"
+    assert new_screen(["SCREEN"])["id"] == "SCREEN_B"
 
 
 def test_options_have_ids_of_their_own() -> None:
-    made = starter.component("ChipsSelector")["data-source"]
+    made = new_component("ChipsSelector")["data-source"]
     assert len({one["id"] for one in made}) == 2
     shape = COMPONENTS["Dropdown"].property("data-source")
     assert shape is not None
     assert shape.item is not None
-    assert starter.item(shape.item, ["option"])["id"] == "option_2"
+    assert new_item(shape.item, ["option"])["id"] == "option_2"
 
 
 @pytest.mark.parametrize("name", ACTIONS)
 def test_an_action_keeps_what_it_takes_of_the_one_before(name: str) -> None:
     before: dict[str, Any] = {"name": "navigate", "next": {"type": "screen", "name": "A"}}
-    made = starter.action(name, before | {"payload": {"x": 1}})
+    made = new_action(name, before | {"payload": {"x": 1}})
     assert made["name"] == name
     assert {*made} <= {*ACTIONS[name].by_name}
     assert ("payload" in made) == (name != "open_url")
-    assert starter.action(name, 3)["name"] == name
+    assert new_action(name, 3)["name"] == name

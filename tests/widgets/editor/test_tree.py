@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from chatkit.errors import InputError
-from chatkit.widgets.editor.branches import branches
-from chatkit.widgets.editor.starter import flow
-from chatkit.widgets.editor.tree import Tree
+from chatkit.widgets.editor.additions import new_flow
+from chatkit.widgets.editor.tree import Tree, branches
 
 
 def heard(tree: Tree, message: Any) -> None:
@@ -49,7 +48,7 @@ def test_what_cannot_be_done_does_not_reach_the_page_as_an_error() -> None:
 
 def test_rows_are_told_with_what_is_selected() -> None:
     tree = Tree(lambda *_: None)
-    rows = branches(flow())
+    rows = branches(new_flow())
     tree.show(rows, rows[1], "WELCOME", [("Flow", [("Screen", "")])], False)
     assert [row["name"] for row in tree.rows] == ["Flow", "WELCOME", "TextHeading", "Footer"]
     assert (tree.selected, tree.movable, tree.screen) == ("/screens/0", True, "WELCOME")

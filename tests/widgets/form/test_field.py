@@ -8,9 +8,17 @@ from chatkit.flows import FlowBody
 from chatkit.record import Body
 from chatkit.templates import App, Button, ContentBody, Header
 from chatkit.webhooks import WebhookBody
-from chatkit.widgets.form.field import Field, input_for
-from chatkit.widgets.form.inputs import Choice, Json, Line, Lines, Number, Tick
-from chatkit.widgets.form.repeated import Bodies, Pairs
+from chatkit.widgets.form.fields import FormField, input_for
+from chatkit.widgets.form.inputs import (
+    Bodies,
+    Checkbox,
+    Choice,
+    JsonText,
+    Pairs,
+    TextLine,
+    TextLines,
+    WholeNumber,
+)
 
 BODIES: list[type[Body]] = [ContactBody, FlowBody, ContentBody, WebhookBody, Header, Button, App]
 
@@ -18,18 +26,18 @@ BODIES: list[type[Body]] = [ContactBody, FlowBody, ContentBody, WebhookBody, Hea
 @pytest.mark.parametrize(
     ("body", "name", "kind"),
     [
-        (ContactBody, "number", Line),
-        (WebhookBody, "is_active", Tick),
-        (WebhookBody, "events", Lines),
+        (ContactBody, "number", TextLine),
+        (WebhookBody, "is_active", Checkbox),
+        (WebhookBody, "events", TextLines),
         (Header, "type", Choice),
-        (FlowBody, "flow_json", Json),
-        (Header, "parameter", Json),
+        (FlowBody, "flow_json", JsonText),
+        (Header, "parameter", JsonText),
         (ContentBody, "variables", Pairs),
         (ContentBody, "buttons", Bodies),
         (ContentBody, "auth_apps", Bodies),
-        (ContentBody, "validity_period_seconds", Number),
-        (ContentBody, "connected_catalog_id", Line),
-        (ContentBody, "footer", Line),
+        (ContentBody, "validity_period_seconds", WholeNumber),
+        (ContentBody, "connected_catalog_id", TextLine),
+        (ContentBody, "footer", TextLine),
     ],
 )
 def test_each_kind_of_value_has_its_input(body: type[Body], name: str, kind: type) -> None:
@@ -41,15 +49,15 @@ def test_a_field_that_nobody_touched_holds_what_the_body_would_send_without_it(
     body: type[Body],
 ) -> None:
     for name, declared in body.model_fields.items():
-        field = Field(name, declared)
+        field = FormField(name, declared)
         field.begin()
         assert not field.edited and not field.counts
         if not declared.is_required():
             assert field.read() == declared.get_default(call_default_factory=True)
 
 
-def footer() -> Field:
-    field = Field("footer", ContentBody.model_fields["footer"])
+def footer() -> FormField:
+    field = FormField("footer", ContentBody.model_fields["footer"])
     field.begin("Larkspur")
     return field
 
@@ -65,7 +73,7 @@ def test_only_something_else_than_at_first_is_an_edit() -> None:
 
 
 def test_a_fixed_field_can_be_neither_typed_into_nor_set() -> None:
-    field = Field("name", FlowBody.model_fields["name"])
+    field = FormField("name", FlowBody.model_fields["name"])
     field.begin("survey", fixed=True)
     assert field.input.widget.disabled
     assert "Fixed once it exists." in field.help
@@ -79,7 +87,7 @@ def test_a_value_that_it_cannot_hold_is_refused_with_the_name_of_the_field() -> 
 
 
 def test_a_required_field_with_a_first_value_is_sent_as_it_is() -> None:
-    field = Field("text", ContentBody.model_fields["text"])
+    field = FormField("text", ContentBody.model_fields["text"])
     field.begin(required=True)
     assert field.counts and field.read() == ""
     assert "chatkit-required" in field.widget._dom_classes

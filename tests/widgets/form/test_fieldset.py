@@ -7,7 +7,7 @@ import pytest
 import chatkit
 from chatkit.client import Client
 from chatkit.errors import InputError, Problem
-from chatkit.widgets.form.fieldset import Fieldset
+from chatkit.widgets.form.fields import Fieldset
 
 CONTACT = {"number": "2025550142", "country_code": "+1", "name": "Ana Cruz"}
 

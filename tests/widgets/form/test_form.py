@@ -14,8 +14,8 @@ import chatkit
 from chatkit.client import Client
 from chatkit.errors import Conflict, InDoubt, InputError, NotPermitted, Refused
 from chatkit.resource import Resource
-from chatkit.widgets.form.doubt import Doubt
 from chatkit.widgets.form.form import Form
+from chatkit.widgets.form.unknown_outcome import UnknownOutcome
 
 __all__ = ["client", "sandbox"]
 
@@ -297,7 +297,7 @@ def test_a_flow_in_doubt_is_not_sent_again_while_the_first_may_still_land() -> N
         with pytest.raises(InDoubt, match="may still land"):
             form.submit()
         assert service.names() == ["survey"]
-        assert isinstance(form._doubt, Doubt)
+        assert isinstance(form._doubt, UnknownOutcome)
 
 
 def test_a_webhook_found_after_a_lost_answer_says_that_its_secret_is_lost() -> None:

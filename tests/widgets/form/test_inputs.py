@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatkit.widgets.form.inputs import Choice, Json, Line, Lines, Number, Tick
+from chatkit.widgets.form.inputs import Checkbox, Choice, JsonText, TextLine, TextLines, WholeNumber
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -17,18 +17,18 @@ json_values = st.recursive(
 
 @given(st.text())
 def test_a_text_comes_back_as_it_was(text: str) -> None:
-    line = Line("name", numbers=False, none=False, long=False)
+    line = TextLine("name", numbers=False, none=False, long=False)
     line.show(text)
     assert line.read() == text
 
 
 def test_nothing_typed_is_none_where_the_field_is_none_at_first_and_else_empty() -> None:
-    assert Line("a", numbers=False, none=True, long=False).read() is None
-    assert Line("a", numbers=False, none=False, long=False).read() == ""
+    assert TextLine("a", numbers=False, none=True, long=False).read() is None
+    assert TextLine("a", numbers=False, none=False, long=False).read() == ""
 
 
 def test_digits_stay_text_unless_they_were_a_number_before() -> None:
-    line = Line("connected_catalog_id", numbers=True, none=True, long=False)
+    line = TextLine("connected_catalog_id", numbers=True, none=True, long=False)
     line.show("007")
     assert line.read() == "007"
     line.show(7)
@@ -39,14 +39,14 @@ def test_digits_stay_text_unless_they_were_a_number_before() -> None:
 
 @given(st.integers() | st.none())
 def test_a_number_or_none_comes_back_as_it_was(value: int | None) -> None:
-    number = Number("seconds", optional=True)
+    number = WholeNumber("seconds", optional=True)
     number.show(value)
     assert number.read() == value
 
 
 @pytest.mark.parametrize("typed", ["x", "1.5", "1e3", "--1"])
 def test_what_is_no_whole_number_is_said_to_be_none(typed: str) -> None:
-    number = Number("seconds", optional=True)
+    number = WholeNumber("seconds", optional=True)
     number.widget.value = typed
     with pytest.raises(ValueError, match="must be a whole number"):
         number.read()
@@ -54,11 +54,11 @@ def test_what_is_no_whole_number_is_said_to_be_none(typed: str) -> None:
 
 def test_a_number_that_must_be_there_cannot_be_empty() -> None:
     with pytest.raises(ValueError, match="must be a whole number"):
-        Number("seconds", optional=False).read()
+        WholeNumber("seconds", optional=False).read()
 
 
 def test_a_tick_is_true_or_false() -> None:
-    tick = Tick("is_active")
+    tick = Checkbox("is_active")
     tick.show(True)
     assert tick.read() is True
     tick.show(None)
@@ -77,7 +77,7 @@ def test_a_choice_keeps_a_text_that_the_service_has_sent_and_nobody_offers() -> 
 
 
 def test_lines_are_texts_without_the_empty_ones() -> None:
-    lines = Lines("events")
+    lines = TextLines("events")
     lines.show(["a", "b c"])
     assert lines.read() == ["a", "b c"]
     lines.widget.value = " a \n\n*\n"
@@ -88,13 +88,13 @@ def test_lines_are_texts_without_the_empty_ones() -> None:
 
 @given(json_values)
 def test_json_comes_back_as_it_was(value: Any) -> None:
-    field = Json("flow_json", optional=False)
+    field = JsonText("flow_json", optional=False)
     field.show(value)
     assert field.read() == value
 
 
 def test_what_is_no_json_is_said_with_line_and_column() -> None:
-    field = Json("flow_json", optional=False)
+    field = JsonText("flow_json", optional=False)
     field.widget.value = '{"a": 1,\n  "b" 2}'
     with pytest.raises(ValueError, match="at line 2, column 7"):
         field.read()
@@ -109,7 +109,7 @@ def test_what_is_no_json_is_said_with_line_and_column() -> None:
     ],
 )
 def test_json_that_would_be_read_otherwise_than_meant_is_refused(typed: str, said: str) -> None:
-    field = Json("flow_json", optional=False)
+    field = JsonText("flow_json", optional=False)
     field.widget.value = typed
     with pytest.raises(ValueError, match=said):
         field.read()
@@ -117,7 +117,7 @@ def test_json_that_would_be_read_otherwise_than_meant_is_refused(typed: str, sai
 
 def test_a_locked_input_cannot_be_typed_into_and_changes_are_heard() -> None:
     heard: list[int] = []
-    line = Line("a", numbers=False, none=False, long=False)
+    line = TextLine("a", numbers=False, none=False, long=False)
     line.watch(lambda: heard.append(1))
     line.lock(True)
     assert line.widget.disabled

@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chatkit.templates import ContentBody
-from chatkit.widgets.form.field import input_for
-from chatkit.widgets.form.repeated import Bodies, Pairs
+from chatkit.widgets.form.fields import input_for
+from chatkit.widgets.form.inputs import Bodies, Pairs
 
 
 def buttons() -> Bodies:

@@ -13,7 +13,7 @@ from widgets.gridding import Page, client, page, sandbox  # noqa: F401
 import chatkit
 from chatkit.errors import InputError
 from chatkit.widgets import Grid
-from chatkit.widgets.grid.view import folded
+from chatkit.widgets.grid.view import folded_text
 
 
 @pytest.fixture
@@ -295,7 +295,7 @@ def test_a_click_on_a_heading_sorts(page: Page):
     page.tell("sort", column="name", descending=True)
     assert page.state["sort"] == ["name", True]
     names = [row["v"][page.column("name")] for row in page.rows()]
-    assert names == sorted(names, key=folded, reverse=True)
+    assert names == sorted(names, key=folded_text, reverse=True)
     page.tell("sort", column=None, descending=False)
     assert page.rows()[0]["v"][0] == "50001"
 

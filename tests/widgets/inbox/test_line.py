@@ -6,12 +6,18 @@ from widgets.inbox.stored import EVIL, moved, written
 
 from chatkit.inbox.events import events
 from chatkit.profile import ServiceProfile
-from chatkit.widgets.inbox.line import concerns, contact_of, html, line, verdict
+from chatkit.widgets.inbox.delivery_view import (
+    concerns,
+    contact_of,
+    delivery_line,
+    lines_html,
+    verdict,
+)
 
 
 def lined(body: bytes, contact: str | None = None, **changed):
     one = delivery(body, **changed)
-    return line(one, events(one, ServiceProfile()), contact)
+    return delivery_line(one, events(one, ServiceProfile()), contact)
 
 
 def test_a_line_is_about_the_first_event_and_counts_the_others() -> None:
@@ -36,14 +42,14 @@ def test_a_status_and_what_is_no_json_have_a_line_too() -> None:
 def test_what_a_stranger_wrote_is_text_and_seen_whole() -> None:
     row = lined(written(message(1, text={"body": EVIL})))
     assert "\u202e" not in row["says"] and "⟨U+202E⟩" in row["says"]
-    page = html([row], "About <b>")
+    page = lines_html([row], "About <b>")
     assert "<img" not in page and "&lt;img" in page and "<b>" not in page
 
 
 def test_the_static_form_is_the_same_at_each_run() -> None:
     row = lined(written(message(1)))
     later = {**row, "at": "23:59:59.999", "when": "2030-01-01 23:59:59.999+00:00"}
-    assert html([row], "x") == html([later], "x")
+    assert lines_html([row], "x") == lines_html([later], "x")
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import matplotlib as mpl
 
-from chatkit.widgets.inbox.plot import INK, Plot, canvas
+from chatkit.widgets.inbox.plots import INK, Plot, canvas
 
 
 def made(title: str = "A & B <i>") -> Plot:

@@ -5,7 +5,7 @@ from functools import partial
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chatkit.widgets.plan.rows import PAGE, Item, Rows
+from chatkit.widgets.plan.rows import PAGE, Item, PagedRows
 
 COLUMNS = {"kind": 20, "name": 80}
 
@@ -14,23 +14,29 @@ def item(name: str, *kinds: str) -> Item:
     return Item(kinds, name, partial(str, f"<tbody><tr><td>{name}</td></tr></tbody>"))
 
 
-def numbered(count: int) -> Rows:
-    return Rows(COLUMNS, [item(f"row {n:03d}", "odd" if n % 2 else "even") for n in range(count)])
+def numbered(count: int) -> PagedRows:
+    return PagedRows(
+        COLUMNS, [item(f"row {n:03d}", "odd" if n % 2 else "even") for n in range(count)]
+    )
 
 
-def drawn(rows: Rows) -> list[str]:
+def drawn(rows: PagedRows) -> list[str]:
     return [part.split("<")[0] for part in rows._table.value.split("<td>")[1:]]
 
 
 def test_kinds_are_offered_with_their_counts() -> None:
-    rows = Rows(COLUMNS, [item("a", "create"), item("b", "create", "late"), item("c", "delete")])
+    rows = PagedRows(
+        COLUMNS, [item("a", "create"), item("b", "create", "late"), item("c", "delete")]
+    )
     assert [label for label, _ in rows.kind.options] == ["all 3", "create 2", "late 1", "delete 1"]
     rows.kind.value = "late"
     assert drawn(rows) == ["b"]
 
 
 def test_text_is_found_whatever_its_case_and_together_with_a_kind() -> None:
-    rows = Rows(COLUMNS, [item("ÅSA", "create"), item("åsa b", "delete"), item("Bo", "delete")])
+    rows = PagedRows(
+        COLUMNS, [item("ÅSA", "create"), item("åsa b", "delete"), item("Bo", "delete")]
+    )
     rows.search.value = " Åsa "
     assert drawn(rows) == ["ÅSA", "åsa b"]
     rows.kind.value = "delete"
@@ -79,7 +85,7 @@ def test_only_the_rows_of_a_page_are_drawn() -> None:
         asked.append(n)
         return "<tbody></tbody>"
 
-    Rows(COLUMNS, [Item(("a",), str(n), partial(draw, n)) for n in range(10_000)])
+    PagedRows(COLUMNS, [Item(("a",), str(n), partial(draw, n)) for n in range(10_000)])
     assert len(asked) <= 2 * PAGE
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from widgets.showcase import DOCUMENT
 
 from chatkit.errors import InputError
-from chatkit.widgets import packed
-from chatkit.widgets.player.player import SCRIPTS, Player
+from chatkit.widgets import assets
+from chatkit.widgets.player import SCRIPTS, Player
 
 EVIL = "<img src=x onerror=alert(1)>"
 SMALL = {"version": "7.3", "screens": [{"id": "A", "title": "Hello", "terminal": True}]}
@@ -221,7 +221,7 @@ def test_what_is_kept_is_never_markup():
 
 
 def test_scripts_make_no_markup_and_run_no_code():
-    text = packed.joined(SCRIPTS)
+    text = assets.joined_text(SCRIPTS)
     for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
         assert word not in text
     assert "new Function" not in text

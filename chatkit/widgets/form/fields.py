@@ -1,0 +1,339 @@
+"""Fields of a form: each an input with its name, its help, and what is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from html import escape
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin
+
+import ipywidgets as w
+from pydantic.fields import FieldInfo
+
+from chatkit.display import escaped, visible
+from chatkit.display import values as shortly
+from chatkit.errors import InputError, Problem
+from chatkit.record import Body
+from chatkit.resource import Resource
+from chatkit.widgets.form.inputs import (
+    Bodies,
+    Checkbox,
+    Choice,
+    Input,
+    JsonText,
+    Pairs,
+    TextLine,
+    TextLines,
+    WholeNumber,
+)
+from chatkit.widgets.grid.cell_renderer import START
+
+#: Texts that have several lines.
+LONG = frozenset({"text", "flow_json_raw"})
+
+
+def input_for(name: str, field: FieldInfo, *, nested: bool = False) -> Input:
+    """Choose the input for a field of a body, and show the value it has at first."""
+    union = get_origin(field.annotation) in (Union, UnionType)
+    sides = get_args(field.annotation) if union else (field.annotation,)
+    kinds = [side for side in sides if side is not NoneType]
+    optional = NoneType in sides
+    kind = kinds[0] if len(kinds) == 1 else field.annotation
+    origin, inner = get_origin(kind), get_args(kind)
+    made: Input
+    if kind is bool:
+        made = Checkbox(name)
+    elif origin is Literal:
+        made = Choice(name, inner, optional)
+    elif origin is list and inner[0] is str:
+        made = TextLines(name)
+    elif origin is list and isinstance(inner[0], type) and issubclass(inner[0], Body):
+        made = Bodies(name, inner[0], optional, partial(input_for, nested=True))
+    elif origin is dict and inner == (str, str):
+        made = Pairs(name)
+    elif kind is int:
+        made = WholeNumber(name, optional)
+    elif str in kinds:
+        made = TextLine(name, int in kinds, field.default is None, name in LONG and not nested)
+    else:
+        made = JsonText(name, optional or kind is Any)
+    if not field.is_required():
+        made.show(field.get_default(call_default_factory=True))
+    return made
+
+
+class FormField:
+    """One field of a form.
+
+    Args:
+        name: Its name in the API.
+        declared: How the body declares it.
+    """
+
+    def __init__(self, name: str, declared: FieldInfo) -> None:
+        self.name = name
+        self.required = self.fixed = False
+        self.help = self._said = ""
+        self.input = input_for(name, declared)
+        self._declared = declared
+        self._first = self._peek()
+        self._help, self._problem = w.HTML(), w.HTML()
+        self.widget = w.VBox([self.input.widget, self._help, self._problem])
+        self.widget.add_class("chatkit-field")
+
+    def begin(
+        self,
+        value: Any = None,
+        *,
+        required: bool = False,
+        fixed: bool = False,
+        hidden: bool = False,
+    ) -> None:
+        """Show what a record holds: from now on, only something else counts as edited.
+
+        Args:
+            value: What it holds; None for what the field is without being touched.
+            required: Whether a create must send it.
+            fixed: Whether it cannot be changed any more.
+            hidden: Whether the service does not show what it holds.
+        """
+        self.required, self.fixed = required, fixed
+        first = (
+            None
+            if self._declared.is_required()
+            else self._declared.get_default(call_default_factory=True)
+        )
+        self.input.show(first if value is None else value)
+        self.input.lock(fixed)
+        self._first = self._peek()
+        told = [
+            self._declared.description or "",
+            "Fixed once it exists." if fixed else "",
+            "The service does not show what it holds now." if hidden else "",
+        ]
+        self.help = " ".join(filter(None, told))
+        self._help.value = f"<small>{escape(self.help)}</small>"
+        mark = self.widget.add_class if required else self.widget.remove_class
+        mark("chatkit-required")
+        self.say("")
+
+    def set(self, value: Any) -> None:
+        """Show a value as if it had been typed.
+
+        Raises:
+            InputError: It is of a kind that the field cannot hold.
+        """
+        if self.fixed:
+            problem = Problem(self.name, repr(value), "can only be set when it is created")
+            raise InputError("This field cannot be set:", [problem])
+        try:
+            self.input.show(value)
+        except TypeError as error:
+            problem = Problem(self.name, repr(value), str(error))
+            raise InputError("This field cannot be set:", [problem]) from None
+
+    def watch(self, changed: Callable[[FormField], None]) -> None:
+        """Call something whenever its input changes."""
+        self.input.watch(lambda: changed(self))
+
+    @property
+    def edited(self) -> bool:
+        """Whether it holds something else than at first."""
+        return not self.fixed and self._peek() != self._first
+
+    @property
+    def counts(self) -> bool:
+        """Whether its value is sent: what is edited, and what must be there."""
+        return self.edited or (self.required and not self._declared.is_required())
+
+    def read(self) -> Any:
+        """Return its value. Raises `ValueError` if what is typed is none."""
+        return self.input.read()
+
+    def _peek(self) -> tuple[str, Any]:
+        """Return the value, or what is wrong with it, in a form that can be compared."""
+        try:
+            return "value", self.input.read()
+        except ValueError as error:
+            return "problem", str(error)
+
+    @property
+    def problem(self) -> str:
+        """What is said to be wrong with it; empty if nothing is."""
+        return self._said
+
+    def say(self, problem: str) -> None:
+        """Say what is wrong with it, at the field; an empty text takes that back."""
+        self._said = problem
+        text = f'<span class="chatkit-problem" role="alert">{escaped(problem)}</span>'
+        self._problem.value = text if problem else ""
+        mark = self.widget.add_class if problem else self.widget.remove_class
+        mark("chatkit-wrong")
+
+    def focus(self) -> None:
+        """Put the cursor into it."""
+        if isinstance(self.input.widget, w.DOMWidget):
+            self.input.widget.focus()
+
+
+# --- all fields of a resource --------------------------------------------------------------
+
+#: Where there are more fields, those that are off or empty unless somebody wants them are folded.
+_MANY = 8
+
+
+class Fieldset:
+    """The fields of a room's body.
+
+    Args:
+        room: The room.
+        known: What a record holds, to be edited; None for a new one.
+    """
+
+    def __init__(self, room: Resource[Any], known: Mapping[str, Any] | None) -> None:
+        self._room = room
+        self._editing = False
+        self._filling = False
+        declared = room.body.model_fields
+        self.fields = {name: FormField(name, field) for name, field in declared.items()}
+        self._folded = [
+            name
+            for name, field in declared.items()
+            if len(declared) > _MANY
+            and field.default in (None, False)
+            and name not in room.required()
+            and not (known or {}).get(name)
+        ]
+        folded = w.VBox([self.fields[name].widget for name in self._folded])
+        self._more = w.Accordion([folded], titles=[f"{len(self._folded)} more fields"])
+        main = [field.widget for name, field in self.fields.items() if name not in self._folded]
+        self.widgets = [*main, *([self._more] if self._folded else [])]
+        self.fill(known)
+
+    def fill(self, known: Mapping[str, Any] | None) -> None:
+        """Show what a record holds, to be edited; None for a new one."""
+        room, self._editing = self._room, known is not None
+        chosen = {room.key} if room.chosen else set()
+        fixed = {*room.body.create_only, *chosen} if self._editing else set()
+        self._filling = True
+        for name, field in self.fields.items():
+            field.begin(
+                (known or {}).get(name),
+                required=not self._editing and name in room.required(),
+                fixed=name in fixed,
+                hidden=known is not None and name not in known,
+            )
+        self._filling = False
+
+    def watch(self, changed: Callable[[], None]) -> None:
+        """Call something whenever a person has changed a field; the field is checked before."""
+
+        def check(field: FormField) -> None:
+            if not self._filling:
+                field.say(self._wrong(field))
+                changed()
+
+        for field in self.fields.values():
+            field.watch(check)
+
+    def lock(self, locked: bool) -> None:
+        """Let nobody type, or let them again."""
+        for field in self.fields.values():
+            field.input.lock(locked or field.fixed)
+
+    @property
+    def edited(self) -> list[str]:
+        """The names of the fields that hold something else than at first."""
+        return [name for name, field in self.fields.items() if field.edited]
+
+    @property
+    def wrong(self) -> dict[str, str]:
+        """What is said to be wrong, by field."""
+        return {name: field.problem for name, field in self.fields.items() if field.problem}
+
+    def read(self) -> tuple[dict[str, Any], list[Problem]]:
+        """Return what would be sent, and what is typed that is no value."""
+        values, problems = {}, []
+        for name, field in self.fields.items():
+            if field.counts:
+                try:
+                    values[name] = field.read()
+                except ValueError as error:
+                    problems.append(Problem(name, "", str(error)))
+        return values, problems
+
+    def checked(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return what would be sent, as it was typed and as the body of a call.
+
+        Raises:
+            InputError: Something is wrong with it, all of which is told at once.
+        """
+        values, problems = self.read()
+        room, what = self._room, f"This {self._room.noun}"
+        unread = {problem.field for problem in problems}
+        body: dict[str, Any] = {}
+        try:
+            if not self._editing:
+                body = room.body.whole(values, what, set(room.required()) - unread)
+            elif values or not unread:
+                body = room.body.part(values, what)
+        except InputError as error:
+            problems += error.problems
+        if problems:
+            raise InputError(f"{what} cannot be sent:", problems)
+        return values, body
+
+    def mark(self, problems: Sequence[Problem]) -> list[str]:
+        """Show problems at their fields and nowhere else; return those that have no field."""
+        said: dict[str, list[str]] = {name: [] for name in self.fields}
+        left = []
+        for problem in problems:
+            name = problem.field.split(".")[0]
+            if name in said:
+                said[name].append(_placed(problem))
+            else:
+                left.append(f"{problem.field}: {problem.reason}")
+        for name, field in self.fields.items():
+            field.say("; ".join(said[name]))
+        if any(said[name] for name in self._folded):
+            self._more.selected_index = 0
+        return left
+
+    def focus(self) -> None:
+        """Put the cursor into the first field that is wrong."""
+        for name in list(self.wrong)[:1]:
+            self.fields[name].focus()
+
+    def html(self) -> str:
+        """Show the fields where no widget can be: in an exported page, on GitHub."""
+        rows = []
+        for name, field in self.fields.items():
+            try:
+                value = shortly(field.read())
+            except ValueError as error:
+                value = visible(str(error))
+            cells = "".join(
+                f'<td dir="auto" {START}>{escape(part)}</td>' for part in (value, field.help)
+            )
+            rows.append(f'<tr><th scope="row" {START}>{name}</th>{cells}</tr>')
+        return f"<table>{''.join(rows)}</table>"
+
+    def _wrong(self, field: FormField) -> str:
+        """Check one field that was edited."""
+        if not field.edited:
+            return ""
+        try:
+            self._room.body.whole({field.name: field.read()}, "", ())
+        except InputError as error:
+            return "; ".join(_placed(problem) for problem in error.problems)
+        except ValueError as error:
+            return str(error)
+        return ""
+
+
+def _placed(problem: Problem) -> str:
+    """Say what is wrong within a field, and where: the parts of a list are counted from 1."""
+    name, *steps = problem.field.split(".")
+    place = [f"{name.removesuffix('s')} {int(p) + 1}" if p.isdigit() else p for p in steps]
+    return f"{', '.join(place)}: {problem.reason}" if place else problem.reason

@@ -1,0 +1,220 @@
+"""One delivery on a page: as a line among many, and opened with headers, body and a test."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from html import escape
+from itertools import islice
+from typing import Any
+
+from chatkit.display import cut, many
+from chatkit.inbox.delivery import Delivery
+from chatkit.inbox.events import Event, e164, events
+from chatkit.profile import ServiceProfile
+
+_MOST = 1000  #: events of one delivery that are counted
+_LONG = 140  #: characters of a text
+START = 'style="text-align: start"'  #: exported notebooks would align cells to the right
+
+
+def delivery_line(
+    delivery: Delivery, events: Iterable[Event], contact: str | None = None
+) -> dict[str, Any]:
+    """Say in one line what a delivery tells.
+
+    Args:
+        delivery: What came.
+        events: What is in it; the line is about the first that is of the contact.
+        contact: A number in E.164 form; None takes the first event of all.
+    """
+    found = list(islice(events, _MOST))
+    first = next((event for event in found if contact in (None, event.contact)), None)
+    sort = " ".join(filter(None, (first.family, first.type or first.field))) if first else ""
+    return {
+        "id": delivery.id,
+        "at": delivery.received_at.strftime("%H:%M:%S.") + f"{delivery.received_at:%f}"[:3],
+        "when": delivery.received_at.isoformat(sep=" ", timespec="milliseconds"),
+        "kind": _text(delivery.kind),
+        "what": _text(sort),
+        "more": max(len(found) - 1, 0),
+        "contact": _text(first and first.contact),
+        "says": _text(first and first.text),
+        "verified": delivery.verified,
+        "reason": _text(delivery.reason),
+    }
+
+
+def contact_of(written: str) -> str:
+    """A contact as a person writes it: a number in any notation, or what else they are called."""
+    digits = re.sub(r"[\s().+-]", "", written)
+    return e164(digits) or "" if digits.isascii() and digits.isdigit() else written.strip()
+
+
+def concerns(events: Iterable[Event], contact: str | None) -> bool:
+    """Whether one of these events is of a contact; without a contact always."""
+    return contact is None or any(event.contact == contact for event in events)
+
+
+def verdict(row: dict[str, Any]) -> str:
+    """Say whether the signature was right, and why not."""
+    words = "verified" if row["verified"] else "not verified"
+    return f"{words}: {row['reason']}" if row["reason"] else words
+
+
+def lines_html(rows: Sequence[dict[str, Any]], about: str) -> str:
+    """Write lines as a plain table; without the time of day, which is another at each run."""
+    heads = "".join(
+        f"<th {START}>{name}</th>"
+        for name in ("Delivery", "Kind", "What", "Contact", "Says", "Signature")
+    )
+    body = "".join(_row(row) for row in rows)
+    table = f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>" if rows else ""
+    return f'<div class="tex2jax_ignore mathjax_ignore"><p>{escape(about)}</p>{table}</div>'
+
+
+def _row(row: dict[str, Any]) -> str:
+    more = f" (+ {many(row['more'], 'more event')})" if row["more"] else ""
+    texts = (row["id"], row["kind"], row["what"] + more, row["contact"], row["says"], verdict(row))
+    cells = "".join(f'<td dir="auto" {START}>{escape(str(text))}</td>' for text in texts)
+    return f"<tr>{cells}</tr>"
+
+
+def _text(value: str | None) -> str:
+    """A text that a page can show: what would not be seen is spelled out."""
+    return cut(value or "", _LONG)
+
+
+# --- opened: headers, and the body as a tree -----------------------------------------------
+
+_NODES = 3000  #: values of a tree that are shown; a body may have a million
+_DEEP = 60  #: levels of it
+_LONG_TEXT = 4000  #: characters of a text in it
+_BODY = 100_000  #: characters of a body that is no JSON
+
+
+class _Digits(str):
+    """A number as it was written: a page would round a long one."""
+
+
+class _Pairs(list[tuple[str, Any]]):
+    """An object as it was written, a name that comes twice too."""
+
+
+def delivery_view(delivery: Delivery, profile: ServiceProfile) -> dict[str, Any]:
+    """Describe a delivery for a page."""
+    kind = delivery.kind or "no kind"
+    about = {"verified": delivery.verified, "reason": _shown(delivery.reason)}
+    return {
+        "id": delivery.id,
+        "title": f"Delivery {delivery.id} · {_shown(kind)}",
+        "about": f"{delivery.received_at.isoformat(sep=' ', timespec='milliseconds')}, "
+        f"{many(len(delivery.body), 'byte')}, at {_shown(delivery.path)}",
+        "verified": delivery.verified,
+        "verdict": verdict(about),
+        "headers": [[_shown(name), _shown(value)] for name, value in delivery.headers],
+        "tree": tree(delivery.body),
+        "test": as_test_case(delivery, profile),
+    }
+
+
+def tree(body: bytes) -> list[Any]:
+    """Make a tree of a body; of one that is no JSON, a single text.
+
+    A node is its sort and its content: `object` with pairs of a name and a node, `list` with
+    nodes, `text`, or `value` (a number, true, false, null). What is too much is a `rest`.
+    """
+    try:
+        value = json.loads(
+            body,
+            object_pairs_hook=_Pairs,
+            parse_int=_Digits,
+            parse_float=_Digits,
+            parse_constant=_Digits,
+        )
+    except (ValueError, RecursionError):
+        return ["text", _shown(body.decode("utf-8", "replace"), _BODY)]
+    return _node(value, [_NODES], 0)
+
+
+def _node(value: Any, left: list[int], depth: int) -> list[Any]:
+    left[0] -= 1
+    if isinstance(value, _Digits):
+        return ["value", str(value)[:_LONG_TEXT]]
+    if isinstance(value, str):
+        return ["text", _shown(value, _LONG_TEXT)]
+    if isinstance(value, list):
+        if depth == _DEEP and value:
+            return ["rest", "too deep to be shown"]
+        nodes: list[Any] = []
+        for one in value:
+            if left[0] <= 0:
+                nodes.append(["rest", f"{many(len(value) - len(nodes), 'more value')}, not shown"])
+                break
+            if isinstance(value, _Pairs):
+                nodes.append([_shown(one[0]), _node(one[1], left, depth + 1)])
+            else:
+                nodes.append(_node(one, left, depth + 1))
+        return ["object" if isinstance(value, _Pairs) else "list", nodes, len(value)]
+    return ["value", json.dumps(value)]
+
+
+def _shown(text: str, room: int = 500) -> str:
+    return cut(text, room)
+
+
+# --- as a test that can be pasted into a file ----------------------------------------------
+
+_LARGEST = 50_000  #: bytes of a body that are readable in a test
+_MOST_IN_TEST = 20  #: events that are compared
+_WIDTH = 76
+_NAMES = ("event_kind_field", "event_data_field")
+
+
+def as_test_case(delivery: Delivery, profile: ServiceProfile) -> str:
+    """Write a test that reads the body of a delivery as it was read here; empty if too large.
+
+    It holds what a customer wrote: take out what does not belong into a repository.
+    """
+    if len(delivery.body) > _LARGEST:
+        return ""
+    found = [*islice(events(delivery, profile), _MOST_IN_TEST)]
+    expected = "".join(
+        f"        {(event.family, event.type, event.contact, event.text)!a},\n" for event in found
+    )
+    plain = ServiceProfile()
+    changed = ", ".join(
+        f"{name}={getattr(profile, name)!a}"
+        for name in _NAMES
+        if getattr(profile, name) != getattr(plain, name)
+    )
+    verdict = "verified" if delivery.verified else "not verified"
+    return (
+        "from datetime import UTC, datetime\n\n"
+        "from chatkit import ServiceProfile\n"
+        "from chatkit.inbox.delivery import Delivery\n"
+        "from chatkit.inbox.events import events\n\n"
+        f"BODY = (\n{_lines(delivery.body)})\n\n\n"
+        f"def test_delivery_{delivery.id}() -> None:\n"
+        f"    # {many(len(delivery.body), 'byte')}, {verdict} when it came\n"
+        "    delivery = Delivery(\n"
+        f"        {delivery.id}, datetime({_when(delivery)}, tzinfo=UTC), {delivery.identity!a},\n"
+        f"        {delivery.kind!a}, {delivery.verified}, {delivery.reason!a},\n"
+        f"        {delivery.is_json}, {delivery.path!a}, (), BODY,\n"
+        "    )\n"
+        f"    found = [*events(delivery, ServiceProfile({changed}))]\n"
+        f"    told = [(e.family, e.type, e.contact, e.text) for e in found[:{_MOST_IN_TEST}]]\n"
+        f"    assert told == [\n{expected}    ]\n"
+    )
+
+
+def _lines(body: bytes) -> str:
+    """A body as several literals, one below the other."""
+    pieces = [body[n : n + _WIDTH] for n in range(0, len(body), _WIDTH)] or [b""]
+    return "".join(f"    {piece!r}\n" for piece in pieces)
+
+
+def _when(delivery: Delivery) -> str:
+    at = delivery.received_at
+    return f"{at.year}, {at.month}, {at.day}, {at.hour}, {at.minute}, {at.second}"

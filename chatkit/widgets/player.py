@@ -1,0 +1,275 @@
+"""Player: a flow on a phone in the notebook, walked as a customer would."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import anywidget
+import traitlets
+
+from chatkit.display import cut, many
+from chatkit.errors import InputError, steady
+from chatkit.flowjson.document import located
+from chatkit.frame import Columns, Kind
+from chatkit.widgets import assets
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+#: A function that answers the requests of a flow, or the answers by the screen that asks.
+Endpoint = Callable[[dict[str, Any]], Mapping[str, Any] | None] | Mapping[str, Mapping[str, Any]]
+
+#: From what needs nothing to what needs all.
+SCRIPTS = [
+    f"player/{name}.js"
+    for name in (
+        *("dom", "expression", "markdown", "run", "check"),
+        *("input", "calendar", "choice", "view", "panel", "player"),
+    )
+]
+_KINDS: dict[type, Kind] = {str: "text", bool: "flag"}
+
+
+class Player(anywidget.AnyWidget):
+    """A flow on a phone: filled in, checked and sent as a customer would, but nothing leaves.
+
+    A document that is broken shows what is wrong with it in place of the screens.
+
+    After `player = Player("flow.json")` and a walk to the end, `player.answers` holds what the
+    flow sent. What was left empty is sent as "" or [], a reference to nothing as None.
+
+    Args:
+        document: A flow document: a value, JSON text, a file, a built Flow, or a flow that
+            `client.flows.get(id)` gave.
+        data: What the first screen is opened with, in place of the examples of its data model.
+        endpoint: What answers when the flow asks its endpoint. A function gets the request as
+            a dict (`action`, `screen`, `data` …) and returns `{"screen": …, "data": …}`; a dict
+            has such answers by the screen that asks (`INIT`: by the start of the flow). Where
+            there is none, the player goes on to the next screen of the routing model, with the
+            examples of its data model.
+        dark: Whether the phone is dark; None: as the notebook is.
+    """
+
+    _esm = assets.packed_module(SCRIPTS)
+    _css = assets.joined_text(["player/player.css"])
+
+    #: The document as JSON text.
+    source = traitlets.Unicode("null").tag(sync=True)
+    #: Why the document cannot be played; empty if it can.
+    problem = traitlets.Unicode().tag(sync=True)
+    given = traitlets.Unicode("null").tag(sync=True)
+    served = traitlets.Bool(False).tag(sync=True)
+    dark = traitlets.Bool(None, allow_none=True).tag(sync=True)
+    #: What was sent at each step: screen, action, payload, next screen, the endpoint's answer.
+    steps: traitlets.List[Any] = traitlets.List().tag(sync=True)
+    #: What the flow sent at its end, by name; None until then.
+    answers: traitlets.Dict[Any, Any] = traitlets.Dict(default_value=None, allow_none=True).tag(
+        sync=True
+    )
+
+    def __init__(
+        self,
+        document: object,
+        *,
+        data: Mapping[str, Any] | None = None,
+        endpoint: Endpoint | None = None,
+        dark: bool | None = None,
+    ) -> None:
+        self._endpoint = endpoint
+        self._flow: Any = None
+        super().__init__(
+            given="null" if data is None else _json(data), served=endpoint is not None, dark=dark
+        )
+        self.document = document
+        self.on_msg(self._heard)
+
+    @property
+    def document(self) -> Any:
+        """The flow document. Another one is played from the screen that is shown, if it has it."""
+        return self._flow
+
+    @document.setter
+    def document(self, document: object) -> None:
+        self._flow = None
+        source, problem = "null", ""
+        try:
+            given = located(document)
+            if given.fault:
+                where = f" at line {given.at.line}, column {given.at.column}" if given.at else ""
+                raise InputError(f"The flow document is no JSON: {given.fault}{where}.")
+            source = _json(given.value)
+            self._flow = given.value
+        except ValueError as error:  # an InputError, or what a built flow raises
+            problem = str(error)
+        with self.hold_trait_notifications(), self.hold_sync():
+            self.source, self.problem = source, problem
+
+    def frame(self) -> pd.DataFrame:
+        """Return the answers as a frame of one row, a column each; without answers no row."""
+        answers = {} if self.answers is None else self.answers
+        key = "#"
+        while key in answers:
+            key += "#"
+        kinds: dict[str, Kind] = {key: "number"}
+        columns = Columns(kinds | {name: _kind(value) for name, value in answers.items()})
+        if self.answers is not None:
+            columns.add(f"[{_json({key: 1} | answers)}]".encode())
+        return columns.frame(key)
+
+    # --- what JavaScript asks -------------------------------------------------------------
+
+    def _heard(self, _: Any, message: Any, __: Any) -> None:
+        """Answer a request of the flow as its endpoint would."""
+        match message:
+            case {"ask": ask, "view": view, "request": dict(request)}:
+                self.send({"ask": ask, "view": view, **self._answered(request)})
+
+    def _answered(self, request: dict[str, Any]) -> dict[str, Any]:
+        try:
+            answer = self._ask(request)
+            if answer is None:
+                return {"answer": None}
+            if not isinstance(answer, Mapping):
+                return {"wrong": f"The endpoint returned {_type(answer)}, not a dict."}
+            return {"answer": json.loads(_json(answer))}
+        except Exception as error:  # whatever a function of the user raises
+            logging.getLogger(__name__).exception("the endpoint of a flow failed")
+            return {"wrong": f"The endpoint raised {_type(error)}: {cut(str(error), 300)}"}
+
+    def _ask(self, request: dict[str, Any]) -> Any:
+        if isinstance(self._endpoint, Mapping):
+            name = "INIT" if request.get("action") == "INIT" else request.get("screen")
+            return self._endpoint.get(str(name))
+        return None if self._endpoint is None else self._endpoint(request)
+
+    # --- where nothing is live ------------------------------------------------------------
+
+    @steady
+    def __repr__(self) -> str:
+        if self.problem:
+            return cut(f"Player: {' '.join(self.problem.split())}", 160)
+        found = screens(self._flow)
+        ids = ", ".join(str(screen.get("id")) for screen in found)
+        about = cut(f"Player of {many(len(found), 'screen')}: {ids}", 120)
+        if self.answers is None:
+            return f"{about}."
+        return f"{about}; {many(len(self.answers), 'answer')} sent."
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        """Show the phone where it is live, and its screens to be read where it is not."""
+        data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
+        about = f"<p>{shown(repr(self))}</p>"
+        forms = {"text/plain": repr(self), "text/html": about + screens_html(self._flow)}
+        return data | forms, metadata
+
+
+def _json(value: Any) -> str:
+    """Write JSON that a page can read: no NaN, and no half of a character.
+
+    Raises:
+        InputError: It cannot be written so.
+    """
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"This cannot be written as JSON: {error}") from None
+    return text.encode("utf-8", "replace").decode()
+
+
+def _kind(value: Any) -> Kind:
+    if type(value) is int and abs(value) < 2**63:
+        return "number"
+    return _KINDS.get(type(value), "json")
+
+
+def _type(value: object) -> str:
+    return type(value).__name__
+
+
+# --- the screens as plain HTML -------------------------------------------------------------
+
+_MOST_SCREENS = 20
+_MOST_LINES = 60  #: of one screen
+_LONG = 300  #: characters of a text
+_DEEPEST = 20
+_HEADINGS = {"TextHeading": "strong", "TextSubheading": "strong", "TextCaption": "small"}
+
+
+def screens(document: Any) -> list[Mapping[str, Any]]:
+    """Return the screens of a document of any shape."""
+    return _objects(document.get("screens")) if isinstance(document, Mapping) else []
+
+
+def screens_html(document: Any) -> str:
+    """Write the screens of a document one below the other: what is said, asked and sent."""
+    found = screens(document)
+    parts = [_screen(screen) for screen in found[:_MOST_SCREENS]]
+    if (more := len(found) - _MOST_SCREENS) > 0:
+        parts.append(f"<p>… and {many(more, 'more screen')}.</p>")
+    return "".join(parts)
+
+
+def _screen(screen: Mapping[str, Any]) -> str:
+    layout = screen.get("layout")
+    lines = list(_lines(layout.get("children") if isinstance(layout, Mapping) else None, 0))
+    if (more := len(lines) - _MOST_LINES) > 0:
+        lines = [*lines[:_MOST_LINES], f"… and {more} more"]
+    last = " · last screen" if screen.get("terminal") is True else ""
+    title, name = shown(screen.get("title")), shown(screen.get("id"))
+    body = "".join(f'<li dir="auto">{line}</li>' for line in lines)
+    return f"<p><strong>{title}</strong> <small>{name}{last}</small></p><ul>{body}</ul>"
+
+
+def _lines(children: Any, deep: int) -> Iterator[str]:
+    """Write each component on a line; the branches of If and Switch with their condition."""
+    for node in _objects(children) if deep < _DEEPEST else ():
+        kind = node.get("type")
+        if kind == "Form":
+            yield from _lines(node.get("children"), deep + 1)
+        elif kind == "If":
+            for branch, when in (("then", "if"), ("else", "unless")):
+                for line in _lines(node.get(branch), deep + 1):
+                    yield f"<em>{when} {shown(node.get('condition'))}</em> {line}"
+        elif kind == "Switch" and isinstance(node.get("cases"), Mapping):
+            for case, some in node["cases"].items():
+                for line in _lines(some, deep + 1):
+                    yield f"<em>if {shown(node.get('value'))} is {shown(case)}</em> {line}"
+        else:
+            yield _line(node)
+
+
+def _line(node: Mapping[str, Any]) -> str:
+    kind = node.get("type")
+    if "text" in node:
+        tag = _HEADINGS.get(kind) if isinstance(kind, str) else None
+        text = shown(node["text"])
+        return f"<{tag}>{text}</{tag}>" if tag else text
+    if kind == "Footer":
+        return f"<strong>[ {shown(node.get('label'))} ]</strong>"
+    needed = ", required" if node.get("required") is True else ""
+    items = _objects(node.get("data-source")) or _objects(node.get("list-items"))
+    titles = [item.get("title", _title(item.get("main-content"))) for item in items]
+    listed = f": {', '.join(map(shown, titles))}" if titles else ""
+    return f"{shown(node.get('label'))} <small>({shown(kind)}{needed})</small>{listed}"
+
+
+def _title(content: Any) -> Any:
+    return content.get("title") if isinstance(content, Mapping) else None
+
+
+def _objects(value: Any) -> list[Mapping[str, Any]]:
+    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
+
+
+def shown(value: Any) -> str:
+    """Write a text of a stranger; of a long one only how it begins."""
+    if isinstance(value, list):
+        value = " ".join(one for one in value if isinstance(one, str))
+    elif isinstance(value, Mapping):
+        value = " – ".join(one for one in value.values() if isinstance(one, str))
+    return "" if value is None else escape(cut(str(value), _LONG))

@@ -1,1 +1,0 @@
-"""Player: a flow as a customer walks through it."""

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from bulk.wayward import DOCUMENT, Service, dropped, lost, wayward
+
+from chatkit.client import Client
+from chatkit.errors import Conflict, InDoubt
+from chatkit.resource import Resource
+from chatkit.widgets.form import unknown_outcome
+from chatkit.widgets.form.unknown_outcome import UnknownOutcome
+
+CONTACT = {"number": "2025550142", "country_code": "+1", "name": "Ana Cruz"}
+FLOW = {"name": "survey", "template_name": "default", "flow_json": DOCUMENT}
+
+
+def doubtful(
+    service: Service, room: Resource[Any], fault: Any, sent: dict[str, Any], key: Any = None
+) -> UnknownOutcome:
+    """Send something whose answer is lost, and return the doubt."""
+    taken = set(room.base(None).frame.index)
+    service.on(room.update_method if key else "POST", "", fault)
+    with pytest.raises(InDoubt) as caught:
+        if key is None:
+            room.create(**sent)
+        else:
+            room.update(key, **sent)
+    return UnknownOutcome(room, key, sent, taken, caught.value)
+
+
+def each_room(client: Client) -> list[tuple[Resource[Any], dict[str, Any]]]:
+    return [
+        (client.contacts, CONTACT),
+        (client.flows, FLOW),
+        (client.webhooks, {"url": "https://a.example/hook", "events": ["*"]}),
+        (client.templates("greeting"), {"lang_code": "en", "text": "Hello"}),
+    ]
+
+
+def test_a_create_that_has_landed_is_found_in_every_room() -> None:
+    with wayward() as service, service.client() as client:
+        for room, sent in each_room(client):
+            record = doubtful(service, room, lost, sent).look()
+            assert record is not None
+            assert room.label(room.shown(record)) == room.label(sent)
+
+
+def test_a_create_that_has_not_landed_is_absent_once_it_cannot_land_any_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with wayward() as service, service.client(deadline=3) as client:
+        for room, sent in each_room(client):
+            unsure = doubtful(service, room, dropped, sent)
+            if not room.unique:  # nothing would refuse a second one
+                with pytest.raises(InDoubt, match=r"it may still land for 3\d s"):
+                    unsure.look()
+                unsure._until = 0.0
+            assert unsure.look() is None
+
+
+def test_one_that_was_there_before_is_not_taken_for_the_one_that_was_sent() -> None:
+    with wayward() as service, service.client() as client:
+        client.flows.create(**FLOW)
+        unsure = doubtful(service, client.flows, dropped, FLOW)
+        unsure._until = 0.0
+        assert unsure.look() is None
+
+
+def test_what_somebody_else_has_made_meanwhile_is_a_conflict() -> None:
+    with wayward() as service, service.client() as client:
+        unsure = doubtful(service, client.contacts, dropped, CONTACT)
+        client.contacts.create(**CONTACT | {"name": "Somebody Else"})
+        with pytest.raises(Conflict, match="somebody else made it meanwhile"):
+            unsure.look()
+
+
+def test_an_update_that_has_landed_reads_back() -> None:
+    with wayward() as service, service.client() as client:
+        key = client.contacts.create(**CONTACT).id
+        record = doubtful(service, client.contacts, lost, {"name": "Ana Diaz"}, key).look()
+        assert record is not None and record.last_name == "Diaz"
+
+
+def test_an_update_that_has_not_landed_may_do_so_for_a_moment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(unknown_outcome, "SETTLE", 0.5)
+    with wayward() as service, service.client() as client:
+        key = client.contacts.create(**CONTACT).id
+        unsure = doubtful(service, client.contacts, dropped, {"name": "Ana Diaz"}, key)
+        with pytest.raises(InDoubt, match="may still land"):
+            unsure.look()
+        unsure._until = 0.0
+        assert unsure.look() is None

@@ -1,0 +1,66 @@
+"""A signing secret is handed over once, and no state of a widget has it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import keyring
+import pytest
+from keyrings import FileKeyring
+
+import chatkit
+from chatkit.client import Client
+from chatkit.secret import Secret
+from chatkit.widgets.inbox.webhook_form import SecretShownOnce
+
+TEXT = "5ec2e7" * 10
+
+
+@pytest.fixture
+def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
+    monkeypatch.setenv("KEYRING_FILE", str(tmp_path / "keyring.json"))
+    before = keyring.get_keyring()
+    keyring.set_keyring(FileKeyring())
+    with chatkit.Sandbox(seed="empty") as sandbox, chatkit.connect(sandbox) as client:
+        yield client
+    keyring.set_keyring(before)
+
+
+def offered(client: Client) -> tuple[SecretShownOnce, list[dict]]:
+    handover, heard = SecretShownOnce(client.webhooks), []
+    handover.send = lambda message, buffers=None: heard.append(message)
+    handover.offer(7, Secret(TEXT))
+    return handover, heard
+
+
+def test_the_page_gets_it_when_it_asks_and_never_as_state(client: Client) -> None:
+    handover, heard = offered(client)
+    assert TEXT not in f"{handover.get_state()}{handover!r}{handover._repr_mimebundle_()}"
+    assert not heard and handover.webhook == 7 and "shown this once" in handover.told
+    for ask in ("show", "copy"):
+        handover._heard(handover, {"ask": ask}, [])
+    assert heard == [{"secret": TEXT}] * 2
+
+
+def test_forgotten_it_is_gone(client: Client) -> None:
+    handover, heard = offered(client)
+    handover._heard(handover, {"ask": "forget"}, [])
+    handover._heard(handover, {"ask": "show"}, [])
+    handover._heard(handover, {"ask": "keyring"}, [])
+    assert heard == [{"said": ""}] and handover.secret is None and handover.webhook == 0
+
+
+def test_the_keyring_keeps_it_for_the_client(client: Client) -> None:
+    handover, heard = offered(client)
+    handover._heard(handover, {"ask": "keyring"}, [])
+    assert heard == [{"said": "In the keyring: client.webhooks.secret(7) finds it."}]
+    assert client.webhooks.secret(7).reveal() == TEXT
+
+
+def test_a_keyring_that_is_missing_is_told_and_the_secret_still_waits(client: Client) -> None:
+    import keyring.backends.fail
+
+    keyring.set_keyring(keyring.backends.fail.Keyring())
+    handover, heard = offered(client)
+    handover._heard(handover, {"ask": "keyring"}, [])
+    assert "cannot be kept there" in heard[0]["said"] and TEXT not in heard[0]["said"]
+    assert handover.secret is not None

@@ -1,0 +1,35 @@
+"""A plan locks its form while it is applied, and tells it what came of it."""
+
+from __future__ import annotations
+
+import pytest
+
+import chatkit
+from chatkit.errors import PlanRefused
+from chatkit.widgets.plan.planview import Saving
+
+
+@pytest.fixture
+def told():
+    return []
+
+
+@pytest.fixture
+def saving(told):
+    with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
+        frame = client.templates("order_ready").frame()
+        frame.loc["de", "text"] = "Hallo {{1}}, dein {{2}} ist am {{3}} fertig."
+        plan = client.templates("order_ready").plan(frame)
+        yield Saving(plan, lambda view: told.append(view.result["state"].iloc[0]), told.append)
+
+
+def test_the_form_is_locked_first_and_unlocked_before_it_goes_on(saving, told):
+    saving.apply()
+    assert told == [True, False, "applied"]
+
+
+def test_a_plan_that_cannot_begin_unlocks_the_form(saving, told, monkeypatch):
+    monkeypatch.setattr(Saving, "_blocked", lambda _: ["another kernel is at work"])
+    with pytest.raises(PlanRefused):
+        saving.apply()
+    assert told == [True, False]
