@@ -1,4 +1,4 @@
-"""What can be added to a flow document at a row of the tree, and what it is filled with at first."""
+"""What can be added to a flow document at a row of the tree, and how it is filled at first."""
 
 from __future__ import annotations
 

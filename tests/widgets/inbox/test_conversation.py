@@ -3,7 +3,7 @@
 import pytest
 from inbox.bodies import ANA, BEN, message, status
 from widgets.inbox.stored import EVIL, echoed, inbox, moved, put, written
-from widgets.inbox.test_talk import ours
+from widgets.inbox.test_thread import ours
 
 from chatkit.errors import InputError
 from chatkit.inbox.inbox import Inbox
