@@ -213,8 +213,8 @@ def test_each_room_has_its_tests() -> None:
 
 
 def texts() -> Iterator[tuple[str, str]]:
-    """Everything a person reads: code, README, the cells of the notebooks."""
-    for path in [*FILES.values(), ROOT / "README.md"]:
+    """Everything a person reads: code, the two pages, the cells of the notebooks."""
+    for path in [*FILES.values(), ROOT / "README.md", ROOT / ".github/CONTRIBUTING.md"]:
         for number, line in enumerate(path.read_text().splitlines(), 1):
             yield f"{path.relative_to(ROOT)}:{number}", line
     for path in ROOT.glob("notebooks/*.ipynb"):

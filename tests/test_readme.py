@@ -13,6 +13,7 @@ import pytest
 import chatkit
 
 README = Path(__file__).parents[1] / "README.md"
+CONTRIBUTING = README.parent / ".github" / "CONTRIBUTING.md"
 MODULES = [
     "chatkit",
     *(
@@ -45,7 +46,7 @@ def test_the_examples_of_the_docstrings_hold(name: str) -> None:
 
 
 def test_the_map_shows_every_file_of_the_package_and_nothing_else() -> None:
-    text = README.read_text(encoding="utf-8")
+    text = CONTRIBUTING.read_text(encoding="utf-8")
     table = text.partition("## The map")[2].partition("## ")[0]
     shown = set()
     for row in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE):
