@@ -13,8 +13,10 @@ from typing import Any, NamedTuple
 import pytest
 from bulk.journalling import child
 from bulk.wayward import (
+    Held,
     contact,
     dropped,
+    first,
     flow,
     interrupting,
     lost,
@@ -35,48 +37,53 @@ from chatkit.bulk.journal import Journal
 
 @pytest.mark.parametrize("times", [1, 2])
 def test_looking_for_what_is_in_doubt_ends_soon_too(times: int) -> None:
-    """A list may have hundreds of pages; deadline 0.5 s, each page takes 0.1 s."""
+    """A list may have hundreds of pages: 70 here; deadline 0.5 s, each page takes 0.1 s."""
     with wayward(max_page_size=7) as service, service.client(deadline=0.5) as client:
         for n in range(490):
             service.caller.flow(f"Old {n}")
         service.on("POST", "flows", dropped)
-        pages: list[float] = []
+        pages = count(1)
+        last = 0
 
         def arrive(sent):
+            nonlocal last
             if sent.method == "GET":
-                pages.append(time.monotonic())
-                if len(pages) <= times:
+                last = next(pages)
+                if last <= times:
                     os.kill(os.getpid(), signal.SIGINT)
                 time.sleep(0.1)
 
         service.arrival = arrive
         result = plan_of(client.flows, [flow(1)]).apply(settle=0)
-        took = time.monotonic() - pages[0]
-        assert took < (1.0 if times == 1 else 0.5)
+        assert last < 70
         assert list(result.state) == ["unknown"]
 
 
-@pytest.mark.parametrize(("times", "most"), [(1, 2.0), (2, 0.6)])
-def test_a_list_that_is_slow_is_not_read_once_more(times: int, most: float) -> None:
-    """The first press waits for the page under way, at most its deadline; the second does not."""
+def test_a_list_that_is_slow_is_not_read_once_more() -> None:
+    """The first press waits for the page under way, at most its deadline."""
     with wayward() as service, service.client(deadline=1.0) as client:
         service.on("POST", "flows", dropped)
-        service.on("GET", "flows", interrupting(slow(0.9), times), forever=slow(0.9))
+        service.on("GET", "flows", interrupting(slow(0.9)), forever=slow(0.9))
         result = plan_of(client.flows, [flow(1)]).apply(settle=0)
-        took = time.monotonic() - next(sent.at for sent in service.sent if sent.method == "GET")
-        assert took < most
         assert list(result.state) == ["unknown"]
+        assert [sent.method for sent in service.sent].count("GET") == 1
+
+
+def test_a_second_press_does_not_wait_for_the_page_under_way() -> None:
+    with wayward() as service, service.client(deadline=60) as client, Held() as held:
+        service.on("POST", "flows", dropped)
+        service.on("GET", "flows", interrupting(held, 2), forever=held)
+        result = plan_of(client.flows, [flow(1)]).apply(settle=0)
+        assert list(result.state) == ["unknown"]
+        assert held.answered_before_release == 0
 
 
 def test_who_looks_slowly_hears_the_stop_button_too() -> None:
-    """A rate below one a second leaves long waits between the calls that look."""
+    """A rate below one a second leaves long waits between the calls that look: an hour here."""
     with wayward() as service, service.client(deadline=0.5) as client:
-        service.on("POST", "contacts", lost)
         press = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
-        press.start()
-        begun = time.monotonic()
-        result = plan_of(client.contacts, [contact(1)]).apply(rate=0.3)
-        assert time.monotonic() - begun < 0.5 + 0.5 + 1.0
+        service.on("POST", "contacts", first(press.start, lost))
+        result = plan_of(client.contacts, [contact(1)]).apply(rate=1 / 3600)
         press.join()
         assert list(result.state) == ["unknown"]
 
@@ -149,12 +156,11 @@ for line in sys.stdin:
 
 
 class Stopped(NamedTuple):
-    """A run that was stopped in another process, what that process told, and when it did."""
+    """A run that was stopped in another process, and what that process told."""
 
     sandbox: chatkit.Sandbox
     base_url: str
     told: dict[str, Any]
-    took: float  #: seconds from the last press to the end of apply
     printed: list[str]
     room: str
 
@@ -202,19 +208,17 @@ def stopped(
     for press in range(presses):
         time.sleep(0.05 * press)
         os.kill(process.pid, signal.SIGINT)
-    pressed = time.time()
     printed = []
     while not (line := process.stdout.readline()).startswith("{"):
         assert line, "the process has ended"
         printed.append(line)
     told = json.loads(line)
     time.sleep(latency + 0.3)  # what it sends now would arrive
-    return Stopped(sandbox, base_url, told, told["ended"] - pressed, printed, room)
+    return Stopped(sandbox, base_url, told, printed, room)
 
 
 def test_the_first_press_finishes_what_is_under_way_and_returns_the_truth(applied) -> None:
     run = applied()
-    assert run.took < 2.0 + 1.0
     assert run.told["index"] == list(range(40))
     assert set(run.told["states"]) == {"applied", "not sent"}
     landed = sorted(run.there())
@@ -226,9 +230,9 @@ def test_the_first_press_finishes_what_is_under_way_and_returns_the_truth(applie
 
 def test_the_second_press_waits_for_nothing(applied) -> None:
     run = applied(presses=2, latency=1.0, deadline=10.0)
-    assert run.took < 0.8
     states = run.told["states"]
-    assert states.count("unknown") == 4
+    assert 1 <= states.count("unknown") <= 4, "what is under way is let go"
+    assert states.count("not sent") >= 40 - 3 * 4
     landed = run.there()
     assert all((number_of(n) in landed) <= (s != "not sent") for n, s in enumerate(states))
     assert all((number_of(n) in landed) >= (s == "applied") for n, s in enumerate(states))
@@ -276,9 +280,8 @@ def test_an_error_inside_gives_the_handler_back_too() -> None:
 def test_a_sleep_ends_soon_after_an_interrupt() -> None:
     interrupt = Interrupt()
     threading.Timer(0.1, interrupt.ask).start()
-    begun = time.monotonic()
-    interrupt.sleep(5)
-    assert time.monotonic() - begun < 0.5
+    interrupt.sleep(3600)
+    assert interrupt.asked == 1
 
 
 def test_another_thread_asks_and_leaves_the_handler_alone() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from bulk.operations import OPERATIONS, Operation
 from bulk.wayward import (
@@ -99,10 +97,8 @@ def test_a_refusal_after_a_doubt_may_be_its_own_echo(operation: Operation, statu
 def test_an_adopted_create_is_done(operation: Operation) -> None:
     """Nothing more is read or waited for: looking again could only make it worse."""
     with wayward() as service:
-        begun = time.monotonic()
-        row = outcome(operation, service, lost, settle=3.0 if operation.noun != "content" else 0)
+        row = outcome(operation, service, lost, settle=3600 if operation.noun != "content" else 0)
         assert row.evidence == "adopted"
-        assert time.monotonic() - begun < 1
         looked = [sent.line for sent in service.sent[service.sent.index(service.writes()[0]) + 1 :]]
         # the list shows no flow documents: the one flow of that name is read in full
         assert len(looked) == (2 if operation.noun == "flow" else 1), looked

@@ -76,6 +76,25 @@ def slow(seconds: float, then: Fault = right) -> Fault:
     return fault
 
 
+class Held:
+    """No answer before the end of its `with` block; what comes after that is in time."""
+
+    def __init__(self, then: Fault = dropped) -> None:
+        self._then, self._release = then, threading.Event()
+        self.answered_before_release = 0  #: calls that waited in vain: their caller hangs
+
+    def __call__(self, do: Callable[[], Answer]) -> Answer:
+        if not self._release.wait(60):
+            self.answered_before_release += 1
+        return self._then(do)
+
+    def __enter__(self) -> Held:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._release.set()
+
+
 def first(action: Callable[[], object], then: Fault = dropped) -> Fault:
     """Have somebody else do something first."""
 

@@ -64,10 +64,16 @@ class Load:
     def __init__(self, senders: int) -> None:
         self.url = "http://127.0.0.1:9"
         self.acknowledged: set[str] = set()
+        self._came = threading.Condition()
         self._end = threading.Event()
         self._threads = [threading.Thread(target=self._send, args=[n]) for n in range(senders)]
         for thread in self._threads:
             thread.start()
+
+    def until(self, count: int) -> None:
+        """Wait until so many deliveries are acknowledged."""
+        with self._came:
+            self._came.wait_for(lambda: len(self.acknowledged) >= count)
 
     def stop(self) -> None:
         """Finish what is under way, and end."""
@@ -93,7 +99,9 @@ class Load:
         answer.read()
         if answer.status != 200:
             raise OSError(f"answered {answer.status}")
-        self.acknowledged.add(name)
+        with self._came:
+            self.acknowledged.add(name)
+            self._came.notify_all()
 
 
 def content(name: str) -> bytes:
@@ -116,7 +124,8 @@ def run(url: str, kills: int, seed: int = 0, senders: int = 4) -> Outcome:
         if last:
             load.stop()
         else:
-            time.sleep(rng.uniform(0.005, 0.12))
+            load.until(len(load.acknowledged) + rng.randint(5, 100))
+            time.sleep(rng.uniform(0, 0.01))  # at any moment of what is under way
         process.kill()
         process.join()
         listen.close()

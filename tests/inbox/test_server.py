@@ -59,10 +59,10 @@ def test_who_does_not_finish_a_head_is_let_go(
 ) -> None:
     monkeypatch.setattr(module, "_HEAD_SECONDS", 0.3)
     server = Server(hello, "127.0.0.1", 0, None)
+    start = time.monotonic()
     with socket.create_connection(("127.0.0.1", server.port)) as sock:
-        start = time.monotonic()
         sock.sendall(begun)
-        assert ended(sock, 4)
+        assert ended(sock, 60)
         assert time.monotonic() - start >= 0.25
     server.stop()
 
