@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from chatkit.bulk import table
+from chatkit.bulk import rendering
 from chatkit.files import writing
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Accessor:
         """
         if "state" not in self._frame:
             raise TypeError("Only the result of plan.apply() has a summary.")
-        return table.summary(self._frame)
+        return rendering.result_summary(self._frame)
 
     def to_csv(self, target: Target) -> None:
         """Write the frame as a CSV file that `chatkit.read_contacts` reads as it was.

@@ -391,3 +391,44 @@ def column_or_level(frame: pd.DataFrame, name: str) -> pd.Series[Any] | None:
     if name in frame.index.names:
         return frame.index.get_level_values(name).to_series().reset_index(drop=True)
     return None
+
+
+# --- cells as Python values ------------------------------------------------------------
+
+#: What JSON can hold, and most cells are.
+_PLAIN = frozenset({bool, int, float, str, list, dict, type(None)})
+#: From here on floats are not exact: 2**53 + 1 has become 2**53.
+INEXACT = 2**53
+
+
+def plain(value: Any) -> Any:
+    """Take the Python value of what numpy holds: Parquet files bring arrays for lists."""
+    if type(value) in _PLAIN:
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+def listed(cells: pd.Series[Any]) -> list[Any]:
+    """Make Python values of cells, None of NA."""
+    values = zip(cells.astype(object).tolist(), cells.isna().tolist(), strict=True)
+    return [None if absent else plain(value) for value, absent in values]
+
+
+def whole(value: Any) -> bool:
+    """Tell whether a value is a float that surely was a whole number."""
+    return isinstance(value, float) and value.is_integer() and abs(value) < INEXACT
+
+
+def none(value: Any) -> Any:
+    """Take what pandas holds for nothing as None, and of numpy what Python has."""
+    if isinstance(value, list | dict):
+        return value
+    return None if value is None or pd.isna(value) else plain(value)
+
+
+def records(frame: pd.DataFrame, places: Sequence[int]) -> Iterator[dict[str, Any]]:
+    """Return some rows of a frame as dicts of Python values."""
+    for record in frame.iloc[list(places)].astype(object).to_dict("records"):
+        yield {str(name): none(value) for name, value in record.items()}

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chatkit import accessor
-from chatkit.bulk import table
-from chatkit.bulk.apply import Desk, counted, folded
+from chatkit.bulk import rendering
+from chatkit.bulk.apply import Desk
 from chatkit.bulk.journal import Header, Journal, find, glance, home, homes, journals
 from chatkit.bulk.journal import prune as prune_journals
+from chatkit.bulk.outcomes import count_states, folded
 from chatkit.bulk.plan import Plan
 from chatkit.bulk.undo import undoing
 from chatkit.client import Client, connect, open_clients
@@ -40,7 +41,7 @@ def runs(client: Client | None = None) -> pd.DataFrame:
     told = [_told(path) for path in sorted(paths, key=lambda path: path.name, reverse=True)]
     found = [run for run in told if run is not None]
     _mark_undone(found)
-    return table.runs([run for run in found if account in (None, run["account"])])
+    return rendering.runs_frame([run for run in found if account in (None, run["account"])])
 
 
 def _mark_undone(found: Sequence[dict[str, Any]]) -> None:
@@ -74,7 +75,7 @@ def journal(run: str | pd.DataFrame) -> pd.DataFrame:
         JournalError: There is no such run, or its journal is damaged.
     """
     with Journal.open(find(_name(run)), reading=True) as kept:
-        return table.journal(kept.events(), folded(kept))
+        return rendering.journal_frame(kept.events(), folded(kept))
 
 
 def resume(
@@ -159,7 +160,7 @@ def prune(days: float = 90, *, runs: Collection[str] = ()) -> list[str]:
 
 
 def _name(run: str | pd.DataFrame) -> str:
-    name = run if isinstance(run, str) else table.run_of(run)
+    name = run if isinstance(run, str) else rendering.run_of(run)
     if name is None:
         raise InputError(
             "This frame does not know the run it came from: pass the name that runs() shows."
@@ -227,7 +228,7 @@ def _told(path: Path) -> dict[str, Any] | None:
         counts = {} if last is None else last.detail.get("counts", {})
         if not counts:  # it did not come to its end
             with Journal.open(path, reading=True) as kept:
-                counts = counted(folded(kept))
+                counts = count_states(folded(kept))
     except JournalError:
         if not path.exists():
             return None

@@ -33,8 +33,8 @@ from chatkit.transport import Transport
 if TYPE_CHECKING:
     import pandas as pd
 
-    from chatkit.bulk.draft import Existing
     from chatkit.bulk.plan import Plan
+    from chatkit.bulk.planner import Existing
     from chatkit.frame import Columns
 
 _FULL_CHUNK = 200
@@ -249,9 +249,9 @@ class Resource(Endpoints[R]):
             InputError: The frame as a whole cannot be planned. Single cells that cannot are
                 in `plan.refused`.
         """
-        from chatkit.bulk.draft import draft
+        from chatkit.bulk.planner import make_plan
 
-        return draft(
+        return make_plan(
             self,
             self,
             frame,

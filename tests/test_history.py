@@ -30,7 +30,7 @@ from bulk.planning import (  # noqa: F401
 )
 
 import chatkit
-from chatkit.bulk.interrupt import Interrupt
+from chatkit.bulk.apply import Interrupt
 from chatkit.bulk.journal import find, home
 from chatkit.bulk.lock import lock
 

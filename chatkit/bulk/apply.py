@@ -8,18 +8,26 @@ the first byte of their calls is sent. What is in doubt is looked at before it i
 from __future__ import annotations
 
 import logging
+import signal
+import threading
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterable, Iterator
-from typing import Any, Protocol
+from types import FrameType
+from typing import Any, Protocol, Self
 
-from chatkit.bulk.asker import Asker, Stopped
-from chatkit.bulk.interrupt import Interrupt
 from chatkit.bulk.journal import Journal
-from chatkit.bulk.judge import ATTEMPTS, Judge
-from chatkit.bulk.reconcile import Search
-from chatkit.bulk.row import Row
-from chatkit.bulk.step import Step, first_step, known
+from chatkit.bulk.outcomes import (
+    ATTEMPTS,
+    Judge,
+    Row,
+    Step,
+    count_states,
+    first_step,
+    folded,
+    known,
+)
+from chatkit.bulk.reconcile import Search, Stopped, ThrottledReader
 from chatkit.call import Call
 from chatkit.endpoints import Endpoints
 from chatkit.errors import CallError, Fault, InputError, JournalError
@@ -123,7 +131,9 @@ class Run:
         if not made or self._ended() or self._of(made[0]).unique:
             return
         endpoints, judge = self._of(made[0]), self._judge
-        search = Search(Asker(self._desk.transport, self._throttle, self._ended), endpoints)
+        search = Search(
+            ThrottledReader(self._desk.transport, self._throttle, self._ended), endpoints
+        )
         try:
             twins = search.doubles(made, judge.taken)
         except CallError as error:
@@ -151,7 +161,7 @@ class Run:
             asked = self.interrupt.asked
             self._judge.stopped = "you stopped it" if asked else "some rows are not certain"
         what = "finished" if done else "stopped"
-        self._journal.write(None, what, reason=self.stopped, counts=counted(self.rows))
+        self._journal.write(None, what, reason=self.stopped, counts=count_states(self.rows))
         self._journal.commit()
 
     # --- the order of rows ----------------------------------------------------------
@@ -168,7 +178,7 @@ class Run:
                 first = group[:CANARY] if fresh and len(group) > CANARY else []
                 if first:
                     yield first
-                    self._sing(first)
+                    self._check_canary(first)
                 if rest := [row for row in group if not row.done]:
                     yield rest
 
@@ -206,8 +216,8 @@ class Run:
             groups[depth.get(row.n, 0)].append(row)
         return groups
 
-    def _sing(self, first: list[Row]) -> None:
-        """Stop if the first rows of a kind did not go as planned: the others would not either."""
+    def _check_canary(self, first: list[Row]) -> None:
+        """Stop if the canary, the first rows of a kind, did not go as planned."""
         odd = [row for row in first if row.state in ("failed", "differs", "unknown")]
         if len(odd) == len(first) or any(row.state == "differs" for row in odd):
             said = f"the first {len(first)} rows did not go as planned: {odd[0].reason}"
@@ -218,9 +228,9 @@ class Run:
         doubtful = [row for row in rows if row.open]
         ready = deque(first_step(row) for row in rows if not row.open)
         while (ready or doubtful) and not self._ended():
-            doubtful += self._pump(ready)
-            if self._judge.storm:
-                self._judge.weather()
+            doubtful += self._send(ready)
+            if self._judge.outage_suspected:
+                self._judge.check_outage()
             if doubtful and not self._ended():
                 doubtful = self._settled(doubtful, ready)
 
@@ -232,27 +242,27 @@ class Run:
 
     # --- sending --------------------------------------------------------------------
 
-    def _pump(self, ready: deque[Step]) -> list[Row]:
+    def _send(self, ready: deque[Step]) -> list[Row]:
         """Keep calls under way until nothing is ready; return the rows that are in doubt."""
         doubtful: list[Row] = []
-        flying: dict[int, tuple[Step, Call]] = {}
+        in_flight: dict[int, tuple[Step, Call]] = {}
         told = False
         with self._desk.transport.flight() as flight:
             while self.interrupt.asked < 2:
-                if self.interrupt.asked and flying and not told:
+                if self.interrupt.asked and in_flight and not told:
                     say("Stopping: waiting for what is under way. Interrupt again to not wait.")
                     told = True
-                self._start(ready, flight, flying)
-                if not flying:
-                    if self._ended() or not ready or self._judge.storm:
+                self._start(ready, flight, in_flight)
+                if not in_flight:
+                    if self._ended() or not ready or self._judge.outage_suspected:
                         break
                     self.interrupt.sleep(self._throttle.wait())
                     continue
                 for outcome in flight.landed(self._patience(ready)):
                     call = outcome.call if isinstance(outcome, Fault) else outcome[0]
-                    step, _ = flying.pop(id(call))
+                    step, _ = in_flight.pop(id(call))
                     doubtful += self._landed(step, outcome, ready)
-        for step, _ in flying.values():
+        for step, _ in in_flight.values():
             if step.stage == "write":
                 self._judge.note(step.row, "in doubt", reason="its answer was not waited for")
         return doubtful
@@ -276,10 +286,10 @@ class Run:
         return []
 
     def _start(
-        self, ready: deque[Step], flight: Flight, flying: dict[int, tuple[Step, Call]]
+        self, ready: deque[Step], flight: Flight, in_flight: dict[int, tuple[Step, Call]]
     ) -> None:
         """Take as many rows as may go out now; write their intents down, then send."""
-        if not ready or self._ended() or self._judge.storm:
+        if not ready or self._ended() or self._judge.outage_suspected:
             return
         batch: list[tuple[Step, Call]] = []
         for _ in range(min(len(ready), self._throttle.free(flight.out))):
@@ -300,7 +310,7 @@ class Run:
                 row.feed("not sent", {"reason": self.stopped})
             return
         self._throttle.took(len(batch))
-        flying.update((id(call), (step, call)) for step, call in batch)
+        in_flight.update((id(call), (step, call)) for step, call in batch)
         flight.start(call for _, call in batch)
 
     def _committed(self) -> bool:
@@ -356,7 +366,9 @@ class Run:
     def _look_for(self, new: list[Row], ready: deque[Step], due: dict[int, float]) -> list[Row]:
         """Look for the records of creates; return the rows that must still settle."""
         endpoints, judge = self._of(new[0]), self._judge
-        search = Search(Asker(self._desk.transport, self._throttle, self._ended), endpoints)
+        search = Search(
+            ThrottledReader(self._desk.transport, self._throttle, self._ended), endpoints
+        )
         again = any(row.attempts > 1 for row in new)
         began = time.monotonic()
         waiting = []
@@ -377,6 +389,10 @@ class Run:
                 self._progress.add(1)
         return waiting
 
+    def _search(self, endpoints: Endpoints[Any]) -> Search:
+        reader = ThrottledReader(self._desk.transport, self._throttle, self._ended)
+        return Search(reader, endpoints)
+
     def _settling(self, row: Row) -> float:
         """Seconds until a row that is not there is believed not to land any more."""
         if self._settle is not None:
@@ -390,18 +406,39 @@ class Run:
         return 0.0 if unique else self._desk.transport.deadline + SETTLE_DUPLICABLE
 
 
-def folded(journal: Journal) -> list[Row]:
-    """Return the rows of a journal in the state that its events tell."""
-    rows = [Row(n, change) for n, change in enumerate(journal.changes())]
-    for event in journal.events():
-        if event.n is not None:
-            rows[event.n].feed(event.what, event.detail)
-        elif event.what == "resumed":
-            for row in rows:
-                row.reopened()
-    return rows
+# --- the stop button ------------------------------------------------------------------
 
 
-def counted(rows: Iterable[Row]) -> dict[str, int]:
-    """Count the rows in each state."""
-    return dict(Counter(row.state for row in rows))
+class Interrupt:
+    """Counts the interrupts of a `with` block in place of raising them.
+
+    An exception could come between a change and its record. The first interrupt asks to stop,
+    the second not to wait for answers either. Only the main thread hears them; from any other
+    thread call `ask()`.
+    """
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self._before: Any = None
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            self._before = signal.signal(signal.SIGINT, self._heard)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+
+    def ask(self) -> None:
+        """Ask to stop, as the stop button does."""
+        self.asked += 1
+
+    def sleep(self, seconds: float) -> None:
+        """Sleep, but not on after an interrupt."""
+        end = time.monotonic() + seconds
+        while not self.asked and (left := end - time.monotonic()) > 0:
+            time.sleep(min(left, 0.1))
+
+    def _heard(self, number: int, frame: FrameType | None) -> None:
+        self.ask()

@@ -2,33 +2,88 @@
 
 Journals hold names and numbers of people, so they are for their owner alone (0600 in 0700),
 and never beside a notebook. They hold no secret: whoever writes passes none.
+
+A journal is one SQLite file with a write-ahead log and `synchronous=FULL`. What SQLite cannot
+see by itself is watched here, so that no journal is ever shorter or other than it was without
+an error:
+
+- the SHA-256 of header and changes stands beside them;
+- events are numbered without a gap, and each carries a checksum over all before it;
+- while it is written, a small file beside it says how many events it holds at least: SQLite
+  takes the beginning of a log that was damaged in its middle, or lost, for the whole.
+
+The last group of a log that was damaged before that small file reached the disk cannot be
+told from a group that a power cut tore: it is taken as never committed.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import random
 import re
 import secrets
+import shutil
 import sqlite3
+import time
 import weakref
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import ExitStack, closing, nullcontext, suppress
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from importlib import metadata
+from itertools import chain
+from math import isfinite, isnan
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
+from zlib import crc32
 
 import msgspec
 
 from chatkit import temporary
-from chatkit.bulk import journalfile, jsontext
-from chatkit.bulk.change import Change
-from chatkit.bulk.lock import busy, lock
-from chatkit.errors import InputError, JournalError
+from chatkit.bulk.lock import busy, lock, make_folder, sync_folder
+from chatkit.errors import InputError, JournalError, Problem
 
-#: So many journals, the latest, are looked at for a run that was interrupted.
-_GLANCES = 50
+# --- what a run means to do, and what happened -----------------------------------------
+
+Kind = Literal["create", "update", "delete", "skip"]
+Undo = Literal["exactly", "with loss", "never"]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What one row of a frame does to one record.
+
+    `before` holds what the plan knows of the record: for an update the fields that change,
+    for a delete all that could be sent. A field that the service does not show is not in it.
+    `after` holds the fields to send; it is empty for a delete. A skip sends nothing: it tells
+    of a row that met an existing record what that keeps, and what the row says instead.
+    """
+
+    row: Any  #: the label of the row in the frame's index
+    kind: Kind
+    key: int | str | None  #: id or language code; None: the service gives it
+    label: str  #: which record, in words people know: a number, a name, a code, an address
+    before: Mapping[str, Any] = field(default_factory=dict)
+    after: Mapping[str, Any] = field(default_factory=dict)
+    code: str | None = None  #: the template code, for contents
+    undo: Undo = "exactly"
+    loss: str = ""  #: why it cannot be undone exactly
+    seen: str | None = None  #: its updated_at when the plan was made
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what can be written as JSON, for a journal or a file."""
+        return {name: getattr(self, name) for name in self.__slots__} | {
+            "row": label_as_json(self.row),
+            "before": dict(self.before),
+            "after": dict(self.after),
+        }
+
+    @classmethod
+    def from_json(cls, fields: Mapping[str, Any]) -> Change:
+        """Read what `as_json` returned."""
+        return cls(**{**fields, "row": label_from_json(fields["row"])})
 
 
 def _now() -> str:
@@ -68,6 +123,9 @@ def run_id() -> str:
     return f"{now:%Y%m%d-%H%M%S}-{fraction:03x}{secrets.randbelow(4096):03x}"
 
 
+# --- the journal of one run ------------------------------------------------------------
+
+
 class Journal:
     """The journal of one run. One thread at a time may use it.
 
@@ -90,7 +148,7 @@ class Journal:
         except BaseException as error:
             self._files.close()
             if isinstance(error, sqlite3.Error | OSError):
-                why = journalfile.reason(error, path)
+                why = why_unusable(error, path)
                 raise JournalError(f"The journal {path.name} cannot be used: {why}.") from error
             raise
 
@@ -107,39 +165,39 @@ class Journal:
             InputError: JSON cannot hold one of the labels or values. Nothing was written.
             JournalError: The disk is full or fails. Nothing is left of it.
         """
-        about, bodies = _text(header), jsontext.of_changes(changes)
+        about, bodies = _header_as_json(header), changes_as_json(changes)
         path = folder / f"{header.run}.db"
         try:
-            journalfile.check_space(folder, len(about) + sum(map(len, bodies)), len(bodies))
-            journalfile.make_folder(folder)
-            journalfile.fill(path, about, bodies)
+            check_space(folder, len(about) + sum(map(len, bodies)), len(bodies))
+            make_folder(folder)
+            write_file(path, about, bodies)
         except (OSError, sqlite3.Error) as error:
             raise JournalError(
                 f"The journal of run {header.run} cannot be written: "
-                f"{journalfile.reason(error, path)}. Nothing was sent."
+                f"{why_unusable(error, path)}. Nothing was sent."
             ) from error
         return cls(path)
 
     def _open(self, reading: bool) -> None:
-        least = journalfile.counted(self.path)  # before the journal, which may be growing
+        least = counted_events(self.path)  # before the journal, which may be growing
         # The log that a dead process left is folded in only when all is known to be whole.
-        left = journalfile.beside(self.path, "-wal").exists()
+        left = beside(self.path, "-wal").exists()
         self._connect("ro" if left else "rw")
-        content = journalfile.verified(self._db, self.path)
-        self.header = _header(content.header, self.path)
+        content = verified(self._db, self.path)
+        self.header = _header_from_json(content.header, self.path)
         self._events, self._chain = content.events, content.chain
         if content.events < least:
             found = f"it holds {content.events} events, and {least} were committed"
-            raise journalfile.damaged(self.path, found)
+            raise damaged(self.path, found)
         if not reading:
             self._files.close()
-            self._note = self._files.enter_context(journalfile.counting(self.path))
+            self._note = self._files.enter_context(counting(self.path))
             self._connect("rw")
-            journalfile.prepare(self._db)
-            journalfile.fold(self._db)
+            prepare(self._db)
+            fold_log(self._db)
 
     def _connect(self, mode: str) -> None:
-        self._db = self._files.enter_context(closing(journalfile.connected(self.path, mode)))
+        self._db = self._files.enter_context(closing(connected(self.path, mode)))
 
     def changes(self) -> list[Change]:
         """Read the changes of the run, in the order of the plan."""
@@ -160,9 +218,9 @@ class Journal:
         """
         self._check()
         at = _now()
-        text = jsontext.of_detail(detail)
+        text = detail_as_json(detail)
         self._events += 1
-        self._chain = journalfile.link(self._chain, n, what, at, text)
+        self._chain = link(self._chain, n, what, at, text)
         self._pending.append((self._events, n, what, at, text, self._chain))
 
     def commit(self) -> None:
@@ -186,7 +244,7 @@ class Journal:
             with suppress(sqlite3.Error):  # the failure may have ended the transaction
                 self._db.execute("ROLLBACK")
             if isinstance(error, sqlite3.Error | OSError):
-                self._stopped = journalfile.reason(error, self.path)
+                self._stopped = why_unusable(error, self.path)
                 self._check(error)
             raise
         self._pending.clear()
@@ -206,7 +264,7 @@ class Journal:
         query = "SELECT seq, n, what, at, detail FROM event WHERE seq > ? ORDER BY seq LIMIT 5000"
         while rows := self._db.execute(query, (last,)).fetchall():
             for _, n, what, at, text in rows:
-                yield Event(n, what, at, jsontext.detail(text))
+                yield Event(n, what, at, detail_from_json(text))
             last = rows[-1][0]
 
     def close(self) -> None:
@@ -225,7 +283,7 @@ class Journal:
         self.close()
 
 
-def _text(header: Header) -> str:
+def _header_as_json(header: Header) -> str:
     """Write a header as JSON. It must be as it was when it is read again."""
     if not re.fullmatch("[0-9a-z-]+", header.run):
         raise InputError(f"A run cannot be called {header.run!r}: run_id() makes names.")
@@ -237,14 +295,17 @@ def _text(header: Header) -> str:
     return text
 
 
-def _header(text: str, path: Path) -> Header:
+def _header_from_json(text: str, path: Path) -> Header:
     try:
         return msgspec.json.decode(text, type=Header)
     except msgspec.DecodeError as error:
-        raise journalfile.damaged(path, f"its header cannot be read ({error})") from error
+        raise damaged(path, f"its header cannot be read ({error})") from error
 
 
-# --- the journals of this user --------------------------------------------------------------
+# --- the journals of this user ---------------------------------------------------------
+
+#: So many journals, the latest, are looked at for a run that was interrupted.
+_GLANCES = 50
 
 
 def home(passing: bool) -> Path:
@@ -256,7 +317,7 @@ def home(passing: bool) -> Path:
     """
     if passing:
         folder = temporary.folder() / "runs"
-        journalfile.make_folder(folder)
+        make_folder(folder)
         return folder
     from platformdirs import user_data_path
 
@@ -302,18 +363,18 @@ def glance(path: Path) -> tuple[Header, Event | None]:
         JournalError: It is no journal, or cannot be read.
     """
     query = "SELECT n, what, at, detail FROM event WHERE n IS NULL ORDER BY seq DESC LIMIT 1"
-    left = journalfile.beside(path, "-wal").exists()
+    left = beside(path, "-wal").exists()
     try:
-        with closing(journalfile.connected(path, "ro" if left else "rw")) as connection:
-            header = _header(journalfile.header_of(connection, path), path)
+        with closing(connected(path, "ro" if left else "rw")) as connection:
+            header = _header_from_json(header_of(connection, path), path)
             last = connection.execute(query).fetchone()
     except sqlite3.Error as error:
-        why = journalfile.reason(error, path)
+        why = why_unusable(error, path)
         raise JournalError(f"The journal {path.name} cannot be read: {why}.") from error
     if last is None:
         return header, None
     n, what, at, text = last
-    return header, Event(n, what, at, jsontext.detail(text))
+    return header, Event(n, what, at, detail_from_json(text))
 
 
 def interrupted(account: str) -> str:
@@ -367,7 +428,368 @@ def prune(folder: Path, *, days: float = 90, runs: Collection[str] = ()) -> list
         over = last is not None and last.what == "finished" and last.at < before
         if over or path.stem in runs:
             with nullcontext() if over or header is None else lock(folder, header.account):
-                journalfile.delete(path)
+                delete_files(path)
             gone.append(path.stem)
-    journalfile.sweep(folder)
+    sweep(folder)
     return gone
+
+
+# --- its file, and whether that is still what was written ------------------------------
+
+_APPLICATION = 0x63686A6C  # marks a file as ours: the letters "chjl"
+_SCHEMA = 1
+_TABLES = (
+    "CREATE TABLE run (header TEXT NOT NULL, seal TEXT NOT NULL)",
+    "CREATE TABLE change (n INTEGER PRIMARY KEY, body TEXT NOT NULL)",
+    "CREATE TABLE event (seq INTEGER PRIMARY KEY, n INTEGER, what TEXT NOT NULL,"
+    " at TEXT NOT NULL, detail TEXT NOT NULL, chain INTEGER NOT NULL)",
+    f"PRAGMA application_id = {_APPLICATION}",
+    f"PRAGMA user_version = {_SCHEMA}",
+)
+
+
+#: How the files beside a journal end: SQLite's log and its index, and the count of events.
+ENDS = ("-wal", "-shm", "-count")
+#: Errors that say nothing about the file: somebody else has it, or the disk does not answer.
+_BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")
+_OUTSIDE = (*_BUSY, "SQLITE_CANTOPEN", "SQLITE_IOERR", "SQLITE_PERM")
+WAIT = 10.0  #: seconds for another process that has a file just now
+
+
+class Content(NamedTuple):
+    """What a whole journal holds: its header, and how much of the rest."""
+
+    header: str
+    changes: int
+    events: int
+    chain: int
+
+
+def beside(path: Path, end: str) -> Path:
+    """Name a file beside a journal by how it ends."""
+    return path.with_name(path.name + end)
+
+
+def connected(path: Path, mode: str) -> sqlite3.Connection:
+    """Open a file that is there: to read ("ro") or to read and write ("rw")."""
+    return sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode={mode}",
+        uri=True,
+        isolation_level=None,  # BEGIN and COMMIT are ours
+        check_same_thread=False,
+        timeout=WAIT,
+    )
+
+
+def check_space(folder: Path, size: int, changes: int) -> None:
+    """Refuse to begin a run whose journal would fill the disk.
+
+    Args:
+        folder: Where it will lie.
+        size: The characters of header and changes.
+        changes: How many there are; each is followed by a few events, one of which may
+            repeat it.
+    """
+    place = next(place for place in (folder, *folder.parents) if place.exists())
+    free, needed = shutil.disk_usage(place).free, 2 * size + 1000 * changes + 16_000_000
+    if free < needed:
+        raise JournalError(
+            f"The disk of {folder} has {free / 1e6:,.0f} MB free, and the journal of this run "
+            f"may take {needed / 1e6:,.0f} MB. Make room there, or set CHATKIT_DATA to a folder "
+            "on another disk. Nothing was sent."
+        )
+
+
+def write_file(path: Path, header: str, bodies: Sequence[str]) -> None:
+    """Write a new journal. It appears under its name as a whole or not at all.
+
+    It is durable when this returns; when it raises, nothing is left of it.
+    """
+    new = path.with_suffix(".new")
+    delete_files(new)  # of a process that died here: the account's lock is ours
+    os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    try:
+        if path.exists():
+            raise FileExistsError(f"{path.name} is there already")
+        with closing(connected(new, "rw")) as connection:
+            _write_tables(connection, header, bodies)
+        new.rename(path)
+    except BaseException:
+        delete_files(new)
+        raise
+    try:
+        sync_folder(path.parent)
+    except BaseException:
+        delete_files(path)
+        raise
+
+
+def _write_tables(connection: sqlite3.Connection, header: str, bodies: Sequence[str]) -> None:
+    run = connection.execute
+    prepare(connection, "MEMORY")  # half of it would never get the name of a journal
+    run("BEGIN")
+    for statement in _TABLES:
+        run(statement)
+    run("INSERT INTO run VALUES (?, ?)", (header, _seal(header, bodies)))
+    connection.executemany("INSERT INTO change VALUES (?, ?)", enumerate(bodies))
+    run("COMMIT")
+    prepare(connection)
+
+
+def delete_files(path: Path) -> None:
+    """Delete a journal and what belongs to it: the file itself first, so that no part stays."""
+    for end in ("", *ENDS):
+        beside(path, end).unlink(missing_ok=True)
+
+
+def sweep(folder: Path) -> None:
+    """Delete what a killed process left: half a new journal, or files beside a deleted one."""
+    yesterday = time.time() - 86_400
+    for end in (".new", *ENDS):
+        for file in folder.glob(f"*{end}"):
+            whole = file.with_name(file.name.removesuffix(end))
+            with suppress(FileNotFoundError):  # another process sweeps at the same time
+                if not whole.exists() and file.stat().st_mtime < yesterday:
+                    file.unlink(missing_ok=True)
+
+
+def prepare(connection: sqlite3.Connection, mode: str = "WAL", wait: float = WAIT) -> None:
+    """Set what makes a commit durable.
+
+    SQLite's own timeout does not hold for the switch to a write-ahead log: while another
+    process has the file, the answer is "locked" at once. It is asked again.
+
+    Args:
+        connection: To any SQLite file; no transaction is open.
+        mode: The journal mode of SQLite.
+        wait: Seconds until "locked" is final.
+    """
+    deadline = time.monotonic() + wait
+    while True:
+        try:
+            connection.execute(f"PRAGMA journal_mode = {mode}").fetchone()
+            break
+        except sqlite3.OperationalError as error:
+            if not is_busy(error) or time.monotonic() >= deadline:
+                raise
+            pause()
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA fullfsync = ON")  # macOS: into the disk, not only to its cache
+
+
+def pause() -> None:
+    """Wait a moment, never as long as another process that waits for the same."""
+    time.sleep(random.uniform(0.002, 0.02))  # noqa: S311  (no secret)
+
+
+def is_busy(error: object) -> bool:
+    """Tell whether SQLite failed only because another process has the file."""
+    return getattr(error, "sqlite_errorname", "").startswith(_BUSY)
+
+
+def why_unusable(error: Exception, path: Path) -> str:
+    """Say why a journal could not be used, in words for the person who needs it."""
+    if is_busy(error):
+        return (
+            f"another process is using it and did not let go of it for {WAIT:g} seconds; "
+            "try again when that process has ended"
+        )
+    if isinstance(error, sqlite3.Error) and not path.exists():
+        return "it has been deleted in the meantime"
+    return str(error)
+
+
+def fold_log(connection: sqlite3.Connection) -> None:
+    """Copy the log that a dead process left into the database, and sync that.
+
+    Parts of the log may be in memory alone, of a group that was not synced or could not be.
+    What is appended later would be lost with them.
+    """
+    (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    if busy:
+        raise sqlite3.OperationalError("another process is reading it; try again")
+
+
+def header_of(connection: sqlite3.Connection, path: Path) -> str:
+    """Read the header, unverified, once the file is known to be a journal of ours."""
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    if application != _APPLICATION:
+        raise JournalError(f"{path.name} is no journal of chatkit.")
+    (schema,) = connection.execute("PRAGMA user_version").fetchone()
+    if schema != _SCHEMA:
+        raise JournalError(
+            f"The journal {path.name} has schema {schema}, and this version of chatkit reads "
+            f"schema {_SCHEMA}: use the version that wrote it."
+        )
+    for (header,) in connection.execute("SELECT header FROM run"):
+        return str(header)
+    raise damaged(path, "it has no header")
+
+
+def verified(connection: sqlite3.Connection, path: Path) -> Content:
+    """Read all of a journal and make sure that it is what was written.
+
+    Raises:
+        JournalError: It is not.
+    """
+    try:
+        header = header_of(connection, path)
+        return _verified(connection, path, header)
+    except (sqlite3.Error, ValueError, TypeError, AttributeError) as error:
+        if getattr(error, "sqlite_errorname", "").startswith(_OUTSIDE):
+            raise
+        raise damaged(path, str(error)) from error
+
+
+def _verified(connection: sqlite3.Connection, path: Path, header: str) -> Content:
+    run = connection.execute
+    for (finding,) in run("PRAGMA quick_check(1)"):
+        if finding != "ok":
+            raise damaged(path, finding.splitlines()[-1])
+    bodies = [body for (body,) in run("SELECT body FROM change ORDER BY n")]
+    (seal,) = run("SELECT seal FROM run").fetchone()
+    if _seal(header, bodies) != seal:
+        raise damaged(path, "its changes are not those that were written")
+    events, chain = 0, first_link(seal)
+    for seq, n, what, at, detail, kept in run("SELECT * FROM event ORDER BY seq"):
+        events += 1
+        chain = link(chain, n, what, at, detail)
+        if (seq, chain) != (events, kept):
+            raise damaged(path, f"event {events} is not as it was written")
+    return Content(header, len(bodies), events, chain)
+
+
+def damaged(path: Path, finding: str) -> JournalError:
+    """Say that a journal cannot be trusted, and what to do without it."""
+    return JournalError(
+        f"The journal {path.name} is damaged: {finding}. It is not continued, and it is left as "
+        "it is. Plan again from a fresh frame: a plan is compared with what is live."
+    )
+
+
+def _seal(header: str, bodies: Sequence[str]) -> str:
+    digest = sha256(header.encode())
+    for body in bodies:
+        digest.update(b"\n" + body.encode())
+    return digest.hexdigest()
+
+
+def first_link(seal: str) -> int:
+    """Tie the first event to the changes, so that no event belongs to another run."""
+    return int(seal[:8], 16)
+
+
+def link(chain: int, n: int | None, what: str, at: str, detail: str) -> int:
+    """Compute the checksum of an event from that of the one before."""
+    return crc32(f"{n} {what} {at} {detail}".encode(), chain)
+
+
+@contextmanager
+def counting(path: Path) -> Iterator[Callable[[int], None]]:
+    """Keep the file that says how many events a journal holds at least, while it is written.
+
+    It is written after each commit and never synced, so it costs next to nothing: after a
+    power cut it may be behind, empty or gone, but it is never ahead of the journal. Once the
+    log is folded into the journal, it has done its work.
+    """
+    count = beside(path, "-count")
+    with open(os.open(count, os.O_CREAT | os.O_RDWR, 0o600), "r+b", buffering=0) as file:
+
+        def note(events: int) -> None:
+            file.seek(0)
+            file.write(b"%020d" % events)
+
+        yield note
+    if not beside(path, "-wal").exists():
+        count.unlink(missing_ok=True)
+
+
+def counted_events(path: Path) -> int:
+    """Tell how many events a journal holds at least, as the file beside it says."""
+    try:
+        return int(beside(path, "-count").read_bytes())
+    except (OSError, ValueError):
+        return 0
+
+
+# --- its JSON --------------------------------------------------------------------------
+
+#: As for a call: the standard library's writer refuses what JSON has not, others write null.
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+#: What it raises then; half a character is a ValueError.
+_NOT_JSON = (TypeError, ValueError, RecursionError)
+#: More problems than this are only counted.
+_TOLD = 20
+
+
+def changes_as_json(changes: Sequence[Change]) -> list[str]:
+    """Write each change as JSON, or refuse all that cannot be written at once.
+
+    Raises:
+        InputError: JSON cannot hold one of their labels or values.
+    """
+    texts, problems = [], []
+    for change in changes:
+        try:
+            text = _encode(change.as_json())
+            text.encode()
+            texts.append(text)
+        except _NOT_JSON as error:
+            problems.append(_unwritable(change, error))
+    if problems:
+        these = f"the first {_TOLD} of {len(problems)}" if len(problems) > _TOLD else "these"
+        heading = f"JSON cannot hold some of the rows, so nothing was sent; {these}:"
+        raise InputError(heading, problems[:_TOLD])
+    return texts
+
+
+def _unwritable(change: Change, error: Exception) -> Problem:
+    """Say which part of a change JSON cannot hold, and why."""
+    fields = change.as_json()
+    label, before, after = (fields.pop(name) for name in ("row", "before", "after"))
+    place, value = "", None
+    for name, part in chain([("its label", label)], *(d.items() for d in (before, after, fields))):
+        try:
+            _encode({name: part}).encode()
+        except _NOT_JSON as found:
+            place, value, error = f", {name}", part, found
+            break
+    reason = "holds half a character" if isinstance(error, UnicodeEncodeError) else str(error)
+    shown = repr(value)
+    shown = shown if len(shown) <= 60 else shown[:59] + "…"
+    return Problem(f"row {change.row!r}{place}", shown, reason)
+
+
+def detail_as_json(detail: Mapping[str, object]) -> str:
+    """Write what is said of an event. What JSON cannot hold becomes text: it has happened."""
+    try:
+        return msgspec.json.encode(detail).decode()
+    except _NOT_JSON:
+        return json.dumps(detail, default=str)
+
+
+def detail_from_json(text: str) -> dict[str, Any]:
+    """Read what `detail_as_json` wrote."""
+    try:
+        read: dict[str, Any] = msgspec.json.decode(text)
+    except msgspec.DecodeError:  # it has half characters, which only the other reader takes
+        read = json.loads(text)
+    return read
+
+
+def label_as_json(row: Any) -> Any:
+    """Make a row's label fit for JSON: labels of several levels are lists, odd ones are text."""
+    if isinstance(row, tuple):
+        return [label_as_json(part) for part in row]
+    if hasattr(row, "item"):  # a number of numpy
+        row = row.item()
+    if isinstance(row, str | int | None):
+        return row
+    if isinstance(row, float):
+        return row if isfinite(row) else None if isnan(row) else str(row)
+    return str(row)
+
+
+def label_from_json(row: Any) -> Any:
+    """Read what `label_as_json` returned."""
+    return tuple(map(label_from_json, row)) if isinstance(row, list) else row

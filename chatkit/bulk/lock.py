@@ -12,7 +12,6 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from chatkit.bulk.journalfile import make_folder
 from chatkit.errors import AccountBusy, JournalError
 
 
@@ -92,3 +91,25 @@ def _busy(holder: Path) -> str:
         f"Another apply is at work on this account: {who or 'a process that has just begun'}. "
         "Wait until it has ended, or stop it there. Nothing was sent."
     )
+
+
+# --- the folder of locks and journals ----------------------------------------------------
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder for its owner alone, so that a power cut does not take it away again."""
+    missing = [place for place in (folder, *folder.parents) if not place.exists()]
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.chmod(0o700)
+    for place in missing:
+        sync_folder(place.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder durable. Windows has no such call: it does so by itself."""
+    if os.name == "posix":
+        place = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(place)
+        finally:
+            os.close(place)

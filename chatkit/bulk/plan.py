@@ -14,11 +14,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from chatkit.bulk import show, table
-from chatkit.bulk.apply import Desk, Run
-from chatkit.bulk.change import Change, label, plain
-from chatkit.bulk.interrupt import Interrupt
-from chatkit.bulk.journal import Header, Journal, home, run_id
+from chatkit.bulk import rendering
+from chatkit.bulk.apply import Desk, Interrupt, Run
+from chatkit.bulk.journal import (
+    Change,
+    Header,
+    Journal,
+    home,
+    label_as_json,
+    label_from_json,
+    run_id,
+)
 from chatkit.bulk.lock import lock
 from chatkit.errors import PlanRefused, steady
 from chatkit.progress import Watch, say
@@ -106,7 +112,7 @@ class Plan:
     @property
     def refused(self) -> pd.DataFrame:
         """The cells that cannot be planned: `row`, `column`, `value`, `reason`, `next_step`."""
-        return table.refused(self.cells, self.setting.names)
+        return rendering.refused_frame(self.cells, self.setting.names)
 
     @property
     def left_out(self) -> pd.DataFrame:
@@ -114,7 +120,7 @@ class Plan:
 
         Only the plan of an undo has some: these, its changes and `refused` are all of the run.
         """
-        return table.left(self.left)
+        return rendering.left_frame(self.left)
 
     @cached_property
     def hash(self) -> str:
@@ -127,10 +133,10 @@ class Plan:
 
     @steady
     def __repr__(self) -> str:
-        return show.text(self)
+        return rendering.plan_text(self)
 
     def _repr_html_(self) -> str:
-        return show.html(self)
+        return rendering.plan_html(self)
 
     def frame(self) -> pd.DataFrame:
         """Return its rows as a DataFrame with the index of the frame that was planned.
@@ -139,7 +145,7 @@ class Plan:
         `after` (dicts of the fields at stake), `undo` (exactly, with loss, never) and `loss`
         (why). A skip changes nothing: the record keeps `before`, the frame says `after`.
         """
-        return table.changes(self.changes, self.setting.names)
+        return rendering.changes_frame(self.changes, self.setting.names)
 
     def seconds(self, concurrency: int = 8, rate: float | None = None) -> float:
         """Estimate how long it takes to apply, from how quick the service has been so far."""
@@ -214,9 +220,7 @@ class Plan:
         """
         throttle = Throttle(concurrency, rate)
         if objections := self.objections(many=many, irreversible=irreversible):
-            raise PlanRefused(
-                "\n- ".join(["This plan refuses itself, nothing was sent:", *objections])
-            )
+            raise PlanRefused("\n- ".join(["This plan is blocked, nothing was sent:", *objections]))
         connection = self._desk.transport.connection
         folder = home(connection.passing)
         accounts = {self.setting.account, connection.account}  # two, for a run that has moved
@@ -234,9 +238,9 @@ class Plan:
                 run = Run(journal, self._desk, throttle, interrupt, watch=watch, settle=settle)
                 run.go()
             self.secrets |= run.secrets
-            result = table.result(run.rows, self.id, self.setting.names, run.stopped)
+            result = rendering.result_frame(run.rows, self.id, self.setting.names, run.stopped)
             if run.stopped and watch is None:  # who watches is told by the result
-                say(f"{table.summary(result)} chatkit.resume({self.id!r}) goes on.")
+                say(f"{rendering.result_summary(result)} chatkit.resume({self.id!r}) goes on.")
         return result
 
     def save(self, path: str | Path) -> Path:
@@ -293,11 +297,11 @@ class Plan:
             desk,
             setting,
             [Change.from_json(change) for change in content["changes"]],
-            [Refused(label(row), *rest) for row, *rest in content["refused"]],
+            [Refused(label_from_json(row), *rest) for row, *rest in content["refused"]],
             notes=content["notes"],
             skip_invalid=content["skip_invalid"],
             plan_id=content["id"],
-            left=[Left(label(row), *rest) for row, *rest in content.get("left", [])],
+            left=[Left(label_from_json(row), *rest) for row, *rest in content.get("left", [])],
         )
 
     def _content(self) -> dict[str, Any]:
@@ -306,10 +310,10 @@ class Plan:
             "id": self.id,
             "setting": setting | {n: list(setting[n]) for n in ("names", "known")},
             "changes": [change.as_json() for change in self.changes],
-            "refused": [[plain(cell.row), *cell[1:]] for cell in self.cells],
+            "refused": [[label_as_json(cell.row), *cell[1:]] for cell in self.cells],
             "notes": self.notes,
             "skip_invalid": self._skip_invalid,
-            "left": [[plain(row.row), *row[1:]] for row in self.left],
+            "left": [[label_as_json(row.row), *row[1:]] for row in self.left],
         }
 
     def _header(self) -> Header:

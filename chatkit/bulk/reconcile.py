@@ -1,28 +1,32 @@
 """Reconcile: find out whether creates whose answers were lost have landed.
 
-An update or a delete in doubt is read again by its key (judge.py). A create has no key yet:
+An update or a delete in doubt is read again by its key (outcomes.py). A create has no key yet:
 its record is looked for by what names it, by a search or by reading the whole list.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import cache
-from typing import Any, NamedTuple, get_args, get_origin
+from itertools import islice
+from typing import Any, NamedTuple
 
 from chatkit.answer import Envelope
-from chatkit.bulk.asker import READS, Asker, Stopped
-from chatkit.bulk.row import Row
+from chatkit.bulk.outcomes import Row, agrees, documented
 from chatkit.call import Call
 from chatkit.endpoints import Endpoints
 from chatkit.errors import BadAnswer, CallError, Fault, NotFound
 from chatkit.listing import Listing
 from chatkit.record import Body, Record
+from chatkit.throttle import Throttle
+from chatkit.transport import Transport
 
 #: A list that moves while it is read may miss a record: so often it is read again.
 _PASSES = 3
-_NOTHING: tuple[object, ...] = (None, "", [], {})
+#: So often one read is sent whose answers say nothing: a page of HTML, a text cut short.
+READS = 5
 
 #: New records by what names them, and then by their keys.
 Found = dict[str | None, dict[object, Record]]
@@ -41,54 +45,6 @@ class Verdict(NamedTuple):
     proven: bool = True
 
 
-def documented(endpoints: Endpoints[Any], fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Keep of a record what the API document lists: only that is compared.
-
-    All else that a service shows it may set and move as it likes, as a counter of its own.
-    """
-    parts = _parts(endpoints.body)
-    return {
-        name: [_only(item, parts[name]) for item in value]
-        if parts[name] and isinstance(value, list)
-        else value
-        for name, value in fields.items()
-        if name in parts
-    }
-
-
-@cache
-def _parts(body: type[Body]) -> dict[str, frozenset[str]]:
-    """Name for each field of a body the fields of its items; none where it holds no bodies."""
-    found = {}
-    for name, field in body.model_fields.items():
-        kinds = (field.annotation, *get_args(field.annotation))
-        items = [get_args(kind)[0] for kind in kinds if get_origin(kind) is list]
-        bodies = [item for item in items if isinstance(item, type) and issubclass(item, Body)]
-        found[name] = frozenset(bodies[0].model_fields) if bodies else frozenset()
-    return found
-
-
-def _only(item: Any, names: frozenset[str]) -> Any:
-    return {n: v for n, v in item.items() if n in names} if isinstance(item, dict) else item
-
-
-def agrees(live: object, wanted: object) -> bool:
-    """Whether a value that was read is the one that was meant.
-
-    Nothing is nothing, whether null, empty text or an empty list; an object may have more
-    fields than were sent, as long as nothing is in them.
-    """
-    if isinstance(live, bool) or isinstance(wanted, bool):
-        return live is wanted
-    if not live and not wanted:
-        return (live in _NOTHING and wanted in _NOTHING) or live == wanted
-    if isinstance(live, Mapping) and isinstance(wanted, Mapping):
-        return all(agrees(live.get(name), wanted.get(name)) for name in {*live, *wanted})
-    if isinstance(live, list) and isinstance(wanted, list):
-        return len(live) == len(wanted) and all(map(agrees, live, wanted))
-    return live == wanted
-
-
 def _defaults(body: type[Body]) -> dict[str, Any]:
     """Return what a record has in fields that were not sent."""
     fields = body.model_fields.items()
@@ -99,12 +55,12 @@ class Search:
     """Looks for the records of creates in doubt, all of one room.
 
     Args:
-        asker: Sends the calls.
+        reader: Sends the calls.
         endpoints: The room.
     """
 
-    def __init__(self, asker: Asker, endpoints: Endpoints[Any]) -> None:
-        self._asker, self._endpoints = asker, endpoints
+    def __init__(self, reader: ThrottledReader, endpoints: Endpoints[Any]) -> None:
+        self._reader, self._endpoints = reader, endpoints
         self._clashed: Collection[int] = ()
 
     def look(
@@ -252,10 +208,10 @@ class Search:
         """Read one record; once more if the answer is about something else."""
         call = self._endpoints.get_call(key)
         for _ in range(READS - 1):
-            envelope = self._asker.send(call)
+            envelope = self._reader.send(call)
             with suppress(BadAnswer):
                 return self._taken(call, envelope, key)
-        return self._taken(call, self._asker.send(call), key)
+        return self._taken(call, self._reader.send(call), key)
 
     def _taken(self, call: Call, envelope: Envelope, key: Any) -> Record:
         record: Record = self._endpoints.read(call, envelope, key)
@@ -297,7 +253,7 @@ class Search:
             call = endpoints.list_call(filters=filters)
             calls[id(call)] = call, name
         sure = set()
-        for outcome in self._asker.send_all(call for call, _ in calls.values()):
+        for outcome in self._reader.send_all(call for call, _ in calls.values()):
             if isinstance(outcome, Fault):
                 continue
             call, envelope = outcome
@@ -315,7 +271,7 @@ class Search:
         endpoints = self._endpoints
         if not endpoints.paged:
             call = endpoints.list_call()
-            self._sort(endpoints.many(call, self._asker.send(call).data), found)
+            self._sort(endpoints.many(call, self._reader.send(call).data), found)
             return True
         keys: set[object] = set()
 
@@ -326,7 +282,7 @@ class Search:
             return len(records)
 
         listing = Listing(
-            self._asker,
+            self._reader,
             endpoints.list_call,
             add,
             first=endpoints.profile.page_base,
@@ -341,3 +297,69 @@ class Search:
             name = self._endpoints.named(record)
             if name in found:
                 found[name][getattr(record, self._endpoints.key)] = record
+
+
+# --- reads of a run -------------------------------------------------------------------
+
+
+class Stopped(Exception):
+    """A person has stopped the run: what is under way is let go."""
+
+
+class ThrottledReader:
+    """Send the reads of a run as fast as its throttle lets them, until a person stops it.
+
+    Args:
+        transport: What sends them.
+        throttle: How many at once, and how many a second.
+        stopped: Tells whether a person wants to stop; what is under way is then let go.
+    """
+
+    def __init__(
+        self, transport: Transport, throttle: Throttle, stopped: Callable[[], bool]
+    ) -> None:
+        self._transport, self._throttle, self._stopped = transport, throttle, stopped
+
+    def send(self, call: Call) -> Envelope:
+        """Send a call and return its envelope; raise the error it means, or `Stopped`."""
+        [outcome] = self.send_all([call])
+        if isinstance(outcome, Fault):
+            raise outcome.error
+        return outcome[1]
+
+    def send_all(
+        self, calls: Iterable[Call], *, concurrency: int = 8
+    ) -> Generator[tuple[Call, Envelope] | Fault, None, None]:
+        """Send many calls; yield what comes back of each. Raises `Stopped`.
+
+        A read whose answer says nothing is sent again: it changes nothing, and the next
+        answer is most often a good one.
+        """
+        source = iter(calls)
+        again: deque[Call] = deque()
+        asked: Counter[str] = Counter()
+        more = True
+        with self._transport.flight() as flight:
+            while more or again or flight.out:
+                if self._stopped():
+                    raise Stopped
+                free = max(0, min(self._throttle.free(flight.out), concurrency - flight.out))
+                batch = [again.popleft() for _ in range(min(free, len(again)))]
+                if more and (left := free - len(batch)):
+                    fresh = list(islice(source, left))
+                    more = bool(fresh)
+                    batch += fresh
+                self._throttle.took(len(batch))
+                flight.start(batch)
+                if not flight.out:
+                    if more or again:
+                        time.sleep(min(self._throttle.wait(), 0.1))
+                    continue
+                for outcome in flight.landed(0.1):
+                    call = outcome.call if isinstance(outcome, Fault) else outcome[0]
+                    asked[call.target] += 1
+                    bad = isinstance(outcome, Fault) and isinstance(outcome.error, BadAnswer)
+                    if bad and asked[call.target] < READS:
+                        again.append(call)
+                    else:
+                        yield outcome

@@ -6,11 +6,10 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
-from chatkit.bulk.apply import Desk, folded
-from chatkit.bulk.change import Change, Kind
-from chatkit.bulk.journal import Journal
+from chatkit.bulk.apply import Desk
+from chatkit.bulk.journal import Change, Journal, Kind
+from chatkit.bulk.outcomes import Row, folded
 from chatkit.bulk.plan import Left, Plan, Refused, Setting
-from chatkit.bulk.row import Row
 from chatkit.display import many
 from chatkit.endpoints import Endpoints
 
@@ -68,7 +67,7 @@ def undoing(journal: Journal, desk: Desk, *, include_adopted: bool = False) -> P
         undoes=header.run,
     )
     lossy = Counter(row.change.loss for row in done if row.change.undo == "with loss")
-    notes = [f"{count:,} rows come back with loss: {why}" for why, count in lossy.items()]
+    notes = [f"{count:,} rows cannot be restored exactly: {why}" for why, count in lossy.items()]
     if twins:
         notes.append(
             f"{many(twins, 'record')} just like one of this run appeared beside it and stay: "

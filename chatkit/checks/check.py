@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import pandas as pd
 
-from chatkit.bulk.keys import numbers
-from chatkit.bulk.same import listed
-from chatkit.bulk.show import row_label
+from chatkit.bulk.matching import number_keys
+from chatkit.bulk.rendering import row_label
 from chatkit.checks.characters import NAME, Oddity, mended, of_name
 from chatkit.checks.numbers import Pair, Told, doubted, tell
 from chatkit.checks.quality import CellFinding, Quality, hint_of
 from chatkit.display import many, values
 from chatkit.errors import InputError
 from chatkit.finding import SEVERITIES, Finding
-from chatkit.frame import collector_paused, column_or_level
+from chatkit.frame import collector_paused, column_or_level, listed
 from chatkit.snapshot import Snapshot, memory
 
 if TYPE_CHECKING:
@@ -92,7 +91,7 @@ class _Checking:
         foreign = theirs not in (None, self._room.transport.connection.account)
         if cells is None or foreign:
             return [None] * len(self._frame)
-        ids, given = numbers(cells)
+        ids, given = number_keys(cells)
         return [id_ if there else None for id_, there in zip(ids.tolist(), given, strict=True)]
 
     def _cells(self, column: str) -> list[Any]:

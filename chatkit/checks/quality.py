@@ -10,9 +10,8 @@ from typing import Any
 
 import pandas as pd
 
-from chatkit.bulk import show
-from chatkit.bulk.line import LABEL
-from chatkit.bulk.show import FEW, MANY, STYLE, WIDTH, escaped, row_label, wrapped
+from chatkit.bulk import rendering
+from chatkit.bulk.rendering import FEW, LABEL, MANY, STYLE, WIDTH, escaped, row_label, wrapped
 from chatkit.checks.characters import NAME, Oddity, mended
 from chatkit.checks.numbers import parts
 from chatkit.display import LONG, columns, cut, many, pair, values, visible
@@ -337,7 +336,7 @@ def _fixed_text(fixed: Fixed) -> str:
     for row, column, _, before, after in _rows(fixed)[:FEW]:
         old, new = pair(before, after)
         lead = f"  row {row_label(row)}, {cut(column, LABEL)}: "
-        first, *others = show.sides("", old, new, WIDTH - columns(lead))
+        first, *others = rendering.sides("", old, new, WIDTH - columns(lead))
         said += [lead + first, *(" " * columns(lead) + line for line in others)]
     if (more := len(fixed.done) - FEW) > 0:
         said.append(f"  … and {more:,} more: .done has them all")
@@ -361,9 +360,11 @@ def _as_html(quality: Quality) -> str:
         if found := _of(quality, severity):
             rows = [_html_finding(one) for one in found[:MANY]]
             parts.append(f'<p class="{severity}"><strong>{escaped(_title(found))}</strong></p>')
-            parts.append(show.html_tables(_FOUND, rows[:FEW], rows[FEW:], len(found), ".frame()"))
+            parts.append(
+                rendering.html_tables(_FOUND, rows[:FEW], rows[FEW:], len(found), ".frame()")
+            )
     told = [*map(visible, quality.notes), _end(quality)]
-    parts.append(show.html_list("told", "", [line for line in told if line]))
+    parts.append(rendering.html_list("told", "", [line for line in told if line]))
     return _page(parts)
 
 
@@ -392,11 +393,11 @@ def _fixed_html(fixed: Fixed) -> str:
     for row, column, code, before, after in _rows(fixed):
         old, new = pair(before, after)
         head = "".join(map(_cell, (row_label(row), cut(column, LABEL), visible(code))))
-        sides = show.html_side(old, "del") + show.html_side(new, "ins")
+        sides = rendering.html_side(old, "del") + rendering.html_side(new, "ins")
         rows.append(f"<tbody><tr>{head}{sides}</tr></tbody>")
     parts = [
         f"<p><strong>{escaped(_fixed_heading(fixed))}</strong></p>",
-        show.html_tables(_DONE, rows[:FEW], rows[FEW:], len(fixed.done), ".done"),
+        rendering.html_tables(_DONE, rows[:FEW], rows[FEW:], len(fixed.done), ".done"),
         "<p><code>.frame</code> is the new frame; the one that was checked is as it was.</p>"
         if rows
         else "",

@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from chatkit.bulk.findings import errors, told
-from chatkit.bulk.table import records
 from chatkit.errors import InputError
 from chatkit.flows.files import INDEX, Kept, Written
-from chatkit.frame import Columns, Kind
+from chatkit.frame import Columns, Kind, records
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -18,8 +18,8 @@ from chatkit.snapshot import memory, remember
 if TYPE_CHECKING:
     import pandas as pd
 
-    from chatkit.bulk.draft import Existing
     from chatkit.bulk.plan import Plan
+    from chatkit.bulk.planner import Existing
     from chatkit.finding import Finding
     from chatkit.flows.files import Kept
     from chatkit.flows.frames import Account
@@ -195,9 +195,9 @@ class Flows(Resource[Flow]):
             InputError: The frame as a whole cannot be planned. Single cells that cannot, and
                 the errors in documents, are in `plan.refused`.
         """
-        from chatkit.bulk.draft import draft
+        from chatkit.bulk.planner import make_plan
 
-        return draft(
+        return make_plan(
             self,
             self,
             frame,

@@ -23,7 +23,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.exc import DataError, IntegrityError, SQLAlchemyError
 
-from chatkit.bulk.journalfile import is_busy, make_folder, prepare
+from chatkit.bulk.journal import is_busy, prepare
+from chatkit.bulk.lock import make_folder
 from chatkit.errors import InputError, StoreError
 from chatkit.inbox.delivery import Delivery, Entry, Verdict, Which
 from chatkit.secret import Secret

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from chatkit.bulk.line import LABEL
-from chatkit.bulk.show import FEW, MANY, STYLE, escaped, wrapped
+from chatkit.bulk.rendering import FEW, LABEL, MANY, STYLE, escaped, wrapped
 from chatkit.display import cut, many, visible
 from chatkit.finding import SEVERITIES
 from chatkit.localization.finding import Finding

@@ -5,8 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from chatkit.bulk.line import LABEL
-from chatkit.bulk.show import WIDTH, escaped, wrapped
+from chatkit.bulk.rendering import LABEL, WIDTH, escaped, wrapped
 from chatkit.display import columns, cut, many, squeezed, visible
 from chatkit.localization import language
 

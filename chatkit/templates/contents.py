@@ -18,8 +18,8 @@ from chatkit.transport import Transport
 if TYPE_CHECKING:
     import pandas as pd
 
-    from chatkit.bulk.draft import Existing
     from chatkit.bulk.plan import Plan
+    from chatkit.bulk.planner import Existing
     from chatkit.finding import Finding
     from chatkit.localization.audit import Audit
 

@@ -14,8 +14,8 @@ from chatkit.transport import Transport
 if TYPE_CHECKING:
     import pandas as pd
 
-    from chatkit.bulk.draft import Existing
     from chatkit.bulk.plan import Plan
+    from chatkit.bulk.planner import Existing
     from chatkit.templates.frames import Reading
 
 
@@ -107,11 +107,11 @@ class TemplateDesk:
             other_account: As for a plan.
             broken: As for a plan.
         """
-        from chatkit.bulk.draft import draft
+        from chatkit.bulk.planner import make_plan
 
         any_of_them = Contents(self.transport, "any")
         any_of_them.source, any_of_them.wanted = source, wanted
-        plan = draft(
+        plan = make_plan(
             self,
             any_of_them,
             frame,

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
-from chatkit.bulk.table import records
 from chatkit.display import many, values, visible
 from chatkit.errors import InputError, Problem
+from chatkit.frame import records
 from chatkit.localization.placeholders import Slot, slots
 from chatkit.templates.contents import ContentBody
 

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from chatkit.bulk.findings import at
-from chatkit.bulk.table import records
 from chatkit.finding import Finding, Severity
+from chatkit.frame import records
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,8 +16,8 @@ from chatkit.transport import Transport
 if TYPE_CHECKING:
     import pandas as pd
 
-    from chatkit.bulk.draft import Existing
     from chatkit.bulk.plan import Plan
+    from chatkit.bulk.planner import Existing
     from chatkit.localization.audit import Audit
     from chatkit.localization.board import Board
     from chatkit.localization.translation.files import Form, Paths

@@ -29,8 +29,8 @@ from chatkit.webhooks.rotation import Rotation, beside
 if TYPE_CHECKING:
     import pandas as pd
 
-    from chatkit.bulk.draft import Existing
     from chatkit.bulk.plan import Plan
+    from chatkit.bulk.planner import Existing
 
 #: What a registration can ask for beside the kinds that the profile names, and what it means.
 _ALL, _STATUS = "*", "chat.message.status"
@@ -210,7 +210,7 @@ class Webhooks(Resource[Webhook]):
         Raises:
             InputError: One of them cannot be used.
         """
-        from chatkit.bulk.table import records
+        from chatkit.frame import records
 
         longest, asked, frame = span(quiet), moment(now), self._frame()
         at = asked or self.transport.service_time()

@@ -100,8 +100,8 @@ def compared() -> Road:
 
 def chatkit() -> Road:
     """Our Edits: rows matched by id and checked for doubles, then columns one by one."""
-    from chatkit.bulk.edits import compare
-    from chatkit.bulk.keys import Identity, Natural
+    from chatkit.bulk.comparison import compare
+    from chatkit.bulk.matching import Identity, Natural
 
     number = Natural(("number", "country_code"), lambda rows: rows.country_code + rows.number)
     who = Identity("contact", ("id",), number)

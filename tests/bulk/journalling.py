@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from chatkit.bulk.change import Change
-from chatkit.bulk.journal import Header, Journal
+from chatkit.bulk.journal import Change, Header, Journal
 
 ROOT = Path(__file__).parents[2]
 

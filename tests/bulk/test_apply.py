@@ -30,8 +30,7 @@ from bulk.wayward import (
 
 from chatkit import history
 from chatkit.bulk import apply
-from chatkit.bulk.change import Change
-from chatkit.bulk.journal import Journal, home
+from chatkit.bulk.journal import Change, Journal, home
 from chatkit.snapshot import memory
 
 

@@ -20,10 +20,9 @@ from bulk.planning import (  # noqa: F401
 )
 
 import chatkit
-from chatkit.bulk.cells import Cells
-from chatkit.bulk.edits import compare
-from chatkit.bulk.keys import Identity, Natural
-from chatkit.bulk.table import joined
+from chatkit.bulk.comparison import compare
+from chatkit.bulk.matching import Identity, Natural
+from chatkit.bulk.planner import Cells, joined
 
 
 def test_an_edited_cell_is_the_only_thing_that_is_sent(sandbox, client):

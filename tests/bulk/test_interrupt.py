@@ -30,8 +30,8 @@ from caller import Caller
 
 import chatkit
 from chatkit import history
-from chatkit.bulk import apply, plan, table
-from chatkit.bulk.interrupt import Interrupt
+from chatkit.bulk import apply, plan, rendering
+from chatkit.bulk.apply import Interrupt
 from chatkit.bulk.journal import Journal
 
 
@@ -107,7 +107,12 @@ def test_an_interrupt_between_two_steps_does_not_cost_the_result(monkeypatch, wh
 
 @pytest.mark.parametrize(
     ("place", "name"),
-    [(table, "result"), (apply.Journal, "commit"), (apply.Run, "_close"), (plan, "say")],
+    [
+        (rendering, "result_frame"),
+        (apply.Journal, "commit"),
+        (apply.Run, "_close"),
+        (plan, "say"),
+    ],
 )
 def test_an_interrupt_as_the_run_ends_does_not_cost_the_result(monkeypatch, place, name) -> None:
     """Whoever presses stop twice, or late, still gets the frame."""

@@ -29,8 +29,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chatkit import temporary
-from chatkit.bulk.change import Change
 from chatkit.bulk.journal import (
+    Change,
     Journal,
     find,
     glance,

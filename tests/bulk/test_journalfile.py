@@ -10,7 +10,7 @@ from contextlib import closing
 import pytest
 from bulk.journalling import WHOLE, beside, change, created, folder, header, killed, told  # noqa: F401
 
-from chatkit.bulk import journalfile
+from chatkit.bulk import journal as file_of
 from chatkit.bulk.journal import Journal, glance, journals
 from chatkit.errors import JournalError
 
@@ -45,12 +45,12 @@ def test_damage_is_refused_or_harmless(folder):
         expected = journal.header, journal.changes(), told(journal)
     content, path, seen = journal.path.read_bytes(), folder / "flipped.db", Counter()
     for flipped in flips(content, random.Random(0), 400):
-        journalfile.delete(path)
+        file_of.delete_files(path)
         path.write_bytes(flipped)
         seen[same_or_refused(path, expected)] += 1
     assert seen["refused"] > 100, seen
     for size in range(0, len(content), 512):
-        journalfile.delete(path)
+        file_of.delete_files(path)
         path.write_bytes(content[:size])
         assert same_or_refused(path, expected) == "refused"
 
@@ -63,7 +63,7 @@ def test_damage_in_the_log_is_refused_or_harmless(killed):
     expected = header(), [], WHOLE
     path, seen = killed.with_name("flipped.db"), Counter()
     for flipped in flips(content, random.Random(0), 200):
-        journalfile.delete(path)
+        file_of.delete_files(path)
         for end, part in (("", whole), ("-wal", flipped), ("-count", count)):
             path.with_name(path.name + end).write_bytes(part)
         seen[same_or_refused(path, expected)] += 1
@@ -139,14 +139,14 @@ def test_a_log_that_was_left_is_in_the_database_before_anything_is_appended(kill
 @pytest.fixture
 def impatient(monkeypatch):
     """Let nobody wait long for what another has locked."""
-    connected = journalfile.connected
+    connected = file_of.connected
 
     def quick(path, mode):
         connection = connected(path, mode)
         connection.execute("PRAGMA busy_timeout = 50")
         return connection
 
-    monkeypatch.setattr(journalfile, "connected", quick)
+    monkeypatch.setattr(file_of, "connected", quick)
 
 
 def test_a_journal_that_another_program_has_locked_is_not_called_damaged(folder, impatient):
@@ -174,7 +174,7 @@ def test_damage_that_would_hurt_later_is_refused_though_all_can_be_read(folder):
 
 
 def test_a_journal_that_is_being_read_is_not_continued(killed, impatient):
-    with closing(journalfile.connected(killed, "ro")) as reader:
+    with closing(file_of.connected(killed, "ro")) as reader:
         rows = reader.execute("SELECT seq FROM event")
         assert next(rows) == (1,)
         with pytest.raises(JournalError, match="another process is reading it; try again"):
@@ -187,8 +187,8 @@ def test_a_journal_that_is_being_read_is_not_continued(killed, impatient):
 def test_a_count_that_a_power_cut_spoilt_is_not_believed(tmp_path):
     for content in (b"", b"\0" * 20, b"\xff" * 20, b"00000000000000000007"):
         (tmp_path / "x.db-count").write_bytes(content)
-        assert journalfile.counted(tmp_path / "x.db") == (7 if content.endswith(b"7") else 0)
-    assert journalfile.counted(tmp_path / "y.db") == 0
+        assert file_of.counted_events(tmp_path / "x.db") == (7 if content.endswith(b"7") else 0)
+    assert file_of.counted_events(tmp_path / "y.db") == 0
 
 
 @pytest.mark.parametrize("lost", [0, 1])
@@ -215,12 +215,12 @@ def test_a_journal_that_lost_its_last_committed_event_is_refused(folder, tmp_pat
                 assert len(told(whole)) == 3
 
 
-@pytest.mark.parametrize("place", ["_fill", "sync_folder"])
+@pytest.mark.parametrize("place", ["_write_tables", "sync_folder"])
 def test_of_a_journal_that_could_not_be_made_nothing_stays(tmp_path, monkeypatch, place):
     def broken(*_):
         raise OSError("the disk is gone")
 
-    monkeypatch.setattr(journalfile, place, broken)
+    monkeypatch.setattr(file_of, place, broken)
     with pytest.raises(OSError, match="the disk is gone"):
-        journalfile.fill(tmp_path / "x.db", "{}", ["{}"])
+        file_of.write_file(tmp_path / "x.db", "{}", ["{}"])
     assert list(tmp_path.iterdir()) == []

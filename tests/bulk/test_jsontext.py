@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from chatkit.bulk import jsontext
-from chatkit.bulk.change import Change
+from chatkit.bulk import journal as written
+from chatkit.bulk.journal import Change
 from chatkit.call import Call
 from chatkit.errors import InputError
 from chatkit.secret import Secret
@@ -15,19 +15,19 @@ from chatkit.secret import Secret
 
 def test_changes_are_written_as_a_call_writes_its_body():
     after = {"name": "Zoë 😀", "big": 2**70, "flow_json": {"x": [1.5, None, True]}}
-    (text,) = jsontext.of_changes([Change(1, "create", None, "x", {}, after)])
+    (text,) = written.changes_as_json([Change(1, "create", None, "x", {}, after)])
     call = Call("POST", ("contacts",), body=after)
     assert call.content().decode() in text
 
 
 def test_what_happened_is_noted_even_if_json_cannot_hold_it():
     live = {"name": "half \ud800", "odd": object, "deep": [{"x": "\udfff"}]}
-    read = jsontext.detail(jsontext.of_detail({"attempt": 1, "live": live}))
+    read = written.detail_from_json(written.detail_as_json({"attempt": 1, "live": live}))
     assert read == {"attempt": 1, "live": live | {"odd": "<class 'object'>"}}
 
 
 def test_a_secret_is_masked_if_somebody_passes_one():
-    assert "tok_5f3a" not in jsontext.of_detail({"odd": Secret("tok_5f3a")})
+    assert "tok_5f3a" not in written.detail_as_json({"odd": Secret("tok_5f3a")})
 
 
 @pytest.mark.parametrize(
@@ -46,14 +46,14 @@ def test_what_json_cannot_hold_is_named(fields, row, said):
     good = Change(1, "create", None, "x", {}, {"name": "Ana"})
     bad = replace(good, row=row, **fields)
     with pytest.raises(InputError, match=said) as caught:
-        jsontext.of_changes([good, bad, good])
+        written.changes_as_json([good, bad, good])
     assert len(caught.value.problems) == 1
 
 
 def test_of_very_many_odd_rows_the_first_are_shown_and_all_are_counted():
     bad = [Change(n, "create", None, "x", {}, {"name": "\ud800"}) for n in range(500)]
     with pytest.raises(InputError, match="the first 20 of 500") as caught:
-        jsontext.of_changes(bad)
+        written.changes_as_json(bad)
     assert [problem.field for problem in caught.value.problems] == [
         f"row {n}, name" for n in range(20)
     ]

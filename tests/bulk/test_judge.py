@@ -28,7 +28,7 @@ from bulk.wayward import (
 
 from chatkit import history
 from chatkit.bulk import apply
-from chatkit.bulk.change import Change
+from chatkit.bulk.journal import Change
 
 # --- what may have landed is never called failed ----------------------------------------------
 

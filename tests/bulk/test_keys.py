@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatkit.bulk import keys
-from chatkit.bulk.keys import Identity
+from chatkit.bulk import matching
+from chatkit.bulk.matching import Identity
 
 ids = st.integers(-(2**63), 2**63 - 1)
 
 
 def read(cells: "pd.Series[Any]") -> list[int | None]:
     """The ids of some cells, None where there is none."""
-    numbers, given = keys.numbers(cells)
+    numbers, given = matching.number_keys(cells)
     assert numbers.dtype == np.int64
     assert given.dtype == bool
     return [int(n) if there else None for n, there in zip(numbers, given, strict=True)]
@@ -70,7 +70,7 @@ def test_what_is_no_id_is_not_read_as_one(value: Any) -> None:
     cells = pd.Series([None, 7], dtype=object)
     cells.iloc[0] = value
     assert read(cells) == [None, 7]
-    assert keys.why_no_number(value)
+    assert matching.why_no_number(value)
 
 
 @pytest.mark.parametrize(
@@ -90,22 +90,26 @@ def test_what_is_no_id_is_not_read_from_typed_columns(
 
 
 def test_the_reason_names_what_was_lost() -> None:
-    assert keys.why_no_number(2.0**53) == ("has lost digits: a float cannot hold so long a number")
-    assert keys.why_no_number("new") == "is no whole number"
-    assert keys.why_no_number("") == ""
+    assert matching.why_no_number(2.0**53) == (
+        "has lost digits: a float cannot hold so long a number"
+    )
+    assert matching.why_no_number("new") == "is no whole number"
+    assert matching.why_no_number("") == ""
 
 
 @pytest.mark.parametrize("dtype", ["str", "string", "object", "category", "string[python]"])
 def test_texts_are_read_from_any_dtype(dtype: str) -> None:
-    assert keys.texts(pd.Series(["en", "en_US", None, ""]).astype(dtype)) == [
+    assert matching.text_keys(pd.Series(["en", "en_US", None, ""]).astype(dtype)) == [
         *("en", "en_US", None, None)
     ]
 
 
 def test_a_number_is_no_text() -> None:
-    assert keys.texts(pd.Series([5, 1.5, True, ["en"], "en"], dtype=object)) == [None] * 4 + ["en"]
-    assert keys.why_no_text(5) == "is no text"
-    assert keys.why_no_text("") == ""
+    assert matching.text_keys(pd.Series([5, 1.5, True, ["en"], "en"], dtype=object)) == [
+        None
+    ] * 4 + ["en"]
+    assert matching.why_no_text(5) == "is no text"
+    assert matching.why_no_text("") == ""
 
 
 @given(
@@ -120,17 +124,17 @@ def test_positions_are_those_of_a_plain_search(
     known = sorted(known) if known_ordered else known
     wanted = [known[n] if n < len(known) else 2 * n for n in asked]
     wanted = sorted(set(wanted)) if asked_ordered else wanted
-    found = keys.positions(pd.Index(known, dtype="int64"), np.array(wanted, np.int64))
+    found = matching.find_positions(pd.Index(known, dtype="int64"), np.array(wanted, np.int64))
     assert found.tolist() == [known.index(one) if one in known else -1 for one in wanted]
-    assert keys.positions(pd.Index(known, dtype="int64"), np.array(known, np.int64)).tolist() == [
-        *range(len(known))
-    ]
+    assert matching.find_positions(
+        pd.Index(known, dtype="int64"), np.array(known, np.int64)
+    ).tolist() == [*range(len(known))]
 
 
 @given(st.lists(ids, max_size=6))
 def test_ascending_is_strict(numbers: list[int]) -> None:
     strict = numbers == sorted(set(numbers))
-    assert keys.ascending(np.array(numbers, np.int64)) == strict
+    assert matching.ascending(np.array(numbers, np.int64)) == strict
 
 
 def test_a_key_of_two_parts_is_named_as_people_say_it() -> None:

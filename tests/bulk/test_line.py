@@ -2,8 +2,8 @@ from copy import deepcopy
 from typing import Any
 
 import chatkit
-from chatkit.bulk.change import Change
-from chatkit.bulk.line import DEPTH, FIELDS, label, lines
+from chatkit.bulk.journal import Change
+from chatkit.bulk.rendering import DEPTH, FIELDS, change_label, change_lines
 
 
 def update(before: dict[str, Any], after: dict[str, Any], **more: Any) -> Change:
@@ -12,7 +12,10 @@ def update(before: dict[str, Any], after: dict[str, Any], **more: Any) -> Change
 
 def said(change: Change) -> list[tuple[str, str, str]]:
     """The lines of a change as text, "" for a side that there is not."""
-    return [(field, str(before or ""), str(after or "")) for field, before, after in lines(change)]
+    return [
+        (field, str(before or ""), str(after or ""))
+        for field, before, after in change_lines(change)
+    ]
 
 
 def document() -> dict[str, Any]:
@@ -128,8 +131,10 @@ def test_a_secret_is_never_shown() -> None:
 
 def test_a_label_names_its_template_once() -> None:
     fields = {"text": "Hi"}
-    assert label(Change(1, "create", "en", "en", {}, fields, "order_ready")) == "order_ready en"
-    assert label(Change(1, "create", "en", "order_ready/en", {}, fields, "order_ready")) == (
+    assert (
+        change_label(Change(1, "create", "en", "en", {}, fields, "order_ready")) == "order_ready en"
+    )
+    assert change_label(Change(1, "create", "en", "order_ready/en", {}, fields, "order_ready")) == (
         "order_ready/en"
     )
-    assert label(Change(1, "create", None, "a\u202eb", {}, fields)) == "a⟨U+202E⟩b"
+    assert change_label(Change(1, "create", None, "a\u202eb", {}, fields)) == "a⟨U+202E⟩b"

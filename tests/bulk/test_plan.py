@@ -1,4 +1,4 @@
-"""A plan: it counts itself, refuses itself, is a frame, and is applied once."""
+"""A plan: it counts itself, blocks itself, is a frame, and is applied once."""
 
 from __future__ import annotations
 

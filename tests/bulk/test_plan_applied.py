@@ -29,7 +29,7 @@ from bulk.planning import (  # noqa: F401
 )
 
 import chatkit
-from chatkit.bulk.interrupt import Interrupt
+from chatkit.bulk.apply import Interrupt
 
 
 def planned(client, contact, **fields):

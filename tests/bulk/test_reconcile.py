@@ -19,10 +19,9 @@ from bulk.wayward import (
 )
 
 from chatkit import history
-from chatkit.bulk.asker import Asker
-from chatkit.bulk.change import Change
-from chatkit.bulk.reconcile import Search, agrees
-from chatkit.bulk.row import Row
+from chatkit.bulk.journal import Change
+from chatkit.bulk.outcomes import Row, agrees
+from chatkit.bulk.reconcile import Search, ThrottledReader
 from chatkit.throttle import Throttle
 
 each = pytest.mark.parametrize("operation", OPERATIONS, ids=str)
@@ -302,7 +301,9 @@ def test_looking_sends_reads_only() -> None:
         rows = [Row(n, contact(n)) for n in range(3)]
         service.caller.contact(number_of(1), name="Ana Cruz")
         service.caller.contact(number_of(2), name="Bo")
-        search = Search(Asker(client.transport, Throttle(), lambda: False), client.contacts)
+        search = Search(
+            ThrottledReader(client.transport, Throttle(), lambda: False), client.contacts
+        )
         found = search.look(rows, (), thorough=False)
         assert [found[n].what for n in range(3)] == ["absent", "adopted", "conflict"]
         assert {sent.method for sent in service.sent} == {"GET"}

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatkit.bulk.change import Change
-from chatkit.bulk.row import Row, State
+from chatkit.bulk.journal import Change
+from chatkit.bulk.outcomes import Row, State
 
 KINDS = ("create", "update", "delete")
 #: Every event, as the engine writes it.

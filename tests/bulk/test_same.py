@@ -13,7 +13,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from chatkit.bulk.same import listed, plain, same, whole
+from chatkit.bulk.comparison import same
+from chatkit.frame import listed, plain, whole
 
 NOON = datetime(2026, 1, 2, 12, 0, 0, 678_000, tzinfo=UTC)
 INDIA = timezone(timedelta(hours=5, minutes=30))

@@ -6,8 +6,7 @@ import pytest
 from bulk.operations import OPERATIONS, Operation
 from bulk.wayward import contact, content, wayward
 
-from chatkit.bulk.row import Row
-from chatkit.bulk.step import first_step, known
+from chatkit.bulk.outcomes import Row, first_step, known
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=str)

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import chatkit
-from chatkit.bulk import table
-from chatkit.bulk.change import Change
-from chatkit.bulk.journal import Event
+from chatkit.bulk import rendering
+from chatkit.bulk.journal import Change, Event
+from chatkit.bulk.outcomes import Row
 from chatkit.bulk.plan import Refused
-from chatkit.bulk.row import Row
+from chatkit.bulk.planner import joined
 
 COLUMNS = ["change", "key", "label", "state", "reason", "evidence", "sent"]
 
@@ -23,7 +23,7 @@ def rows(*changes):
 
 
 def result(*changes, names=("id",), stopped=""):
-    return table.result(rows(*changes), "20261120-101502-7f3a", names, stopped)
+    return rendering.result_frame(rows(*changes), "20261120-101502-7f3a", names, stopped)
 
 
 def created(row, key=None, label="Ana"):
@@ -67,10 +67,12 @@ def test_language_codes_are_texts():
 
 def test_a_result_remembers_its_run_and_why_it_stopped():
     frame = result(created(0), stopped="the token may not")
-    assert table.run_of(frame) == table.run_of(frame.copy()) == "20261120-101502-7f3a"
-    assert table.run_of(frame[frame["state"] == "failed"]) == "20261120-101502-7f3a"
-    assert table.summary(frame).startswith("1 change: 1 not sent. It stopped: the token may not.")
-    assert table.run_of(pd.DataFrame()) is None
+    assert rendering.run_of(frame) == rendering.run_of(frame.copy()) == "20261120-101502-7f3a"
+    assert rendering.run_of(frame[frame["state"] == "failed"]) == "20261120-101502-7f3a"
+    assert rendering.result_summary(frame).startswith(
+        "1 change: 1 not sent. It stopped: the token may not."
+    )
+    assert rendering.run_of(pd.DataFrame()) is None
 
 
 # --- plans, refused cells, journals, runs ---------------------------------------------------
@@ -78,7 +80,7 @@ def test_a_result_remembers_its_run_and_why_it_stopped():
 
 def test_the_frame_of_a_plan_shows_before_and_after_as_they_are():
     change = Change(7, "update", 7, "Ana", {"tags": [1]}, {"tags": []}, undo="never", loss="why")
-    frame = table.changes([change], ("id",))
+    frame = rendering.changes_frame([change], ("id",))
     assert frame.loc[7].to_dict() == {
         "change": "update", "key": 7, "label": "Ana", "before": {"tags": [1]},
         "after": {"tags": []}, "undo": "never", "loss": "why",
@@ -88,7 +90,7 @@ def test_the_frame_of_a_plan_shows_before_and_after_as_they_are():
 @pytest.mark.parametrize("names", [("id",), (None,), ("template_code", "lang_code")])
 def test_refused_cells_are_a_table_even_when_there_are_none(names):
     for cells in ([], [Refused("a" if len(names) == 1 else ("a", "b"), "c", "v", "r", "n")]):
-        frame = table.refused(cells, names)
+        frame = rendering.refused_frame(cells, names)
         assert frame.columns.tolist() == ["row", "column", "value", "reason", "next_step"]
         assert {str(frame[name].dtype) for name in frame.columns[1:]} == {"str"}
         assert frame["row"].tolist() == [cell.row for cell in cells]
@@ -99,13 +101,13 @@ def test_a_journal_is_a_table_of_its_events():
         Event(None, "started", "2026-11-20T10:00:00.000+00:00", {}),
         Event(0, "intent", "2026-11-20T10:00:00.001+00:00", {"attempt": 1, "reason": "why"}),
     ]
-    frame = table.journal(events, rows(created(("a", 1))))
+    frame = rendering.journal_frame(events, rows(created(("a", 1))))
     assert frame["row"].tolist() == [None, ("a", 1)]
     assert frame["reason"].tolist() == ["", "why"]
     assert frame["detail"].tolist() == [{}, {"attempt": 1}]
     assert frame["at"].iloc[1] == pd.Timestamp("2026-11-20T10:00:00.001Z")
-    assert table.journal([], []).columns.tolist() == frame.columns.tolist()
-    assert (table.journal([], []).dtypes.astype(str) == frame.dtypes.astype(str)).all()
+    assert rendering.journal_frame([], []).columns.tolist() == frame.columns.tolist()
+    assert (rendering.journal_frame([], []).dtypes.astype(str) == frame.dtypes.astype(str)).all()
 
 
 @given(
@@ -119,7 +121,7 @@ def test_joined_texts_are_missing_where_a_part_is(parts):
         f"{a} {b}" if isinstance(a, str) and isinstance(b, str) and a and b else None
         for a, b in parts
     ]
-    found = table.joined(frame)
+    found = joined(frame)
     assert [None if pd.isna(text) else text for text in found] == wanted
 
 
@@ -143,7 +145,7 @@ def test_a_result_goes_through_a_file_and_is_still_a_table(sandbox, client, tmp_
     applied.to_parquet(tmp_path / "result.parquet")
     again = pd.read_parquet(tmp_path / "result.parquet")
     pd.testing.assert_frame_equal(again, applied, check_dtype=False)
-    assert chatkit.undo(again).setting.undoes == table.run_of(applied)
+    assert chatkit.undo(again).setting.undoes == rendering.run_of(applied)
 
 
 def test_a_result_of_a_conflict_says_it_in_words(sandbox, client):

@@ -37,7 +37,7 @@ from bulk.wayward import (
 
 import chatkit
 from chatkit import history
-from chatkit.bulk.change import Change
+from chatkit.bulk.journal import Change
 
 PAGE = b"<html><h1>Please sign in</h1></html>"
 html: Fault = lambda do: (200, {"content-type": "text/html"}, PAGE)  # noqa: E731

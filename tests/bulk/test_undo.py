@@ -239,7 +239,7 @@ def test_the_notes_count_the_rows_that_come_back_with_loss_and_no_others(sandbox
     call(sandbox, "POST", "contacts", number=number(2), country_code="+1", name="Theirs")
     result = plan.apply()
     assert states(result) == ["applied", "conflict", "applied"]
-    lossy = [note for note in chatkit.undo(result).notes if "with loss" in note]
+    lossy = [note for note in chatkit.undo(result).notes if "restored exactly" in note]
     assert [note.split()[0] for note in lossy] == ["2"]
 
 

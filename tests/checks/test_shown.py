@@ -6,9 +6,9 @@ import unicodedata
 import pandas as pd
 import pytest
 from bulk.planning import client, sandbox  # noqa: F401
-from bulk.test_show import Page
+from bulk.test_rendering import Page
 
-from chatkit.bulk.show import FEW, WIDTH
+from chatkit.bulk.rendering import FEW, WIDTH
 
 
 @pytest.fixture

@@ -15,8 +15,9 @@ BEGINNINGS = _both(
     "bulk.plan:Plan.save",
     "bulk.lock:_sign",
     "bulk.journal:Journal.create",
-    "bulk.journalfile:_fill",
-    "bulk.journalfile:sync_folder",
+    "bulk.journal:_write_tables",
+    "bulk.lock:sync_folder",
+    "bulk.journal:sync_folder",
 )
 
 #: Met again and again: events, commits, sends, answers, what they mean; then doubts.
@@ -26,25 +27,25 @@ POINTS = _both(
     "bulk.journal:Journal.write",
     "bulk.journal:Journal.commit",
     "bulk.apply:Run._start",
-    "bulk.judge:Judge.note",
+    "bulk.outcomes:Judge.note",
     "transport:Flight.start",
     "wire:Wire.ask",
     "transport:Flight.landed",
     "bulk.apply:Run._landed",
-    "bulk.judge:Judge.landed",
-    "bulk.judge:Judge._compare",
-    "bulk.judge:Judge._answered",
-    "bulk.judge:Judge._check",
-    "bulk.judge:Judge._doubt",
+    "bulk.outcomes:Judge.landed",
+    "bulk.outcomes:Judge._compare",
+    "bulk.outcomes:Judge._answered",
+    "bulk.outcomes:Judge._check",
+    "bulk.outcomes:Judge._doubt",
     "bulk.apply:Run._settled",
     "bulk.reconcile:Search.look",
-    "bulk.judge:Judge.absent",
-    "bulk.judge:Judge.adopt",
+    "bulk.outcomes:Judge.absent",
+    "bulk.outcomes:Judge.adopt",
 )
 
 #: Met once, when all is done: the last mark, the closed journal, the lock, the result.
 ENDS = _both(
     "bulk.apply:Run._close",
     "bulk.journal:Journal.close",
-    "bulk.table:result",
+    "bulk.rendering:result_frame",
 )

@@ -13,7 +13,7 @@ from faults.notebook import Kernel, Served
 
 #: The engine without its own handler of the stop button, and with it again.
 DEAF = """
-from chatkit.bulk.interrupt import Interrupt
+from chatkit.bulk.apply import Interrupt
 heard, Interrupt.__enter__ = Interrupt.__enter__, lambda self: self
 """
 HEARING = "Interrupt.__enter__ = heard"

@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 from faults import disk
 
-from chatkit.bulk.change import Change
-from chatkit.bulk.journal import Header, Journal
+from chatkit.bulk.journal import Change, Header, Journal
 from chatkit.errors import JournalError
 
 ROOT = Path(__file__).parents[2]

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import strategies as st
 
 from chatkit.bulk.journal import Journal
-from chatkit.bulk.judge import Judge
+from chatkit.bulk.outcomes import Judge
 from chatkit.sandbox import Sandbox
 from chatkit.transport import Flight
 

@@ -186,7 +186,7 @@ def test_a_new_file_that_another_process_has_is_waited_for(
         if len(waited) == 3:
             other.execute("COMMIT")
 
-    monkeypatch.setattr("chatkit.bulk.journalfile.pause", pause)
+    monkeypatch.setattr("chatkit.bulk.journal.pause", pause)
     store = Store(file)
     store.write([entry()])
     assert len(waited) == 3 and ids(store) == [1]

@@ -3,8 +3,8 @@
 import pytest
 from localization.contents import GOOD, content, frame, naughty
 
-from chatkit.bulk.change import Change
 from chatkit.bulk.findings import doubts, errors, summary
+from chatkit.bulk.journal import Change
 from chatkit.templates.notes import COPIED, examined, judged
 
 LABEL = [{"type": "custom", "label": "A label that is far too long now"}]

@@ -23,8 +23,8 @@ from chatkit.widgets.plan.rows import LANDED
 from chatkit.widgets.player import Player, screens, screens_html
 
 if TYPE_CHECKING:
-    from chatkit.bulk.draft import Existing
     from chatkit.bulk.plan import Plan
+    from chatkit.bulk.planner import Existing
     from chatkit.endpoints import Key
     from chatkit.flows import Flows
 

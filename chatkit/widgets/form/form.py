@@ -11,7 +11,7 @@ from typing import Any
 
 import ipywidgets as w
 
-from chatkit.bulk.reconcile import agrees
+from chatkit.bulk.outcomes import agrees
 from chatkit.display import escaped
 from chatkit.display import values as shortly
 from chatkit.endpoints import Key

@@ -7,10 +7,9 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from chatkit.bulk.apply import SETTLE, SETTLE_DUPLICABLE
-from chatkit.bulk.asker import Asker
-from chatkit.bulk.change import Change
-from chatkit.bulk.reconcile import Search, agrees
-from chatkit.bulk.row import Row
+from chatkit.bulk.journal import Change
+from chatkit.bulk.outcomes import Row, agrees
+from chatkit.bulk.reconcile import Search, ThrottledReader
 from chatkit.endpoints import Key
 from chatkit.errors import Conflict, InDoubt
 from chatkit.record import Record
@@ -74,7 +73,7 @@ class UnknownOutcome:
         room = self._room
         key = self.sent[room.key] if room.chosen else None
         row = Row(0, Change(0, "create", key, "", {}, self.sent, room.code))
-        search = Search(Asker(room.transport, Throttle(8, None), lambda: False), room)
+        search = Search(ThrottledReader(room.transport, Throttle(8, None), lambda: False), room)
         verdict = search.look([row], self._taken, thorough=not room.unique)[0]
         if verdict.what == "conflict":
             raise Conflict(self.error.call, verdict.reason)

@@ -22,8 +22,8 @@ from chatkit.widgets.grid.view import View
 if TYPE_CHECKING:
     import pandas as pd
 
-    from chatkit.bulk.draft import Existing
     from chatkit.bulk.plan import Plan
+    from chatkit.bulk.planner import Existing
 
 
 _PAGE = 100  #: rows that are sent at once

@@ -13,13 +13,12 @@ from typing import Any, NamedTuple, get_origin
 
 import pandas as pd
 
-from chatkit.bulk import given
-from chatkit.bulk.cells import why_fixed
-from chatkit.bulk.given import DELETE
-from chatkit.bulk.same import listed, plain, same
+from chatkit.bulk.comparison import same
+from chatkit.bulk.frame_checks import DELETE, check_frame, delete_marks
+from chatkit.bulk.planner import why_fixed
 from chatkit.endpoints import Endpoints
 from chatkit.errors import InputError, Problem
-from chatkit.frame import Kind, kinds
+from chatkit.frame import Kind, kinds, listed, plain
 
 #: Stands in a cell for: what the frame has.
 AS_IT_WAS: Any = object()
@@ -59,8 +58,8 @@ class Sheet:
             raise InputError("A grid shows one level of index: pass frame.reset_index().")
         self._attrs = dict(frame.attrs)
         self.deleted: set[int] = set()
-        if DELETE in given.checked(frame) and DELETE not in room.record.model_fields:
-            marked, odd = given.flags(frame[DELETE])
+        if DELETE in check_frame(frame) and DELETE not in room.record.model_fields:
+            marked, odd = delete_marks(frame[DELETE])
             if odd:
                 problems = [Problem(DELETE, repr(o.value), o.reason) for o in odd]
                 raise InputError("The column delete of this frame cannot be read:", problems)

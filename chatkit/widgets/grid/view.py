@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chatkit.bulk.keys import Mask, Rows
-from chatkit.bulk.same import listed
+from chatkit.bulk.frame_checks import Mask
+from chatkit.bulk.matching import Rows
+from chatkit.frame import listed
 from chatkit.widgets.grid.sheet import Sheet
 
 if TYPE_CHECKING:

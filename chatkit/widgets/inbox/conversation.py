@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import ipywidgets as w
 
-from chatkit.bulk.table import records
 from chatkit.display import cut, escaped, many, visible
 from chatkit.errors import InputError, steady
+from chatkit.frame import records
 from chatkit.inbox.inbox import Inbox
 from chatkit.widgets.assets import joined_text
 from chatkit.widgets.controls import Button

@@ -9,9 +9,9 @@ from typing import Any
 
 import ipywidgets as w
 
-from chatkit.bulk.table import records
 from chatkit.display import cut, escaped, many
 from chatkit.errors import CallError, ChatkitError, steady
+from chatkit.frame import records
 from chatkit.webhooks import Webhooks
 from chatkit.widgets.assets import joined_text
 from chatkit.widgets.controls import Button, Message

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets as w
 
-from chatkit.bulk import show
-from chatkit.bulk.interrupt import Interrupt
+from chatkit.bulk import rendering
+from chatkit.bulk.apply import Interrupt
 from chatkit.bulk.plan import DELETES
 from chatkit.display import escaped, many
 from chatkit.errors import ChatkitError, PlanRefused, steady
@@ -33,7 +33,7 @@ _OFTEN = 0.1  #: seconds between two pictures of the progress
 class PlanView(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
     """A plan to be read, applied, watched, stopped and taken back.
 
-    Where the plan refuses itself for being large or final, applying asks for a few words to be
+    Where the plan is blocked for being large or final, applying asks for a few words to be
     typed. It is applied in a thread of its own, so that the Stop button is heard.
 
     In a program: `apply()` does what the button does, waits, and raises what goes wrong.
@@ -54,7 +54,7 @@ class PlanView(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         self._drawn = self._began = 0.0
         self._allowed = _overrides(plan)
         self._rows = PagedRows(*planned(plan))
-        style = w.HTML(f"<style>{show.STYLE}{_STYLE}</style>")
+        style = w.HTML(f"<style>{rendering.STYLE}{_STYLE}</style>")
         self._heading, self._notes = w.HTML(), w.HTML()
         self._meter, self._message = w.HTML(), Message()
         self._confirm = w.Text(description=f"Type {self.phrase} to allow it")
@@ -67,10 +67,10 @@ class PlanView(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         actions = w.HBox([self._apply, self._stop, self._meter, self._undo, self._code])
         actions.add_class("chatkit-bar")
         self._below = w.VBox()
-        self._heading.value = f"<p><strong>{escaped(show.heading(plan))}</strong></p>"
-        self._notes.value = show.html_list("told", "", show.notes_of(plan)) + show.html_list(
-            "objections", "It refuses itself:", [_said(one) for one in plan.objections()]
-        )
+        self._heading.value = f"<p><strong>{escaped(rendering.heading(plan))}</strong></p>"
+        self._notes.value = rendering.html_list(
+            "told", "", rendering.notes_of(plan)
+        ) + rendering.html_list("objections", "Blocked:", [_said(one) for one in plan.objections()])
         parts = [style, self._heading, self._rows, self._notes, self._confirm, self._message]
         super().__init__([*parts, actions, self._below])
         self.add_class("chatkit-planview")
@@ -79,13 +79,17 @@ class PlanView(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
     @steady
     def __repr__(self) -> str:
         if self.result is None:
-            return f"<plan view: {show.heading(self.plan)}>"
+            return f"<plan view: {rendering.heading(self.plan)}>"
         return f"<plan view: {self.result.chatkit.summary()}>"
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
         bundle: dict[str, Any] = super()._repr_mimebundle_(**options)
         told = "" if self.result is None else f"<p>{escaped(self.result.chatkit.summary())}</p>"
-        return {**bundle, "text/plain": repr(self), "text/html": show.html(self.plan) + told}
+        return {
+            **bundle,
+            "text/plain": repr(self),
+            "text/html": rendering.plan_html(self.plan) + told,
+        }
 
     # --- what it does ---------------------------------------------------------------
 
@@ -282,7 +286,7 @@ class PlanView(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
 
 
 def _overrides(plan: Plan) -> list[str]:
-    """Name the arguments without which the plan refuses itself."""
+    """Name the arguments without which the plan is blocked."""
     before = len(plan.objections())
     names = ("many", "irreversible")
     return [name for name in names if len(plan.objections(**{name: True})) < before]

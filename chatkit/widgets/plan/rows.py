@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import ipywidgets as w
 
-from chatkit.bulk import show
-from chatkit.bulk.change import Change
+from chatkit.bulk import rendering
+from chatkit.bulk.journal import Change
 from chatkit.display import visible
 from chatkit.widgets.controls import Button
 
@@ -117,16 +117,16 @@ LANDED = ("applied", "differs", "unchanged")  #: states of rows with which nothi
 OPEN = ("not sent", "unknown")  #: states of rows with which a run can go on
 
 #: What a person looks for among the changes that cannot be undone exactly.
-_UNDO = {"with loss": "undone with loss", "never": "never undone"}
+_UNDO = {"with loss": "not restored exactly", "never": "never undone"}
 
 
 def planned(plan: Plan) -> tuple[Mapping[str, int], Sequence[Item]]:
     """Make the rows of a plan, and of what it refuses."""
-    losses = show.losses_of(plan)
+    losses = rendering.losses_of(plan)
     noun = plan.setting.noun
 
     def drawn(change: Change) -> str:
-        return show.html_changes([change], losses, show.MANY)[0]
+        return rendering.html_changes([change], losses, rendering.MANY)[0]
 
     items = [
         Item(
@@ -134,7 +134,7 @@ def planned(plan: Plan) -> tuple[Mapping[str, int], Sequence[Item]]:
             _searched(change),
             partial(drawn, change),
         )
-        for kind in show.by_kind(plan)
+        for kind in rendering.by_kind(plan)
         for change in kind
     ]
     items += [

@@ -36,7 +36,7 @@ def test_each_change_and_each_refused_cell_is_a_row_of_its_kind(client: Client) 
 def test_what_cannot_be_undone_exactly_is_a_kind_too(client: Client) -> None:
     frame = pd.DataFrame({"number": ["2025550142"], "country_code": ["+1"], "name": ["Ana"]})
     _, items = planned(client.contacts.plan(frame))
-    assert [item.kinds for item in items] == [("create", "undone with loss")]
+    assert [item.kinds for item in items] == [("create", "not restored exactly")]
     _, items = planned(client.flows.plan(delete=client.flows.frame().index[:1]))
     assert [item.kinds for item in items] == [("delete", "never undone")]
 

@@ -6,23 +6,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from chatkit.bulk import given
-from chatkit.bulk.keys import Identity
+from chatkit.bulk.frame_checks import check_frame, delete_marks, levels_as_columns
 from chatkit.errors import InputError
-
-WHO = Identity("contact", ("id",))
 
 
 def test_a_plain_frame_is_returned_as_it_is() -> None:
     frame = pd.DataFrame({"id": [1], "name": ["Ana"]})
-    assert given.checked(frame) is frame
+    assert check_frame(frame) is frame
 
 
 def test_all_names_that_cannot_be_told_apart_are_named_at_once() -> None:
     frame = pd.DataFrame([[1, 2, 3, 4]], columns=pd.Index(["name", "name", 0, None], dtype=object))
     frame.index = pd.MultiIndex.from_tuples([(1, 2)], names=["id", "id"])
     with pytest.raises(InputError) as caught:
-        given.checked(frame)
+        check_frame(frame)
     assert [(p.field, p.value, p.reason) for p in caught.value.problems] == [
         ("column", "0", "is no text"),
         ("column", "None", "is no text"),
@@ -36,21 +33,21 @@ def test_columns_of_several_levels_are_refused_with_a_line_that_helps() -> None:
     columns = pd.MultiIndex.from_tuples([("name", "first"), ("name", "last")])
     frame = pd.DataFrame([["Ana", "Cruz"]], columns=columns)
     with pytest.raises(InputError, match="several levels") as caught:
-        given.checked(frame)
+        check_frame(frame)
     frame.columns = ["_".join(map(str, names)) for names in frame.columns]  # as it says
     assert "'_'.join(map(str, names))" in str(caught.value)
-    assert given.checked(frame) is frame
+    assert check_frame(frame) is frame
 
 
 def test_a_level_that_the_base_has_as_a_column_is_read_as_one() -> None:
     base = pd.DataFrame({"number": ["1"], "name": ["Ana"]}, index=pd.Index([7], name="id"))
     frame = pd.DataFrame({"name": ["Eva"]}, index=pd.Index(["1"], name="number"))
-    assert given.with_levels(frame, base, WHO)["number"].tolist() == ["1"]
-    assert given.with_levels(base, base, WHO).columns.tolist() == ["number", "name"]
+    assert levels_as_columns(frame, base, ("id",))["number"].tolist() == ["1"]
+    assert levels_as_columns(base, base, ("id",)).columns.tolist() == ["number", "name"]
     odd = pd.DataFrame({"name": ["Eva"]}, index=pd.Index([7], name=("a", 1)))
-    assert given.with_levels(odd, base, WHO).columns.tolist() == ["name"]
+    assert levels_as_columns(odd, base, ("id",)).columns.tolist() == ["name"]
     both = frame.assign(number=["2"])  # a column counts more than the index
-    assert given.with_levels(both, base, WHO)["number"].tolist() == ["2"]
+    assert levels_as_columns(both, base, ("id",))["number"].tolist() == ["2"]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +65,7 @@ def test_a_level_that_the_base_has_as_a_column_is_read_as_one() -> None:
     ],
 )
 def test_rows_to_delete_are_read_from_any_dtype(cells: "pd.Series[Any]") -> None:
-    found, odd = given.flags(cells)
+    found, odd = delete_marks(cells)
     assert found.tolist() == [True, False, False]
     assert odd == []
 
@@ -77,7 +74,7 @@ def test_rows_to_delete_are_read_from_any_dtype(cells: "pd.Series[Any]") -> None
 def test_what_says_neither_yes_nor_no_deletes_nothing(value: Any) -> None:
     cells = pd.Series([None, True], dtype=object)
     cells.iloc[0] = value
-    found, odd = given.flags(cells)
+    found, odd = delete_marks(cells)
     assert found.tolist() == [False, True]
     [refusal] = odd
     assert (refusal.row, refusal.column, refusal.value) == (0, "delete", value)
@@ -86,6 +83,6 @@ def test_what_says_neither_yes_nor_no_deletes_nothing(value: Any) -> None:
 
 def test_nothing_said_deletes_nothing() -> None:
     for cells in (pd.Series([np.nan, np.nan]), pd.Series([], dtype=object)):
-        found, odd = given.flags(cells)
+        found, odd = delete_marks(cells)
         assert not found.any()
         assert odd == []

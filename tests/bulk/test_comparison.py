@@ -15,9 +15,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from chatkit import frame as frames
-from chatkit.bulk import edits as module
-from chatkit.bulk.edits import Edits, compare
-from chatkit.bulk.keys import Identity, Natural
+from chatkit.bulk import comparison as module
+from chatkit.bulk.comparison import Edits, compare
+from chatkit.bulk.matching import Identity, Natural
 from chatkit.errors import InputError
 
 WHO = Identity("thing", ("id",))

@@ -1,18 +1,20 @@
-"""Given: the frame that a person gives, as a whole: may it be read, and what does it delete?"""
+"""Frame checks: whether an edited frame can be read as a whole, and which rows it deletes."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from chatkit.bulk.keys import Identity, Mask
-from chatkit.bulk.match import Refusal
-from chatkit.bulk.same import listed
 from chatkit.errors import InputError, Problem
+from chatkit.frame import listed
 
 if TYPE_CHECKING:
     import pandas as pd
+
+Mask = NDArray[np.bool_]  #: one for each row
 
 DELETE = "delete"  #: the column that says of a row that its record is to be deleted
 
@@ -20,7 +22,17 @@ DELETE = "delete"  #: the column that says of a row that its record is to be del
 _FLAGS = {"True": True, "False": False, "": False}
 
 
-def checked(frame: pd.DataFrame) -> pd.DataFrame:
+class Refusal(NamedTuple):
+    """Why a row cannot be taken: its number, which cell, and what to do about it."""
+
+    row: int
+    column: str
+    value: Any
+    reason: str
+    next_step: str
+
+
+def check_frame(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the frame, if each of its columns has one name of its own.
 
     Raises:
@@ -51,14 +63,14 @@ def _twice(names: Any) -> list[Any]:
     return list(dict.fromkeys(name for name in seen if seen.count(name) > 1))
 
 
-def with_levels(frame: pd.DataFrame, base: pd.DataFrame, who: Identity) -> pd.DataFrame:
+def levels_as_columns(frame: pd.DataFrame, base: pd.DataFrame, key: Sequence[str]) -> pd.DataFrame:
     """Read levels of the index that are columns of the base as columns: set_index moved them."""
-    columns = {*base.columns} - {*frame.columns, *who.key}
+    columns = {*base.columns} - {*frame.columns, *key}
     names = [name for name in frame.index.names if isinstance(name, str) and name in columns]
     return frame.assign(**{name: frame.index.get_level_values(name) for name in names})
 
 
-def flags(cells: pd.Series[Any]) -> tuple[Mask, list[Refusal]]:
+def delete_marks(cells: pd.Series[Any]) -> tuple[Mask, list[Refusal]]:
     """Read which rows are to be deleted, and refuse what says neither yes nor no. NA is no."""
     if cells.dtype.kind == "b":
         return cells.fillna(False).to_numpy(bool), []

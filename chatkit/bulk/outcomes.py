@@ -1,16 +1,20 @@
-"""Judge: what an answer, or its absence, says of a row, and what is to be sent next for it."""
+"""Outcomes: what an answer, or its absence, means for a row, and what is sent next for it.
+
+A row is one change of a run: the fold of what its journal says of it. A step is a row with the
+call that is sent for it next. The judge notes in the journal what the outcome of a step means.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from typing import Any, Literal, NamedTuple, get_args, get_origin
 
 from chatkit.answer import Envelope
-from chatkit.bulk.journal import Journal
-from chatkit.bulk.reconcile import agrees, documented
-from chatkit.bulk.row import Row
-from chatkit.bulk.step import Step, first_step, known
+from chatkit.bulk.journal import Change, Journal
 from chatkit.call import Call
+from chatkit.display import values
 from chatkit.endpoints import Endpoints
 from chatkit.errors import (
     BadAnswer,
@@ -25,6 +29,7 @@ from chatkit.errors import (
     Refused,
     Unreachable,
 )
+from chatkit.record import Body
 from chatkit.secret import Secret
 from chatkit.throttle import Throttle
 
@@ -36,9 +41,148 @@ DOUBTS = 20
 ATTEMPTS = 5
 
 
-def _stamp(record: Any) -> str | None:
-    moment = getattr(record, "updated_at", None)
-    return None if moment is None else str(moment.isoformat())
+# --- rows: what a journal says of each ------------------------------------------------
+
+State = Literal[
+    "applied", "differs", "unchanged", "skipped", "conflict", "failed", "unknown", "not sent"
+]
+#: Events after which nothing more is to be done for a row.
+_LAST = frozenset(
+    {"adopted", "verified", "unchecked", "doubled", "differs", "unchanged", "conflict", "failed"}
+)
+
+
+class Row:
+    """One change of a run. The same fold serves a run that goes on and one that is read again.
+
+    `open` says that something was sent whose outcome nobody knows: such a row is never sent
+    again before somebody has looked. `doubted` says that this was ever so: a refusal may then
+    be the answer to a duplicate of our own request, which has landed.
+    """
+
+    __slots__ = (
+        *("after", "attempts", "change", "done", "doubted", "evidence", "key", "live", "n"),
+        *("open", "reason", "seen", "state", "twins"),
+    )
+
+    def __init__(self, n: int, change: Change) -> None:
+        self.n = n
+        self.change = change
+        self.key = change.key
+        self.attempts = 0
+        self.state: State = "not sent"
+        self.reason = ""
+        self.evidence = ""  #: how we know that it landed: answered, read back, adopted
+        self.live: dict[str, Any] | None = None  #: what could be sent, as it was before the write
+        self.after: dict[str, Any] | None = None  #: what read back, where that is not what was sent
+        self.seen: str | None = None  #: its updated_at just before the write
+        self.twins: list[int] = []  #: records just like it that appeared beside its own
+        self.open = False
+        self.doubted = False
+        self.done = False
+        if change.kind == "skip":  # decided when it was planned: nothing is ever sent for it
+            self.done, self.state, self.reason = True, "skipped", why_kept(change)
+
+    def feed(self, what: str, detail: dict[str, Any]) -> None:
+        """Take in one event of the journal."""
+        self.reason = detail.get("reason", "")
+        self.done = what in _LAST or (what == "answered" and self.change.kind != "update")
+        match what:
+            case "intent":
+                self.attempts = detail["attempt"]
+                self.live = detail.get("live", self.live)
+                self.seen = detail.get("seen")
+                self.open, self.state = True, "unknown"
+                self.reason = "nobody has seen an answer"
+            case "in doubt":
+                self.open = self.doubted = True
+                self.state = "unknown"
+            case "clashed":  # refused as if it were there already: perhaps it came twice
+                self.open, self.state = True, "unknown"
+            case "not sent" | "absent":
+                if what == "not sent" and self.open:  # the service has not seen it
+                    self.attempts -= 1
+                self.open, self.state = False, "not sent"
+            case "answered" | "adopted":
+                self.open, self.state = False, "applied"
+                self.key = detail.get("key", self.key)
+                self.evidence = what
+            case "unchecked":
+                pass
+            case "doubled":
+                self.twins = detail["also"]
+            case "verified":
+                self.state, self.evidence = "applied", "read back"
+            case "differs" | "unchanged" | "conflict" | "failed":
+                self.open, self.state = False, what
+                self.after = detail.get("live")
+            case _:
+                raise ValueError(f"a journal of this version knows no {what!r}")
+
+    def reopened(self) -> None:
+        """Take note that the process which sent it has ended: an intent alone is a doubt."""
+        self.doubted = self.doubted or self.open
+
+
+def why_kept(change: Change) -> str:
+    """Say what a skipped row leaves as it is, with both values."""
+    said = [
+        f"{name} is {values(change.before[name]) if name in change.before else 'not shown'}, "
+        f"the row says {values(value)}"
+        for name, value in change.after.items()
+    ]
+    return f"it exists and is kept: {'; '.join(said)}"
+
+
+def folded(journal: Journal) -> list[Row]:
+    """Return the rows of a journal in the state that its events tell."""
+    rows = [Row(n, change) for n, change in enumerate(journal.changes())]
+    for event in journal.events():
+        if event.n is not None:
+            rows[event.n].feed(event.what, event.detail)
+        elif event.what == "resumed":
+            for row in rows:
+                row.reopened()
+    return rows
+
+
+def count_states(rows: Iterable[Row]) -> dict[str, int]:
+    """Count the rows in each state."""
+    return dict(Counter(row.state for row in rows))
+
+
+# --- what is sent next for a row ------------------------------------------------------
+
+#: A row is read, written, and checked if the answer proves nothing. A write that met a 404
+#: looks again: some services say 404 for what a token may not do. So does a delete whose
+#: record was read where the service shows deleted ones too.
+Stage = Literal["read", "write", "check", "look"]
+
+
+class Step(NamedTuple):
+    """A row and what is sent for it next."""
+
+    row: Row
+    stage: Stage
+    record: Any = None  #: what was read, for a write, or for a look before it
+
+
+def first_step(row: Row) -> Step:
+    """Tell where a row begins: a create is sent at once, unless its key can be read before."""
+    if row.state == "applied":
+        return Step(row, "check")
+    new = row.change.kind == "create" and row.change.key is None
+    return Step(row, "write" if new else "read")
+
+
+def known(key: int | str | None) -> int | str:
+    """Return a key that must be there: only a record that is still to be made has none."""
+    if key is None:
+        raise LookupError("a record that was never made cannot be read")
+    return key
+
+
+# --- what an answer means -------------------------------------------------------------
 
 
 class Judge:
@@ -64,21 +208,23 @@ class Judge:
         self.given_up: set[int] = set()  #: rows that could not be read, for this time
         self._journal, self._of, self._throttle = journal, of, throttle
         self._failed_reads: dict[int, int] = {}
-        self._echoes: dict[int, Refused] = {}  # refusals of rows that may have landed before
+        self._maybe_duplicates: dict[
+            int, Refused
+        ] = {}  # refusals of rows that may have landed before
         self._sent_before: dict[int, int] = {}  # how often a row was sent by earlier processes
-        self._refused = self._doubts = self._storms = self._unreached = 0
+        self._refused = self._doubts = self._outages = self._unreached = 0
         self._last_doubt = ""
 
     @property
-    def storm(self) -> bool:
-        """Whether so many rows in a row are in doubt that it is time to look."""
+    def outage_suspected(self) -> bool:
+        """Whether so many rows one after the other are in doubt that it may be an outage."""
         return self._doubts >= DOUBTS
 
-    def weather(self) -> None:
-        """After a storm, go on only if anything has landed since the one before."""
+    def check_outage(self) -> None:
+        """After a outage_suspected, go on only if anything has landed since the one before."""
         self._doubts = 0
-        self._storms += 1
-        if self._storms == 3:
+        self._outages += 1
+        if self._outages == 3:
             self.stopped = f"the service does not answer as it should: {self._last_doubt}"
 
     def held(self, row: Row, record: Any) -> dict[str, Any]:
@@ -104,7 +250,7 @@ class Judge:
     @property
     def clashed(self) -> frozenset[int]:
         """The rows that were refused because such a record is there, perhaps their own."""
-        return frozenset(self._echoes)
+        return frozenset(self._maybe_duplicates)
 
     def absent(self, row: Row, *, proven: bool = True) -> bool:
         """Note that a row in doubt has not landed; tell whether it may be sent again.
@@ -115,8 +261,8 @@ class Judge:
                 does; in the end it stays unknown.
         """
         before = self._sent_before.setdefault(row.n, row.attempts - 1)
-        if row.n in self._echoes and proven:  # no echo: it was refused for good
-            self._refuse(row, self._echoes[row.n])
+        if row.n in self._maybe_duplicates and proven:  # no duplicate: refused for good
+            self._refuse(row, self._maybe_duplicates[row.n])
         elif not proven and row.attempts - before >= ATTEMPTS:
             said = f"sent {row.attempts} times, and this service does not show whether it landed"
             self.unclear(row, "unknown", said)
@@ -306,10 +452,10 @@ class Judge:
             case NotFound() if writing and row.change.kind != "create":
                 return Step(row, "look")
             case Refused() if writing and row.doubted:
-                self._echoes[row.n] = error
-                self._doubt(row, f"refused, perhaps as its own echo: {reason}")
+                self._maybe_duplicates[row.n] = error
+                self._doubt(row, f"refused, perhaps as a duplicate of our own request: {reason}")
             case Refused() if writing and self._clashes(row, error):
-                self._echoes[row.n] = error
+                self._maybe_duplicates[row.n] = error
                 said = f"refused, perhaps because the network delivered it twice: {reason}"
                 self.note(row, "clashed", reason=said)
             case Refused() if writing:
@@ -361,14 +507,18 @@ class Judge:
     def unclear(self, row: Row, what: str, reason: str) -> None:
         """Note that looking did not help: it is another's, or nobody can tell."""
         if what == "conflict":
-            refusal = f"{self._echoes[row.n].reason}; " if row.n in self._echoes else ""
+            refusal = (
+                f"{self._maybe_duplicates[row.n].reason}; "
+                if row.n in self._maybe_duplicates
+                else ""
+            )
             self.note(row, "conflict", reason=refusal + reason)
         else:
             self.given_up.add(row.n)
             self.note(row, "in doubt", reason=reason)
 
     def _went_well(self) -> None:
-        self._refused = self._doubts = self._storms = 0
+        self._refused = self._doubts = self._outages = 0
 
     def _read_again(self, step: Step, reason: str) -> Step | None:
         tries = self._failed_reads[step.row.n] = self._failed_reads.get(step.row.n, 0) + 1
@@ -394,3 +544,61 @@ class Judge:
         self._throttle.hold(0.5)
         if self._unreached > 2 * self._throttle.concurrency:
             self.stopped = f"the service cannot be reached: {error.reason}"
+
+
+def _stamp(record: Any) -> str | None:
+    moment = getattr(record, "updated_at", None)
+    return None if moment is None else str(moment.isoformat())
+
+
+# --- what was read, and what was meant ------------------------------------------------
+
+_NOTHING: tuple[object, ...] = (None, "", [], {})
+
+
+def agrees(live: object, wanted: object) -> bool:
+    """Whether a value that was read is the one that was meant.
+
+    Nothing is nothing, whether null, empty text or an empty list; an object may have more
+    fields than were sent, as long as nothing is in them.
+    """
+    if isinstance(live, bool) or isinstance(wanted, bool):
+        return live is wanted
+    if not live and not wanted:
+        return (live in _NOTHING and wanted in _NOTHING) or live == wanted
+    if isinstance(live, Mapping) and isinstance(wanted, Mapping):
+        return all(agrees(live.get(name), wanted.get(name)) for name in {*live, *wanted})
+    if isinstance(live, list) and isinstance(wanted, list):
+        return len(live) == len(wanted) and all(map(agrees, live, wanted))
+    return live == wanted
+
+
+def documented(endpoints: Endpoints[Any], fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Keep of a record what the API document lists: only that is compared.
+
+    All else that a service shows it may set and move as it likes, as a counter of its own.
+    """
+    parts = _parts(endpoints.body)
+    return {
+        name: [_only(item, parts[name]) for item in value]
+        if parts[name] and isinstance(value, list)
+        else value
+        for name, value in fields.items()
+        if name in parts
+    }
+
+
+@cache
+def _parts(body: type[Body]) -> dict[str, frozenset[str]]:
+    """Name for each field of a body the fields of its items; none where it holds no bodies."""
+    found = {}
+    for name, field in body.model_fields.items():
+        kinds = (field.annotation, *get_args(field.annotation))
+        items = [get_args(kind)[0] for kind in kinds if get_origin(kind) is list]
+        bodies = [item for item in items if isinstance(item, type) and issubclass(item, Body)]
+        found[name] = frozenset(bodies[0].model_fields) if bodies else frozenset()
+    return found
+
+
+def _only(item: Any, names: frozenset[str]) -> Any:
+    return {n: v for n, v in item.items() if n in names} if isinstance(item, dict) else item

@@ -1,4 +1,4 @@
-"""Asker: reads go out as fast as the throttle of the run lets them, until a person stops it."""
+"""ThrottledReader: reads go out as fast as the throttle of a run lets them, until it is stopped."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from bulk.wayward import Held, Service, number_of, says, slow, wayward
 
 import chatkit
-from chatkit.bulk.asker import Asker, Stopped
+from chatkit.bulk.reconcile import Stopped, ThrottledReader
 from chatkit.call import Call
 from chatkit.errors import Fault
 from chatkit.throttle import Throttle
@@ -21,13 +21,13 @@ from chatkit.throttle import Throttle
 @contextmanager
 def asking(
     throttle: Throttle | None = None, **how
-) -> Iterator[tuple[Service, Asker, threading.Event]]:
+) -> Iterator[tuple[Service, ThrottledReader, threading.Event]]:
     """A service with five contacts, who asks it, and what says that he must stop."""
     stop = threading.Event()
     with wayward() as service, service.client(**how) as client:
         for n in range(5):
             service.caller.contact(number_of(n))
-        yield service, Asker(client.transport, throttle or Throttle(), stop.is_set), stop
+        yield service, ThrottledReader(client.transport, throttle or Throttle(), stop.is_set), stop
 
 
 PAGE = Call("GET", ("contacts",), {"page": 1, "pageSize": 3})
@@ -48,33 +48,33 @@ def pages(count: int) -> list[Call]:
 
 
 def test_a_call_brings_its_envelope() -> None:
-    with asking() as (_, asker, _):
-        envelope = asker.send(PAGE)
+    with asking() as (_, reader, _):
+        envelope = reader.send(PAGE)
         assert envelope.pagination.total_count == 5
 
 
 def test_what_a_call_means_is_raised() -> None:
-    with asking() as (_, asker, _), pytest.raises(chatkit.NotFound):
-        asker.send(Call("GET", ("contacts", 999)))
+    with asking() as (_, reader, _), pytest.raises(chatkit.NotFound):
+        reader.send(Call("GET", ("contacts", 999)))
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 30])
 @pytest.mark.parametrize("concurrency", [1, 3, 50])
 def test_of_many_calls_each_comes_back_once(count: int, concurrency: int) -> None:
     """The slow ones too, after there are no more to send."""
-    with asking(Throttle(4)) as (service, asker, _):
+    with asking(Throttle(4)) as (service, reader, _):
         for page, seconds in ((1, 0.05), (30, 0.02), (29, 0.1)):
             service.on("GET", f"page={page}&", slow(seconds))
         calls = pages(count)
-        back = [call for call, _ in asker.send_all(iter(calls), concurrency=concurrency)]
+        back = [call for call, _ in reader.send_all(iter(calls), concurrency=concurrency)]
         assert sorted(call.target for call in back) == sorted(call.target for call in calls)
         assert len(service.sent) == count
 
 
 def test_one_that_fails_is_a_fault_among_the_others() -> None:
-    with asking(deadline=0.3) as (service, asker, _):
+    with asking(deadline=0.3) as (service, reader, _):
         service.on("GET", "page=2&", forever=says(500))
-        outcomes = list(asker.send_all(pages(3)))
+        outcomes = list(reader.send_all(pages(3)))
         [fault] = [outcome for outcome in outcomes if isinstance(outcome, Fault)]
         assert fault.call.query["page"] == 2
         assert len(outcomes) == 3
@@ -82,7 +82,7 @@ def test_one_that_fails_is_a_fault_among_the_others() -> None:
 
 @pytest.mark.parametrize(("slots", "concurrency"), [(2, 8), (8, 2)])
 def test_never_more_are_under_way_than_the_run_or_the_caller_allows(slots, concurrency) -> None:
-    with asking(Throttle(slots)) as (service, asker, _):
+    with asking(Throttle(slots)) as (service, reader, _):
         inside, most, lock = [0], [0], threading.Lock()
 
         def counted(do):
@@ -96,59 +96,59 @@ def test_never_more_are_under_way_than_the_run_or_the_caller_allows(slots, concu
             return answer
 
         service.on("GET", "contacts", forever=counted)
-        assert len(list(asker.send_all(pages(12), concurrency=concurrency))) == 12
+        assert len(list(reader.send_all(pages(12), concurrency=concurrency))) == 12
         assert most == [2]
 
 
 def test_the_rate_of_the_run_holds_for_reads_too() -> None:
     now = [0.0]
-    with asking(Throttle(8, rate=4, clock=lambda: now[0])) as (service, asker, stop):
-        outcomes = asker.send_all(pages(6))
+    with asking(Throttle(8, rate=4, clock=lambda: now[0])) as (service, reader, stop):
+        outcomes = reader.send_all(pages(6))
         assert len(list(islice(outcomes, 4))) == 4
         with pressed(stop), pytest.raises(Stopped):
             next(outcomes)
         assert len(service.sent) == 4, "four a second, and this one has not passed"
         now[0] += 2.0
-        assert len(list(asker.send_all(pages(2)))) == 2
+        assert len(list(reader.send_all(pages(2)))) == 2
 
 
 def test_reads_wait_while_the_service_asks_to_wait() -> None:
     now = [0.0]
     throttle = Throttle(clock=lambda: now[0])
-    with asking(throttle) as (service, asker, stop):
+    with asking(throttle) as (service, reader, stop):
         throttle.hold(3600)
         with pressed(stop), pytest.raises(Stopped):
-            asker.send(PAGE)
+            reader.send(PAGE)
         assert service.sent == []
         now[0] += 3600
-        assert asker.send(PAGE).success
+        assert reader.send(PAGE).success
 
 
 # --- the stop button --------------------------------------------------------------------------
 
 
 def test_who_wants_to_stop_sends_nothing_more() -> None:
-    with asking() as (service, asker, stop):
+    with asking() as (service, reader, stop):
         stop.set()
         with pytest.raises(Stopped):
-            asker.send(PAGE)
+            reader.send(PAGE)
         assert service.sent == []
 
 
 def test_what_is_under_way_is_let_go() -> None:
-    with asking() as (service, asker, stop):
+    with asking() as (service, reader, stop):
         held = Held()
         service.on("GET", "contacts", forever=held)
         service.arrival = lambda sent: stop.set()
         with held, pytest.raises(Stopped):
-            list(asker.send_all(pages(9)))
+            list(reader.send_all(pages(9)))
         assert held.answered_before_release == 0
 
 
 def test_who_asks_for_no_more_has_nothing_sent() -> None:
     """A generator that is closed lets go of what is under way."""
-    with asking(Throttle(2)) as (service, asker, _):
-        outcomes = asker.send_all(pages(30))
+    with asking(Throttle(2)) as (service, reader, _):
+        outcomes = reader.send_all(pages(30))
         assert len(list(islice(outcomes, 3))) == 3
         outcomes.close()
         sent = len(service.sent)

@@ -1,33 +1,72 @@
-"""Match: which row of a base frame each row of an edited frame means, by key or natural key."""
+"""Matching: which row of a base frame each row of an edited frame means, by key or natural key."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from chatkit.bulk import keys
-from chatkit.bulk.keys import Cells, Identity, Mask, Rows
-from chatkit.bulk.same import plain
+from chatkit.bulk.frame_checks import Mask, Refusal
+from chatkit.call import why_no_segment
 from chatkit.errors import InputError
+from chatkit.frame import INEXACT, plain, whole
 
 if TYPE_CHECKING:
     import pandas as pd
 
+Cells: TypeAlias = "pd.Series[Any] | pd.Index[Any]"
+Rows = NDArray[np.int64]  #: numbers of rows; the first row of a frame is 0
 _KEEP_ONE = "keep one of them, or change the other in a plan of its own"
 _NAMED = 80  #: characters of a record's name in a reason
+#: Digits that surely are an id: 007 would not be the same text as 7.
+_DIGITS = re.compile("0|[1-9][0-9]{0,17}")
 
 
-class Refusal(NamedTuple):
-    """Why a row cannot be taken: its number, which cell, and what to do about it."""
+# --- how records are told apart -------------------------------------------------------
 
-    row: int
-    column: str
-    value: Any
-    reason: str
-    next_step: str
+
+class Natural(NamedTuple):
+    """What tells records apart that have no key yet, like the number of a contact.
+
+    `of` takes a frame of these `columns`, in which any cell may be NA, and returns a text for
+    each of its rows. Rows with the same text are the same record; NA says nothing.
+    """
+
+    columns: tuple[str, ...]  #: the first of them names it in messages
+    of: Callable[[pd.DataFrame], pd.Series[Any]]
+    #: Replaces cells of a person's frame that cannot be sent by NA: "call him" names nobody.
+    valid: Callable[[pd.DataFrame], pd.DataFrame] | None = None
+    #: Columns that must agree as well where a row is found by its natural key. A number with
+    #: another country code is another person's.
+    agree: tuple[str, ...] = ()
+    #: Columns by which both sides of a conflict are named.
+    told: tuple[str, ...] = ()
+    single: bool = False  #: whether the service refuses a second record of one natural key
+    #: Whether creating the natural key of a deleted record brings that record back.
+    restores: bool = False
+
+
+class Identity(NamedTuple):
+    """How the records of one room are told apart."""
+
+    noun: str  #: one record, for messages: "contact"
+    key: tuple[str, ...]  #: the names of the levels of the base's index
+    natural: Natural | None = None
+    #: Whether who creates a record chooses its key, as a language code: one that is not in
+    #: the base is new then. A key that the service gives must be there.
+    chosen: bool = False
+
+    @property
+    def named(self) -> str:
+        """The key in words: "id", or "template_code and lang_code"."""
+        return " and ".join(self.key)
+
+
+# --- which row of the base each row means ---------------------------------------------
 
 
 class Match:
@@ -101,15 +140,15 @@ class Match:
     def _place(self, parts: Sequence[Cells]) -> None:
         """Read the keys, and find the rows of the base that have them."""
         if self._whole:
-            self._keys, self.given = keys.numbers(parts[0])
+            self._keys, self.given = number_keys(parts[0])
             if self.given.all():
-                self.positions = keys.positions(self._base.index, self._keys)
+                self.positions = find_positions(self._base.index, self._keys)
             else:
                 self.positions = np.full(len(self.given), -1)
                 ids = self._keys[self.given]
-                self.positions[self.given] = keys.positions(self._base.index, ids)
+                self.positions[self.given] = find_positions(self._base.index, ids)
             return
-        texts = [keys.texts(part) for part in parts]
+        texts = [text_keys(part) for part in parts]
         self._keys = texts[0] if len(texts) == 1 else list(zip(*texts, strict=True))
         self.given = np.logical_and.reduce([[t is not None for t in text] for text in texts])
         place = {key: position for position, key in enumerate(self._base.index)}
@@ -118,7 +157,7 @@ class Match:
 
     def _odd(self, parts: Sequence[Cells]) -> Iterator[Refusal]:
         """Refuse what is there, but is no key."""
-        why = keys.why_no_number if self._whole else keys.why_no_text
+        why = why_no_number if self._whole else why_no_text
         for name, part in zip(self._who.key, parts, strict=True):
             for row in np.flatnonzero(~self.given & ~np.asarray(part.isna())).tolist():
                 value = plain(part.array[row])
@@ -128,7 +167,7 @@ class Match:
     def _twice(self) -> Iterator[Refusal]:
         """Refuse all rows that share their key with another."""
         if self._whole:
-            if keys.ascending(self.positions):
+            if ascending(self.positions):
                 return
             rows_of = np.bincount(self.positions + 1)
             rows_of[:1] = 0  # ids that the base has not are refused anyway
@@ -359,3 +398,76 @@ class Match:
 
 def _listed(texts: pd.Series[Any]) -> list[str | None]:
     return [text if isinstance(text, str) else None for text in texts.tolist()]
+
+
+# --- keys in the cells of a frame -----------------------------------------------------
+
+
+def text_keys(cells: Cells) -> list[str | None]:
+    """Read keys that are texts and can stand in an address; None where there is none."""
+    return [
+        value if isinstance(value, str) and not why_no_segment(value) else None
+        for value in cells.astype(object)
+    ]
+
+
+def why_no_text(value: Any) -> str:
+    """Say why this is no key; nothing of a text, of which the empty one says there is none."""
+    if not isinstance(value, str):
+        return "is no text"
+    return why_no_segment(value) if value else ""
+
+
+def number_keys(cells: Cells) -> tuple[Rows, Mask]:
+    """Read ids, whatever pandas made of them, and tell in which rows there is one."""
+    if cells.dtype.kind == "i":
+        given = ~np.asarray(cells.isna())
+        if given.all():
+            return cells.to_numpy("int64"), given
+        return cells.to_numpy("int64", na_value=0), given
+    if cells.dtype.kind == "f":  # what a merge makes of ids: NaN where a row is new
+        floats = cells.to_numpy("float64", na_value=np.nan)
+        given = (np.abs(floats) < INEXACT) & (floats == np.floor(floats))
+        return np.where(given, floats, 0).astype(np.int64), given
+    found = [_number(value) for value in cells.astype(object)]
+    given = np.fromiter((number is not None for number in found), bool, len(found))
+    return np.fromiter((number or 0 for number in found), np.int64, len(found)), given
+
+
+def _number(value: Any) -> int | None:
+    value = plain(value)
+    if isinstance(value, str):
+        return int(value) if _DIGITS.fullmatch(value) else None
+    if isinstance(value, float):
+        return int(value) if whole(value) else None
+    number = isinstance(value, int) and not isinstance(value, bool)
+    return value if number and -(2**63) <= value < 2**63 else None
+
+
+def why_no_number(value: Any) -> str:
+    """Say why this is no id; nothing of an empty text, which says that there is none."""
+    if isinstance(value, float) and abs(value) >= INEXACT:
+        return "has lost digits: a float cannot hold so long a number"
+    return "" if isinstance(value, str) and not value else "is no whole number"
+
+
+def ascending(rows: Rows) -> bool:
+    """Tell whether each is greater than the one before."""
+    return bool((rows[1:] > rows[:-1]).all())
+
+
+def find_positions(index: pd.Index[Any], ids: Any) -> Rows:
+    """Find where an index of ids has these, -1 for those that it has not.
+
+    Most people keep the order of the rows: then nothing needs to be hashed.
+    """
+    known = index.to_numpy()
+    if np.array_equal(known, ids):
+        return np.arange(len(ids))
+    if len(known) and index.is_monotonic_increasing and ascending(ids):
+        near: Rows = np.searchsorted(known, ids)
+        near[near == len(known)] = -1  # greater than all: it is compared with the last
+        near[known[near] != ids] = -1
+        return near
+    found: Rows = index.get_indexer(ids)
+    return found

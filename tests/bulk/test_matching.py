@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from chatkit.bulk.keys import Identity, Natural
-from chatkit.bulk.match import Match
+from chatkit.bulk.matching import Identity, Match, Natural
 from chatkit.errors import InputError
 
 

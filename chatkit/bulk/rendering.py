@@ -1,61 +1,56 @@
-"""Show: a plan as text and as HTML, and the counts of a result in words."""
+"""Rendering: plans as text and HTML; plans, results, journals and runs as DataFrames."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from itertools import chain
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
-from chatkit.bulk.change import Change
-from chatkit.bulk.line import LABEL, Line, label, lines
-from chatkit.bulk.row import State
+import pandas as pd
+
+from chatkit.bulk.journal import Change
+from chatkit.bulk.outcomes import Row, State
 from chatkit.display import (
     LONG,
     Shown,
     columns,
     cut,
+    differences,
     many,
+    pair,
     right_to_left,
+    shown,
+    small,
     squeezed,
-    values,
     visible,
+    words,
 )
+from chatkit.secret import MASK, SECRET
+from chatkit.snapshot import memory, remember
 
 if TYPE_CHECKING:
-    from chatkit.bulk.plan import Plan, Refused
-
-__all__ = ["counted", "html", "text", "values"]
+    from chatkit.bulk.plan import Left, Plan, Refused
 
 FEW = 8  #: changes of each kind, and refused cells, that are shown at once
 MANY = 200  #: lines of an HTML table, at most
 WIDTH = 100  #: columns of the text
 PATIENCE = 10.0  #: seconds from which on an estimate is worth a line
-
+FIELDS, DEPTH = 8, 3  #: lines of one change, and of one nested value in it
+LABEL = 48  #: characters of the name of a record, a field or a row
 #: Why changes cannot be undone exactly: how and why, with a number and what is said of it.
 Losses = Mapping[tuple[str, str], tuple[int, str]]
-
+Names = Sequence[str | None]
 _SIGNS = {"create": "+", "update": "~", "delete": "-", "skip": "="}
 #: What stands between the two sides of a change; of a skip the right one is not written.
 _ARROW, _UNLIKE = "→", "≠"
 _SPELLED = re.compile("(⟨U\\+[0-9A-F]{4,6}⟩|[␣↵])")
 
 
-def counted(states: Iterable[str]) -> str:
-    """Say the counts of a result in words."""
-    count = Counter(map(str, states))
-    total = many(count.total(), "change")
-    if count["applied"] == count.total() > 1:
-        return f"All {total} applied."
-    order = [*get_args(State), *sorted(count.keys() - {*get_args(State)})]
-    said = ", ".join([f"{count[state]:,} {visible(state)}" for state in order if count[state]])
-    return f"{total}: {said}." if said else f"{total}."
-
-
-# --- what is told ---------------------------------------------------------------------
+# --- a plan in words ------------------------------------------------------------------
 
 
 def heading(plan: Plan) -> str:
@@ -87,7 +82,7 @@ def losses_of(plan: Plan) -> Losses:
     """Number the reasons why changes cannot be undone exactly, and say each with its count."""
     changes = chain.from_iterable(by_kind(plan))
     count = Counter((c.undo, c.loss) for c in changes if c.undo != "exactly")
-    ends = {"never": "can never be undone", "with loss": "can be undone only with loss"}
+    ends = {"never": "can never be undone", "with loss": "cannot be restored exactly"}
     return {
         (undo, loss): (n, f"[{n}] {count[undo, loss]:,} {ends[undo]}: {visible(loss)}.")
         for n, (undo, loss) in enumerate(count, 1)
@@ -124,10 +119,75 @@ def row_label(row: Any) -> str:
     return cut(" / ".join(map(str, row)) if isinstance(row, tuple) else str(row), LABEL)
 
 
-# --- as text --------------------------------------------------------------------------
+def state_counts(states: Iterable[str]) -> str:
+    """Say the counts of a result in words."""
+    count = Counter(map(str, states))
+    total = many(count.total(), "change")
+    if count["applied"] == count.total() > 1:
+        return f"All {total} applied."
+    order = [*get_args(State), *sorted(count.keys() - {*get_args(State)})]
+    said = ", ".join([f"{count[state]:,} {visible(state)}" for state in order if count[state]])
+    return f"{total}: {said}." if said else f"{total}."
 
 
-def text(plan: Plan) -> str:
+# --- one change, field by field -------------------------------------------------------
+
+
+class Line(NamedTuple):
+    """One field of a change. A side that there is not is None."""
+
+    field: str
+    before: Shown | None
+    after: Shown | None
+
+
+def change_lines(change: Change) -> list[Line]:
+    """Show the fields of a change; what its label says already is not said again."""
+    if change.kind in ("update", "skip"):
+        found = [line for name in change.after for line in _updated(change, name)]
+    else:
+        new = change.kind == "create"
+        seen = change.label if len(change.label) <= LABEL else ""
+        told = (seen, *re.split("[ /]", seen), change.code)
+        fields = {n: v for n, v in (change.after or change.before).items() if v not in told}
+        sides = [(n, _one(n, v)) for n, v in fields.items() if new or v not in (None, "", [], {})]
+        found = [Line(n, None, side) if new else Line(n, side, None) for n, side in sides]
+    return found[:FIELDS] + _rest("", len(found) - FIELDS, "more field")
+
+
+def _updated(change: Change, name: str) -> list[Line]:
+    """Show what becomes of one field: whole if it is small, else the places that differ."""
+    before, after = change.before.get(name), change.after[name]
+    if name not in change.before or _secret(name, before) or _secret(name, after):
+        return [Line(name, words(MASK), _one(name, after))]
+    places = [] if small(before) and small(after) else list(differences(name, before, after))
+    first = places[:DEPTH] or [(name, before, after)]
+    found = [Line(place, *pair(a, b)) for place, a, b in first]
+    return found + _rest(name, len(places) - DEPTH, "more difference")
+
+
+def _rest(field: str, count: int, noun: str) -> list[Line]:
+    return [Line(field, None, words(f"… and {many(count, noun)}"))] if count > 0 else []
+
+
+def _one(name: str, value: Any) -> Shown:
+    return words(MASK) if _secret(name, value) else shown(value)
+
+
+def _secret(name: str, value: Any) -> bool:
+    return isinstance(value, str) and SECRET.search(name) is not None
+
+
+def change_label(change: Change) -> str:
+    """Name the record of a change, with its template code if there is one."""
+    said = change.label if (change.code or "") in change.label else f"{change.code} {change.label}"
+    return squeezed(said, LABEL)
+
+
+# --- a plan as text -------------------------------------------------------------------
+
+
+def plan_text(plan: Plan) -> str:
     """Show a plan in a terminal, or to whoever compares outputs: the same plan, the same text."""
     told = [line for said in notes_of(plan) for line in wrapped("", said)]
     blocks = [[heading(plan)], _changes(plan), _cells(plan), told, _end(plan)]
@@ -136,7 +196,7 @@ def text(plan: Plan) -> str:
 
 def _changes(plan: Plan) -> list[str]:
     losses, kinds = losses_of(plan), by_kind(plan)
-    names = {id(c): label(c) + _footnote(c, losses) for kind in kinds for c in kind[:FEW]}
+    names = {id(c): change_label(c) + _footnote(c, losses) for kind in kinds for c in kind[:FEW]}
     width = max(map(columns, names.values()), default=0)
     said = []
     for changes in kinds:
@@ -161,7 +221,7 @@ def _footnote(change: Change, losses: Losses) -> str:
 def _body(change: Change, room: int) -> list[str]:
     """Write the fields of a change: each on a line of its own if it has two sides."""
     said: list[str] = []
-    for field, before, after in lines(change):
+    for field, before, after in change_lines(change):
         name = f"{squeezed(field, LABEL)}: " if field else ""
         one = f"{name}{before or after}"
         if before and after:
@@ -197,7 +257,7 @@ def _cells(plan: Plan) -> list[str]:
 def _end(plan: Plan) -> list[str]:
     if objections := plan.objections():
         said = [line for one in objections for line in wrapped("  - ", visible(one))]
-        return ["It refuses itself:", *said]
+        return ["Blocked:", *said]
     return ["plan.apply() does it."] if any(plan.counts.values()) else []
 
 
@@ -208,7 +268,7 @@ def wrapped(lead: str, text: str) -> list[str]:
     return [(lead if n == 0 else " " * len(lead)) + part for n, part in enumerate(parts)]
 
 
-# --- as HTML --------------------------------------------------------------------------
+# --- a plan as HTML -------------------------------------------------------------------
 
 STYLE = """
 .chatkit-plan.chatkit-plan { max-width: 72em; }
@@ -240,7 +300,7 @@ STYLE = """
 _REFUSED = {"row": 10, "column": 13, "value": 23, "reason": 27, "next step": 27}
 
 
-def html(plan: Plan) -> str:
+def plan_html(plan: Plan) -> str:
     """Show a plan in JupyterLab, light and dark; it can be read without its style too."""
     losses, kinds = losses_of(plan), by_kind(plan)
     room = MANY // max(len(kinds), 1)  # a few deletes are not to hide behind many creates
@@ -257,7 +317,7 @@ def html(plan: Plan) -> str:
         "<p><strong>Refused</strong></p>" if cells else "",
         html_tables(_REFUSED, cells[:FEW], cells[FEW:], len(plan.cells), "plan.refused"),
         html_list("told", "", notes_of(plan)),
-        html_list("objections", "It refuses itself:", objections) or does,
+        html_list("objections", "Blocked:", objections) or does,
     ]
     # the class names keep JupyterLab from reading $…$ in a name as mathematics
     return f'<div class="chatkit-plan tex2jax_ignore mathjax_ignore">{"".join(parts)}</div>'
@@ -288,7 +348,7 @@ def html_changes(changes: list[Change], losses: Losses, room: int) -> list[str]:
     """Make a table body of each change, as long as there is room for its lines."""
     bodies = []
     for change in changes:
-        fields = lines(change) or [Line("", None, None)]
+        fields = change_lines(change) or [Line("", None, None)]
         room -= len(fields)
         if room < 0:
             break
@@ -299,7 +359,7 @@ def html_changes(changes: list[Change], losses: Losses, room: int) -> list[str]:
         old, new = ("ins", "del") if kind == "skip" else ("del", "ins")  # what is, what is not
         head = (
             f'<td{span}><b class="{kind}">{_SIGNS[kind]}</b> {kind}</td>'
-            f'<th{span} scope="rowgroup" dir="auto">{escaped(label(change))}{note}</th>'
+            f'<th{span} scope="rowgroup" dir="auto">{escaped(change_label(change))}{note}</th>'
         )
         rows = [
             f'<td dir="auto">{escaped(squeezed(line.field, LABEL))}</td>'
@@ -336,3 +396,126 @@ def html_list(name: str, heading: str, lines: list[str]) -> str:
     items = "".join([f"<li>{escaped(line)}</li>" for line in lines])
     title = f"<strong>{heading}</strong>" if heading else ""
     return f'<div class="{name}">{title}<ul>{items}</ul></div>' if items else ""
+
+
+# --- as DataFrames --------------------------------------------------------------------
+
+
+def changes_frame(rows: Sequence[Change], names: Names) -> pd.DataFrame:
+    """Make the frame of a plan."""
+    columns = ("kind", "key", "label", "before", "after", "undo", "loss")
+    frame = _frame(
+        {name: [getattr(row, name) for row in rows] for name in columns},
+        [row.row for row in rows],
+        names,
+        texts=("kind", "label", "undo", "loss"),
+    )
+    return frame.rename(columns={"kind": "change"})
+
+
+def refused_frame(cells: Iterable[Refused], names: Names) -> pd.DataFrame:
+    """Make the table of cells that cannot be planned."""
+    rows = [cell._asdict() for cell in cells]
+    columns = ("row", "column", "value", "reason", "next_step")
+    frame = pd.DataFrame({name: [row[name] for row in rows] for name in columns})
+    return frame.astype(dict.fromkeys(columns[1:], "str"))
+
+
+def left_frame(rows: Iterable[Left]) -> pd.DataFrame:
+    """Make the table of rows of a run that an undo has nothing to take back of."""
+    columns = ("row", "change", "label", "state", "reason")
+    listed = list(rows)
+    frame = pd.DataFrame(
+        {name: pd.Series([getattr(row, name) for row in listed], dtype=object) for name in columns}
+    )
+    return frame.astype(dict.fromkeys(columns[1:], "str"))
+
+
+def result_frame(rows: Sequence[Row], run: str, names: Names, stopped: str) -> pd.DataFrame:
+    """Make the frame that says what truly happened, a row for each row of the plan."""
+    frame = _frame(
+        {
+            "change": [row.change.kind for row in rows],
+            "key": [row.key for row in rows],
+            "label": [row.change.label for row in rows],
+            "state": [row.state for row in rows],
+            "reason": [row.reason for row in rows],
+            "evidence": [row.evidence for row in rows],
+            "sent": [row.attempts for row in rows],
+        },
+        [row.change.row for row in rows],
+        names,
+        texts=("change", "label", "state", "reason", "evidence"),
+    )
+    remember(frame, run=run, stopped=stopped)
+    return frame
+
+
+def result_summary(result: pd.DataFrame) -> str:
+    """Say the counts of a result in words, and why its run stopped if it did."""
+    said = state_counts(result["state"])
+    stopped = memory(result).get("stopped")
+    return f"{said} It stopped: {stopped.rstrip('.')}." if stopped else said
+
+
+def run_of(frame: pd.DataFrame) -> str | None:
+    """Name the run that a result came from, None for any other frame."""
+    return memory(frame).get("run")
+
+
+def journal_frame(events: Iterable[Any], rows: Sequence[Row]) -> pd.DataFrame:
+    """Make the frame of all that a run has noted, in its order."""
+    kept = list(events)
+    of = [None if event.n is None else rows[event.n].change for event in kept]
+    details = [event.detail for event in kept]
+    frame = pd.DataFrame(
+        {
+            "at": _moments([event.at for event in kept]),
+            "row": pd.Series([None if c is None else c.row for c in of], dtype=object),
+            "change": pd.Series([None if c is None else c.kind for c in of], dtype="str"),
+            "label": pd.Series([None if c is None else c.label for c in of], dtype="str"),
+            "event": pd.Series([event.what for event in kept], dtype="str"),
+            "reason": pd.Series([d.get("reason", "") for d in details], dtype="str"),
+            "detail": pd.Series(
+                [{k: v for k, v in d.items() if k != "reason"} for d in details], dtype=object
+            ),
+        }
+    )
+    return frame
+
+
+def runs_frame(found: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """Make the frame of runs, indexed by run, the latest first."""
+    columns = (
+        *("run", "started", "ended", "connection", "account", "noun", "changes", "applied"),
+        *("unknown", "not_sent", "state", "undoes", "taken_back"),
+    )
+    times = ("started", "ended", "taken_back")
+    frame = pd.DataFrame(
+        {name: [run.get(name, None if name in times else 0) for run in found] for name in columns}
+    )
+    for name in times:
+        frame[name] = _moments(frame[name])
+    texts = ("run", "connection", "account", "noun", "state", "undoes")
+    return frame.astype(dict.fromkeys(texts, "str")).set_index("run")
+
+
+def _moments(texts: Iterable[Any]) -> pd.Series[Any]:
+    moments = pd.Series(pd.to_datetime(list(texts), utc=True, format="ISO8601"))
+    return moments.astype("datetime64[us, UTC]")
+
+
+def _frame(
+    columns: Mapping[str, list[Any]], labels: list[Any], names: Names, texts: Iterable[str]
+) -> pd.DataFrame:
+    if len(names) > 1:
+        index: pd.Index[Any] = pd.MultiIndex.from_tuples(labels, names=list(names))
+    else:
+        index = pd.Index(labels, name=names[0], tupleize_cols=False)
+    frame = pd.DataFrame(
+        {name: pd.Series(values, dtype=object) for name, values in columns.items()}
+    ).set_axis(index)
+    frame = frame.astype(dict.fromkeys(texts, "str"))
+    if "key" in frame and all(isinstance(key, int | None) for key in columns["key"]):
+        frame["key"] = frame["key"].astype("Int64")
+    return frame

@@ -1,4 +1,4 @@
-"""Edits: what a person changed in a frame, found by comparing it with what was read.
+"""Comparison: what a person changed in a frame, found by comparing it with what was read.
 
 Columns are compared one by one, as Arrow or numpy has them; no Python object is made of a
 cell that nobody edited.
@@ -6,27 +6,38 @@ cell that nobody edited.
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
-from typing import Any, TypeAlias
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from chatkit.bulk import given
-from chatkit.bulk.given import DELETE
-from chatkit.bulk.keys import Identity, Mask, Rows, ascending
-from chatkit.bulk.match import Match, Refusal
-from chatkit.bulk.same import listed, same, whole
+from chatkit.bulk.frame_checks import (
+    DELETE,
+    Mask,
+    Refusal,
+    check_frame,
+    delete_marks,
+    levels_as_columns,
+)
+from chatkit.bulk.matching import Identity, Match, Rows, ascending
 from chatkit.errors import InputError
+from chatkit.frame import INEXACT, listed, plain, whole
+
+if TYPE_CHECKING:
+    pass
 
 Cells: TypeAlias = "pd.Series[Any]"
-
 #: Objects compared at a time: enough to be quick, few enough to be forgotten soon.
 _BLOCK = 50_000
 #: Texts up to this long are whole in Arrow's views of texts.
 _INLINE = 12
+_ROWS = (list, tuple)
+_NESTED = (*_ROWS, dict)
 
 
 def compare(
@@ -51,12 +62,12 @@ def compare(
     """
     if not isinstance(frame, pd.DataFrame):
         raise InputError(f"A plan is made from a DataFrame, not from {type(frame).__name__}.")
-    frame = given.with_levels(given.checked(frame), base, who)
+    frame = levels_as_columns(check_frame(frame), base, who.key)
     match = Match(frame, base, who)
     match.by_key()
     deleted = np.zeros(len(frame), bool)
     if DELETE in frame.columns and DELETE not in base.columns:
-        deleted, odd = given.flags(frame[DELETE])
+        deleted, odd = delete_marks(frame[DELETE])
         match.refuse(odd)
     match.by_natural()
     edits = Edits(frame, base, who, match, deleted)
@@ -174,7 +185,7 @@ class Edits:
         return self._found[name]
 
 
-# --- columns ----------------------------------------------------------------------------
+# --- columns --------------------------------------------------------------------------
 
 
 class _Pick:
@@ -345,3 +356,82 @@ def _addresses(cells: Cells) -> Any:
     """Return where in the memory the objects of a column are, which numpy has as its cells."""
     objects = np.ascontiguousarray(cells.to_numpy())
     return np.frombuffer(objects, np.intp) if len(objects) else np.zeros(0, np.intp)
+
+
+# --- single cells ---------------------------------------------------------------------
+
+
+def same(before: Any, edited: Any) -> bool:
+    """Tell whether a cell that holds `edited` says what `before` says.
+
+    A number that has become a float, a time in another zone or as text, and the text that
+    pandas or a CSV file makes of a value are the same; a text that has become a number is
+    not, for it may have lost zeros or a plus. An empty text is the same as nothing. In the
+    items of a list, such as headers and buttons, an absent key is the same as null; a
+    document (an object, such as `flow_json`) is compared as it is written.
+
+    Args:
+        before: The value of the base; None for NA.
+        edited: The value of the edited frame, which is not NA.
+    """
+    before, edited = plain(before), plain(edited)
+    if isinstance(edited, _NESTED):
+        return _equal(before, edited)
+    if isinstance(edited, str):
+        return not edited if before is None else _said(before, edited)
+    if isinstance(before, datetime):
+        return isinstance(edited, datetime) and _moment(before) == _moment(edited)
+    if isinstance(before, bool):
+        return isinstance(edited, (int, float)) and before == edited
+    if isinstance(before, int) and isinstance(edited, float) and abs(edited) >= INEXACT:
+        return abs(before) < 2**64 and float(before) == edited
+    return _equal(before, edited)
+
+
+def _said(before: Any, text: str) -> bool:
+    """Tell whether a text is what a value looks like as text."""
+    if isinstance(before, str):
+        return before == text
+    if isinstance(before, datetime):
+        try:
+            return _moment(datetime.fromisoformat(text)) == _moment(before)
+        except ValueError:
+            return False
+    if isinstance(before, _NESTED):  # files hold them as JSON, pandas writes them as Python does
+        with suppress(ValueError, RecursionError):
+            return _equal(before, json.loads(text))
+    return str(before) == text
+
+
+def _moment(time: datetime) -> datetime:
+    """Take the moment: a time without an offset is UTC, as in all that the service sends."""
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def _equal(before: Any, edited: Any) -> bool:
+    """Compare what JSON can hold, to any depth. True and 1 are not the same there."""
+    items = isinstance(before, _ROWS)  # of a list: services show null for what was not sent
+    pairs = [(before, edited)]
+    while pairs:
+        one, two = pairs.pop()
+        if one is two:
+            continue
+        one, two = plain(one), plain(two)
+        if isinstance(one, dict):
+            if not isinstance(two, dict) or (not items and one.keys() != two.keys()):
+                return False
+            pairs += ((one.get(name), two.get(name)) for name in {**one, **two})
+        elif isinstance(one, _ROWS):
+            if not isinstance(two, _ROWS) or len(one) != len(two):
+                return False
+            pairs += zip(one, two, strict=True)
+        elif _nothing(one) or _nothing(two):
+            if not (_nothing(one) and _nothing(two)):
+                return False
+        elif isinstance(one, bool) != isinstance(two, bool) or (one == two) is not True:
+            return False
+    return True
+
+
+def _nothing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and value != value)

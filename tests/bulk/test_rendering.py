@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import chatkit
-from chatkit.bulk.change import Change
+from chatkit.bulk.journal import Change
 from chatkit.bulk.plan import Plan, Refused, Setting
-from chatkit.bulk.show import FEW, MANY, WIDTH, counted, html, text
+from chatkit.bulk.rendering import FEW, MANY, WIDTH, plan_html, plan_text, state_counts
 from chatkit.contacts import Contacts
 
 LOSS = "its name would be split into other parts than it has now"
@@ -129,8 +129,8 @@ class Page(HTMLParser):
     ],
 )
 def test_the_counts_of_a_result_in_words(states: list[str], said: str) -> None:
-    assert counted(states) == said
-    assert counted(pd.Series(states, dtype="str")) == said
+    assert state_counts(states) == said
+    assert state_counts(pd.Series(states, dtype="str")) == said
 
 
 # --- a plan ---------------------------------------------------------------------------
@@ -154,7 +154,7 @@ def test_a_plan_as_text(room: Contacts) -> None:
         notes=["The column rating is not looked at: it is no field"],
         skip_invalid=True,
     )
-    assert text(plan) == (
+    assert plan_text(plan) == (
         "Plan for 250 contacts: 1 create, 2 updates, 2 deletes; 1 row refused.\n"
         "\n"
         '  + 7700900003       name: "New 3"\n'
@@ -169,11 +169,11 @@ def test_a_plan_as_text(room: Contacts) -> None:
         "    -> 7700\n"
         '  row 7, name = "77 00": must be digits\n'
         "\n"
-        f"[1] 1 can be undone only with loss: {LOSS}.\n"
+        f"[1] 1 cannot be restored exactly: {LOSS}.\n"
         f"[2] 1 can never be undone: {NEVER}.\n"
         "The column rating is not looked at: it is no field\n"
         "\n"
-        "It refuses itself:\n"
+        "Blocked:\n"
         f"  - 1 of its rows can never be undone (Rent a bike: {NEVER}):\n"
         "    apply(irreversible=True) allows that"
     )
@@ -182,7 +182,7 @@ def test_a_plan_as_text(room: Contacts) -> None:
 def test_html_says_what_the_text_says(room: Contacts) -> None:
     changes = [update(1, undo="with loss", loss=LOSS), delete(2), create(3)]
     plan = plan_of(room, changes, [refused(7)], notes=["A note."], skip_invalid=True)
-    page = Page(html(plan))
+    page = Page(plan_html(plan))
     assert page.rows == [
         ["change", "contact", "field", "before", "after"],
         ["+ create", "7700900003", "name", "", "New 3"],
@@ -193,7 +193,7 @@ def test_html_says_what_the_text_says(room: Contacts) -> None:
     ]
     for said in (
         "Plan for 250 contacts: 1 create, 1 update, 1 delete; 1 row refused.",
-        f"[1] 1 can be undone only with loss: {LOSS}.",
+        f"[1] 1 cannot be restored exactly: {LOSS}.",
         "A note.",
         "plan.apply() does it.",
     ):
@@ -201,7 +201,9 @@ def test_html_says_what_the_text_says(room: Contacts) -> None:
 
 
 def test_before_and_after_are_told_apart_without_colour(room: Contacts) -> None:
-    source = html(plan_of(room, [update(1, "Oliver Smith", "Oliver Jones"), create(2), delete(3)]))
+    source = plan_html(
+        plan_of(room, [update(1, "Oliver Smith", "Oliver Jones"), create(2), delete(3)])
+    )
     assert "Oliver <del>Smith</del></td>" in source
     assert "Oliver <ins>Jones</ins></td>" in source
     assert "<ins>New 2</ins>" in source
@@ -222,35 +224,35 @@ def test_the_first_line_counts_in_words(
     room: Contacts, changes: list[Change], cells: list[Refused], said: str
 ) -> None:
     plan = plan_of(room, changes, cells)
-    assert text(plan).split("\n")[0] == said
-    assert said in Page(html(plan)).text
+    assert plan_text(plan).split("\n")[0] == said
+    assert said in Page(plan_html(plan)).text
 
 
 def test_nothing_to_do_is_said_loudly_and_alone(room: Contacts) -> None:
     said = "Nothing to do: the frame says what the account already holds. 0 changes."
-    assert text(plan_of(room)) == said
-    assert Page(html(plan_of(room))).text.strip() == said
-    assert text(plan_of(room, undoes="some-run")) == (
+    assert plan_text(plan_of(room)) == said
+    assert Page(plan_html(plan_of(room))).text.strip() == said
+    assert plan_text(plan_of(room, undoes="some-run")) == (
         "Nothing to do: 0 changes are left to take back."
     )
 
 
 def test_a_plan_without_changes_does_not_invite_to_apply_it(room: Contacts) -> None:
     plan = plan_of(room, [], [refused()], skip_invalid=True)
-    assert "apply" not in text(plan) + Page(html(plan)).text
+    assert "apply" not in plan_text(plan) + Page(plan_html(plan)).text
 
 
 def test_a_plan_that_takes_back_says_so_and_names_no_run(room: Contacts) -> None:
     plan = plan_of(room, [delete(1)], undoes="20260105-080000-abcdef")
-    assert text(plan).startswith("Plan that takes back a run of contacts: 1 delete.")
-    assert "20260105" not in text(plan) + html(plan)
+    assert plan_text(plan).startswith("Plan that takes back a run of contacts: 1 delete.")
+    assert "20260105" not in plan_text(plan) + plan_html(plan)
 
 
 def test_the_same_plan_has_the_same_text_whenever_it_is_made(room: Contacts) -> None:
     first, second = (plan_of(room, [update(1), create(2)], [refused()]) for _ in range(2))
     assert first.id != second.id
-    assert text(first) == text(second)
-    assert html(first) == html(second)
+    assert plan_text(first) == plan_text(second)
+    assert plan_html(first) == plan_html(second)
 
 
 def test_a_plan_shows_itself(client: chatkit.Client) -> None:
@@ -274,7 +276,7 @@ def test_a_long_plan_shows_a_few_of_each_kind_and_counts_the_rest(room: Contacts
         *(create(n) for n in range(FEW)),
         *(delete(n) for n in range(FEW + 1)),
     ]
-    said = text(plan_of(room, changes, total=100_000))
+    said = plan_text(plan_of(room, changes, total=100_000))
     assert sum(line.startswith("  ~ ") for line in said.split("\n")) == FEW
     assert sum(line.startswith("  - ") for line in said.split("\n")) == FEW
     assert f"    … and {3996 - FEW:,} more updates: plan.frame() has them all" in said
@@ -284,7 +286,7 @@ def test_a_long_plan_shows_a_few_of_each_kind_and_counts_the_rest(room: Contacts
 
 @pytest.mark.parametrize("count", [FEW, FEW + 1, MANY, MANY + 1, 5000])
 def test_html_shows_every_change_or_says_how_many_more(room: Contacts, count: int) -> None:
-    source = html(plan_of(room, [update(n) for n in range(count)], total=100_000))
+    source = plan_html(plan_of(room, [update(n) for n in range(count)], total=100_000))
     page = Page(source)
     rows = sum(row[0] == "~ update" for row in page.rows)
     assert rows == min(count, MANY)
@@ -296,7 +298,7 @@ def test_html_shows_every_change_or_says_how_many_more(room: Contacts, count: in
 
 def test_a_few_deletes_do_not_hide_behind_many_creates(room: Contacts) -> None:
     changes = [*(create(n) for n in range(5000)), *(delete(n) for n in range(50))]
-    rows = Page(html(plan_of(room, changes))).rows
+    rows = Page(plan_html(plan_of(room, changes))).rows
     assert sum(row[0] == "- delete" for row in rows) == 50
     assert len(rows) <= MANY + 2  # with two heads
 
@@ -304,7 +306,7 @@ def test_a_few_deletes_do_not_hide_behind_many_creates(room: Contacts) -> None:
 def test_changes_of_many_fields_do_not_make_more_rows(room: Contacts) -> None:
     fields = {f"field_{n}": n for n in range(30)}
     changes = [Change(n, "create", None, f"label {n}", {}, fields) for n in range(500)]
-    page = Page(html(plan_of(room, changes)))
+    page = Page(plan_html(plan_of(room, changes)))
     shown = sum(row[0] == "+ create" for row in page.rows)
     assert FEW < shown < len(page.rows) <= MANY + 2
     assert f"… and {500 - shown} more" in page.text
@@ -312,18 +314,18 @@ def test_changes_of_many_fields_do_not_make_more_rows(room: Contacts) -> None:
 
 def test_many_refused_cells_are_folded(room: Contacts) -> None:
     plan = plan_of(room, [], [refused(n) for n in range(1000)])
-    said = text(plan)
+    said = plan_text(plan)
     assert said.count("must be digits") == FEW
     assert f"  … and {1000 - FEW} more: plan.refused has them all" in said
-    page = Page(html(plan))
+    page = Page(plan_html(plan))
     assert sum(row[1:2] == ["number"] for row in page.rows) == MANY
     assert f"… and {1000 - MANY} more: plan.refused has them all." in page.text
 
 
 def test_many_reasons_why_it_cannot_be_undone_are_folded(room: Contacts) -> None:
     changes = [update(n, undo="with loss", loss=f"reason {n}") for n in range(40)]
-    said = text(plan_of(room, changes, total=1000))
-    assert said.count("can be undone only with loss") == FEW
+    said = plan_text(plan_of(room, changes, total=1000))
+    assert said.count("cannot be restored exactly") == FEW
     assert f"… and {40 - FEW} more reasons: plan.frame() has them all." in said
 
 
@@ -338,8 +340,8 @@ def test_what_cannot_be_undone_exactly_is_counted_by_reason_and_named_by_row(
         update(3),
         *(delete(n, undo="never", loss=NEVER) for n in range(2)),
     ]
-    said = text(plan_of(room, changes))
-    assert f"[1] 3 can be undone only with loss: {LOSS}." in said
+    said = plan_text(plan_of(room, changes))
+    assert f"[1] 3 cannot be restored exactly: {LOSS}." in said
     assert f"[2] 2 can never be undone: {NEVER}." in said
     assert len(re.findall(r"^  ~ \d+ \[1\] ", said, re.MULTILINE)) == 3
     assert len(re.findall(r"^  - \d+ \[2\] ", said, re.MULTILINE)) == 2
@@ -348,19 +350,19 @@ def test_what_cannot_be_undone_exactly_is_counted_by_reason_and_named_by_row(
 
 def test_a_plan_that_refuses_itself_says_what_would_allow_it(room: Contacts) -> None:
     plan = plan_of(room, [delete(n) for n in range(101)])
-    for said in (text(plan), Page(html(plan)).text):
-        assert "It refuses itself:" in said
+    for said in (plan_text(plan), Page(plan_html(plan)).text):
+        assert "Blocked:" in said
         assert "it deletes 101 contacts: apply(many=True) allows that" in said
         assert "plan.apply() does it." not in said
     allowed = plan_of(room, [delete(1)])
-    for said in (text(allowed), Page(html(allowed)).text):
+    for said in (plan_text(allowed), Page(plan_html(allowed)).text):
         assert said.endswith("plan.apply() does it.")
-        assert "refuses itself" not in said
+        assert "Blocked:" not in said
 
 
 def test_a_refused_row_without_a_column_names_its_record(room: Contacts) -> None:
     cell = Refused(("order_ready", "de"), "", "order_ready/de", "nobody knows", "resume it")
-    said = text(plan_of(room, [], [cell]))
+    said = plan_text(plan_of(room, [], [cell]))
     assert "  row order_ready / de = order_ready/de: nobody knows\n    -> resume it" in said
 
 
@@ -381,7 +383,7 @@ def test_time_is_estimated_only_where_it_is_felt(
 ) -> None:
     monkeypatch.setattr(room.transport, "latency", seconds * 8)
     plan = plan_of(room, [create()])
-    for shown in (text(plan), Page(html(plan)).text):
+    for shown in (plan_text(plan), Page(plan_html(plan)).text):
         assert ("It takes" in shown) is bool(said)
         assert said in shown
 
@@ -391,40 +393,42 @@ def test_time_is_estimated_only_where_it_is_felt(
 
 def test_right_to_left_sides_stand_below_each_other(room: Contacts) -> None:
     """Between two Arabic words → would be drawn backwards: after, then before."""
-    lines = text(plan_of(room, [update(1, "ليلى", "ليلى منصور")])).split("\n")
+    lines = plan_text(plan_of(room, [update(1, "ليلى", "ليلى منصور")])).split("\n")
     assert lines[2:4] == [
         '  ~ 7800900001  name: "ليلى"',
         '                    → "ليلى منصور"',
     ]
-    assert '<td dir="auto">ليلى<ins> منصور</ins></td>' in html(
+    assert '<td dir="auto">ليلى<ins> منصور</ins></td>' in plan_html(
         plan_of(room, [update(1, "ليلى", "ليلى منصور")])
     )
 
 
 def test_long_sides_stand_below_each_other(room: Contacts) -> None:
     long = "a name of many words " * 3
-    said = text(plan_of(room, [update(1, long.strip(), long.upper().strip())]))
+    said = plan_text(plan_of(room, [update(1, long.strip(), long.upper().strip())]))
     assert max(map(len, said.split("\n"))) <= WIDTH
     assert '\n                    → "A NAME OF' in said
 
 
 def test_a_name_cannot_pretend_to_be_another_line(room: Contacts) -> None:
     plan = plan_of(room, [update(1, "Ana", 'Ana"\n\nplan.apply() does it.\n  - 7700 → "x')])
-    assert len(text(plan).split("\n")) == len(text(plan_of(room, [update(1)])).split("\n"))
+    assert len(plan_text(plan).split("\n")) == len(
+        plan_text(plan_of(room, [update(1)])).split("\n")
+    )
 
 
 def test_jupyterlab_does_not_read_names_as_mathematics(room: Contacts) -> None:
-    page = Page(html(plan_of(room, [update(1, "$5", "$5 or $6")])))
+    page = Page(plan_html(plan_of(room, [update(1, "$5", "$5 or $6")])))
     assert ("class", "chatkit-plan tex2jax_ignore mathjax_ignore") in page.attributes
 
 
 def test_html_stands_alone(room: Contacts) -> None:
     """No script, nothing from elsewhere, no id that another output could have too."""
     changes = [*(create(n) for n in range(20)), update(1, undo="with loss", loss=LOSS), delete(1)]
-    page = Page(html(plan_of(room, changes, [refused()], notes=["A note."])))
+    page = Page(plan_html(plan_of(room, changes, [refused()], notes=["A note."])))
     assert {name for name, _ in page.attributes} <= {"class", "dir", "rowspan", "scope", "style"}
     assert not {"script", "img", "link", "a", "iframe", "svg", "input"} & {*page.tags}
-    source = html(plan_of(room, changes))
+    source = plan_html(plan_of(room, changes))
     assert "url(" not in source
     assert "@import" not in source
 
@@ -443,7 +447,7 @@ def everywhere(room: Contacts, texts: Sequence[str]) -> Plan:
 
 def assert_tame(room: Contacts, texts: Sequence[str]) -> None:
     plan = everywhere(room, texts)
-    page = Page(html(plan))
+    page = Page(plan_html(plan))
     allowed = (
         *("b", "code", "del", "div", "i", "ins", "li", "mark", "p", "strong", "style", "sup"),
         *("table", "tbody", "td", "th", "thead", "tr", "ul", "wbr"),
@@ -451,7 +455,7 @@ def assert_tame(room: Contacts, texts: Sequence[str]) -> None:
     assert {*page.tags} <= {*allowed}
     assert {name for name, _ in page.attributes} <= {"class", "dir", "rowspan", "scope", "style"}
     assert page.tags.count("tbody") == len(plan.changes) + len(plan.cells)
-    for said in (page.text, text(plan)):
+    for said in (page.text, plan_text(plan)):
         said.encode()
         odd = {c for c in said if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")}
         assert odd <= {"\n", "\u200c", "\u200d"}
