@@ -11,10 +11,10 @@ from typing import Any
 import pandas as pd
 
 from chatkit.bulk import rendering
-from chatkit.bulk.rendering import FEW, LABEL, MANY, STYLE, WIDTH, escaped, row_label, wrapped
+from chatkit.bulk.rendering import FEW, LABEL, MANY, STYLE, WIDTH, row_label, wrapped
 from chatkit.checks.characters import NAME, Oddity, mended
 from chatkit.checks.numbers import parts
-from chatkit.display import LONG, columns, cut, many, pair, values, visible
+from chatkit.display import LONG, columns, cut, escaped, many, pair, values, visible
 from chatkit.errors import InputError
 from chatkit.finding import SEVERITIES, Finding, Severity
 from chatkit.frame import collector_paused

@@ -1,38 +1,44 @@
-"""Audit: all contents held against all rules, and what was found."""
+"""Audit: check contents against all rules, and each language against the source language.
+
+What is found is an `Audit`, which shows itself as text, as HTML and as a frame.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, overload
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
-from chatkit.finding import Severity
-from chatkit.localization import (
-    body,
-    buttons,
-    delivery,
-    header,
-    language,
-    lengths,
-    parity,
-    wording,
+from chatkit.bulk.rendering import FEW, LABEL, MANY, STYLE, wrapped
+from chatkit.display import cut, escaped, many, visible
+from chatkit.finding import SEVERITIES, FindingSequence
+from chatkit.localization import language
+from chatkit.localization.checks import (
+    check_buttons,
+    check_header,
+    check_lengths,
+    check_settings,
+    check_text,
 )
 from chatkit.localization.content import Contents, Entry, entries, grouped
-from chatkit.localization.finding import Finding, Ledger
+from chatkit.localization.parity import check_parity
+from chatkit.localization.rules import ContentFinding, Ledger, rule_of
+from chatkit.localization.wording import check_wording
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 _COLUMNS = (
     *("template_code", "lang_code", "severity", "code", "refused", "field", "position"),
     *("message", "hint", "source"),
 )
-_RULES = (body.judge, lengths.judge, header.judge, buttons.judge, delivery.judge, wording.judge)
+_CHECKS = (check_text, check_lengths, check_header, check_buttons, check_settings, check_wording)
 #: What is not judged when a frame does not have it.
 _LOOKED_AT = ("text", "variables", "footer", "headers", "buttons")
 
 
-class Audit(Sequence[Finding]):
+class Audit(FindingSequence[ContentFinding]):
     """All that was found in contents, in their order. Empty is good.
 
     Errors break what the API document states. All else warns and never blocks, for the API
@@ -41,57 +47,21 @@ class Audit(Sequence[Finding]):
     """
 
     def __init__(
-        self, found: Iterable[Finding], checked: Sequence[tuple[str, str]], unseen: Sequence[str]
+        self,
+        found: Iterable[ContentFinding],
+        checked: Sequence[tuple[str, str]],
+        unseen: Sequence[str],
     ) -> None:
-        self._found = tuple(found)
+        super().__init__(found)
         #: Which contents were looked at, by template code and language.
         self.checked = tuple(checked)
         #: Fields that were not given, so that their rules were not looked at.
         self.unseen = tuple(unseen)
 
-    @overload
-    def __getitem__(self, index: int) -> Finding: ...
-    @overload
-    def __getitem__(self, index: slice) -> Audit: ...
-    def __getitem__(self, index: int | slice) -> Finding | Audit:
-        return self._with(self._found[index]) if isinstance(index, slice) else self._found[index]
-
-    def __len__(self) -> int:
-        return len(self._found)
-
-    def __iter__(self) -> Iterator[Finding]:
-        return iter(self._found)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Audit) and self._found == other._found
-
-    def __hash__(self) -> int:
-        return hash(self._found)
-
-    @property
-    def ok(self) -> bool:
-        """Whether there is no error. The platform may still refuse a content: see `refused`."""
-        return not self.errors
-
-    @property
-    def errors(self) -> Audit:
-        """What breaks the API document."""
-        return self._only("error")
-
-    @property
-    def warnings(self) -> Audit:
-        """What the platform refuses, or what a customer may not see as it is meant."""
-        return self._only("warning")
-
-    @property
-    def notes(self) -> Audit:
-        """What is good to know."""
-        return self._only("note")
-
     @property
     def refused(self) -> Audit:
         """What the documents say is rejected, by the service or by the platform."""
-        return self._with(found for found in self._found if found.refused)
+        return self._with(found for found in self if found.refused)
 
     def of(
         self,
@@ -114,31 +84,20 @@ class Audit(Sequence[Finding]):
             and code in (None, found.code)
         )
 
-    def counts(self) -> dict[str, int]:
-        """Count the findings by code, the most frequent first."""
-        return dict(Counter(found.code for found in self._found).most_common())
-
     def frame(self) -> pd.DataFrame:
         """Return the findings as a DataFrame, one row each."""
         from chatkit.localization.table import frame_of
 
         return frame_of(self._found, _COLUMNS)
 
-    def _only(self, severity: Severity) -> Audit:
-        return self._with(found for found in self._found if found.severity == severity)
-
-    def _with(self, found: Iterable[Finding]) -> Audit:
+    def _with(self, found: Iterable[ContentFinding]) -> Audit:
         return Audit(found, self.checked, self.unseen)
 
     def __repr__(self) -> str:
-        from chatkit.localization.auditshow import text
-
-        return text(self)
+        return _as_text(self)
 
     def _repr_html_(self) -> str:
-        from chatkit.localization.auditshow import html
-
-        return html(self)
+        return _as_html(self)
 
 
 def check(contents: Contents, source: str = "en") -> Audit:
@@ -165,10 +124,10 @@ def check(contents: Contents, source: str = "en") -> Audit:
             tell.open(entry)
             _shape(entry, tell)
             _language(entry, seen, tell)
-            for judge in _RULES:
-                judge(entry, tell)
+            for check_one in _CHECKS:
+                check_one(entry, tell)
             if original is not None and entry is not original:
-                parity.judge(entry, original, tell)
+                check_parity(entry, original, tell)
             _duplicate(entry, template, duplicates, tell)
         if original is None and len(members) > 1:
             tell.open(members[0])
@@ -218,3 +177,150 @@ def _duplicate(
     if first != template:
         said = f"text and footer are those of {first:.40}"
         tell("duplicate", "text", said, "The platform refuses the second one.")
+
+
+# --- what is shown ------------------------------------------------------------------------
+
+_SIGNS = {"error": "✗", "warning": "!", "note": "i"}
+_FEW_NOTES, _FEW_HINTS = 3, 3
+_WIDTHS = {"template": 23, "language": 12, "field": 23, "finding": 42}
+_STYLE = """
+.chatkit-plan .error { color: var(--jp-error-color1, #d32f2f); }
+.chatkit-plan .warning { color: var(--jp-warn-color1, #c25e00); }
+.chatkit-plan .note { color: var(--jp-info-color1, #0277bd); }
+"""
+
+
+def heading(audit: Audit) -> str:
+    """Count what was found, in words."""
+    templates = many(len({code for code, _ in audit.checked if code}), "template")
+    contents = many(len(audit.checked), "content")
+    of = f"{templates}, {contents}" if any(code for code, _ in audit.checked) else contents
+    count = Counter(found.severity for found in audit)
+    said = ", ".join(many(count[severity], severity) for severity in SEVERITIES if count[severity])
+    refused = len({(found.template_code, found.lang_code) for found in audit if found.refused})
+    what = f" {many(refused, 'content')} would be refused." if refused else ""
+    return f"{of}: {said or 'nothing found'}.{what}"
+
+
+def groups(audit: Audit) -> list[list[ContentFinding]]:
+    """Put findings of one code together: the gravest first, then those that are refused."""
+    codes: dict[tuple[str, str], list[ContentFinding]] = {}
+    for found in audit:
+        codes.setdefault((found.severity, found.code), []).append(found)
+    return sorted(codes.values(), key=_weight)
+
+
+def _weight(group: list[ContentFinding]) -> tuple[int, bool, int]:
+    first = group[0]
+    return SEVERITIES.index(first.severity), not first.refused, -len(group)
+
+
+class SharedFinding(NamedTuple):
+    """What was found alike in several languages of a template."""
+
+    first: ContentFinding
+    languages: list[str]
+
+    @property
+    def said(self) -> str:
+        """Name the languages, a few of them."""
+        shown = ", ".join(cut(lang, 20) for lang in self.languages[:FEW])
+        more = len(self.languages) - FEW
+        return f"{shown} and {more:,} more" if more > 0 else shown
+
+
+def shared(group: Iterable[ContentFinding]) -> list[SharedFinding]:
+    """Put together what is said in the same words of several languages of one template."""
+    alike: dict[tuple[str, str, str], SharedFinding] = {}
+    for found in group:
+        key = found.template_code, found.field, found.message
+        alike.setdefault(key, SharedFinding(found, [])).languages.append(found.lang_code)
+    return list(alike.values())
+
+
+def _title(group: list[ContentFinding]) -> str:
+    """Name a group: how grave, what, how often, who says so."""
+    first = group[0]
+    refused = ", refused" if first.refused and first.severity != "error" else ""
+    return f"{first.severity}{refused}: {visible(first.code)}, {len(group):,}"
+
+
+def _source(group: list[ContentFinding]) -> str:
+    return f"({rule_of(group[0].code, group[0].severity).source})"
+
+
+def notes_of(audit: Audit) -> list[str]:
+    """Say what could not be checked."""
+    if not audit.unseen:
+        return []
+    names = ", ".join(audit.unseen)
+    return [f"Not given everywhere, and not judged there: {names}. full=True reads them."]
+
+
+# --- as text ------------------------------------------------------------------------------
+
+
+def _as_text(audit: Audit) -> str:
+    """Show an audit in a terminal: the same audit, the same text."""
+    blocks = [wrapped("", heading(audit))]
+    for group in groups(audit):
+        said = wrapped("", f"{_SIGNS[group[0].severity]} {_title(group)} {_source(group)}")
+        alike = shared(group)
+        few = FEW if group[0].severity != "note" else _FEW_NOTES
+        for line in alike[:few]:
+            first = line.first
+            where = f"{cut(first.template_code, LABEL)} {line.said}".strip()
+            place = ", ".join(filter(None, (where, cut(first.place, LABEL))))
+            said += wrapped("    ", f"{place}: {visible(first.message)}.")
+        if (more := len(group) - sum(len(line.languages) for line in alike[:few])) > 0:
+            said.append(f"    … and {more:,} more: audit.frame() has them all")
+        hints = dict.fromkeys(line.first.hint for line in alike[:few] if line.first.hint)
+        for hint in list(hints)[:_FEW_HINTS]:
+            said += wrapped("    -> ", visible(hint))
+        blocks.append(said)
+    blocks.append([said for note in notes_of(audit) for said in wrapped("", note)])
+    return "\n\n".join("\n".join(block) for block in blocks if block)
+
+
+# --- as HTML ------------------------------------------------------------------------------
+
+
+def _as_html(audit: Audit) -> str:
+    """Show an audit in JupyterLab, light and dark; it can be read without its style too."""
+    found = groups(audit)
+    room = max(MANY // max(len(found), 1), FEW)
+    first = "".join(_html_group(group, 0, FEW) for group in found)
+    more = "".join(_html_group(group, FEW, room) for group in found)
+    names = "".join(
+        f'<th scope="col" style="width: {width}%">{name}</th>' for name, width in _WIDTHS.items()
+    )
+    head = f"<table><thead><tr>{names}</tr></thead>"
+    parts = [f"<style>{STYLE}{_STYLE}</style><p><strong>{escaped(heading(audit))}</strong></p>"]
+    if first:
+        parts.append(f"{head}{first}</table>")
+    if more:
+        rest = "<p><code>audit.frame()</code> has all findings.</p>"
+        parts.append(f"<details><summary>more</summary>{head}{more}</table>{rest}</details>")
+    parts += [f"<p>{escaped(note)}</p>" for note in notes_of(audit)]
+    return f'<div class="chatkit-plan tex2jax_ignore mathjax_ignore">{"".join(parts)}</div>'
+
+
+def _html_group(group: list[ContentFinding], start: int, stop: int) -> str:
+    """Make a table body of one group, from one line on to another."""
+    rows = [_html_row(line) for line in shared(group)[start:stop]]
+    if not rows:
+        return ""
+    severity = group[0].severity
+    sign = f'<b class="{severity}" aria-hidden="true">{_SIGNS[severity]}</b> '
+    title = f"{sign}{escaped(_title(group))} <i>{escaped(_source(group))}</i>"
+    head = f'<tr><th colspan="{len(_WIDTHS)}" scope="rowgroup">{title}</th></tr>'
+    return f"<tbody>{head}{''.join(rows)}</tbody>"
+
+
+def _html_row(line: SharedFinding) -> str:
+    first = line.first
+    hint = f" <i>{escaped(visible(first.hint))}</i>" if first.hint else ""
+    cells = [cut(first.template_code, LABEL), line.said, cut(first.place, LABEL)]
+    row = "".join(f'<td dir="auto">{escaped(cell)}</td>' for cell in cells)
+    return f'<tr>{row}<td dir="auto">{escaped(visible(first.message))}.{hint}</td></tr>'

@@ -13,8 +13,8 @@ from typing import Any
 from chatkit.display import cut, many, values
 from chatkit.localization import language
 from chatkit.localization.content import Entry, part
-from chatkit.localization.finding import Ledger
 from chatkit.localization.placeholders import plain, slots
+from chatkit.localization.rules import Ledger
 
 _SETTINGS = (
     *("is_catalog", "catalog_format", "is_custom_validity_period", "validity_period_seconds"),
@@ -27,7 +27,7 @@ _MOST = 50  #: sentences that are looked for
 _LONG, _WORDS = 20, 4  #: a sentence that stands in both by no chance has so many characters, words
 
 
-def judge(entry: Entry, source: Entry, tell: Ledger) -> None:
+def check_parity(entry: Entry, source: Entry, tell: Ledger) -> None:
     """Hold a content against the one of the source language."""
     of = f"that in {source.lang_code}"
     if entry.knows("text") and source.knows("text"):

@@ -8,9 +8,12 @@ which of them the platform says it rejects.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from chatkit.finding import Severity
+from chatkit.display import visible
+from chatkit.finding import Finding, Severity
+from chatkit.localization.content import Entry
 
 API = "API document, Template content"
 COMP = "platform, template components (2025-11-21)"
@@ -133,3 +136,83 @@ STRUCTURE = frozenset(("placeholders differ", "header differs", "buttons differ"
 def rule_of(code: str, severity: Severity = "warning") -> Rule:
     """Return the rule of a code; those of characters come from `chatkit.checks`."""
     return RULES.get(code) or Rule(severity, UNICODE, refused=severity == "error")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContentFinding(Finding):
+    """One thing to fix, or to know, at one place of one content."""
+
+    template_code: str
+    lang_code: str
+    position: int | None = None  #: the character of the field where it begins; the first is 0
+
+    @property
+    def field(self) -> str:
+        """Name the field as in the API: "buttons.1.label"; the first is 0."""
+        steps = self.pointer.split("/")[1:]
+        return ".".join(step.replace("~1", "/").replace("~0", "~") for step in steps)
+
+    @property
+    def source(self) -> str:
+        """Who says so."""
+        return rule_of(self.code, self.severity).source
+
+    @property
+    def refused(self) -> bool:
+        """Whether the documents say that such a content is refused."""
+        return rule_of(self.code, self.severity).refused
+
+    @property
+    def content(self) -> str:
+        """Which content, in words."""
+        return f"{self.template_code} {self.lang_code}".strip()
+
+    @property
+    def place(self) -> str:
+        """Which place of the content, in words."""
+        return self.field if self.position is None else f"{self.field} at {self.position}"
+
+    def __str__(self) -> str:
+        where = ", ".join(filter(None, (self.content, self.place)))
+        hint = f" {self.hint}" if self.hint else ""
+        return visible(f"{self.severity} {self.code} ({where}): {self.message}.{hint}")
+
+
+def _pointer(field: str) -> str:
+    return "/" + field.replace("~", "~0").replace("/", "~1").replace(".", "/")
+
+
+class Ledger:
+    """Takes down what the rules find, each time in the content that is looked at."""
+
+    def __init__(self) -> None:
+        self.found: list[ContentFinding] = []
+        self._entry = Entry({}, "", "")
+
+    def open(self, entry: Entry) -> None:
+        """Say which content is looked at from now on."""
+        self._entry = entry
+
+    def __call__(
+        self,
+        code: str,
+        field: str,
+        message: str,
+        hint: str = "",
+        *,
+        at: int | None = None,
+        severity: Severity | None = None,
+    ) -> None:
+        """Take down a finding; its severity is that of its rule if it has one."""
+        self.found.append(
+            ContentFinding(
+                code=code,
+                severity=severity or rule_of(code).severity,
+                pointer=_pointer(field),
+                message=message,
+                hint=hint,
+                template_code=self._entry.template_code,
+                lang_code=self._entry.lang_code,
+                position=at,
+            )
+        )

@@ -42,3 +42,56 @@ def states_of(
 def _stored(value: Any) -> Any:
     """Spell out halves of characters, which no column of texts can hold."""
     return visible(value) if isinstance(value, str) and _HALVES.search(value) else value
+
+
+#: Columns of these kinds cannot hold nothing, which a new row may have.
+_NULLABLE = {"int64": "Int64", "bool": "boolean"}
+
+
+def assembled(
+    frame: pd.DataFrame,
+    edits: Mapping[int, Mapping[str, Any]],
+    new: Sequence[Mapping[str, Any]],
+) -> pd.DataFrame:
+    """Return a frame with some cells changed and some rows added; the one given stays as it is.
+
+    Args:
+        frame: Contents.
+        edits: The fields that change, by the position of their row.
+        new: The fields of rows to add.
+    """
+    touched = {name for fields in edits.values() for name in fields}
+    columns = {}
+    for name in frame.columns:
+        column = frame[name]
+        if new or name in touched:
+            values = column.astype(object).tolist()
+            for row, fields in edits.items():
+                values[row] = fields.get(name, values[row])
+            values += [fields.get(name) for fields in new]
+            column = _column(values, column.dtype)
+        columns[name] = column.reset_index(drop=True)
+    result = pd.DataFrame(columns)
+    result.index = _index(frame.index, new)
+    result.columns = frame.columns
+    result.attrs = dict(frame.attrs)
+    return result
+
+
+def _column(values: list[Any], dtype: Any) -> pd.Series[Any]:
+    try:
+        return pd.Series(pd.array(values, dtype=_NULLABLE.get(str(dtype), dtype)))
+    except (TypeError, ValueError):  # a column of nothing at all, which has a text now
+        return pd.Series(values, dtype=object)
+
+
+def _index(index: pd.Index[Any], new: Sequence[Mapping[str, Any]]) -> pd.Index[Any]:
+    """Add the labels of new rows: the codes they have, or the next numbers."""
+    if not new:
+        return index
+    if "lang_code" not in index.names:
+        return index.append(pd.RangeIndex(len(index), len(index) + len(new)))
+    labels = [tuple(fields.get(str(name)) for name in index.names) for fields in new]
+    if index.nlevels == 1:
+        return index.append(pd.Index([label[0] for label in labels], name=index.name))
+    return index.append(pd.MultiIndex.from_tuples(labels, names=index.names))

@@ -16,8 +16,8 @@ from chatkit.checks.characters import both_directions, decomposed, oddities, of_
 from chatkit.display import cut, right_to_left, unseen, values
 from chatkit.localization import language
 from chatkit.localization.content import Entry
-from chatkit.localization.finding import Ledger
 from chatkit.localization.placeholders import plain
+from chatkit.localization.rules import Ledger
 
 _EMOJI = re.compile(
     "(?:[\U0001f1e6-\U0001f1ff]{2}|[0-9#*]\ufe0f?\u20e3|"
@@ -42,7 +42,7 @@ _PAIR = re.compile("[\xc2-\xf4][\x80-\xbf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘�
 Kind = Literal["plain", "mark", "odd"]
 
 
-def judge(entry: Entry, tell: Ledger) -> None:
+def check_wording(entry: Entry, tell: Ledger) -> None:
     """Look at every text that a customer reads, and at the samples."""
     own = language.letters(entry.lang_code)
     way = language.direction(entry.lang_code)

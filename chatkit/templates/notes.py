@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from chatkit.bulk.findings import at
-from chatkit.finding import Finding, Severity
+from chatkit.finding import Finding
 from chatkit.frame import records
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from chatkit.endpoints import Planned
-    from chatkit.localization.finding import Finding as Found
+    from chatkit.localization.rules import ContentFinding
 
 #: What tells a finding from another one in the same content.
 Told: TypeAlias = tuple[str, str, str]
@@ -93,16 +94,11 @@ class _Edit(NamedTuple):
     there: Collection[Told]
     new: bool
 
-    def placed(self, found: Found) -> Finding:
-        """Write a finding as plans have them: its place is a pointer into the content.
+    def placed(self, found: ContentFinding) -> Finding:
+        """Call it an error if it stops the change, and else a warning."""
+        return replace(found, severity="error" if self._stops(found) else "warning")
 
-        It is an error if it stops the change, and else a warning.
-        """
-        severity: Severity = "error" if self._stops(found) else "warning"
-        pointer = f".{found.field}".replace(".", "/")
-        return Finding(found.code, severity, pointer, found.message, found.hint)
-
-    def _stops(self, found: Found) -> bool:
+    def _stops(self, found: ContentFinding) -> bool:
         """Whether the service refuses it, or the platform a content that is live with it.
 
         An edit of something else does not stop at what is live with it already.
@@ -115,12 +111,11 @@ class _Edit(NamedTuple):
         begins = self.new or self.before.get("is_draft") is True or "is_draft" in self.sent
         return begins or _told(found) not in self.there or self._touches(found)
 
-    def _touches(self, found: Found) -> bool:
-        pointer = f".{found.field}".replace(".", "/")
-        return repr(at(self.before, pointer)) != repr(at(self.after, pointer))
+    def _touches(self, found: ContentFinding) -> bool:
+        return repr(at(self.before, found.pointer)) != repr(at(self.after, found.pointer))
 
 
-def _told(found: Found) -> Told:
+def _told(found: ContentFinding) -> Told:
     return found.code, found.field, found.message
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chatkit.bulk.rendering import escaped
+from chatkit.display import escaped
 from chatkit.errors import steady
 
 if TYPE_CHECKING:

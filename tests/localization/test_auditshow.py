@@ -2,8 +2,7 @@ from __future__ import annotations
 
 from localization.contents import button, content, frame
 
-from chatkit.localization.audit import check
-from chatkit.localization.auditshow import groups, heading, lines
+from chatkit.localization.audit import check, groups, heading, shared
 
 EVIL = "<img src=x onerror=alert(1)>"
 
@@ -54,7 +53,7 @@ def many_languages():
 
 def test_what_is_said_alike_of_many_languages_is_said_once():
     found = many_languages().of(code="footer placeholder")
-    (line,) = lines(found)
+    (line,) = shared(found)
     assert line.said == "en, de, es, fr, it, nl, pl, sv and 3 more"
     assert repr(found).count("is in the footer") == 1
 

@@ -8,7 +8,7 @@ from localization.contents import CONTENT, content, demo, frame  # noqa: F401
 
 from chatkit.errors import InputError
 from chatkit.localization.audit import check
-from chatkit.localization.board import STATES, Cell, board
+from chatkit.localization.board import STATES, BoardCell, board
 
 GERMAN = "Hallo {{1}}, deine Bestellung {{2}} ist fertig, komm heute vorbei und hol sie ab."
 
@@ -41,7 +41,7 @@ def test_the_demo_account_is_seen_at_a_glance(demo):
 
 
 def test_live_is_what_is_no_draft():
-    assert state(content(), german()) == Cell("order_ready", "de", "live")
+    assert state(content(), german()) == BoardCell("order_ready", "de", "live")
     assert state(content(), german(is_draft=True)).state == "draft"
     assert state({"lang_code": "de", "text": "Hallo"}).state == "live"
 
@@ -120,7 +120,7 @@ def test_the_source_and_its_relatives_stand_first():
 def test_templates_and_languages_can_be_asked_for_that_nobody_has():
     found = board(frame(content()), codes=["another"], languages=["ja", "en-US"])
     assert found.frame().loc["another"].to_dict() == dict.fromkeys(("en", "en_US", "ja"), "missing")
-    assert found["another", "ja"] == Cell("another", "ja", "missing")
+    assert found["another", "ja"] == BoardCell("another", "ja", "missing")
     with pytest.raises(InputError, match="as lists"):
         board(frame(content()), codes="another")
 

@@ -5,8 +5,7 @@ from pathlib import Path
 
 from localization.contents import content, frame, naughty
 
-from chatkit.localization.board import board
-from chatkit.localization.boardshow import SIGNS
+from chatkit.localization.board import SIGNS, board
 
 EVIL = "<img src=x onerror=alert(1)>"
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from localization.contents import audit, button, codes, content, frame, website
 
-from chatkit.localization.lengths import lengths, utf16
+from chatkit.localization.checks import lengths, utf16
 
 URL = "https://a.example/"
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from chatkit.localization import body, buttons, delivery, lengths
+from chatkit.localization import checks
 from chatkit.localization.rules import API, RULES, STRUCTURE, rule_of
 
-PACKAGE = Path(body.__file__).parent
+PACKAGE = Path(checks.__file__).parent
 
 
 @pytest.fixture
@@ -20,40 +20,40 @@ def facts(shared: Path):
 
 
 def test_lengths_are_those_of_the_facts(facts):
-    assert facts["body"]["max_chars"] == lengths.TEXT
-    assert facts["body"]["lto_max_chars"] == lengths.OFFER_TEXT
-    assert facts["header"]["text"]["max_chars"] == lengths.HEADER
-    assert facts["footer"]["max_chars"] == lengths.FOOTER
-    assert facts["buttons"]["label_max_chars"] == lengths.LABEL
+    assert facts["body"]["max_chars"] == checks.TEXT_LIMIT
+    assert facts["body"]["lto_max_chars"] == checks.OFFER_LIMIT
+    assert facts["header"]["text"]["max_chars"] == checks.HEADER_LIMIT
+    assert facts["footer"]["max_chars"] == checks.FOOTER_LIMIT
+    assert facts["buttons"]["label_max_chars"] == checks.LABEL_LIMIT
     assert {
         "visit_website": facts["buttons"]["url"]["max_chars"],
         "call_phone": facts["buttons"]["phone_max_chars"],
         "copy_offer_code": facts["buttons"]["copy_code_sample_max_chars"],
-    } == lengths.VALUES
+    } == checks.VALUE_LIMITS
 
 
 def test_buttons_are_those_of_the_facts(facts):
-    assert facts["buttons"]["max_total"] == buttons.MOST
+    assert facts["buttons"]["max_total"] == checks.MOST
     most = facts["buttons"]["per_type"]
-    assert buttons.TYPES["custom"] == most["quick_reply (our custom)"]
-    assert buttons.TYPES["visit_website"] == most["url (our visit_website)"]
-    assert buttons.TYPES["call_phone"] == most["phone (our call_phone)"]
-    assert buttons.TYPES["copy_offer_code"] == most["copy_code (our copy_offer_code)"]
+    assert checks.TYPES["custom"] == most["quick_reply (our custom)"]
+    assert checks.TYPES["visit_website"] == most["url (our visit_website)"]
+    assert checks.TYPES["call_phone"] == most["phone (our call_phone)"]
+    assert checks.TYPES["copy_offer_code"] == most["copy_code (our copy_offer_code)"]
 
 
 def test_times_and_apps_are_those_of_the_facts(facts):
     minutes = facts["authentication"]["code_expiration_minutes"]
-    assert (delivery.EXPIRY.start, delivery.EXPIRY.stop - 1) == (
+    assert (checks.EXPIRY.start, checks.EXPIRY.stop - 1) == (
         60 * minutes["min"],
         60 * minutes["max"],
     )
-    assert facts["authentication"]["supported_apps"]["max"] == delivery.APPS
+    assert facts["authentication"]["supported_apps"]["max"] == checks.APPS
     ttl = facts["ttl"]
     kinds = ("AUTHENTICATION", "UTILITY", "MARKETING")
-    assert min(ttl[kind]["min"] for kind in kinds) == delivery.VALIDITY.start
-    assert max(ttl[kind]["max"] for kind in kinds) == delivery.VALIDITY.stop - 1
-    assert ttl["MARKETING"]["min"] == ttl["UTILITY"]["max"] == delivery.MARKETING
-    own = delivery.AUTHENTICATION_VALIDITY
+    assert min(ttl[kind]["min"] for kind in kinds) == checks.VALIDITY.start
+    assert max(ttl[kind]["max"] for kind in kinds) == checks.VALIDITY.stop - 1
+    assert ttl["MARKETING"]["min"] == ttl["UTILITY"]["max"] == checks.MARKETING
+    own = checks.AUTHENTICATION_VALIDITY
     assert (own.start, own.stop - 1) == (30, ttl["AUTHENTICATION"]["max"])
 
 

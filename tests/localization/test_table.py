@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from chatkit.localization.lengths import Length
+from chatkit.localization.checks import Length
 from chatkit.localization.table import frame_of, states_of
 
 

@@ -12,8 +12,14 @@ from copy import deepcopy
 from typing import Any, Literal
 
 from chatkit.display import cut
+from chatkit.localization.checks import (
+    FOOTER_LIMIT,
+    HEADER_LIMIT,
+    LABEL_LIMIT,
+    TEXT_LIMIT,
+    VALUE_LIMITS,
+)
 from chatkit.localization.content import Entry, part
-from chatkit.localization.lengths import FOOTER, HEADER, LABEL, TEXT, VALUES
 from chatkit.localization.placeholders import slots
 
 #: What is translated only when asked for: samples of placeholders, addresses behind buttons.
@@ -43,12 +49,12 @@ def texts(entry: Entry, also: Collection[Extra] = EXTRAS) -> dict[str, str]:
 def limit(field: str) -> int | None:
     """Tell how many characters the platform allows; None if it does not say."""
     if field in ("text", "footer"):
-        return TEXT if field == "text" else FOOTER
+        return TEXT_LIMIT if field == "text" else FOOTER_LIMIT
     if field.startswith("variables"):
         return None
     if field.endswith(".value"):
-        return VALUES["visit_website"]
-    return HEADER if field.startswith("headers") else LABEL
+        return VALUE_LIMITS["visit_website"]
+    return HEADER_LIMIT if field.startswith("headers") else LABEL_LIMIT
 
 
 def note(field: str, source: Entry) -> str:

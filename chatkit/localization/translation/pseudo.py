@@ -58,7 +58,7 @@ def pseudo(
     Raises:
         InputError: There is no content in the source language, or one in the other already.
     """
-    from chatkit.localization.translation.frames import assembled
+    from chatkit.localization.table import assembled
 
     found = contents(frame)
     script = language.script(lang_code)

@@ -106,7 +106,7 @@ def read(paths: Paths, frame: pd.DataFrame, *, any_order: bool = False) -> Retur
         InputError: A file is none of translations, or the frame is not of contents in full.
         OSError: A file cannot be opened.
     """
-    from chatkit.localization.translation.frames import assembled
+    from chatkit.localization.table import assembled
 
     desk = _Desk(contents(frame), any_order=any_order)
     desk.take(files.read(paths))

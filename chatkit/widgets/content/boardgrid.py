@@ -12,8 +12,7 @@ import traitlets
 from chatkit.display import cut, escaped
 from chatkit.errors import ChatkitError, InputError, steady
 from chatkit.localization import language
-from chatkit.localization.board import STATES, Board, State
-from chatkit.localization.boardshow import SIGNS, heading
+from chatkit.localization.board import SIGNS, STATES, Board, State, heading
 from chatkit.templates.codes import Codes, given
 from chatkit.widgets import assets
 from chatkit.widgets.content.contentform import ContentForm

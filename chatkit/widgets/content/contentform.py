@@ -15,8 +15,8 @@ from chatkit.errors import ChatkitError, InputError, PlanRefused, Problem, stead
 from chatkit.localization import language
 from chatkit.localization.audit import Audit, check
 from chatkit.localization.content import Entry
-from chatkit.localization.finding import Finding
-from chatkit.localization.lengths import FOOTER, NEAR, TEXT, Length, lengths
+from chatkit.localization.rules import ContentFinding
+from chatkit.localization.checks import FOOTER_LIMIT, NEAR, TEXT_LIMIT, Length, lengths
 from chatkit.templates import Button, Contents, Header
 from chatkit.widgets import assets
 from chatkit.widgets.content.inputs import Parts, Samples
@@ -364,7 +364,7 @@ class ContentForm(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
 
 _SIGNS = {"error": "✗", "warning": "!", "note": "i"}
 _MOST = 8  #: findings that are shown at one field
-_EMPTY = {"text": TEXT, "footer": FOOTER}
+_EMPTY = {"text": TEXT_LIMIT, "footer": FOOTER_LIMIT}
 
 
 class ContentRow:
@@ -383,7 +383,7 @@ class ContentRow:
         if language.direction(lang_code) == "rtl":
             self.widget.add_class("ck-rtl")
 
-    def show(self, entry: Entry, found: list[Finding]) -> None:
+    def show(self, entry: Entry, found: list[ContentFinding]) -> None:
         """Show the lengths of what is typed, and what was found in it."""
         name = self._field.name
         there = [one for one in lengths([entry]) if one.field.split(".")[0] == name]
@@ -414,7 +414,7 @@ def _length_html(one: Length) -> str:
     return f'<div class="ck-length {kind}"><span class="ck-share">{bar}</span>{text}</div>'
 
 
-def found_html(found: Iterable[Finding], *, places: bool = False) -> str:
+def found_html(found: Iterable[ContentFinding], *, places: bool = False) -> str:
     """Write findings as a list: how grave, what, and what to do.
 
     Args:

@@ -21,7 +21,7 @@ from chatkit.display import cut, many, unseen
 from chatkit.errors import InputError, steady
 from chatkit.localization import language
 from chatkit.localization.content import Contents, Entry, entries, part
-from chatkit.localization.header import MEDIA
+from chatkit.localization.checks import MEDIA
 from chatkit.localization.placeholders import slots
 from chatkit.widgets import assets
 

@@ -5,7 +5,7 @@ import pytest
 from localization.contents import DEMO, demo  # noqa: F401
 from localization.translation.translator import ENGLISH, both, english
 
-from chatkit.localization.translation.frames import assembled
+from chatkit.localization.table import assembled
 
 
 def test_nothing_to_do_is_the_same_frame(demo):

@@ -3,8 +3,22 @@ from __future__ import annotations
 from localization.contents import content
 
 from chatkit.localization.content import entries
-from chatkit.localization.finding import Finding, Ledger
-from chatkit.localization.rules import REV
+from chatkit.localization.rules import REV, ContentFinding, Ledger
+
+
+def finding(
+    code: str, message: str, hint: str, template: str, lang: str, position: int | None = None
+) -> ContentFinding:
+    return ContentFinding(
+        code,
+        "warning",
+        "/text",
+        message,
+        hint,
+        template_code=template,
+        lang_code=lang,
+        position=position,
+    )
 
 
 def test_a_ledger_takes_down_what_is_found_in_the_content_that_is_open():
@@ -14,8 +28,8 @@ def test_a_ledger_takes_down_what_is_found_in_the_content_that_is_open():
     tell("placeholder edge", "text", "it stands first", "Move it.", at=0)
     tell("garbled", "footer", "it is garbled", severity="note")
     first, second = tell.found
-    assert first == Finding(
-        "placeholder edge", "warning", "text", 0, "it stands first", "Move it.", "hello", "en"
+    assert first == finding(
+        "placeholder edge", "it stands first", "Move it.", "hello", "en", position=0
     )
     assert first.refused
     assert REV in first.source
@@ -23,9 +37,9 @@ def test_a_ledger_takes_down_what_is_found_in_the_content_that_is_open():
 
 
 def test_a_finding_reads_as_a_sentence_and_hides_nothing():
-    found = Finding("length", "warning", "text", 3, "it is\u202e long", "Cut it.", "a", "de")
+    found = finding("length", "it is\u202e long", "Cut it.", "a", "de", position=3)
     assert str(found) == "warning length (a de, text at 3): it is⟨U+202E⟩ long. Cut it."
     assert found.content == "a de"
     assert found.place == "text at 3"
-    bare = Finding("length", "warning", "text", None, "long", "", "", "")
+    bare = finding("length", "long", "", "", "")
     assert str(bare) == "warning length (text): long."
