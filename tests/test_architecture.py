@@ -44,7 +44,6 @@ DOORS = {
     "pandas": (
         *("accessor", "frame", "files/", "bulk/planner", "bulk/comparison", "bulk/rendering"),
         *("checks/check", "checks/quality", "flowjson/rows", "localization/table"),
-        "localization/translation/frames",
         "widgets/grid/sheet",
     ),
     "pyarrow": ("frame", "bulk/comparison", "numbers"),

@@ -173,3 +173,27 @@ def letters(code: str) -> frozenset[str]:
 def direction(code: str) -> Direction:
     """Tell in which direction a language is read."""
     return "rtl" if script(code) in _RIGHT_TO_LEFT else "ltr"
+
+
+# --- locale tags: what a file format calls a language --------------------------------------
+
+# XLIFF wants the tags of BCP 47, en-US; a PO file the names of gettext, en_US. The `lang_code`
+# itself is never converted: what comes back is told by the code that stands beside the tag.
+
+#: What can be written as a tag at all: a language, perhaps its script, perhaps its region.
+_TAG = re.compile("[A-Za-z]{2,3}(?:[-_][A-Za-z]{4})?(?:[-_](?:[A-Za-z]{2}|[0-9]{3}))?")
+
+
+def is_tag(lang_code: str) -> bool:
+    """Whether a code can be written as a tag."""
+    return bool(_TAG.fullmatch(lang_code))
+
+
+def bcp47_tag(lang_code: str) -> str:
+    """Write a code as XLIFF wants it: en_US as en-US."""
+    return normal(lang_code).replace("_", "-")
+
+
+def gettext_locale(lang_code: str) -> str:
+    """Write a code as PO files want it: en-US as en_US."""
+    return normal(lang_code).replace("-", "_")

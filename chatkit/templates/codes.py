@@ -65,7 +65,7 @@ def codes_of(paths: Paths) -> list[str]:
     """
     from chatkit.localization.translation import files
 
-    named = dict.fromkeys(unit.template_code for unit in files.read(paths))
+    named = dict.fromkeys(unit.template_code for unit in files.read_units(paths))
     return [code for code in named if not any(_wrong([code]))]
 
 

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from chatkit.bulk.planner import Existing
     from chatkit.localization.audit import Audit
     from chatkit.localization.board import Board
+    from chatkit.localization.translation.fields import Extra
     from chatkit.localization.translation.files import Form, Paths
-    from chatkit.localization.translation.gather import Only
-    from chatkit.localization.translation.places import Extra
+    from chatkit.localization.translation.units import Only
     from chatkit.templates.edits import Field
     from chatkit.templates.translations import Translations
 
@@ -338,7 +338,7 @@ class Templates(TemplateDesk):
             NotFound: The service does not know some codes; all of them are named.
             OSError: A file cannot be opened.
         """
-        from chatkit.localization.translation import read
+        from chatkit.localization.translation import import_files
         from chatkit.templates.codes import codes_of
         from chatkit.templates.translations import Translations
 
@@ -348,6 +348,6 @@ class Templates(TemplateDesk):
             there = self.kept(self.reading(codes_of(paths)).frame(full=True))
         else:
             there = self.frame(codes, full=True)
-        returned = read(paths, there, any_order=any_order)
+        returned = import_files(paths, there, any_order=any_order)
         plan = self.planned(returned.frame, broken=broken, skip_invalid=skip_invalid)
         return Translations(plan, returned)

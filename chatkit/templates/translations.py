@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from chatkit.bulk.plan import Plan
-    from chatkit.localization.translation import Returned
+    from chatkit.localization.translation import ImportedTexts
 
 
 class Translations:
@@ -22,7 +22,7 @@ class Translations:
         returned: What was read, text by text.
     """
 
-    def __init__(self, plan: Plan, returned: Returned) -> None:
+    def __init__(self, plan: Plan, returned: ImportedTexts) -> None:
         self.plan = plan
         self._returned = returned
         if count := len(returned.rejected):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chatkit.localization.translation.export import export
+from chatkit.localization.translation.importer import ImportedTexts, import_files
 from chatkit.localization.translation.pseudo import pseudo
-from chatkit.localization.translation.returned import Returned, read
 
-__all__ = ["Returned", "export", "pseudo", "read"]
+__all__ = ["ImportedTexts", "export", "import_files", "pseudo"]

@@ -12,10 +12,9 @@ from chatkit.errors import InputError
 from chatkit.localization.placeholders import words
 from chatkit.localization.table import frame_of
 from chatkit.localization.translation import files
+from chatkit.localization.translation.fields import Extra
 from chatkit.localization.translation.files import Form, Paths
-from chatkit.localization.translation.gather import Only, chosen, gather
-from chatkit.localization.translation.places import Extra
-from chatkit.localization.translation.unit import Unit
+from chatkit.localization.translation.units import Only, Unit, chosen, gather
 from chatkit.progress import say
 
 if TYPE_CHECKING:
@@ -77,9 +76,9 @@ def export(
     path = Path(target).expanduser()
     form = files.form_of(path, form)
     units, homeless = gather(frame, source, languages, also)
-    earlier = None if since is None else files.read(since)
+    earlier = None if since is None else files.read_units(since)
     units = chosen(units, only, earlier)
-    made = files.written(units, path, form, source, one_sheet=one_sheet) if units else {}
+    made = files.written_units(units, path, form, source, one_sheet=one_sheet) if units else {}
     if there := [each.name for each in made if each.exists() and not replace]:
         raise InputError(
             f"{', '.join(there)} is there already, and may hold the work of a translator. Take "

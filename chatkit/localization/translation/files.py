@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from chatkit.errors import InputError
 from chatkit.files.source import opened
 from chatkit.localization.translation import grid, po, xliff
-from chatkit.localization.translation.unit import Unit
+from chatkit.localization.translation.units import Unit
 
 Form = Literal["xlsx", "csv", "po", "xliff-1.2", "xliff-2.0"]
 FORMS: tuple[Form, ...] = get_args(Form)
@@ -46,7 +46,7 @@ def form_of(path: Path, asked: Form | None) -> Form:
     return form
 
 
-def written(
+def written_units(
     units: Sequence[Unit], path: Path, form: Form, source: str, *, one_sheet: bool
 ) -> dict[Path, tuple[list[Unit], bytes]]:
     """Make the files of these units: by their paths, which units they hold, and their content.
@@ -72,11 +72,11 @@ def written(
 
 def _one(units: Sequence[Unit], form: Form, source: str) -> bytes:
     if form == "po":
-        return po.written(units, source)
-    return xliff.written(units, source, "1.2" if form == "xliff-1.2" else "2.0")
+        return po.po_of(units, source)
+    return xliff.xliff_of(units, source, "1.2" if form == "xliff-1.2" else "2.0")
 
 
-def read(paths: Paths) -> list[Unit]:
+def read_units(paths: Paths) -> list[Unit]:
     """Read the units of files, each with the place where it stands.
 
     Raises:
@@ -122,7 +122,7 @@ def _reader(data: bytes, name: str) -> Callable[[bytes], list[Unit]]:
         return grid.read_workbook
     begin = data[:4000].replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n")
     if begin.startswith(b"<"):
-        return xliff.read
+        return xliff.read_xliff
     lines = begin.splitlines()
     message = any(line.startswith((b"msgid", b"msgctxt")) for line in lines)
-    return po.read if message or name.lower().endswith(".po") else grid.read_csv
+    return po.read_po_units if message or name.lower().endswith(".po") else grid.read_csv

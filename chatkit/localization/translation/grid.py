@@ -13,8 +13,8 @@ from chatkit.files.cells import as_text, word
 from chatkit.files.table import Odd, Table
 from chatkit.files.writing import to_csv
 from chatkit.localization.table import frame_of
-from chatkit.localization.translation.spelling import spelled, unspelled
-from chatkit.localization.translation.unit import Unit
+from chatkit.localization.translation.escapes import escape_controls, unescape_controls
+from chatkit.localization.translation.units import Unit
 
 #: The columns; a translator fills in `translation`.
 COLUMNS = (
@@ -29,8 +29,8 @@ class _Row:
 
     def __init__(self, unit: Unit) -> None:
         self.template_code, self.lang_code, self.field = unit.spot
-        self.source = spelled(unit.source)
-        self.translation = spelled(unit.target) or None
+        self.source = escape_controls(unit.source)
+        self.translation = escape_controls(unit.target) or None
         self.note = visible(unit.note)
         self.at_most = str(unit.limit or "") or None
         self.stamp = unit.stamp
@@ -124,7 +124,7 @@ def _unit(cells: Sequence[Any], places: dict[str, int], place: str) -> Unit:
         if reason:
             trouble = f"the {name} {reason}"
             found = value.text if isinstance(value, Odd) else as_text(value)
-        said[name] = unspelled(found or "")
+        said[name] = unescape_controls(found or "")
     return Unit(
         said["template_code"],
         said["lang_code"],

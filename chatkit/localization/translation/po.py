@@ -15,9 +15,8 @@ from babel.messages.pofile import PoFileError, read_po, write_po
 from chatkit.display import visible
 from chatkit.errors import InputError
 from chatkit.localization import language
-from chatkit.localization.translation import tag
-from chatkit.localization.translation.spelling import spelled, unspelled
-from chatkit.localization.translation.unit import Unit
+from chatkit.localization.translation.escapes import escape_controls, unescape_controls
+from chatkit.localization.translation.units import Unit
 
 #: Where the language stands as the API writes it. Programs keep what they do not know.
 _CODE = "# lang_code: "
@@ -25,7 +24,7 @@ _CODE = "# lang_code: "
 _FORMATS = ("python-format", "python-brace-format")
 
 
-def written(units: Sequence[Unit], source: str) -> bytes:
+def po_of(units: Sequence[Unit], source: str) -> bytes:
     """Write units, all of one language.
 
     Args:
@@ -35,7 +34,7 @@ def written(units: Sequence[Unit], source: str) -> bytes:
     code = units[0].lang_code
     comment = f"# {language.name(code)}, translated from {language.name(source)}.\n{_CODE}{code}"
     catalog = Catalog(
-        tag.gettext(code),
+        language.gettext_locale(code),
         project="chatkit",
         version="1",
         header_comment=comment,
@@ -44,8 +43,8 @@ def written(units: Sequence[Unit], source: str) -> bytes:
     )
     for unit in units:
         message = catalog.add(
-            spelled(unit.source),
-            spelled(unit.target),
+            escape_controls(unit.source),
+            escape_controls(unit.target),
             auto_comments=[visible(unit.note)],
             context=f"{unit.template_code}/{unit.field} {unit.stamp}",
         )
@@ -55,7 +54,7 @@ def written(units: Sequence[Unit], source: str) -> bytes:
     return target.getvalue()
 
 
-def read(data: bytes) -> list[Unit]:
+def read_po_units(data: bytes) -> list[Unit]:
     """Read the units of a file.
 
     Raises:
@@ -74,7 +73,8 @@ def _unit(message: Message, lang_code: str) -> Unit:
     where, _, stamp = (message.context or "").rpartition(" ")
     code, _, field = where.rpartition("/")
     source, target = (
-        unspelled(text if isinstance(text, str) else "") for text in (message.id, message.string)
+        unescape_controls(text if isinstance(text, str) else "")
+        for text in (message.id, message.string)
     )
     marked = "fuzzy" if message.fuzzy else ""
     return Unit(code, lang_code, field, source, target, stamp, unfinished=marked)

@@ -16,8 +16,8 @@ from chatkit.errors import InputError
 from chatkit.localization import language
 from chatkit.localization.audit import source_of
 from chatkit.localization.content import grouped
-from chatkit.localization.translation import places
-from chatkit.localization.translation.gather import contents
+from chatkit.localization.translation.fields import field_texts, new_draft, with_texts
+from chatkit.localization.translation.units import contents
 from chatkit.progress import say
 
 if TYPE_CHECKING:
@@ -74,9 +74,9 @@ def pseudo(
     for group in grouped(found).values():
         original = source_of(group, source)
         if original is not None:
-            begun = places.started(original, lang_code)
-            fields = {f: stretched(t, letters) for f, t in places.texts(original, ()).items()}
-            new.append({**begun, **places.edited(begun, original, fields)})
+            begun = new_draft(original, lang_code)
+            fields = {f: stretched(t, letters) for f, t in field_texts(original, ()).items()}
+            new.append({**begun, **with_texts(begun, original, fields)})
     if not new:
         raise InputError(f"No template has a content in {source!r} to make it from.")
     say(f"{many(len(new), 'content')} in {lang_code}, made from {source}")

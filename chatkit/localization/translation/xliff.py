@@ -2,32 +2,36 @@
 
 Placeholders, and characters that XML cannot hold, are elements of their own (`ph`): a program
 shows them as one block that can be moved and not be changed.
+
+This is the only import of an XML parser. That of Python, expat, is fast, loads nothing from
+elsewhere, and limits how much entities unfold. The files of translators need no document type at
+all, so one that has it is refused, and with it every entity.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from xml.etree.ElementTree import (
+    Element,
+    ParseError,
+    TreeBuilder,
+    XMLParser,
+)
 from xml.sax.saxutils import escape, quoteattr
 
 from chatkit.display import escaped
 from chatkit.errors import InputError
 from chatkit.localization import language
-from chatkit.localization.translation import tag
-from chatkit.localization.translation.inline import parts
-from chatkit.localization.translation.unit import Unit
-from chatkit.localization.translation.xml import (
-    below,
-    children,
-    codes_of,
-    local,
-    parsed,
-    text_of,
-)
+from chatkit.localization.translation.escapes import escape_controls, unescape_controls
+from chatkit.localization.translation.units import Unit
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
+
 
 Version = Literal["1.2", "2.0"]
 _SPACE = "urn:oasis:names:tc:xliff:document:"
@@ -44,7 +48,7 @@ def _attributes(**named: str | int) -> str:
 # --- writing ----------------------------------------------------------------------------
 
 
-def written(units: Sequence[Unit], source: str, version: Version) -> bytes:
+def xliff_of(units: Sequence[Unit], source: str, version: Version) -> bytes:
     """Write units, all of one language.
 
     Args:
@@ -54,7 +58,7 @@ def written(units: Sequence[Unit], source: str, version: Version) -> bytes:
     """
     lines = ['<?xml version="1.0" encoding="UTF-8"?>']
     target = units[0].lang_code
-    languages = (tag.bcp47(source), tag.bcp47(target))
+    languages = (language.bcp47_tag(source), language.bcp47_tag(target))
     make = _file_12 if version == "1.2" else _file_20
     head = _attributes(version=version, xmlns=_SPACE + version)
     if version == "2.0":
@@ -137,7 +141,7 @@ def _inline_20(text: str, fixed: dict[str, int]) -> str:
 # --- reading ----------------------------------------------------------------------------
 
 
-def read(data: bytes) -> list[Unit]:
+def read_xliff(data: bytes) -> list[Unit]:
     """Read the units of a file of any version that we write.
 
     Raises:
@@ -198,3 +202,126 @@ def _target(piece: Element, fixed: dict[str, str]) -> str:
     if not found and local(piece) == "ignorable":
         found = children(piece, "source")
     return text_of(found[0] if found else None, fixed)
+
+
+_FIXED = re.compile(r"\{\{[^{}\t\n]*\}\}|⟨U\+[0-9A-F]{4}⟩")
+
+
+class Part(NamedTuple):
+    """A part of a text: words have no number, and what is fixed has one.
+
+    What is the same has the same number; `again` counts from 1 where it stands several times.
+    """
+
+    text: str
+    number: int = 0
+    again: int = 0
+
+    @property
+    def id(self) -> str:
+        """Tell it from all others of its text: 2, or 2.3 where it stands for the third time."""
+        return f"{self.number}.{self.again}" if self.again > 1 else str(self.number)
+
+
+def parts(text: str, fixed: dict[str, int]) -> Iterator[Part]:
+    """Split a text into words, and what is fixed: placeholders and characters spelled out.
+
+    Args:
+        text: A source or a target.
+        fixed: The numbers of what is fixed, the same for a source and its target; new ones are
+            added.
+    """
+    text = escape_controls(text)
+    seen: Counter[str] = Counter()
+    end = 0
+    for found in _FIXED.finditer(text):
+        if found.start() > end:
+            yield Part(text[end : found.start()])
+        seen[found[0]] += 1
+        yield Part(found[0], fixed.setdefault(found[0], len(fixed) + 1), seen[found[0]])
+        end = found.end()
+    if end < len(text):
+        yield Part(text[end:])
+
+
+class _Builder(TreeBuilder):
+    def doctype(self, name: str, pubid: str | None, system: str | None) -> None:
+        raise InputError("It has a document type (DOCTYPE), which no file of translators needs.")
+
+
+def parsed(data: bytes) -> Element:
+    """Read an XML file.
+
+    Raises:
+        InputError: It is none, or has a document type.
+    """
+    parser = XMLParser(target=_Builder())  # noqa: S314  no document type gets past `_Builder`
+    try:
+        parser.feed(data)
+        root: Any = parser.close()
+    except (ParseError, ValueError, LookupError) as error:  # an unknown encoding is a LookupError
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"It is no XML that can be read: {error}.") from None
+    if not isinstance(root, Element):
+        raise InputError("It is no XML that can be read.")
+    return root
+
+
+def local(element: Element) -> str:
+    """Return the name of an element without its namespace."""
+    return str(element.tag).rpartition("}")[2]
+
+
+def children(element: Element, *names: str) -> list[Element]:
+    """Return the children of these names, in order."""
+    return [child for child in element if local(child) in names]
+
+
+def below(element: Element, name: str) -> list[Element]:
+    """Return all elements of this name, however deep."""
+    return [each for each in element.iter() if local(each) == name]
+
+
+#: Elements that stand for a part of the text, and hold what it was, or point to it.
+_CODES = ("ph", "x", "it", "bpt", "ept", "bx", "ex")
+
+
+def text_of(element: Element | None, fixed: Mapping[str, str]) -> str:
+    """Return the text of a source or target; `fixed` has the codes by their id."""
+    return "" if element is None else unescape_controls(_raw(element, fixed))
+
+
+def _raw(element: Element, fixed: Mapping[str, str]) -> str:
+    said = [element.text or ""]
+    for child in element:
+        name = local(child)
+        if name in _CODES:
+            said.append(_code(child, fixed))
+        elif name == "cp":
+            said.append(_point(child))
+        else:  # what a program put around words to mark them
+            said.append(_raw(child, fixed))
+        said.append(child.tail or "")
+    return "".join(said)
+
+
+def _code(element: Element, fixed: Mapping[str, str]) -> str:
+    own = "".join(element.itertext())
+    known = fixed.get(element.get("id", ""), "")
+    return own or known or element.get("equiv-text") or element.get("equiv") or ""
+
+
+def _point(element: Element) -> str:
+    try:
+        return chr(int(element.get("hex", ""), 16))
+    except (ValueError, OverflowError):
+        return ""
+
+
+def codes_of(element: Element | None) -> dict[str, str]:
+    """Return the codes of a source by their id, as they are written there."""
+    if element is None:
+        return {}
+    found = [each for each in element.iter() if local(each) in _CODES]
+    return {each.get("id", ""): _code(each, {}) for each in found}

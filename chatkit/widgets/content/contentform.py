@@ -14,9 +14,9 @@ from chatkit.display import cut, escaped, visible
 from chatkit.errors import ChatkitError, InputError, PlanRefused, Problem, steady
 from chatkit.localization import language
 from chatkit.localization.audit import Audit, check
+from chatkit.localization.checks import FOOTER_LIMIT, NEAR, TEXT_LIMIT, Length, lengths
 from chatkit.localization.content import Entry
 from chatkit.localization.rules import ContentFinding
-from chatkit.localization.checks import FOOTER_LIMIT, NEAR, TEXT_LIMIT, Length, lengths
 from chatkit.templates import Button, Contents, Header
 from chatkit.widgets import assets
 from chatkit.widgets.content.inputs import Parts, Samples

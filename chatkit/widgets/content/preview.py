@@ -20,8 +20,8 @@ import traitlets
 from chatkit.display import cut, many, unseen
 from chatkit.errors import InputError, steady
 from chatkit.localization import language
-from chatkit.localization.content import Contents, Entry, entries, part
 from chatkit.localization.checks import MEDIA
+from chatkit.localization.content import Contents, Entry, entries, part
 from chatkit.localization.placeholders import slots
 from chatkit.widgets import assets
 

@@ -6,14 +6,14 @@ import pytest
 from localization.translation.translator import FORMATS, unit
 
 from chatkit.errors import InputError
-from chatkit.localization.translation.files import FORMS, form_of, read, written
+from chatkit.localization.translation.files import FORMS, form_of, read_units, written_units
 
 UNITS = [unit("a", "b"), unit("a", "c", lang_code="pt_BR"), unit("d", field="footer")]
 
 
 def saved(folder, form, name=None):
     path = folder / (name or f"texts.{FORMATS[form]}")
-    made = written(UNITS, path, form, "en", one_sheet=False)
+    made = written_units(UNITS, path, form, "en", one_sheet=False)
     for each, (_, data) in made.items():
         each.write_bytes(data)
     return list(made)
@@ -27,12 +27,12 @@ def test_the_tests_know_every_format():
 def test_every_format_is_told_by_its_content(tmp_path, form):
     paths = saved(tmp_path, form)
     wanted = sorted((u.spot, u.target) for u in UNITS)
-    assert sorted((u.spot, u.target) for u in read(paths)) == wanted
-    assert sorted((u.spot, u.target) for u in read(tmp_path)) == wanted
-    assert sorted((u.spot, u.target) for u in read([p.read_bytes() for p in paths])) == wanted
+    assert sorted((u.spot, u.target) for u in read_units(paths)) == wanted
+    assert sorted((u.spot, u.target) for u in read_units(tmp_path)) == wanted
+    assert sorted((u.spot, u.target) for u in read_units([p.read_bytes() for p in paths])) == wanted
     if form != "po":
         odd = paths[0].rename(tmp_path / "no ending")
-        assert read(odd)[0].place.startswith("no ending")
+        assert read_units(odd)[0].place.startswith("no ending")
 
 
 @pytest.mark.parametrize("form", ["po", "xliff-1.2", "xliff-2.0"])
@@ -60,11 +60,11 @@ def test_a_file_that_is_none_of_translations_is_named(tmp_path):
     ):
         (tmp_path / name).write_bytes(data)
         with pytest.raises(InputError, match=f"^{name}: "):
-            read(tmp_path / name)
+            read_units(tmp_path / name)
     with pytest.raises(InputError, match="not a int"):
-        read(7)
+        read_units(7)
     with pytest.raises(OSError, match="nothing"):
-        read(tmp_path / "nothing.po")
+        read_units(tmp_path / "nothing.po")
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="has no file"):
-        read(tmp_path / "empty")
+        read_units(tmp_path / "empty")

@@ -3,14 +3,14 @@
 from hypothesis import given, settings
 from localization.translation.translator import ANY
 
-from chatkit.localization.translation.inline import parts
-from chatkit.localization.translation.spelling import unspelled
+from chatkit.localization.translation.escapes import unescape_controls
+from chatkit.localization.translation.xliff import parts
 
 
 @settings(max_examples=25)
 @given(ANY)
 def test_the_parts_are_the_text(text):
-    assert unspelled("".join(part.text for part in parts(text, {}))) == text
+    assert unescape_controls("".join(part.text for part in parts(text, {}))) == text
 
 
 @settings(max_examples=25)

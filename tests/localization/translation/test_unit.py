@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from localization.translation.translator import unit
 
-from chatkit.localization.translation.unit import Stamp, digest, key_of, stamp_of
+from chatkit.localization.translation.units import Stamp, digest, key_of, stamp_of
 
 
 def test_a_stamp_is_read_as_it_was_put_on():

@@ -3,7 +3,7 @@
 import pytest
 
 from chatkit.errors import InputError
-from chatkit.localization.translation.xml import below, codes_of, parsed, text_of
+from chatkit.localization.translation.xliff import below, codes_of, parsed, text_of
 
 LAUGHS = (
     b'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "ha">'

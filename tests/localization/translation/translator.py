@@ -20,8 +20,8 @@ from translate.storage.xliff import xlifffile
 from translate.storage.xliff2 import Xliff2File
 
 from chatkit.files.shield import bare, marked
-from chatkit.localization.translation.spelling import spelled, unspelled
-from chatkit.localization.translation.unit import Unit, stamped
+from chatkit.localization.translation.escapes import escape_controls, unescape_controls
+from chatkit.localization.translation.units import Unit, stamped
 
 #: Every format, by what is asked for, and how its files end.
 FORMATS = {"xlsx": "xlsx", "csv": "csv", "po": "po", "xliff-1.2": "xlf", "xliff-2.0": "xlf"}
@@ -95,12 +95,12 @@ def translate(paths: Sequence[str], work: Work) -> None:
 
 def seen(cell: str) -> str:
     """What a person takes a cell for: an apostrophe in front only says that it is text."""
-    return unspelled(bare(cell))
+    return unescape_controls(bare(cell))
 
 
 def typed(text: str) -> str:
     """Type a text into a cell as the file does."""
-    return marked(spelled(text))
+    return marked(escape_controls(text))
 
 
 def _workbook(data: bytes, work: Work) -> bytes:
@@ -138,9 +138,9 @@ def _po(data: bytes, work: Work) -> bytes:
     for message in store.units:
         if not message.isheader():
             field = message.getcontext().rpartition(" ")[0].rpartition("/")[2]
-            done = work(field, unspelled(str(message.source)))
+            done = work(field, unescape_controls(str(message.source)))
             if done is not None:
-                message.target = spelled(done)
+                message.target = escape_controls(done)
     return _saved(store)
 
 
@@ -156,7 +156,7 @@ def _xliff(data: bytes, work: Work) -> bytes:
         said = [source.text or ""]
         for code in source:
             said += [code.text or code.get("equiv"), code.tail or ""]
-        done = work(each.get("resname" if old else "name"), unspelled("".join(said)))
+        done = work(each.get("resname" if old else "name"), unescape_controls("".join(said)))
         if done is not None:
             for before in home.findall(f"{space}target"):
                 home.remove(before)
@@ -167,7 +167,9 @@ def _xliff(data: bytes, work: Work) -> bytes:
 def _target(tag: str, text: str, blocks: Mapping[str, Any]) -> Any:
     target = ElementTree.Element(tag)
     last: Any = None
-    for part in re.split("(" + "|".join(map(re.escape, [*blocks, "\0"])) + ")", spelled(text)):
+    for part in re.split(
+        "(" + "|".join(map(re.escape, [*blocks, "\0"])) + ")", escape_controls(text)
+    ):
         if part in blocks:
             last = ElementTree.SubElement(target, blocks[part].tag, blocks[part].attrib)
             last.text = blocks[part].text

@@ -8,14 +8,14 @@ from localization.contents import CONTENT, button, content, website
 from localization.translation.translator import ENGLISH, GERMAN
 
 from chatkit.localization.content import entries
-from chatkit.localization.translation.places import (
-    edited,
-    limit,
-    listed,
-    note,
-    started,
-    texts,
-    together,
+from chatkit.localization.translation.fields import (
+    field_limit,
+    field_texts,
+    fields_of_group,
+    group_of,
+    new_draft,
+    translator_note,
+    with_texts,
 )
 
 
@@ -27,7 +27,7 @@ SOURCE = entries(ENGLISH)[0]
 
 
 def test_every_text_that_a_customer_reads_is_found():
-    assert texts(SOURCE, ()) == {
+    assert field_texts(SOURCE, ()) == {
         "headers.0.text": "Your bike is ready",
         "text": ENGLISH["text"],
         "footer": "Larkspur",
@@ -37,7 +37,7 @@ def test_every_text_that_a_customer_reads_is_found():
 
 
 def test_samples_and_addresses_are_found_when_asked_for():
-    more = texts(SOURCE, ("samples", "addresses")).items() - texts(SOURCE, ()).items()
+    more = field_texts(SOURCE, ("samples", "addresses")).items() - field_texts(SOURCE, ()).items()
     assert dict(more) == {
         "variables.1": "Ana",
         "variables.2": "A-17",
@@ -46,25 +46,27 @@ def test_samples_and_addresses_are_found_when_asked_for():
 
 
 def test_what_is_blank_or_no_text_is_left_out():
-    assert texts(entry(text=" \n", footer=None, headers=[{"type": "image"}], buttons=["x"])) == {
+    assert field_texts(
+        entry(text=" \n", footer=None, headers=[{"type": "image"}], buttons=["x"])
+    ) == {
         "variables.1": "Ana",
         "variables.2": "A-17",
     }
 
 
 def test_a_note_says_what_it_is_how_long_and_what_must_stay():
-    assert note("text", SOURCE) == (
+    assert translator_note("text", SOURCE) == (
         "The text of the message. At most 1,024 characters. "
         "Keep {{1}} (like Ana), {{2}} (like A-17), in this order."
     )
-    assert note("buttons.1.label", SOURCE) == (
+    assert translator_note("buttons.1.label", SOURCE) == (
         "The label of button 2 (visit website). At most 25 characters."
     )
-    assert note("buttons.1.value", SOURCE).startswith("The address of button 2")
-    assert note("variables.2", SOURCE) == "A sample of what stands in place of {{2}}."
-    assert note("footer", SOURCE) == "The footer. At most 60 characters."
-    assert note("headers.0.text", SOURCE) == "The header. At most 60 characters."
-    assert limit("variables.1") is None
+    assert translator_note("buttons.1.value", SOURCE).startswith("The address of button 2")
+    assert translator_note("variables.2", SOURCE) == "A sample of what stands in place of {{2}}."
+    assert translator_note("footer", SOURCE) == "The footer. At most 60 characters."
+    assert translator_note("headers.0.text", SOURCE) == "The header. At most 60 characters."
+    assert field_limit("variables.1") is None
 
 
 def test_each_text_is_put_into_its_place_and_nothing_else_changes():
@@ -78,10 +80,10 @@ def test_each_text_is_put_into_its_place_and_nothing_else_changes():
         "variables.2": "A-18",
     }
     before = copy.deepcopy(GERMAN)
-    fields = edited(GERMAN, SOURCE, new)
+    fields = with_texts(GERMAN, SOURCE, new)
     assert before == GERMAN
     after = {**GERMAN, **fields}
-    assert {k: texts(entries(after)[0])[k] for k in new} == new
+    assert {k: field_texts(entries(after)[0])[k] for k in new} == new
     assert [b["type"] for b in after["buttons"]] == ["custom", "visit_website"]
     assert after["variables"] == {"1": "Ana", "2": "A-18"}
     assert {k: v for k, v in after.items() if k not in fields} == {
@@ -93,13 +95,13 @@ def test_each_text_is_put_into_its_place_and_nothing_else_changes():
 @given(given_=CONTENT)
 def test_whatever_stands_in_a_content_its_own_texts_put_back_change_nothing(given_):
     found = entries(given_)[0]
-    new = {f: t for f, t in texts(found).items() if together(found, found, f) == f}
-    for name, value in edited(found.given, found, new).items():
+    new = {f: t for f, t in field_texts(found).items() if group_of(found, found, f) == f}
+    for name, value in with_texts(found.given, found, new).items():
         assert value == found.given[name]
 
 
 def test_a_new_content_is_a_draft_like_its_source():
-    begun = started(entries({**ENGLISH, "id": 7, "updated_at": "x"})[0], "de_AT")
+    begun = new_draft(entries({**ENGLISH, "id": 7, "updated_at": "x"})[0], "de_AT")
     assert begun == {**ENGLISH, "lang_code": "de_AT", "is_draft": True}
     begun["buttons"][0]["label"] = "changed"
     assert ENGLISH["buttons"][0]["label"] == "On my way"
@@ -107,13 +109,13 @@ def test_a_new_content_is_a_draft_like_its_source():
 
 def test_texts_come_together_where_half_of_them_would_be_worse_than_none():
     bare = entry(headers=[], buttons=[button("custom", "Da")])
-    assert together(None, SOURCE, "footer") == ""
-    assert together(bare, SOURCE, "footer") == "footer"
-    assert together(bare, SOURCE, "buttons.0.label") == "buttons.0.label"
-    assert together(bare, SOURCE, "buttons.1.label") == "buttons"
-    assert together(bare, SOURCE, "headers.0.text") == "headers"
-    assert list(listed(SOURCE, bare, "buttons")) == ["buttons.1.label"]
-    assert set(listed(SOURCE, None, "")) == set(texts(SOURCE, ()))
+    assert group_of(None, SOURCE, "footer") == ""
+    assert group_of(bare, SOURCE, "footer") == "footer"
+    assert group_of(bare, SOURCE, "buttons.0.label") == "buttons.0.label"
+    assert group_of(bare, SOURCE, "buttons.1.label") == "buttons"
+    assert group_of(bare, SOURCE, "headers.0.text") == "headers"
+    assert list(fields_of_group(SOURCE, bare, "buttons")) == ["buttons.1.label"]
+    assert set(fields_of_group(SOURCE, None, "")) == set(field_texts(SOURCE, ()))
 
 
 @pytest.mark.parametrize(
@@ -125,11 +127,11 @@ def test_texts_come_together_where_half_of_them_would_be_worse_than_none():
     ],
 )
 def test_what_has_something_else_in_a_place_takes_no_text_there(other):
-    assert together(other, SOURCE, "buttons.1.label") is None
+    assert group_of(other, SOURCE, "buttons.1.label") is None
 
 
 def test_a_button_that_is_missing_is_a_copy_of_the_source():
-    fields = edited({"buttons": []}, SOURCE, {"buttons.0.label": "A", "buttons.1.label": "B"})
+    fields = with_texts({"buttons": []}, SOURCE, {"buttons.0.label": "A", "buttons.1.label": "B"})
     assert fields["buttons"] == [
         button("custom", "A"),
         website("https://shop.example/en", label="B"),

@@ -1,4 +1,4 @@
-"""Returned: what translators sent back, held against what is there now.
+"""Importer: what translators sent back, compared with what is there now.
 
 Three sides are compared: what went out (the stamp has its digests), what came back, and what the
 frame has now. Only a text that was changed in the file, and nowhere else, gets into the frame.
@@ -15,10 +15,16 @@ from chatkit.files.writing import half
 from chatkit.localization.content import Entry, grouped
 from chatkit.localization.placeholders import slots
 from chatkit.localization.table import frame_of
-from chatkit.localization.translation import files, places
+from chatkit.localization.translation import files
+from chatkit.localization.translation.fields import (
+    field_texts,
+    fields_of_group,
+    group_of,
+    new_draft,
+    with_texts,
+)
 from chatkit.localization.translation.files import Paths
-from chatkit.localization.translation.gather import contents
-from chatkit.localization.translation.unit import Stamp, Unit, digest, key_of, stamp_of
+from chatkit.localization.translation.units import Stamp, Unit, contents, digest, key_of, stamp_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,7 +55,7 @@ class Changed(NamedTuple):
     after: str
 
 
-class Returned:
+class ImportedTexts:
     """The contents with the translations in them, and what could not be taken.
 
     `frame` is for `client.templates.plan`. A content that is new is a draft.
@@ -93,7 +99,7 @@ class Returned:
         return "\n".join(lines)
 
 
-def read(paths: Paths, frame: pd.DataFrame, *, any_order: bool = False) -> Returned:
+def import_files(paths: Paths, frame: pd.DataFrame, *, any_order: bool = False) -> ImportedTexts:
     """Take back the files that `export` wrote, after translators worked in them.
 
     Args:
@@ -108,15 +114,15 @@ def read(paths: Paths, frame: pd.DataFrame, *, any_order: bool = False) -> Retur
     """
     from chatkit.localization.table import assembled
 
-    desk = _Desk(contents(frame), any_order=any_order)
-    desk.take(files.read(paths))
-    desk.part()
-    edits, new = desk.result()
+    importer = _Importer(contents(frame), any_order=any_order)
+    importer.take(files.read_units(paths))
+    importer.part()
+    edits, new = importer.result()
     result = assembled(frame, edits, new)
-    return Returned(result, desk.changed, desk.rejected, desk.unchanged, len(new))
+    return ImportedTexts(result, importer.changed, importer.rejected, importer.unchanged, len(new))
 
 
-class _Desk:
+class _Importer:
     """Judges one unit after the other, then all that must come together."""
 
     def __init__(self, found: Sequence[Entry], *, any_order: bool) -> None:
@@ -129,7 +135,7 @@ class _Desk:
         for row, entry in enumerate(found):
             self._rows.setdefault((entry.template_code, entry.lang_code), row)
         self._found = found
-        self._texts = {id(entry): places.texts(entry) for entry in found}
+        self._texts = {id(entry): field_texts(entry) for entry in found}
         #: By content and field what is taken, and from which source.
         self._taken: dict[tuple[str, str], dict[str, tuple[Unit, Entry]]] = {}
 
@@ -227,7 +233,7 @@ class _Desk:
         if digest(live) != stamp.target:
             said = "somebody else translated it since the export: nothing was overwritten"
             return "conflict", said
-        if places.together(self._entry(unit), source, unit.field) is None:
+        if group_of(self._entry(unit), source, unit.field) is None:
             return "no place", "the content has another kind of header or button there"
         return self._placeholders(now, unit.target)
 
@@ -252,8 +258,8 @@ class _Desk:
             entry = self._at(spot)
             for name in ("", "headers", "buttons"):
                 for source in {id(source): source for _, source in taken.values()}.values():
-                    needed = set(places.listed(source, entry, name))
-                    here = [f for f in taken if places.together(entry, source, f) == name]
+                    needed = set(fields_of_group(source, entry, name))
+                    here = [f for f in taken if group_of(entry, source, f) == name]
                     if here and (missing := sorted(needed - taken.keys())):
                         said = f"without {', '.join(missing)} the content would be half translated"
                         for field in here:
@@ -271,10 +277,10 @@ class _Desk:
             self.changed += self._changes(taken)
             entry = self._at(spot)
             if entry is None:
-                begun = places.started(source, spot[1])
-                new.append({**begun, **places.edited(begun, source, fields)})
+                begun = new_draft(source, spot[1])
+                new.append({**begun, **with_texts(begun, source, fields)})
             else:
-                edits[self._rows[spot]] = places.edited(entry.given, source, fields)
+                edits[self._rows[spot]] = with_texts(entry.given, source, fields)
         return edits, new
 
     def _changes(self, taken: Mapping[str, tuple[Unit, Entry]]) -> Iterator[Changed]:

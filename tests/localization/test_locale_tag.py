@@ -4,24 +4,23 @@ import re
 
 import pytest
 
-from chatkit.localization.language import SUPPORTED
-from chatkit.localization.translation.tag import bcp47, fits, gettext
+from chatkit.localization.language import SUPPORTED, bcp47_tag, gettext_locale, is_tag
 
 _XML_LANGUAGE = re.compile("[a-zA-Z]{1,8}(-[a-zA-Z0-9]{1,8})*")  # of XML Schema, xs:language
 
 
 @pytest.mark.parametrize("code", SUPPORTED)
 def test_every_language_of_the_platform_has_a_tag_in_both_forms(code):
-    assert fits(code)
-    assert _XML_LANGUAGE.fullmatch(bcp47(code))
-    assert bcp47(code).replace("-", "_") == code == gettext(code)
+    assert is_tag(code)
+    assert _XML_LANGUAGE.fullmatch(bcp47_tag(code))
+    assert bcp47_tag(code).replace("-", "_") == code == gettext_locale(code)
 
 
 def test_script_and_region_are_written_as_the_standard_does():
-    assert bcp47("sr_latn_rs") == "sr-Latn-RS"
-    assert gettext("es-419") == "es_419"
+    assert bcp47_tag("sr_latn_rs") == "sr-Latn-RS"
+    assert gettext_locale("es-419") == "es_419"
 
 
 @pytest.mark.parametrize("code", ["", "x", "english", "en US", "../en", "en_", "e\nn"])
 def test_what_is_no_code_does_not_fit(code):
-    assert not fits(code)
+    assert not is_tag(code)

@@ -1,4 +1,4 @@
-"""Places: where the texts of a content stand, and how one is put there.
+"""Fields: which texts of a content can be translated, and how one is put back.
 
 A content that lacks a header or buttons of its source gets copies of them, but only together:
 never one button in the language of the reader and the next one in another.
@@ -32,7 +32,7 @@ _NAMED = re.compile(r"\w{1,40}")
 _ITS_OWN = ("id", "created_at", "updated_at")
 
 
-def texts(entry: Entry, also: Collection[Extra] = EXTRAS) -> dict[str, str]:
+def field_texts(entry: Entry, also: Collection[Extra] = EXTRAS) -> dict[str, str]:
     """Return the texts of a content by their fields, those that are not blank."""
     found = {field: text for field, _, text in entry.pieces}
     if "samples" in also:
@@ -46,7 +46,7 @@ def texts(entry: Entry, also: Collection[Extra] = EXTRAS) -> dict[str, str]:
     return {field: text for field, text in found.items() if text.strip()}
 
 
-def limit(field: str) -> int | None:
+def field_limit(field: str) -> int | None:
     """Tell how many characters the platform allows; None if it does not say."""
     if field in ("text", "footer"):
         return TEXT_LIMIT if field == "text" else FOOTER_LIMIT
@@ -57,12 +57,12 @@ def limit(field: str) -> int | None:
     return HEADER_LIMIT if field.startswith("headers") else LABEL_LIMIT
 
 
-def note(field: str, source: Entry) -> str:
+def translator_note(field: str, source: Entry) -> str:
     """Tell a translator what a text is, how long it may be, and what must stay in it."""
     said = [_what(field, source)]
-    if most := limit(field):
+    if most := field_limit(field):
         said.append(f"At most {most:,} characters.")
-    if names := list(dict.fromkeys(map(str, slots(texts(source).get(field, ""))))):
+    if names := list(dict.fromkeys(map(str, slots(field_texts(source).get(field, ""))))):
         samples = [_sample(name, source) for name in names]
         said.append(f"Keep {', '.join(samples)}{', in this order' * (len(names) > 1)}.")
     return " ".join(said)
@@ -86,7 +86,7 @@ def _sample(name: str, source: Entry) -> str:
     return f"{name} (like {cut(sample, 40)})" if sample else name
 
 
-def together(entry: Entry | None, source: Entry, field: str) -> str | None:
+def group_of(entry: Entry | None, source: Entry, field: str) -> str | None:
     """Name the texts that must come with this one, if it is to be put into a content.
 
     Returns:
@@ -110,13 +110,13 @@ def together(entry: Entry | None, source: Entry, field: str) -> str | None:
     return field if mine[number].get("type") == theirs[number].get("type") else None
 
 
-def started(source: Entry, lang_code: str) -> dict[str, Any]:
+def new_draft(source: Entry, lang_code: str) -> dict[str, Any]:
     """Begin a content in another language as a draft that is like its source."""
     fields = {k: deepcopy(v) for k, v in source.given.items() if k not in _ITS_OWN}
     return {**fields, "lang_code": lang_code, "is_draft": True}
 
 
-def edited(given: Mapping[str, Any], source: Entry, new: Mapping[str, str]) -> dict[str, Any]:
+def with_texts(given: Mapping[str, Any], source: Entry, new: Mapping[str, str]) -> dict[str, Any]:
     """Return the fields of a content that change when these texts are put into it."""
     fields: dict[str, Any] = {}
     for field, text in new.items():
@@ -134,8 +134,8 @@ def edited(given: Mapping[str, Any], source: Entry, new: Mapping[str, str]) -> d
     return fields
 
 
-def listed(source: Entry, entry: Entry | None, name: str) -> Iterator[str]:
+def fields_of_group(source: Entry, entry: Entry | None, name: str) -> Iterator[str]:
     """Yield the fields of the source that must come together under this name."""
-    for field in texts(source, ()):
-        if together(entry, source, field) == name:
+    for field in field_texts(source, ()):
+        if group_of(entry, source, field) == name:
             yield field

@@ -1,4 +1,4 @@
-"""Spelling: characters that files and programs lose, written so that a person sees them.
+"""Escapes for characters that files and programs lose, which a person can read.
 
 A control character, a carriage return or a line separator becomes ⟨U+000D⟩, its number between
 brackets. XML cannot hold most of them, and editors drop or change the rest. A text that looks so
@@ -15,13 +15,13 @@ _SPELLED = re.compile(r"⟨U\+([0-9A-F]{4})⟩")
 _OURS = re.compile(f"[{_CHARACTERS}⟨]")
 
 
-def spelled(text: str) -> str:
+def escape_controls(text: str) -> str:
     """Spell out what would be lost on the way."""
     return _LOST.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", text)
 
 
-def unspelled(text: str) -> str:
-    """Take back what `spelled` has done; what it never writes stays as it is."""
+def unescape_controls(text: str) -> str:
+    """Take back what `escape_controls` has done; what it never writes stays as it is."""
     return _SPELLED.sub(_character, text)
 
 

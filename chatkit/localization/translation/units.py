@@ -1,9 +1,18 @@
-"""Gather: all texts of a frame that can be translated, each beside its translation so far."""
+"""Units: all texts of a frame that can be translated, each on its way out and back.
+
+The stamp of a unit stays with it in every format. It says by three digests which text of which
+content this is, what the source was when it went out, and what the translation was. So nothing is
+overwritten that changed meanwhile, and no other memory is needed. It is no signature: whoever
+has the file can write another one, so what came back is reviewed in a plan like any edit.
+"""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, Literal
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from chatkit.display import visible
 from chatkit.errors import InputError, Problem
@@ -11,12 +20,80 @@ from chatkit.files.writing import half
 from chatkit.localization import language
 from chatkit.localization.audit import source_of
 from chatkit.localization.content import Entry, entries, grouped
-from chatkit.localization.translation import places, tag
-from chatkit.localization.translation.places import EXTRAS, Extra
-from chatkit.localization.translation.unit import Unit, stamp_of, stamped
+from chatkit.localization.translation.fields import (
+    EXTRAS,
+    Extra,
+    field_limit,
+    field_texts,
+    group_of,
+    translator_note,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+_STAMP = re.compile("([0-9a-f]{10})[.]([0-9a-f]{10})[.]([0-9a-f]{10})")
+
+
+class Unit(NamedTuple):
+    """One text of a content, in the source language and in another one."""
+
+    template_code: str
+    lang_code: str  #: as the API has it, whatever the file calls the language
+    field: str  #: as in the API: "buttons.1.label"; the first is 0
+    source: str
+    target: str
+    stamp: str = ""
+    note: str = ""  #: what a translator should know
+    limit: int | None = None  #: how many characters it may have
+    #: Of one that came back: where it stands, why it cannot be read, and how a program marked it
+    #: that is not finished.
+    place: str = ""
+    trouble: str = ""
+    unfinished: str = ""
+
+    @property
+    def spot(self) -> tuple[str, str, str]:
+        """Which text of which content."""
+        return self.template_code, self.lang_code, self.field
+
+
+class Stamp(NamedTuple):
+    """The three digests of a unit."""
+
+    key: str
+    source: str
+    target: str
+
+    def __str__(self) -> str:
+        return ".".join(self)
+
+
+def digest(*texts: str) -> str:
+    """Return ten characters that are others for other texts."""
+    data = json.dumps(texts).encode()
+    return blake2b(data, digest_size=5).hexdigest()
+
+
+def key_of(template_code: str, lang_code: str, field: str, source_code: str) -> str:
+    """Return the digest of which text this is, and from which language it is translated."""
+    return digest(template_code, lang_code, field, source_code)
+
+
+def stamped(unit: Unit, source_code: str) -> Unit:
+    """Put its stamp on a unit."""
+    key = key_of(*unit.spot, source_code)
+    return unit._replace(stamp=str(Stamp(key, digest(unit.source), digest(unit.target))))
+
+
+def stamp_of(text: str) -> Stamp | None:
+    """Read a stamp; None if it is none."""
+    found = _STAMP.fullmatch(text.strip())
+    return Stamp(*found.groups()) if found else None
+
+
+# --- gathering ------------------------------------------------------------------------------
 
 Only = Literal["missing", "all", "changed"]
 #: What a frame must have beside `template_code` and `lang_code`: without it, contents would
@@ -98,10 +175,10 @@ def _units(
     also: Collection[Extra],
     homeless: dict[str, None],
 ) -> Iterable[Unit]:
-    there = {} if entry is None else places.texts(entry)
+    there = {} if entry is None else field_texts(entry)
     code = lang_code if entry is None else entry.lang_code
-    for field, text in places.texts(original, also).items():
-        if places.together(entry, original, field) is None:
+    for field, text in field_texts(original, also).items():
+        if group_of(entry, original, field) is None:
             homeless.setdefault(f"{original.template_code} {code} {field}")
             continue
         unit = Unit(
@@ -110,8 +187,8 @@ def _units(
             field,
             text,
             there.get(field, ""),
-            note=places.note(field, original),
-            limit=places.limit(field),
+            note=translator_note(field, original),
+            limit=field_limit(field),
         )
         yield stamped(unit, original.lang_code)
 
@@ -128,7 +205,7 @@ def _refuse(units: Sequence[Unit], source: str) -> None:
     problems += [
         Problem("lang_code", visible(code)[:60] or "''", "is no code like en or en_US")
         for code in languages
-        if not tag.fits(code)
+        if not language.is_tag(code)
     ]
     problems += [
         Problem(
