@@ -20,12 +20,12 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+from chatkit.asgi_server import Server, listen
 from chatkit.display import many
 from chatkit.errors import StoreError, steady
 from chatkit.inbox.authority import Authority
 from chatkit.inbox.delivery import Which
 from chatkit.inbox.intake import Intake
-from chatkit.inbox.server import Server
 from chatkit.inbox.store import Store
 from chatkit.inbox.writer import Writer
 from chatkit.secret import Secret
@@ -64,7 +64,7 @@ class Receiver:
         serving = self._authority.serving(host) if self._authority else None
         app = Starlette(routes=[Route("/{path:path}", self._take, methods=["POST"])])
         try:
-            self._server = Server(app, host, port, serving)
+            self._server = Server(app, listen(host, port), name="chatkit-receiver", tls=serving)
         except BaseException:
             self._writer.close()
             raise

@@ -1,27 +1,24 @@
-"""Serving a sandbox over HTTP: its socket, its thread, starting and stopping."""
+"""Serving a sandbox over HTTP: its address, starting and stopping."""
 
-import asyncio
-import ipaddress
 import logging
-import os
 import signal
-import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from chatkit.sandbox.connection import Connection
-from chatkit.sandbox.door import Door
+from chatkit.asgi_server import Server, listen
+from chatkit.sandbox.asgi import SandboxApp
 
 if TYPE_CHECKING:
+    import socket
+
     from chatkit.sandbox import Sandbox
 
 logger = logging.getLogger("chatkit.sandbox")
 
-SWEEP = 0.1
-GRACE = 2.0
-BACKLOG = 512
+GRACE = 2
+KEEP_ALIVE = 75
 SEND_BUFFER = 1024 * 1024  # a page of a list leaves in one piece
 
 
@@ -36,8 +33,11 @@ def serve(sandbox: "Sandbox", host: str = "127.0.0.1", port: int = 0) -> Iterato
     Raises:
         OSError: The port is taken or the host is not an address of this machine.
     """
-    with _Server(sandbox, host, port) as server:
-        yield server.base_url
+    base_url, server = _serve(sandbox, host, port)
+    try:
+        yield base_url
+    finally:
+        server.stop()
 
 
 def run(
@@ -57,87 +57,49 @@ def run(
     handled = (signal.SIGTERM, signal.SIGINT)
     before = {number: signal.signal(number, lambda *_: stop.set()) for number in handled}
     try:
-        with _Server(sandbox, host, port, on_end=stop.set) as server:
+        base_url, server = _serve(sandbox, host, port, stop.set)
+        try:
             if on_ready:
-                on_ready(server.base_url)
+                on_ready(base_url)
             stop.wait()
+        finally:
+            server.stop()
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
 
 
-class _Server:
-    """A socket, a thread and an event loop, for as long as the block lasts."""
-
-    def __init__(
-        self,
-        sandbox: "Sandbox",
-        host: str,
-        port: int,
-        on_end: Callable[[], None] = lambda: None,
-    ) -> None:
-        again = _listen_again(host, sandbox.port_before()) if port == 0 else None
-        self._socket = again or _listen(host, port)
-        port = self._socket.getsockname()[1]
-        name = f"[{host}]" if ":" in host else host
-        self.base_url = f"http://{name}:{port}"
-        if sandbox.access_file is not None:
-            try:
-                sandbox.keep_access(self.base_url, sandbox.access_file)
-            except OSError:
-                self._socket.close()
-                raise
-        names = {"127.0.0.1", "localhost", "[::1]", name.lower()}
-        hosts = {f"{name}:{port}" for name in names} | (names if port == 80 else set())
-        self._door = Door(sandbox.middleware, frozenset(hosts))
-        self._on_end = on_end
-        self._ready = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="chatkit-sandbox", daemon=True)
-
-    def __enter__(self) -> "_Server":
-        self._thread.start()
-        self._ready.wait()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        with suppress(RuntimeError):  # it has ended already
-            self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join()
-        self._socket.close()
-
-    def _run(self) -> None:
+def _serve(
+    sandbox: "Sandbox", host: str, port: int, on_end: Callable[[], None] = lambda: None
+) -> tuple[str, Server]:
+    """Bind the port, keep the address where the sandbox has a file, and begin."""
+    again = _listen_again(host, sandbox.port_before()) if port == 0 else None
+    sock = again or _listen(host, port)
+    port = sock.getsockname()[1]
+    name = f"[{host}]" if ":" in host else host
+    base_url = f"http://{name}:{port}"
+    if sandbox.access_file is not None:
         try:
-            with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-                runner.run(self._serve())
-        finally:
-            self._ready.set()
-            self._on_end()
-
-    async def _serve(self) -> None:
-        self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
-        server = await self._loop.create_server(
-            lambda: Connection(self._door), sock=self._socket, backlog=BACKLOG
-        )
-        self._sweep()
-        self._ready.set()
-        await self._stop.wait()
-        server.close()
-        await self._door.finish(GRACE)
-
-    def _sweep(self) -> None:
-        self._door.sweep()
-        self._loop.call_later(SWEEP, self._sweep)
+            sandbox.keep_access(base_url, sandbox.access_file)
+        except OSError:
+            sock.close()
+            raise
+    names = {"127.0.0.1", "localhost", "[::1]", name.lower()}
+    hosts = {f"{name}:{port}" for name in names} | (names if port == 80 else set())
+    app = SandboxApp(sandbox.middleware, frozenset(hosts))
+    server = Server(
+        app,
+        sock,
+        name="chatkit-sandbox",
+        grace=GRACE,
+        keep_alive=KEEP_ALIVE,
+        date_header=False,  # the sandbox has a clock of its own
+        on_end=on_end,
+    )
+    return base_url, server
 
 
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    try:
-        import uvloop
-    except ImportError:  # there is none for Windows
-        return None
-    return uvloop.new_event_loop
-
-
-def _listen_again(host: str, port: int) -> socket.socket | None:
+def _listen_again(host: str, port: int) -> "socket.socket | None":
     """Bind the port of the last time; None when there was none, or it is taken."""
     if port == 0:
         return None
@@ -150,21 +112,5 @@ def _listen_again(host: str, port: int) -> socket.socket | None:
         return None
 
 
-def _listen(host: str, port: int) -> socket.socket:
-    """Bind here, so that a taken port is an error of the caller and not of the thread."""
-    family, kind, _, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    if not ipaddress.ip_address(place[0]).is_loopback:
-        raise OSError(f"the sandbox is for this machine only: {host} is not a loopback address")
-    # Named TCP: asyncio leaves Nagle's algorithm on for a socket without a protocol, and
-    # every call would take 44 ms.
-    sock = socket.socket(family, kind, socket.IPPROTO_TCP)
-    try:
-        if os.name == "posix":
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
-        sock.bind(place)
-        sock.listen(BACKLOG)
-    except OSError:
-        sock.close()
-        raise
-    return sock
+def _listen(host: str, port: int) -> "socket.socket":
+    return listen(host, port, loopback=True, send_buffer=SEND_BUFFER)

@@ -40,10 +40,11 @@ sys.path.append(str(HERE.parent))
 from inbox.bodies import change, enveloped, status, value
 from inbox.senders import SECRET, signed
 
+from chatkit.asgi_server import Server as Serving
+from chatkit.asgi_server import listen
 from chatkit.inbox.delivery import Which
 from chatkit.inbox.inbox import Inbox
 from chatkit.inbox.intake import Intake
-from chatkit.inbox.server import Server as Serving
 from chatkit.inbox.store import Store
 from chatkit.inbox.writer import Writer
 from chatkit.profile import ServiceProfile
@@ -180,7 +181,7 @@ def serve(kind: str, database: str = "") -> None:
         return PlainTextResponse("taken\n")
 
     app = Starlette(routes=[Route("/{path:path}", take, methods=["POST"])])
-    serving = Serving(app, "127.0.0.1", 0, None)
+    serving = Serving(app, listen("127.0.0.1", 0), name="bench")
     print(f"http://127.0.0.1:{serving.port}/", flush=True)
     return serving.wait()
 

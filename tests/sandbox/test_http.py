@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from chatkit.sandbox import connection
+from chatkit import asgi_server
+from chatkit.sandbox import asgi, server
 
 ROOT = "/api/business/public/channels/chat/accounts/1001"
 
@@ -90,7 +91,8 @@ def test_a_head_without_an_end_is_cut(door: Any, flood: bytes) -> None:
 def test_half_a_request_is_cut_off_and_others_are_served_meanwhile(
     fresh: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection, "REQUEST_DEADLINE", 0.5)
+    monkeypatch.setattr(asgi_server, "_HEAD_SECONDS", 0.5)
+    monkeypatch.setattr(asgi, "BODY_SECONDS", 0.5)
     whole = fresh.head("POST", Content_Length="100", Content_Type="application/json")
     starts = [b"", b"G", whole[:30], whole[:-2], whole, whole + b'{"num', whole[:-2] + b"X: "]
     halves = [fresh.connect() for _ in range(70)]
@@ -109,7 +111,8 @@ def test_half_a_request_is_cut_off_and_others_are_served_meanwhile(
 def test_one_byte_now_and_then_does_not_keep_a_request_open(
     fresh: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection, "REQUEST_DEADLINE", 0.5)
+    monkeypatch.setattr(asgi_server, "_HEAD_SECONDS", 0.5)
+    monkeypatch.setattr(asgi, "BODY_SECONDS", 0.5)
     with socket.create_connection(("127.0.0.1", fresh.port), timeout=0.05) as sock:
         for byte in fresh.head(X="y" * 500):
             try:
@@ -124,25 +127,26 @@ def test_one_byte_now_and_then_does_not_keep_a_request_open(
             pytest.fail("the whole head was taken, byte by byte")
 
 
-def test_a_connection_over_the_limit_is_told_and_closed(
+def test_a_call_on_a_connection_over_the_limit_is_told_and_the_connection_closed(
     fresh: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection, "MAX_CONNECTIONS", 3)
-    held = [fresh.connect() for _ in range(3)]
-    try:
-        for sock in held:
-            sock.sendall(fresh.head(Connection="keep-alive"))
-            assert fresh.status(sock.recv(65536)) == 200
-        with fresh.connect() as one_more:
-            assert fresh.status(fresh.read_to_end(one_more)) == 503
-    finally:
-        for sock in held:
-            sock.close()
-    for _ in range(100):  # the server learns of the closing in its own time
-        if fresh.status(fresh.raw(fresh.head())) == 200:
-            break
-    else:
-        pytest.fail("the connections were not given back")
+    monkeypatch.setattr(asgi_server, "_MOST_CONNECTIONS", 4)
+    with fresh.sandbox.serve() as base_url:
+        limited = fresh._replace(port=int(base_url.rpartition(":")[2]))
+        held = [limited.connect() for _ in range(3)]
+        try:
+            for sock in held:
+                sock.sendall(limited.head(Connection="keep-alive"))
+                assert limited.status(sock.recv(65536)) == 200
+            assert limited.status(limited.raw(limited.head(Connection="keep-alive"))) == 503
+        finally:
+            for sock in held:
+                sock.close()
+        for _ in range(100):  # the server learns of the closing in its own time
+            if limited.status(limited.raw(limited.head())) == 200:
+                break
+        else:
+            pytest.fail("the connections were not given back")
 
 
 def test_pipelined_calls_are_answered_in_order(fresh: Any) -> None:
@@ -204,10 +208,12 @@ def test_an_answer_to_head_has_no_body(fresh: Any) -> None:
 def test_a_connection_that_waits_for_nothing_is_closed(
     fresh: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection, "KEEP_ALIVE", 0.3)
-    with fresh.connect() as sock:
-        sock.sendall(fresh.head(Connection="keep-alive"))
-        assert fresh.status(fresh.read_to_end(sock)) == 200
+    monkeypatch.setattr(server, "KEEP_ALIVE", 0.3)
+    with fresh.sandbox.serve() as base_url:
+        idle = fresh._replace(port=int(base_url.rpartition(":")[2]))
+        with idle.connect() as sock:
+            sock.sendall(idle.head(Connection="keep-alive"))
+            assert idle.status(idle.read_to_end(sock)) == 200
 
 
 def test_who_does_not_read_is_not_answered_further_and_holds_up_nobody(fresh: Any) -> None:

@@ -1,5 +1,6 @@
 """Who may come in: hosts, origins, content types, methods, on raw sockets."""
 
+import logging
 from typing import Any
 
 import pytest
@@ -225,7 +226,7 @@ def test_what_is_not_http_is_refused_and_nothing_breaks(
     answer = door.raw(request_bytes, end=True)
     assert door.status(answer) == 0 or 400 <= door.status(answer) < 500
     assert door.alive()
-    assert caplog.text == ""  # no bug was reported
+    assert not [each for each in caplog.records if each.levelno >= logging.ERROR]  # no bug
 
 
 def test_an_offer_to_upgrade_is_ignored(door: Any) -> None:

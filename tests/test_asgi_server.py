@@ -7,8 +7,8 @@ import time
 import pytest
 from inbox.senders import post
 
-from chatkit.inbox import server as module
-from chatkit.inbox.server import Server
+from chatkit import asgi_server as module
+from chatkit.asgi_server import Server, listen
 
 
 async def hello(scope, receive, send) -> None:
@@ -18,13 +18,13 @@ async def hello(scope, receive, send) -> None:
 
 @pytest.fixture
 def server():
-    server = Server(hello, "127.0.0.1", 0, None)
+    server = Server(hello, listen("127.0.0.1", 0), name="test")
     yield server
     server.stop()
 
 
 def test_it_serves_from_the_moment_it_was_made_until_it_is_stopped() -> None:
-    server = Server(hello, "127.0.0.1", 0, None)
+    server = Server(hello, listen("127.0.0.1", 0), name="test")
     url = f"http://127.0.0.1:{server.port}/"
     assert post(url, b"") == 200
     server.stop()
@@ -35,7 +35,7 @@ def test_it_serves_from_the_moment_it_was_made_until_it_is_stopped() -> None:
 
 def test_a_taken_port_is_an_error_of_the_caller(server: Server) -> None:
     with pytest.raises(OSError, match="in use"):
-        Server(hello, "127.0.0.1", server.port, None)
+        listen("127.0.0.1", server.port)
 
 
 def ended(sock: socket.socket, within: float) -> bool:
@@ -58,7 +58,7 @@ def test_who_does_not_finish_a_head_is_let_go(
     begun: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_HEAD_SECONDS", 0.3)
-    server = Server(hello, "127.0.0.1", 0, None)
+    server = Server(hello, listen("127.0.0.1", 0), name="test")
     start = time.monotonic()
     with socket.create_connection(("127.0.0.1", server.port)) as sock:
         sock.sendall(begun)

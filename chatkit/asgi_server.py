@@ -1,0 +1,199 @@
+"""An ASGI application served from a thread of its own. The only import of uvicorn.
+
+What uvicorn has no limit for is limited here, around its own protocol class: the time that a
+request's head may take, and the bytes that are neither a whole head nor a body. How long a body
+may take is up to the application.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import os
+import socket
+import ssl
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+_BACKLOG = 512
+_MOST_CONNECTIONS = 1000
+_HEAD_SECONDS = 10.0
+_HEAD_BYTES = 128 * 1024
+
+#: Extensions of a request's ASGI scope: its target as it was sent, and what closes its connection
+#: without an answer, or in the middle of one.
+TARGET, CLOSE = "chatkit.target", "chatkit.close"
+
+
+class _Protocol(HttpToolsProtocol):
+    """HTTP/1.1 that waits for the head of a request only so long, and takes only so much."""
+
+    _watch: asyncio.TimerHandle | None = None
+    _unread = 0  # bytes since the parser last made something of them
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._await_head()
+
+    def data_received(self, data: bytes) -> None:
+        self._unread += len(data)
+        super().data_received(data)
+        if self._unread > _HEAD_BYTES:
+            self.transport.close()
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._await_head()
+
+    def on_headers_complete(self) -> None:
+        self._head_came()
+        extensions: Any = {TARGET: self.url, CLOSE: self.transport.close}
+        self.scope["extensions"] = extensions
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        self._unread = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._unread = 0
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self.pipeline:  # more calls than that are not read before these are answered
+            self.flow.pause_reading()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is not HTTP; not in the place of an answer that is still to come."""
+        if self._is_answering():
+            self.transport.close()
+        else:
+            super().send_400_response(msg)
+
+    def eof_received(self) -> bool:  # type: ignore[override]
+        """Answer who has said all, and close then; half a request is not answered."""
+        if not self._is_answering() or self.cycle.more_body:
+            return False
+        self.cycle.keep_alive = False
+        return True
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._head_came()
+        super().connection_lost(exc)
+
+    def _is_answering(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def _await_head(self) -> None:
+        if self._watch is None:
+            self._watch = self.loop.call_later(_HEAD_SECONDS, self._give_up)
+
+    def _head_came(self) -> None:
+        self._unread = 0
+        if self._watch is not None:
+            self._watch.cancel()
+            self._watch = None
+
+    def _give_up(self) -> None:
+        self._watch = None
+        self.transport.close()
+
+
+class Server:
+    """A bound socket and a thread that serves it, from its making until `stop`."""
+
+    def __init__(
+        self,
+        app: Any,
+        sock: socket.socket,
+        *,
+        name: str,
+        tls: ssl.SSLContext | None = None,
+        grace: int = 5,
+        keep_alive: int = 5,
+        date_header: bool = True,
+        on_end: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Begin to serve.
+
+        Args:
+            app: The application.
+            sock: As `listen` makes one; it is closed by `stop`.
+            name: Of the thread.
+            tls: Serve over TLS.
+            grace: Seconds for what is under way when the server is stopped.
+            keep_alive: Seconds that a connection without a request is kept.
+            date_header: Whether answers get a `Date`.
+            on_end: Called in the thread when it ends.
+        """
+        self._socket, self._on_end = sock, on_end
+        self.port: int = sock.getsockname()[1]
+        config = uvicorn.Config(
+            app,
+            http=_Protocol,
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            log_level="warning",
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            date_header=date_header,
+            backlog=_BACKLOG,
+            limit_concurrency=_MOST_CONNECTIONS,
+            timeout_keep_alive=keep_alive,
+            timeout_graceful_shutdown=grace,
+            ssl_context_factory=None if tls is None else lambda config, default: tls,
+        )
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            self._server.run(sockets=[self._socket])
+        finally:
+            self._on_end()
+
+    def stop(self) -> None:
+        """Finish what is under way, close all connections and end the thread."""
+        self._server.should_exit = True
+        self._thread.join()
+        self._socket.close()
+
+    def wait(self, seconds: float | None = None) -> None:
+        """Wait until the server has ended, or so many seconds."""
+        self._thread.join(seconds)
+
+
+def listen(
+    host: str, port: int, *, loopback: bool = False, send_buffer: int | None = None
+) -> socket.socket:
+    """Bind here, so that a taken port is an error of the caller and not of the thread.
+
+    Raises:
+        OSError: The port is taken, or the host is not an address of this machine, or not the
+            loopback address that it must be.
+    """
+    family, kind, _, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    if loopback and not ipaddress.ip_address(place[0]).is_loopback:
+        raise OSError(f"it serves this machine only: {host} is not a loopback address")
+    # Named TCP: asyncio leaves Nagle's algorithm on for a socket without a protocol, and
+    # every answer would take 44 ms.
+    sock = socket.socket(family, kind, socket.IPPROTO_TCP)
+    try:
+        if os.name == "posix":
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if send_buffer is not None:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer)
+        sock.bind(place)
+        sock.listen(_BACKLOG)
+    except OSError:
+        sock.close()
+        raise
+    return sock
