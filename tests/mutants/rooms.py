@@ -1,8 +1,9 @@
-"""Which tests answer for which modules, the quickest of them first."""
+"""Which tests answer for which modules: by folders and patterns, so that modules may be renamed."""
 
 from __future__ import annotations
 
 from fnmatch import fnmatch
+from pathlib import Path
 from typing import NamedTuple
 
 #: The share of mutants that tests must notice.
@@ -13,61 +14,60 @@ class Room(NamedTuple):
     """Modules, as patterns of paths below `chatkit/`, and the tests that answer for them."""
 
     modules: tuple[str, ...]
-    tests: tuple[str, ...]
+    tests: tuple[str, ...]  # patterns of paths below `tests/`
 
 
 _BULK = (
-    "tests/bulk",
-    "tests/test_history.py",
-    "tests/faults/test_undo.py",
-    "tests/test_contacts.py",
-    "tests/flows/test_room.py",
+    "bulk/**/test_*.py",
+    "test_history.py",
+    "faults/test_undo.py",
+    "test_contacts.py",
+    "flows/test_room.py",
 )
 ROOMS: dict[str, list[Room]] = {
     "transport": [
-        Room(("throttle.py",), ("tests/test_throttle.py",)),
-        Room(("answer.py",), ("tests/test_answer.py", "tests/test_transport.py")),
-        Room(("transport.py",), ("tests/test_transport.py", "tests/test_client.py")),
-        Room(("wire.py", "background.py"), ("tests/test_wire.py", "tests/test_background.py")),
+        Room(("throttle.py",), ("test_throttle.py",)),
+        Room(("answer.py",), ("test_answer.py", "test_transport.py")),
+        Room(("transport.py",), ("test_transport.py", "test_client.py")),
+        Room(
+            ("wire.py", "http.py", "background.py"),
+            ("test_wire.py", "test_http.py", "test_background.py", "test_transport.py"),
+        ),
     ],
-    "listing": [Room(("listing.py",), ("tests/test_listing.py", "tests/test_contacts.py"))],
+    "listing": [Room(("listing.py",), ("test_listing.py", "test_contacts.py"))],
     "endpoints": [
         Room(
-            ("endpoints.py", "record.py"),
+            ("endpoint*.py", "record.py"),
             (
-                "tests/test_endpoints.py",
-                "tests/test_record.py",
-                "tests/test_resource.py",
-                "tests/test_contacts.py",
-                "tests/flows/test_room.py",
-                "tests/templates/test_room.py",
+                "test_endpoint*.py",
+                "test_record.py",
+                "test_resource.py",
+                "test_contacts.py",
+                "*/test_room*.py",
             ),
         ),
     ],
-    "bulk": [Room(("bulk/*.py", "bulk/*/*.py"), _BULK)],
-    "rooms": [
+    "bulk": [Room(("bulk/*",), _BULK)],
+    "resources": [
         Room(
             ("contacts.py", "resource.py"),
             (
-                "tests/test_contacts.py",
-                "tests/test_resource.py",
-                "tests/test_contacts_check.py",
-                "tests/bulk/test_undo.py",
-                "tests/bulk/test_plan_applied.py",
+                "test_contacts*.py",
+                "test_resource.py",
+                "bulk/test_undo.py",
+                "bulk/test_plan_applied.py",
             ),
         ),
-        Room(("flows/*.py",), ("tests/flows", "tests/test_flow_checks.py")),
-        Room(("templates/*.py",), ("tests/templates",)),
-        Room(("webhooks/*.py",), ("tests/webhooks",)),
+        Room(("flows/*",), ("flows/test_*.py", "test_flow_checks.py", "test_contacts.py")),
+        Room(("templates/*",), ("templates/test_*.py",)),
+        Room(("webhooks/*",), ("webhooks/test_*.py",)),
     ],
-    "inbox": [Room(("inbox/*.py",), ("tests/inbox",))],
+    "inbox": [Room(("inbox/*",), ("inbox/test_*.py",))],
     "localization": [
-        Room(
-            ("localization/*.py", "localization/*/*.py"), ("tests/localization", "tests/templates")
-        ),
+        Room(("localization/*",), ("localization/**/test_*.py",)),
     ],
     "flow rules": [
-        Room(("flowjson/rules/*.py",), ("tests/flowjson/rules", "tests/flowjson/test_lint.py")),
+        Room(("flowjson/rules/*",), ("flowjson/rules/**/test_*.py", "flowjson/test_lint*.py")),
     ],
 }
 
@@ -79,3 +79,16 @@ def room_of(path: str) -> tuple[str, Room] | None:
             if any(fnmatch(path, pattern) for pattern in room.modules):
                 return group, room
     return None
+
+
+def files_of(room: Room, tests: Path) -> list[str]:
+    """Return the files of tests that answer for a room, as paths below `tests`."""
+    found = {file for pattern in room.tests for file in tests.glob(pattern)}
+    return sorted(file.relative_to(tests).as_posix() for file in found)
+
+
+def own_tests(path: str, files: list[str]) -> list[str]:
+    """Choose the tests named after a module: of chatkit/a/b.py, those of tests/a/test_b*.py."""
+    module = Path(path)
+    pattern = (module.parent / f"test_{module.stem}*.py").as_posix()
+    return [file for file in files if fnmatch(file, pattern)]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from mutants.__main__ import key, known_equivalents, modules, sampled
 from mutants.mutate import mutants
-from mutants.rooms import ROOMS, room_of
+from mutants.rooms import ROOMS, files_of, own_tests, room_of
 
 ROOT = Path(__file__).parents[2]
 SOURCE = '''
@@ -82,12 +82,19 @@ def test_a_name_that_is_no_module_is_told() -> None:
         sampled(["weather"], 5, 1)
 
 
-def test_every_room_has_modules_and_tests_that_exist() -> None:
+def test_every_room_has_modules_and_tests() -> None:
     found = {room_of(path) for path in modules()}
     for group, rooms in ROOMS.items():
         for room in rooms:
             assert (group, room) in found
-            assert all((ROOT / each).exists() for each in room.tests)
+            assert files_of(room, ROOT / "tests")
+
+
+def test_the_tests_that_are_named_after_a_module_are_its_own() -> None:
+    files = ["bulk/test_plan.py", "bulk/test_plan_file.py", "bulk/test_undo.py", "test_plan.py"]
+    assert own_tests("bulk/plan.py", files) == ["bulk/test_plan.py", "bulk/test_plan_file.py"]
+    assert own_tests("plan.py", files) == ["test_plan.py"]
+    assert own_tests("bulk/renamed.py", files) == []
 
 
 def test_what_is_listed_as_equivalent_is_still_a_mutant() -> None:
