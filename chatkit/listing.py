@@ -134,7 +134,7 @@ class Listing:
             pages = range(self._due, self._due + ahead)
             for answer in self._answers(map(self._call, pages)):
                 if isinstance(answer, Refused):
-                    self._refuse_break(answer, last)
+                    self._refuse_break(answer, last, size)
                     return
                 keys = _keys(data := bytes(answer.data))
                 if keys <= known:
@@ -159,7 +159,7 @@ class Listing:
             call, f"the list has no pagination, and had not ended after {_MOST_PAGES:,} pages"
         )
 
-    def _refuse_break(self, answer: Refused, last: int) -> None:
+    def _refuse_break(self, answer: Refused, last: int, size: int) -> None:
         """Tell the end of a list from a page in its middle that is refused.
 
         A page after the last is not found, or is refused where the profile says so. Some
@@ -168,7 +168,7 @@ class Listing:
         Raises:
             BadAnswer: The page before was full, and nothing says that the list ends there.
         """
-        part = last < self._largest or self._due == self._first + 1
+        part = last < self._largest or (last < size and self._due == self._first + 1)
         if part or self._totals or self._refuses or type(answer) is NotFound:
             return
         raise BadAnswer(

@@ -185,6 +185,26 @@ def test_a_refusal_in_the_middle_of_full_pages_is_an_error_that_says_what_to_set
     assert len(read(service, refuses=True)[1]) == 40
 
 
+@pytest.mark.parametrize(
+    ("full", "rows"), [(0, 4), (1, 4), (2, 4)], ids=["only page", "second", "third"]
+)
+def test_a_refusal_after_a_part_of_a_page_is_the_end(full, rows):
+    count = full * SIZE + rows
+    service = Service(
+        lambda number: (cut(count, number), 0, 0) if number < full + 2 else Refused, paged=False
+    )
+    assert read(service)[1] == list(range(count))
+
+
+def test_a_refusal_after_a_full_first_page_is_no_end():
+    """A service may know no second page at all: its first one is not the whole list."""
+    service = Service(
+        lambda number: (cut(250, number), 0, 0) if number < 2 else Refused, paged=False
+    )
+    with pytest.raises(chatkit.BadAnswer, match=r"after 10 rows .* page_past_end='refuse'"):
+        read(service)
+
+
 def test_a_list_that_has_no_pages_is_one_answer_and_never_a_part_of_it():
     def whole(total):
         told = Pagination(1, SIZE, total, 3) if total else None
@@ -241,7 +261,7 @@ def test_every_row_of_a_list_is_read_or_it_is_an_error(
             assert count == cap == SIZE
         else:
             assert (told, end, refuses) == ("absent", "refused", False)
-            assert pages > 1
+            assert pages > 1 or count == SIZE
     else:
         assert ids == list(range(count))
         assert len(service.asked) <= 2 * (pages + SIZE) + AHEAD
