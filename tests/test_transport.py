@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import random
 import subprocess
@@ -103,6 +104,25 @@ def test_a_read_that_met_a_passing_failure_is_sent_again(
         transport.close()
         assert len(server.asked) == TRIES == 4
     assert quick == [(0, 1.0), (0, 2.0), (0, 4.0)], "full jitter, doubling"
+
+
+def test_a_backoff_is_what_was_drawn_or_what_the_service_tells_if_that_is_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    slept, real = [], asyncio.sleep
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        await real(0)
+
+    monkeypatch.setattr(asyncio, "sleep", sleep)
+    monkeypatch.setattr(random, "uniform", lambda low, high: high / 2)
+    scripts = [answers(503, b"", *told) for told in ([], ["retry-after: 0.5"], ["retry-after: 9"])]
+    with FaultServer(*scripts, ok) as server:
+        transport = server.transport(deadline=60)
+        assert transport.send(GET).success
+        transport.close()
+    assert [seconds for seconds in slept if seconds] == [0.5, 1.0, 9.0]
 
 
 @pytest.mark.parametrize("script", PASSING.values(), ids=PASSING)
@@ -457,15 +477,17 @@ def test_each_call_comes_back_once_in_any_order() -> None:
 
 @pytest.mark.parametrize("concurrency", [1, 3, 16])
 def test_no_more_calls_are_under_way_than_wanted(concurrency: int) -> None:
-    under_way, most, lock = 0, 0, threading.Lock()
+    under_way, most, changed = 0, 0, threading.Condition()
 
     def count(line: Line, asked: Asked) -> None:
         nonlocal under_way, most
-        with lock:
+        with changed:
             under_way += 1
             most = max(most, under_way)
-        time.sleep(0.005)
-        with lock:
+            changed.notify_all()
+            changed.wait_for(lambda: most >= concurrency, timeout=60)  # the first ones are held
+        time.sleep(0.005)  # so that one too many would be under way together with them
+        with changed:
             under_way -= 1
         ok(line, asked)
 
