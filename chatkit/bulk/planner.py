@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
 
 import numpy as np
 import pandas as pd
@@ -32,11 +32,14 @@ from chatkit.snapshot import Snapshot, memory
 if TYPE_CHECKING:
     from chatkit.finding import Finding
 
-
 #: The field that tells when a record was last changed.
 SEEN = "updated_at"
 #: What becomes of a record that a row without a key has met; `Resource.plan` explains them.
 Existing = Literal["fill", "update", "skip", "refuse"]
+#: Rings of more rows are named in part.
+_RING = 4
+#: What to say to a plan for the other values, where rows met existing records.
+_OTHERWISE = 'plan(…, existing="update") writes what the frame says'
 
 
 class Source(Desk, Protocol):
@@ -63,12 +66,53 @@ def make_plan(
 ) -> Plan:
     """Make the plan of a frame; `Resource.plan` tells what the other arguments mean.
 
+    The frame is checked and read with what it is compared with, its rows are matched with
+    records, its cells are compared with theirs, and the changes that this makes are weighed.
+
     `source` is where the records are read and written, `room` what they are: for a frame of
     many templates the contents of any of them.
     """
     if existing not in get_args(Existing):
         choice = ", ".join(map(repr, get_args(Existing)))
         raise InputError(f"existing= is one of {choice}, not {existing!r:.60}.")
+    given = _read(source, room, frame, delete, other_account, duplicates)
+    edits = compare(
+        given.frame,
+        given.base,
+        given.identity,
+        duplicates=duplicates,
+        gone=given.deletes.places,
+    )
+    changes = _Changes(source, room, given, edits, existing, broken=broken)
+    changes.compare()
+    changes.weigh()
+    return changes.plan(skip_invalid=skip_invalid)
+
+
+# --- check the frame, and read what it is compared with -------------------------------
+
+
+class _Given(NamedTuple):
+    """An edited frame, and what it is compared with."""
+
+    frame: pd.DataFrame
+    base: pd.DataFrame  #: what was read, or what is there now
+    identity: Identity
+    deletes: _Deletes
+    foreign: bool  #: whether the frame is of another account
+    undated: bool  #: whether nobody knows when the frame was read: `base` is what is there now
+    notes: Sequence[str]
+
+
+def _read(
+    source: Source,
+    room: Endpoints[Any],
+    frame: pd.DataFrame | None,
+    delete: Iterable[Any] | None,
+    other_account: bool,
+    duplicates: bool,
+) -> _Given:
+    """Check whose frame it is, and read what it is compared with."""
     account = source.transport.connection.account
     theirs = None if frame is None else memory(frame).get("account")
     foreign = theirs not in (None, account)
@@ -90,49 +134,17 @@ def make_plan(
             columns=room.key, errors="ignore"
         )
     identity = _identity(room, base)
-    deleted: set[Any] = set()
+    notes = []
     if room.lists_deleted and not room.reads_deleted:
         deleted = _deleted(source, compare(frame, base, identity, duplicates=duplicates))
         base = base[~base.index.isin(deleted)]
+        if deleted:
+            notes.append(
+                f"{many(len(deleted), room.noun)} that the list shows "
+                f"{'is' if len(deleted) == 1 else 'are'} deleted: created again under the old id."
+            )
     deletes = _Deletes(_keys(delete, room), base, identity)
-    edits = compare(frame, base, identity, duplicates=duplicates, gone=deletes.places)
-    drafted = _Draft(source, room, base, frame, Cells(room, edits, broken=broken), edits)
-    drafted.foreign = foreign
-    if deleted:
-        drafted.notes.append(
-            f"{many(len(deleted), room.noun)} that the list shows "
-            f"{'is' if len(deleted) == 1 else 'are'} deleted: created again under the old id."
-        )
-    drafted.meet(existing, edited=not snapshot.now)
-    with collector_paused():
-        drafted.mark(deletes)
-        drafted.rows()
-    drafted.examine()
-    drafted.limit(len(base))
-    drafted.free()
-    if snapshot.now and not foreign and drafted.edited():
-        drafted.notes.append(
-            "The frame does not tell when it was read, so it was compared with what is there "
-            "now: what others changed meanwhile looks like your edit."
-        )
-    drafted.tell()
-    setting = Setting(
-        account=account,
-        noun=room.noun,
-        names=tuple(name if name is None else str(name) for name in frame.index.names),
-        total=len(base),
-        # Who has a unique name needs no list of those who were there before.
-        known=() if room.unique else tuple(int(key) for key in base.index),
-        met=int(drafted.met.sum()),
-    )
-    return Plan(
-        source,
-        setting,
-        drafted.planned(),
-        drafted.cells.refused,
-        notes=drafted.notes,
-        skip_invalid=skip_invalid,
-    )
+    return _Given(frame, base, identity, deletes, foreign, snapshot.now, notes)
 
 
 def _deleted(source: Source, edits: Edits) -> set[Any]:
@@ -186,6 +198,20 @@ def _identity(room: Endpoints[Any], base: pd.DataFrame) -> Identity:
     return Identity(room.noun, tuple(map(str, base.index.names)), natural, chosen=room.chosen)
 
 
+def joined(rows: pd.DataFrame) -> pd.Series[Any]:
+    """Join the columns of a frame to one text a row; NA where a part is missing or no text."""
+    parts = []
+    for name in rows.columns:
+        part = rows[name]
+        if not isinstance(part.dtype, pd.StringDtype):
+            part = pd.Series([v if isinstance(v, str) else None for v in part], part.index, "str")
+        parts.append(part.where(part != ""))
+    first, *rest = parts
+    for part in rest:
+        first = first.str.cat(part, sep=" ")
+    return first
+
+
 class _Deletes:
     """The records that `delete=` names: their places in the base, and the keys it has not."""
 
@@ -201,53 +227,59 @@ class _Deletes:
         self.places = found.positions[found.positions >= 0]
 
 
-class _Draft:
-    """Collects the changes of a plan by the numbers of their rows."""
+# --- compare cells, and weigh what changes --------------------------------------------
+
+
+class _Changes:
+    """The changes of a plan, by the numbers of their rows: found cell by cell, then weighed."""
 
     def __init__(
         self,
         source: Source,
         room: Endpoints[Any],
-        base: pd.DataFrame,
-        frame: pd.DataFrame,
-        cells: Cells,
+        given: _Given,
         edits: Edits,
+        existing: Existing,
+        *,
+        broken: bool,
     ) -> None:
-        self.changes: dict[int, Change] = {}
-        self.skips: dict[int, Change] = {}
-        self.foreign = False  #: whether the frame is of another account
-        self.met: Mask = np.zeros(len(edits.labels), bool)  #: rows that met an existing record
-        self.cells = cells
-        self._existing: Existing = "update"
+        self.cells = Cells(room, edits, broken=broken)
+        self.notes = [*self.cells.unknown_columns(), *given.notes]
+        self._source, self._room, self._given, self._edits = source, room, given, edits
+        self._base, self._foreign, self._existing = given.base, given.foreign, existing
+        self._changes: dict[int, Change] = {}
+        self._skips: dict[int, Change] = {}
+        self._met = self._rows_met()
         self._ignored: dict[str, None] = {}  # fields that the service sets
         self._names: dict[int, tuple[str | None, str | None]] = {}  # natural keys: old, new
-        self.notes = cells.foreign()
-        self._source, self._room, self._edits = source, room, edits
-        self._base, self._frame = base, frame
 
-    def meet(self, existing: Existing, *, edited: bool) -> None:
+    def _rows_met(self) -> Mask:
         """Find the rows that met a record which nobody named by its key.
 
         A row with a key is an edit of that record. Where people choose the key, as for
-        contents, it names the record too, unless `existing` says otherwise.
-
-        Args:
-            existing: What becomes of the record.
-            edited: Whether the frame is known to be what was read, edited.
+        contents, it names the record too, unless `existing` says otherwise and the frame is
+        not known to be what was read, edited.
         """
         edits = self._edits
         there = (edits.positions >= 0) & ~edits.deleted
-        self._existing = existing
         if not self._room.chosen:
-            self.met = there & ~edits.given
-        elif existing != "update" and not edited:
-            self.met = there
+            return there & ~edits.given
+        asked = self._existing != "update" and self._given.undated
+        return there if asked else np.zeros(len(edits.labels), bool)
 
-    def mark(self, deletes: _Deletes) -> None:
+    # --- compare cells ------------------------------------------------------------
+
+    def compare(self) -> None:
+        """Plan the deletions, then what the cells of each row say otherwise than the record."""
+        with collector_paused():
+            self._mark(self._given.deletes)
+            self._rows()
+
+    def _mark(self, deletes: _Deletes) -> None:
         """Mark records as deleted; those in the frame keep their row."""
         self.cells.refused += deletes.refused
         places = deletes.places
-        self.met &= ~np.isin(self._edits.positions, places)
+        self._met &= ~np.isin(self._edits.positions, places)
         self._edits.deleted = self._edits.deleted | np.isin(self._edits.positions, places)
         extra = places[~np.isin(places, self._edits.positions)]
         fill = (None,) * (self._edits.labels.nlevels - 1)
@@ -258,7 +290,7 @@ class _Draft:
         ):
             self._add_delete(end + n, (key, *fill) if fill else key, key, fields)
 
-    def rows(self) -> None:
+    def _rows(self) -> None:
         """Plan all rows of the frame."""
         after: dict[int, dict[str, Any]] = {}
         before: dict[int, dict[str, Any]] = {}
@@ -276,17 +308,15 @@ class _Draft:
         self._delete()
         self._create()
 
-    # --- records that were met ------------------------------------------------------
-
     def _sendable(self, name: str, rows: Rows, changed: Mapping[str, Rows]) -> Rows:
         """Leave out what the service sets, in rows that do not edit what was read."""
         body, room = self._room.body, self._room
         if name in body.model_fields:
             return rows
-        own = self.met[rows] | self.foreign
+        own = self._met[rows] | self._foreign
         if name in room.instead and (way := [n for n in body.updatable() if n in name]):
             # who has edited first_name and nothing else must hear that name is the way
-            ways = (self._edits.filled(rows) if self.foreign else changed).get(way[0], rows[:0])
+            ways = (self._edits.filled(rows) if self._foreign else changed).get(way[0], rows[:0])
             own &= np.isin(rows, ways)
         if own.any():
             self._ignored[name] = None
@@ -307,7 +337,7 @@ class _Draft:
             return rows
         stays = np.array(
             [
-                self.met[row] and not (fill and row in held and _empty(held[row]))
+                self._met[row] and not (fill and row in held and _empty(held[row]))
                 for row in rows.tolist()
             ],
             bool,
@@ -318,61 +348,6 @@ class _Draft:
                 before.setdefault(row, {})[name] = held[row]
         left: Rows = rows[~stays]
         return left
-
-    def _skip(
-        self,
-        kept: Mapping[int, Mapping[str, Any]],
-        before: Mapping[int, Mapping[str, Any]],
-    ) -> None:
-        """Plan nothing for what is kept, and show both values; or refuse it, if asked to."""
-        rows = np.array(sorted(kept.keys() - self.cells.bad), np.int64)
-        known = records(self._base, self._edits.positions[rows].tolist())
-        for row, key, there in zip(rows.tolist(), self._keys(rows), known, strict=True):
-            held = {n: v for n, v in before.get(row, {}).items() if n in kept[row]}
-            code, key = _parts(key)
-            label = self._label(code or self._room.code, key, there)
-            if self._existing == "refuse":
-                for name, value in kept[row].items():
-                    has = shown(held[name]) if name in held else "a value that is not shown"
-                    reason = f"{label} exists, and has {has}"
-                    self.cells.refuse(row, name, value, reason, _OTHERWISE)
-                continue
-            self.skips[row] = Change(
-                row=self.cells.label(row),
-                kind="skip",
-                key=key,
-                label=label,
-                before=held,
-                after=kept[row],
-                code=code or self._room.code,
-            )
-
-    def planned(self) -> list[Change]:
-        """Return all changes in the order of their rows."""
-        both = {**self.changes, **self.skips}
-        return [rows[n] for n in sorted(both) for rows in (self.changes, self.skips) if n in rows]
-
-    def edited(self) -> bool:
-        """Whether some row changes a record that it names by its key."""
-        met = set(np.flatnonzero(self.met).tolist())
-        return any(change.before for row, change in self.changes.items() if row not in met)
-
-    def tell(self) -> None:
-        """Say what else is to be known of the plan."""
-        self.notes += self.cells.told({n: c.label for n, c in self.changes.items()})
-        names = ", ".join(self._ignored)
-        if self.foreign:
-            what = f": what the service sets is ignored ({names})" if names else ""
-            self.notes.append(f"The frame is of another account{what}.")
-        elif names:
-            self.notes.append(f"What the service sets is ignored in rows without a key: {names}.")
-        if self.skips:
-            self.notes.append(
-                "Skipped rows (=) change nothing: the account holds the left value, the frame "
-                f"says the right one. {_OTHERWISE}."
-            )
-
-    # --- updates --------------------------------------------------------------------
 
     def _take(
         self,
@@ -427,6 +402,8 @@ class _Draft:
         keys: list[Any] = self._base.index.take(self._edits.positions[rows]).tolist()
         return keys
 
+    # --- one change a row ---------------------------------------------------------
+
     def _update(
         self,
         after: Mapping[int, Mapping[str, Any]],
@@ -451,7 +428,33 @@ class _Draft:
                 held |= {n: known[n] for n in named if n in known}  # it changes as a whole
             self._add(row, "update", label, key, known, after[row], held)
 
-    # --- deletes and creates --------------------------------------------------------
+    def _skip(
+        self,
+        kept: Mapping[int, Mapping[str, Any]],
+        before: Mapping[int, Mapping[str, Any]],
+    ) -> None:
+        """Plan nothing for what is kept, and show both values; or refuse it, if asked to."""
+        rows = np.array(sorted(kept.keys() - self.cells.bad), np.int64)
+        known = records(self._base, self._edits.positions[rows].tolist())
+        for row, key, there in zip(rows.tolist(), self._keys(rows), known, strict=True):
+            held = {n: v for n, v in before.get(row, {}).items() if n in kept[row]}
+            code, key = _parts(key)
+            label = self._label(code or self._room.code, key, there)
+            if self._existing == "refuse":
+                for name, value in kept[row].items():
+                    has = shown(held[name]) if name in held else "a value that is not shown"
+                    reason = f"{label} exists, and has {has}"
+                    self.cells.refuse(row, name, value, reason, _OTHERWISE)
+                continue
+            self._skips[row] = Change(
+                row=self.cells.label(row),
+                kind="skip",
+                key=key,
+                label=label,
+                before=held,
+                after=kept[row],
+                code=code or self._room.code,
+            )
 
     def _delete(self) -> None:
         edits = self._edits
@@ -477,11 +480,11 @@ class _Draft:
                 left[name] = rows
         for name, rows in left.items():
             way = any(other in name for other in room.body.updatable())
-            if name in room.instead and (way or not self.foreign):
+            if name in room.instead and (way or not self._foreign):
                 # unless the right way was taken as well
                 unsaid = [not _said(name, fields[row]) for row in rows.tolist()]
                 cells.refuse_fixed(name, rows[unsaid])
-        if self.foreign:
+        if self._foreign:
             self._ignored |= dict.fromkeys(left)
         elif left:
             names = ", ".join(sorted(left))
@@ -501,11 +504,9 @@ class _Draft:
     def _refuse_keyless(self, row: int) -> None:
         """Refuse a new row that does not say the key it wants."""
         for name in map(str, self._base.index.names):
-            cells = column_or_level(self._frame, name)
+            cells = column_or_level(self._given.frame, name)
             if cells is None or pd.isna(cells[row]) or cells[row] == "":
                 self.cells.refuse(row, name, None, "is required", f"say the {name} of each row")
-
-    # --- all of them ----------------------------------------------------------------
 
     def _add(
         self,
@@ -526,7 +527,7 @@ class _Draft:
             room.natural(known) if kind != "create" else None,
             room.natural({**known, **after}) if kind != "delete" else None,
         )
-        self.changes[row] = Change(
+        self._changes[row] = Change(
             row=label,
             kind=kind,
             key=key,
@@ -543,9 +544,38 @@ class _Draft:
         room = self._room
         return f"{code}/{key}" if room.chosen else room.label(fields) or str(key)
 
-    # --- in which order -------------------------------------------------------------
+    # --- weigh the changes --------------------------------------------------------
 
-    def free(self) -> None:
+    def weigh(self) -> None:
+        """Refuse the changes that cannot be sent, alone or together, and say what is left."""
+        self._examine()
+        self._limit(len(self._base))
+        self._free()
+        self._tell()
+
+    def _examine(self) -> None:
+        """Check each record as it would then be, and leave out what cannot be sent."""
+        rows = list(self._changes)
+        found = self._room.examined(list(self._changes.values()), self._base)
+        for place, each in found.items():
+            row = rows[place]
+            if not self.cells.passes(row, self._changes[row].after, each):
+                del self._changes[row]
+
+    def _limit(self, total: int) -> None:
+        """Refuse creates beyond what an account may hold."""
+        most = self._room.most
+        kinds = [change.kind for change in self._changes.values()]
+        over = 0 if most is None else total + kinds.count("create") - kinds.count("delete") - most
+        for row in sorted(self._changes, reverse=True):
+            if over > 0 and self._changes[row].kind == "create":
+                over -= 1
+                change = self._changes.pop(row)
+                reason = f"an account has at most {most} {self._room.noun}s, and has {total}"
+                step = "delete one first, in this plan or before it"
+                self.cells.refused.append(Refused(change.row, "", change.label, reason, step))
+
+    def _free(self) -> None:
         """Refuse rows whose natural key is taken: by who keeps it, or round in a ring.
 
         What a delete or an update of the plan frees may be taken: `Run` sends the rows in
@@ -564,23 +594,23 @@ class _Draft:
             holders.setdefault(text, []).append(key)
         while blocked := self._blocked(wants, holders):
             for row, (reason, step) in blocked.items():
-                self.changes.pop(row)
+                self._changes.pop(row)
                 self.cells.refuse(row, names[-1], wants[row], reason, step)
 
     def _blocked(
         self, wants: Mapping[int, str | None], holders: Mapping[Any, Sequence[Any]]
     ) -> dict[int, tuple[str, str]]:
         """Find rows that can be sent in no order, and say why."""
-        gives = {c.key: row for row, c in self.changes.items() if c.kind == "delete"}
-        gives |= {self.changes[row].key: row for row in wants if self._updates(row)}
+        gives = {c.key: row for row, c in self._changes.items() if c.kind == "delete"}
+        gives |= {self._changes[row].key: row for row in wants if self._updates(row)}
         noun, key = self._room.noun, self._room.key
         blocked = {}
         waits: dict[int, int] = {}  # an update, and the update that must be sent before it
         for row, text in wants.items():
-            if row not in self.changes:
+            if row not in self._changes:
                 continue
             for there in holders.get(text, ()):
-                if there == self.changes[row].key:
+                if there == self._changes[row].key:
                     continue
                 if there not in gives:
                     reason = f"the {noun} with the {key} {there} has it, and keeps it in this plan"
@@ -600,41 +630,63 @@ class _Draft:
         return blocked
 
     def _updates(self, row: int) -> bool:
-        return row in self.changes and self.changes[row].kind == "update"
+        return row in self._changes and self._changes[row].kind == "update"
 
-    # --- how many -------------------------------------------------------------------
-    def examine(self) -> None:
-        """Check each record as it would then be, and leave out what cannot be sent."""
-        rows = list(self.changes)
-        found = self._room.examined(list(self.changes.values()), self._base)
-        for place, each in found.items():
-            row = rows[place]
-            if not self.cells.passes(row, self.changes[row].after, each):
-                del self.changes[row]
+    def _tell(self) -> None:
+        """Say what else is to be known of the plan."""
+        if self._given.undated and not self._foreign and self._edited():
+            self.notes.append(
+                "The frame does not tell when it was read, so it was compared with what is there "
+                "now: what others changed meanwhile looks like your edit."
+            )
+        self.notes += self.cells.told({n: c.label for n, c in self._changes.items()})
+        names = ", ".join(self._ignored)
+        if self._foreign:
+            what = f": what the service sets is ignored ({names})" if names else ""
+            self.notes.append(f"The frame is of another account{what}.")
+        elif names:
+            self.notes.append(f"What the service sets is ignored in rows without a key: {names}.")
+        if self._skips:
+            self.notes.append(
+                "Skipped rows (=) change nothing: the account holds the left value, the frame "
+                f"says the right one. {_OTHERWISE}."
+            )
 
-    def limit(self, total: int) -> None:
-        """Refuse creates beyond what an account may hold."""
-        most = self._room.most
-        kinds = [change.kind for change in self.changes.values()]
-        over = 0 if most is None else total + kinds.count("create") - kinds.count("delete") - most
-        for row in sorted(self.changes, reverse=True):
-            if over > 0 and self.changes[row].kind == "create":
-                over -= 1
-                change = self.changes.pop(row)
-                reason = f"an account has at most {most} {self._room.noun}s, and has {total}"
-                step = "delete one first, in this plan or before it"
-                self.cells.refused.append(Refused(change.row, "", change.label, reason, step))
+    def _edited(self) -> bool:
+        """Whether some row changes a record that it names by its key."""
+        met = set(np.flatnonzero(self._met).tolist())
+        return any(change.before for row, change in self._changes.items() if row not in met)
+
+    # --- the plan -----------------------------------------------------------------
+
+    def plan(self, *, skip_invalid: bool) -> Plan:
+        """Return the plan of all changes, in the order of their rows."""
+        room, both = self._room, {**self._changes, **self._skips}
+        kinds = (self._changes, self._skips)
+        setting = Setting(
+            account=self._source.transport.connection.account,
+            noun=room.noun,
+            names=tuple(
+                name if name is None else str(name) for name in self._given.frame.index.names
+            ),
+            total=len(self._base),
+            # Who has a unique name needs no list of those who were there before.
+            known=() if room.unique else tuple(int(key) for key in self._base.index),
+            met=int(self._met.sum()),
+        )
+        return Plan(
+            self._source,
+            setting,
+            [rows[n] for n in sorted(both) for rows in kinds if n in rows],
+            self.cells.refused,
+            notes=self.notes,
+            skip_invalid=skip_invalid,
+        )
 
 
 def _parts(key: Any) -> tuple[str | None, Any]:
     """Part the key of a content among many templates into template code and language code."""
     return key if isinstance(key, tuple) else (None, key)
-
-
-#: Rings of more rows are named in part.
-_RING = 4
-#: What to say to a plan for the other values, where rows met existing records.
-_OTHERWISE = 'plan(…, existing="update") writes what the frame says'
 
 
 def _empty(value: Any) -> bool:
@@ -663,18 +715,7 @@ def _said(name: str, fields: Mapping[str, Any]) -> bool:
     return any(fields[other] for other in fields if other in name)
 
 
-def joined(rows: pd.DataFrame) -> pd.Series[Any]:
-    """Join the columns of a frame to one text a row; NA where a part is missing or no text."""
-    parts = []
-    for name in rows.columns:
-        part = rows[name]
-        if not isinstance(part.dtype, pd.StringDtype):
-            part = pd.Series([v if isinstance(v, str) else None for v in part], part.index, "str")
-        parts.append(part.where(part != ""))
-    first, *rest = parts
-    for part in rest:
-        first = first.str.cat(part, sep=" ")
-    return first
+# --- single cells ---------------------------------------------------------------------
 
 
 class Cells:
@@ -782,8 +823,8 @@ class Cells:
             said.append(f"{self._room.refuses} plan(…, broken=True) plans it all the same.")
         return said
 
-    def foreign(self) -> list[str]:
-        """Say which columns are not looked at, and what may have been meant."""
+    def unknown_columns(self) -> list[str]:
+        """Name the columns that are ignored, and what may have been meant."""
         room = self._room
         known = {*room.record.model_fields, *room.body.model_fields}
         notes = []
@@ -791,7 +832,7 @@ class Cells:
             if name not in known:
                 like = get_close_matches(name, room.body.model_fields, 1)
                 hint = f"; did you mean {like[0]}?" if like else ""
-                notes.append(f"The column {name} is not looked at: it is no field{hint}")
+                notes.append(f"The column {name} is ignored: unknown field{hint}")
         return notes
 
 

@@ -14,7 +14,7 @@ from chatkit.sandbox.operations import PERMISSIONS
 from chatkit.sandbox.service import Service
 
 _DEMO = Path(__file__).with_name("demo")
-_OWNER, _SHOP = "Ines Okafor", "Middleware desk"
+_OWNER, _SHOP = "Ines Okafor", "Front desk"
 _TAGS = ("workshop", "rental", "club", "newsletter", "wholesale")
 _WEBHOOKS: tuple[dict[str, Any], ...] = (
     {"url": "https://hooks.larkspur-cycles.example/chat", "events": ["*"]},

@@ -151,7 +151,7 @@ def test_a_plan_as_text(room: Contacts) -> None:
         room,
         changes,
         [refused(7), refused(7, column="name", next_step="")],
-        notes=["The column rating is not looked at: it is no field"],
+        notes=["The column rating is ignored: unknown field"],
         skip_invalid=True,
     )
     assert plan_text(plan) == (
@@ -171,7 +171,7 @@ def test_a_plan_as_text(room: Contacts) -> None:
         "\n"
         f"[1] 1 cannot be restored exactly: {LOSS}.\n"
         f"[2] 1 can never be undone: {NEVER}.\n"
-        "The column rating is not looked at: it is no field\n"
+        "The column rating is ignored: unknown field\n"
         "\n"
         "Blocked:\n"
         f"  - 1 of its rows can never be undone (Rent a bike: {NEVER}):\n"
