@@ -8,23 +8,22 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from chatkit.answer import Envelope
 from chatkit.call import Call
-from chatkit.display import values
+from chatkit.display import many, values
 from chatkit.endpoints import Key, Planned, Undo
 from chatkit.errors import InputError, NotFound, NotPermitted, SettingsError
 from chatkit.finding import Finding
 from chatkit.record import Body, Id, Moment, Record
 from chatkit.resource import Resource
 from chatkit.secret import Secret
-from chatkit.webhooks import secrets as signingsecrets
-from chatkit.webhooks.health import ORDER, judge, moment, span
-from chatkit.webhooks.rotation import Rotation, beside
+from chatkit.webhooks import signing_secrets
+from chatkit.webhooks.signing_secrets import Rotation, address_beside
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,7 +88,7 @@ def _listed(events: Any) -> Any:
     return events
 
 
-def _asked(events: list[str]) -> list[str]:
+def _asked_kinds(events: list[str]) -> list[str]:
     if not events:
         raise ValueError("must name one kind of event at least, or ['*'] for all")
     for kind in events:
@@ -108,7 +107,7 @@ class WebhookBody(Body):
     url: Annotated[str, AfterValidator(_https)] = Field(
         description="The https:// address that receives the events."
     )
-    events: Annotated[list[str], BeforeValidator(_listed), AfterValidator(_asked)] = Field(
+    events: Annotated[list[str], BeforeValidator(_listed), AfterValidator(_asked_kinds)] = Field(
         description="Event kinds, or ['*'] for all."
     )
     is_active: bool = Field(True, description="Whether events are delivered.")
@@ -212,15 +211,15 @@ class Webhooks(Resource[Webhook]):
         """
         from chatkit.frame import records
 
-        longest, asked, frame = span(quiet), moment(now), self._frame()
+        longest, asked, frame = quiet_time(quiet), zoned_time(now), self._frame()
         at = asked or self.transport.service_time()
         rows = range(len(frame))
-        found = [judge(fields, at, longest) for fields in records(frame, list(rows))]
+        found = [health_of(fields, at, longest) for fields in records(frame, list(rows))]
         judged = frame.assign(
             health=[verdict.health for verdict in found],
             reason=[verdict.reason for verdict in found],
         )
-        return judged.iloc[sorted(rows, key=lambda row: ORDER.index(found[row].health))]
+        return judged.iloc[sorted(rows, key=lambda row: HEALTH_ORDER.index(found[row].health))]
 
     def rotate(self, key: Key, *, url: str | None = None) -> Rotation:
         """Plan to give a webhook a new signing secret: a new one beside it, then the old one goes.
@@ -240,7 +239,7 @@ class Webhooks(Resource[Webhook]):
         self._check_room()
         live = self._frame()
         if url is None:
-            url = beside(str(old.url), {str(one) for one in live["url"]})
+            url = address_beside(str(old.url), {str(one) for one in live["url"]})
         row = live.loc[[old.id], ["url", "events", "is_active"]]
         plan = self.plan(row.reset_index(drop=True).assign(url=[url]))
         if not len(plan.refused) and plan.counts["create"] == 1:
@@ -292,7 +291,7 @@ class Webhooks(Resource[Webhook]):
         Raises:
             SettingsError: It does not; the text says what to do instead.
         """
-        signingsecrets.check(self.transport.connection.account)
+        signing_secrets.check_keyring(self.transport.connection.account)
 
     def keep_secret(self, key: Key, secret: Secret) -> None:
         """Keep a signing secret in the keyring of this machine, such as one of `plan.secrets`.
@@ -300,7 +299,9 @@ class Webhooks(Resource[Webhook]):
         Raises:
             SettingsError: The keyring is missing or fails.
         """
-        signingsecrets.keep(self.transport.connection.account, int(self.checked(key)), secret)
+        signing_secrets.keep_in_keyring(
+            self.transport.connection.account, int(self.checked(key)), secret
+        )
 
     def secret(self, key: Key) -> Secret:
         """Return the signing secret that is kept in the keyring of this machine.
@@ -309,7 +310,7 @@ class Webhooks(Resource[Webhook]):
             SettingsError: It is not kept there, or the keyring is missing or fails.
         """
         key = self.checked(key)
-        found = signingsecrets.kept(self.transport.connection.account, int(key))
+        found = signing_secrets.find_in_keyring(self.transport.connection.account, int(key))
         if found is None:
             raise SettingsError(
                 f"No signing secret of webhook {key} is kept on this machine, and the service "
@@ -323,7 +324,7 @@ class Webhooks(Resource[Webhook]):
         Raises:
             SettingsError: The keyring is missing or fails.
         """
-        signingsecrets.forget(self.transport.connection.account, int(self.checked(key)))
+        signing_secrets.forget_in_keyring(self.transport.connection.account, int(self.checked(key)))
 
     # --- checks ---------------------------------------------------------------------
 
@@ -425,3 +426,119 @@ class Webhooks(Resource[Webhook]):
         if kind == "delete":
             return "never", "made again it has another id and another signing secret"
         return super().undo(kind, known, after)
+
+
+# --- health --------------------------------------------------------------------------------
+#
+# The API document names four fields and shows no value of them, so they are read kindly: an
+# error or an HTTP status outside 2xx is a failure whatever the status is called, and a status
+# in words counts only where nothing else speaks.
+
+Health = Literal["healthy", "failing", "silent", "never", "inactive"]
+#: From the one that needs a person most to the one that needs none.
+HEALTH_ORDER: tuple[Health, ...] = ("failing", "silent", "never", "inactive", "healthy")
+
+_GOOD = re.compile(r"deliver|success|succeed|sent|ok|done|true|2[0-9]{2}", re.IGNORECASE)
+_BAD = re.compile(r"un|not|fail|err|refus|reject|time|retry|pend|wait|false|drop", re.IGNORECASE)
+
+
+class HealthVerdict(NamedTuple):
+    """How a webhook is, and why."""
+
+    health: Health
+    reason: str
+
+
+def health_of(webhook: Mapping[str, Any], now: datetime, quiet: timedelta) -> HealthVerdict:
+    """Judge a registration by what its last delivery left behind.
+
+    Args:
+        webhook: Its fields, as a list shows them.
+        now: When it is judged.
+        quiet: How long it may be without a delivery.
+    """
+    at = webhook.get("last_delivery_at")
+    why = _failure(webhook)
+    if webhook.get("is_active") is False:
+        last = f"; its last delivery failed: {why}" if why and at else ""
+        return HealthVerdict("inactive", f"it is switched off: activate(id) switches it on{last}")
+    if not isinstance(at, datetime):
+        if why:
+            return HealthVerdict("failing", why)
+        return HealthVerdict("never", f"nothing was ever delivered to it since {_since(webhook)}")
+    if why:
+        return HealthVerdict("failing", why)
+    age = now - at
+    if age > quiet:
+        return HealthVerdict("silent", f"nothing was delivered for {_length(age)}")
+    return HealthVerdict("healthy", f"delivered {_length(age)} ago")
+
+
+def quiet_time(value: object) -> timedelta:
+    """Read how long a webhook may be quiet: a timedelta, or a number of hours.
+
+    Raises:
+        InputError: It is neither, or not above 0.
+    """
+    if isinstance(value, timedelta):
+        found = value
+    elif isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e6:
+        found = timedelta(hours=value)
+    else:
+        raise InputError("quiet= takes a number of hours, or a timedelta.")
+    if found <= timedelta():
+        raise InputError("quiet= must be above 0.")
+    return found
+
+
+def zoned_time(value: datetime | None) -> datetime | None:
+    """Check that a time has a zone.
+
+    Raises:
+        InputError: It has none.
+    """
+    if value is not None and value.tzinfo is None:
+        raise InputError("now= needs a time zone: datetime.now(UTC).")
+    return value
+
+
+def _failure(webhook: Mapping[str, Any]) -> str:
+    """Say what went wrong with the last delivery; empty when nothing did."""
+    error, status = webhook.get("last_delivery_error"), webhook.get("last_delivery_status")
+    code = _code(webhook.get("last_delivery_http_status"))
+    if error not in (None, "", False):
+        return _short(error)
+    if code is not None:
+        return "" if 200 <= code < 300 else f"the receiver answered {code}"
+    if status is None or status is True or status == "":
+        return ""
+    text = str(status)
+    good = _GOOD.search(text) and not _BAD.search(text)
+    return "" if good else f"its status is {_short(text)}"
+
+
+def _code(value: object) -> int | None:
+    """Read an HTTP status, which some services print as text."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    text = str(value).removesuffix(".0")
+    return int(text) if re.fullmatch(r"[1-9][0-9]{2}", text, re.ASCII) else None
+
+
+def _since(webhook: Mapping[str, Any]) -> str:
+    made = webhook.get("created_at")
+    return f"{made:%Y-%m-%d %H:%M} UTC" if isinstance(made, datetime) else "it was made"
+
+
+def _length(age: timedelta) -> str:
+    """Say how long something took, in the largest unit that fits."""
+    seconds = int(age.total_seconds())
+    for unit, size in (("day", 86_400), ("hour", 3600), ("minute", 60)):
+        if seconds >= size:
+            return many(seconds // size, unit)
+    return "less than a minute"  # HTTP tells whole seconds: finer would be a guess
+
+
+def _short(value: object) -> str:
+    text = " ".join(str(value).split())
+    return text if len(text) <= 120 else text[:119] + "…"

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatkit.errors import InputError
-from chatkit.webhooks.health import ORDER, judge, moment, span
+from chatkit.webhooks.room import HEALTH_ORDER, health_of, quiet_time, zoned_time
 
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
 DAY = timedelta(hours=24)
@@ -78,7 +78,7 @@ NEVER = dict.fromkeys(
 def test_a_webhook_is_judged_by_its_last_delivery(
     fields: dict[str, Any], health: str, says: str
 ) -> None:
-    verdict = judge(webhook(**fields), NOW, DAY)
+    verdict = health_of(webhook(**fields), NOW, DAY)
     assert verdict.health == health, verdict
     assert says in verdict.reason
     assert len(verdict.reason) < 250
@@ -101,22 +101,22 @@ ANYTHING = st.none() | st.booleans() | st.integers() | st.floats() | st.text() |
     )
 )
 def test_whatever_a_service_shows_there_is_a_verdict_with_a_reason(fields: dict[str, Any]) -> None:
-    verdict = judge(fields, NOW, DAY)
-    assert verdict.health in ORDER
+    verdict = health_of(fields, NOW, DAY)
+    assert verdict.health in HEALTH_ORDER
     assert verdict.reason
     assert "\n" not in verdict.reason
 
 
 def test_how_long_is_quiet_is_said_in_hours_or_as_a_timedelta() -> None:
-    assert span(1.5) == timedelta(minutes=90)
-    assert span(timedelta(days=2)) == timedelta(days=2)
+    assert quiet_time(1.5) == timedelta(minutes=90)
+    assert quiet_time(timedelta(days=2)) == timedelta(days=2)
     for odd in (0, -1, True, "24", None, timedelta(0), float("nan"), 1e300):
         with pytest.raises(InputError, match="quiet="):
-            span(odd)
+            quiet_time(odd)
 
 
 def test_a_time_to_judge_at_has_a_zone() -> None:
-    assert moment(NOW) == NOW
-    assert moment(None) is None
+    assert zoned_time(NOW) == NOW
+    assert zoned_time(None) is None
     with pytest.raises(InputError, match="time zone"):
-        moment(NOW.replace(tzinfo=None))
+        zoned_time(NOW.replace(tzinfo=None))

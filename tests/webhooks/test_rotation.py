@@ -20,7 +20,7 @@ from chatkit.sandbox import Sandbox
 from chatkit.sandbox.faults import Dropped
 from chatkit.sandbox.replies import Answer
 from chatkit.sandbox.request import Request
-from chatkit.webhooks.rotation import beside
+from chatkit.webhooks.signing_secrets import address_beside
 
 HOOK = "https://shop.example/hook"
 
@@ -202,10 +202,10 @@ def test_the_new_secret_goes_into_the_keyring_on_request(
 def test_the_address_beside_is_free_and_of_the_same_place(
     url: str, taken: list[str], found: str | None
 ) -> None:
-    assert beside(url, set(taken)) == (found or "https://a.example/?rotated=2")
+    assert address_beside(url, set(taken)) == (found or "https://a.example/?rotated=2")
 
 
 @given(st.sets(st.integers(1, 5)))
 def test_the_address_beside_is_always_free(numbers: set[int]) -> None:
     taken = {f"https://a.example/?rotated={number}" for number in numbers}
-    assert beside("https://a.example/", taken) not in taken
+    assert address_beside("https://a.example/", taken) not in taken

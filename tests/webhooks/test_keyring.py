@@ -11,7 +11,7 @@ from keyrings import FileKeyring, ForgetfulKeyring, LoudKeyring
 
 from chatkit.errors import SettingsError
 from chatkit.secret import Secret
-from chatkit.webhooks import secrets as signingsecrets
+from chatkit.webhooks import signing_secrets
 
 TEXT = "0123456789abcdef" * 4
 ACCOUNT = "https://api.example.com account 1001"
@@ -28,23 +28,26 @@ def own_keyring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
 
 
 def test_a_secret_is_kept_by_account_and_webhook_and_forgotten() -> None:
-    signingsecrets.keep(ACCOUNT, 41, Secret(TEXT))
-    assert signingsecrets.kept(ACCOUNT, 41) == Secret(TEXT)
-    assert signingsecrets.kept(ACCOUNT, 42) is None
-    assert signingsecrets.kept("another account 1001", 41) is None
+    signing_secrets.keep_in_keyring(ACCOUNT, 41, Secret(TEXT))
+    assert signing_secrets.find_in_keyring(ACCOUNT, 41) == Secret(TEXT)
+    assert signing_secrets.find_in_keyring(ACCOUNT, 42) is None
+    assert signing_secrets.find_in_keyring("another account 1001", 41) is None
     for _ in range(2):
-        signingsecrets.forget(ACCOUNT, 41)
-    assert signingsecrets.kept(ACCOUNT, 41) is None
+        signing_secrets.forget_in_keyring(ACCOUNT, 41)
+    assert signing_secrets.find_in_keyring(ACCOUNT, 41) is None
 
 
 def test_the_trial_leaves_nothing_behind(tmp_path: Path) -> None:
-    signingsecrets.check(ACCOUNT)
+    signing_secrets.check_keyring(ACCOUNT)
     assert json.loads((tmp_path / "keyring.json").read_text()) == {}
 
 
 def test_without_a_keyring_it_is_said_what_to_do_instead() -> None:
     keyring.set_keyring(keyring.backends.fail.Keyring())
-    for ask in (signingsecrets.check, lambda account: signingsecrets.kept(account, 41)):
+    for ask in (
+        signing_secrets.check_keyring,
+        lambda account: signing_secrets.find_in_keyring(account, 41),
+    ):
         with pytest.raises(SettingsError, match=r"no keyring.*keyring=True") as caught:
             ask(ACCOUNT)
         assert "TOKEN" not in str(caught.value)
@@ -53,13 +56,13 @@ def test_without_a_keyring_it_is_said_what_to_do_instead() -> None:
 def test_a_keyring_that_keeps_nothing_is_found_out_before_a_secret_depends_on_it() -> None:
     keyring.set_keyring(ForgetfulKeyring())
     with pytest.raises(SettingsError, match="did not keep"):
-        signingsecrets.check(ACCOUNT)
+        signing_secrets.check_keyring(ACCOUNT)
 
 
 def test_a_broken_keyring_never_lets_the_secret_through() -> None:
     keyring.set_keyring(LoudKeyring())
     with pytest.raises(SettingsError) as caught:
-        signingsecrets.keep(ACCOUNT, 41, Secret(TEXT))
+        signing_secrets.keep_in_keyring(ACCOUNT, 41, Secret(TEXT))
     error: BaseException | None = caught.value
     while error is not None:
         assert TEXT not in str(error)

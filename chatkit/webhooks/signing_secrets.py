@@ -1,18 +1,25 @@
-"""Rotation: a webhook gets a new signing secret, without a delivery that nobody can verify.
+"""Signing secrets of webhooks: replaced by rotation, kept in the keyring of the machine.
 
-The service makes a signing secret when it makes a webhook, and never again. So a new webhook
-is created beside the old one, the receiver learns the new secret and takes both, and the old
-webhook is deleted once a delivery has reached the new one.
+The service makes a signing secret when it makes a webhook, shows it once, and never makes another.
+So a rotation creates a new webhook beside the old one, the receiver learns the new secret and
+takes both, and the old webhook is deleted once a delivery has reached the new one.
+
+Whoever asks for it has a secret kept in the keyring of the operating system, under the account
+and the id of the webhook; it is never in a file of ours.
 """
 
 from __future__ import annotations
 
 import html
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
-from chatkit.errors import InputError, steady
+from chatkit.errors import InputError, SettingsError, steady
+from chatkit.secret import Secret
+from chatkit.settings import ask_keyring
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,6 +27,7 @@ if TYPE_CHECKING:
     from chatkit.bulk.plan import Plan
     from chatkit.secret import Secret
     from chatkit.webhooks import Webhook, Webhooks
+
 
 _MARK = re.compile(r"(?:^|&)rotated=([0-9]{1,6})$")
 _WARNINGS = (
@@ -119,7 +127,7 @@ class Rotation:
         return f"<div><b>Rotation of webhook {self.old_id}</b><ol>{steps}</ol>{told}</div>"
 
 
-def beside(url: str, taken: set[str]) -> str:
+def address_beside(url: str, taken: set[str]) -> str:
     """Return an address that the same receiver hears, and that no webhook has yet.
 
     Its query ends in `rotated=1`, or in the next number that is free.
@@ -133,3 +141,83 @@ def beside(url: str, taken: set[str]) -> str:
         if found not in taken:
             return found
         number += 1
+
+
+# --- the keyring ---------------------------------------------------------------------------
+
+T = TypeVar("T")
+_SERVICE = "chatkit webhooks"
+_INSTEAD = (
+    "A signing secret cannot be kept there: without keyring=True it is in "
+    "webhook.webhook_secret, once, to be handed to your receiver from there."
+)
+
+
+def keep_in_keyring(account: str, webhook_id: int, secret: Secret) -> None:
+    """Keep the signing secret of a webhook, and make sure that it is kept.
+
+    Raises:
+        SettingsError: The keyring is missing, fails, or did not keep it.
+    """
+
+    def question(keyring: ModuleType) -> str | None:
+        name = _name(account, webhook_id)
+        keyring.set_password(_SERVICE, name, secret.reveal())
+        kept: str | None = keyring.get_password(_SERVICE, name)
+        return kept
+
+    if Secret(_asked(question) or "") != secret:
+        raise SettingsError(f"The keyring did not keep what it was given. {_INSTEAD}")
+
+
+def find_in_keyring(account: str, webhook_id: int) -> Secret | None:
+    """Read the signing secret of a webhook; None: it is not kept.
+
+    Raises:
+        SettingsError: The keyring is missing or fails.
+    """
+
+    def question(keyring: ModuleType) -> Secret | None:
+        text = keyring.get_password(_SERVICE, _name(account, webhook_id))
+        return None if text is None else Secret(text)
+
+    return _asked(question)
+
+
+def forget_in_keyring(account: str, webhook_id: int) -> None:
+    """Remove the signing secret of a webhook; silent when it is not kept.
+
+    Raises:
+        SettingsError: The keyring is missing or fails.
+    """
+
+    def question(keyring: ModuleType) -> None:
+        name = _name(account, webhook_id)
+        if keyring.get_password(_SERVICE, name) is not None:
+            keyring.delete_password(_SERVICE, name)
+
+    _asked(question)
+
+
+def check_keyring(account: str) -> None:
+    """Make sure that the keyring keeps what it is given, before a secret depends on it.
+
+    Raises:
+        SettingsError: It is missing, fails, or keeps nothing.
+    """
+    keep_in_keyring(account, 0, Secret("a trial, no secret"))
+    forget_in_keyring(account, 0)
+
+
+def _asked(question: Callable[[ModuleType], T]) -> T:
+    """Ask the keyring; its failure is told in words about signing secrets."""
+    try:
+        return ask_keyring(question)
+    except SettingsError as error:
+        reason = "This machine has no keyring" if "no keyring" in str(error) else str(error)
+    first = reason.partition(".")[0]
+    raise SettingsError(f"{first}. {_INSTEAD}")
+
+
+def _name(account: str, webhook_id: int) -> str:
+    return f"{account} webhook {webhook_id}"
