@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+START = 'style="text-align: start"'  #: exported notebooks would align cells to the right
 _STATIC = Path(__file__).parent / "static"
 # A page imports a module by its text; here that text is unpacked first, by the browser itself.
 _UNPACK = """\

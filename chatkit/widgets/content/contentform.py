@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets as w
 
 from chatkit.display import cut, escaped, visible
-from chatkit.errors import ChatkitError, InputError, PlanRefused, Problem, steady
+from chatkit.errors import ChatkitError, InputError, PlanRefused, steady
 from chatkit.localization import language
 from chatkit.localization.audit import Audit, check
 from chatkit.localization.checks import FOOTER_LIMIT, NEAR, TEXT_LIMIT, Length, lengths
@@ -136,10 +136,7 @@ class ContentForm(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         Raises:
             InputError: What is typed in a field is no value.
         """
-        values, problems = self._fields.read()
-        if problems:
-            raise InputError("Some fields cannot be read:", problems)
-        return values
+        return self._fields.values
 
     @property
     def content(self) -> dict[str, Any]:
@@ -161,12 +158,7 @@ class ContentForm(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         Raises:
             InputError: There is no such field, it is fixed, or it cannot hold such a value.
         """
-        fields = self._fields.fields
-        if name not in fields or name == "lang_code":
-            others = ", ".join(each for each in fields if each != "lang_code")
-            problem = Problem(name, "", f"is none of {others}")
-            raise InputError("There is no such field:", [problem])
-        fields[name].set(value)
+        self._fields.set(name, value, fixed="lang_code")
 
     @property
     def message(self) -> str:

@@ -435,7 +435,7 @@ class FormEdits:
 
     def unset(self, pointer: str) -> None:
         """Take out what stands at a place, if anything does."""
-        if self._there(pointer):
+        if self._draft.has(pointer):
             self._draft.unset(pointer)
             self._shown(pointer)
 
@@ -447,7 +447,7 @@ class FormEdits:
 
     def act(self, pointer: str, name: str) -> None:
         """Put an action of this name at a place; it keeps what the one before had too."""
-        before = self._draft.find(pointer) if self._there(pointer) else None
+        before = self._draft.find(pointer) if self._draft.has(pointer) else None
         self._draft.set(pointer, new_action(name, before))
         self._refresh(focus=pointer)
 
@@ -455,13 +455,6 @@ class FormEdits:
         """Show the edit: with another mode or version, or without an action, fields come and go."""
         again = pointer == "/version" or pointer.endswith(("/mode", "-action"))
         self._refresh(typed=not again, focus=pointer if again else "")
-
-    def _there(self, pointer: str) -> bool:
-        try:
-            self._draft.find(pointer)
-        except LookupError:
-            return False
-        return True
 
 
 class FlowSave:

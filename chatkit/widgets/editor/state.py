@@ -135,6 +135,14 @@ class DocumentState:
         """Return what stands at a place. Raises `LookupError` if nothing does."""
         return at(self.value, pointer)
 
+    def has(self, pointer: str) -> bool:
+        """Tell whether anything stands at a place."""
+        try:
+            self.find(pointer)
+        except LookupError:
+            return False
+        return True
+
     def find_line(self, pointer: str) -> tuple[int, int]:
         """Return the line and the column of the text at which a place stands."""
         return located(f"{self.text}\n").find(pointer)
@@ -176,7 +184,7 @@ class DocumentState:
                 return {name: value for name, value in parent.items() if name != key}
             return [*parent[: int(key)], *parent[int(key) + 1 :]]
 
-        if pointer == "" or not self._there(pointer):
+        if pointer == "" or not self.has(pointer):
             raise none(pointer)
         self._edit(pointer, take, f"removing {_last(pointer)}", called("editor.unset", pointer))
 
@@ -238,7 +246,7 @@ class DocumentState:
         Raises:
             InputError: Nothing stands there, it has no name, or the name is taken.
         """
-        if not self._there(pointer):
+        if not self.has(pointer):
             raise none(pointer)
         made = renamed(self.value, pointer, name)
         about, line = f"renaming to {name}", called("editor.rename", pointer, name)
@@ -298,17 +306,10 @@ class DocumentState:
         del self._states[:-_KEPT]
         self._now, self._found = len(self._states) - 1, None
 
-    def _there(self, pointer: str) -> bool:
-        try:
-            self.find(pointer)
-        except LookupError:
-            return False
-        return True
-
     def _listed(self, pointer: str) -> tuple[list[Any], int]:
         """Return the list in which an item stands, and where."""
         around, _, key = pointer.rpartition("/")
-        if not self._there(pointer):
+        if not self.has(pointer):
             raise none(pointer)
         items = self.find(around)
         if not isinstance(items, list):

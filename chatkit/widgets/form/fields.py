@@ -16,6 +16,7 @@ from chatkit.display import values as shortly
 from chatkit.errors import InputError, Problem
 from chatkit.record import Body
 from chatkit.resource import Resource
+from chatkit.widgets.assets import START
 from chatkit.widgets.form.inputs import (
     Bodies,
     Checkbox,
@@ -27,7 +28,6 @@ from chatkit.widgets.form.inputs import (
     TextLines,
     WholeNumber,
 )
-from chatkit.widgets.grid.cell_renderer import START
 
 #: Texts that have several lines.
 LONG = frozenset({"text", "flow_json_raw"})
@@ -251,6 +251,35 @@ class Fieldset:
     def wrong(self) -> dict[str, str]:
         """What is said to be wrong, by field."""
         return {name: field.problem for name, field in self.fields.items() if field.problem}
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The fields that would be sent.
+
+        Raises:
+            InputError: What is typed in a field is no value, like JSON that is none.
+        """
+        values, problems = self.read()
+        if problems:
+            raise InputError("Some fields cannot be read:", problems)
+        return values
+
+    def set(self, name: str, value: Any, *, fixed: str = "") -> None:
+        """Fill in a field as if it had been typed.
+
+        Args:
+            name: The field.
+            value: What it is to hold.
+            fixed: A field that cannot be filled in here.
+
+        Raises:
+            InputError: There is no such field, it is fixed, or it cannot hold such a value.
+        """
+        others = [one for one in self.fields if one != fixed]
+        if name not in others:
+            problem = Problem(name, "", f"is none of {', '.join(others)}")
+            raise InputError("There is no such field:", [problem])
+        self.fields[name].set(value)
 
     def read(self) -> tuple[dict[str, Any], list[Problem]]:
         """Return what would be sent, and what is typed that is no value."""

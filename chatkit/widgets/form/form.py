@@ -55,7 +55,7 @@ class Form(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         self.key = key
         self.record: Record | None = None if key is None else room.get(key)
         self._lock = RLock()
-        self._doubt: UnknownOutcome | None = None
+        self._unknown: UnknownOutcome | None = None
         self._ran = ""  #: the line that was last sent, until something else is edited
         self._fields = Fieldset(room, self._known())
         self._fields.watch(self._changed)
@@ -92,10 +92,7 @@ class Form(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         Raises:
             InputError: What is typed in a field is no value, like JSON that is none.
         """
-        values, problems = self._fields.read()
-        if problems:
-            raise InputError("Some fields cannot be read:", problems)
-        return values
+        return self._fields.values
 
     def set(self, name: str, value: Any) -> None:
         """Fill in a field as if it had been typed.
@@ -103,11 +100,7 @@ class Form(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         Raises:
             InputError: There is no such field, it is fixed, or it cannot hold such a value.
         """
-        fields = self._fields.fields
-        if name not in fields:
-            problem = Problem(name, "", f"is none of {', '.join(fields)}")
-            raise InputError("There is no such field:", [problem])
-        fields[name].set(value)
+        self._fields.set(name, value)
 
     @property
     def problems(self) -> dict[str, str]:
@@ -132,7 +125,7 @@ class Form(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
     def new(self) -> None:
         """Empty the form, to create another record. A lost answer is looked for first."""
         with self._lock:
-            if self._doubt is None:
+            if self._unknown is None:
                 self.key = self.record = None
                 self._ran = ""
                 self._message.say("")
@@ -153,21 +146,21 @@ class Form(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         """
         with self._lock:
             try:
-                return (self._doubt and self._looked(self._doubt)) or self._sent()
+                return (self._unknown and self._looked(self._unknown)) or self._sent()
             except Exception as error:
                 self._show(error)
                 raise
 
     def _clicked(self) -> None:
-        """Do what the button says; in doubt it only looks. The form says what came of it."""
+        """Do what the button says, and say what came of it; after a lost answer only look."""
         with self._lock, warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")
-            if self._doubt is None:
+            if self._unknown is None:
                 with suppress(ChatkitError):
                     self.submit()
             else:
                 try:
-                    self._looked(self._doubt)
+                    self._looked(self._unknown)
                 except ChatkitError as error:
                     self._show(error)
         if heard:
@@ -187,7 +180,7 @@ class Form(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
                 record = self.room.create(**values)
         except InDoubt as error:
             if error.call.writes:
-                self._doubt = UnknownOutcome(self.room, key, body, taken, error)
+                self._unknown = UnknownOutcome(self.room, key, body, taken, error)
                 self._fields.lock(True)
             raise
         return self._done(record, body, line)
@@ -203,24 +196,24 @@ class Form(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
             said = [Problem(n, "", reason.format(shortly(now[n]))) for n in moved]
             raise InputError(f"This {self.room.noun} has moved:", said)
 
-    def _looked(self, doubt: UnknownOutcome) -> Record | None:
+    def _looked(self, outcome: UnknownOutcome) -> Record | None:
         """Look what came of a lost answer; if nothing did, it may be sent again."""
         settled = True
         try:
-            record = doubt.look()
+            record = outcome.look()
         except ChatkitError as error:
             settled = isinstance(error, Conflict)
             raise
         finally:
             if settled:
-                self._doubt = None
+                self._unknown = None
                 self._fields.lock(False)
                 self._paint()
         if record is None:
             self._message.say("It has not landed, and will not any more: you can send it again.")
             return None
         lost = f" But {self.room.lost}." if self.key is None and self.room.lost else ""
-        record = self._done(record, doubt.sent, self.line)
+        record = self._done(record, outcome.sent, self.line)
         self._message.say(f"It has landed. {self.message}{lost}")
         return record
 
@@ -244,9 +237,9 @@ class Form(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         title += f" · {about}" if about else ""
         self._title.value = f'<h3 dir="auto">{escaped(title)}</h3>'
         label = f"Save {noun}" if editing else f"Create {noun}"
-        self._button.label = label if self._doubt is None else "Look what came of it"
-        self._button.disabled = editing and not self._fields.edited and self._doubt is None
-        self._new.layout.display = None if editing and self._doubt is None else "none"
+        self._button.label = label if self._unknown is None else "Look what came of it"
+        self._button.disabled = editing and not self._fields.edited and self._unknown is None
+        self._new.layout.display = None if editing and self._unknown is None else "none"
         self._code.text = self._ran or self.line
 
     def _done(self, record: Record, sent: Mapping[str, Any], line: str) -> Record:

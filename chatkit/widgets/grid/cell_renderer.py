@@ -7,10 +7,10 @@ from html import escape
 from typing import Any
 
 from chatkit.display import cut, many
+from chatkit.widgets.assets import START
 from chatkit.widgets.grid.sheet import Sheet
 from chatkit.widgets.grid.view import cell_text
 
-START = 'style="text-align: start"'  #: exported notebooks would align cells to the right
 _LONG = 2000  #: characters of a cell that are sent; a longer one is not edited here
 _FEW = 10  #: rows of the static form
 _SAMPLE = 200  #: rows that tell how wide a column is

@@ -13,10 +13,10 @@ from chatkit.display import cut, many
 from chatkit.inbox.delivery import Delivery
 from chatkit.inbox.events import Event, e164, events
 from chatkit.profile import ServiceProfile
+from chatkit.widgets.assets import START
 
 _MOST = 1000  #: events of one delivery that are counted
 _LONG = 140  #: characters of a text
-START = 'style="text-align: start"'  #: exported notebooks would align cells to the right
 
 
 def delivery_line(

@@ -37,7 +37,7 @@ class WebhookForm(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         self._room, self._created = room, created
         self._used = 0
         self._lock = RLock()
-        self._doubt: UnknownOutcome | None = None
+        self._unknown: UnknownOutcome | None = None
         self.url = w.Text(description="Address", placeholder="https://shop.example/hook")
         self.url.continuous_update = True
         self._boxes = {
@@ -112,19 +112,19 @@ class WebhookForm(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         """
         with self._lock:
             try:
-                return (self._doubt and self._looked(self._doubt)) or self._sent()
+                return (self._unknown and self._looked(self._unknown)) or self._sent()
             except ChatkitError as error:
                 self._show(error)
                 raise
 
     def _clicked(self) -> None:
-        """Do what the button says; in doubt it only looks. The form says what came of it."""
+        """Do what the button says, and say what came of it; after a lost answer only look."""
         with self._lock, suppress(ChatkitError):  # the form has said it
-            if self._doubt is None:
+            if self._unknown is None:
                 self.submit()
                 return
             try:
-                self._looked(self._doubt)
+                self._looked(self._unknown)
             except ChatkitError as error:
                 self._show(error)
                 raise
@@ -142,7 +142,7 @@ class WebhookForm(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
             webhook = room.create(**fields)
         except InDoubt as error:
             if error.call.writes:
-                self._doubt = UnknownOutcome(room, None, fields, taken, error)
+                self._unknown = UnknownOutcome(room, None, fields, taken, error)
             raise
         said = f"Created webhook {webhook.id}."
         if webhook.webhook_secret is None:
@@ -151,14 +151,14 @@ class WebhookForm(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
             self.handover.offer(webhook.id, webhook.webhook_secret)
         return self._done(webhook, said)
 
-    def _looked(self, doubt: UnknownOutcome) -> Webhook | None:
+    def _looked(self, outcome: UnknownOutcome) -> Webhook | None:
         """Look what came of a lost answer; if nothing did, it may be sent again."""
         try:
-            webhook = doubt.look()
+            webhook = outcome.look()
         except Conflict:
-            self._doubt = None
+            self._unknown = None
             raise
-        self._doubt = None
+        self._unknown = None
         if isinstance(webhook, Webhook):
             said = f"It has landed: webhook {webhook.id}. But {self._room.lost}."
             return self._done(webhook, said)
@@ -193,13 +193,13 @@ class WebhookForm(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         left = f"The account has {self._used} of {most} webhooks."
         more = " Delete one before you create another." if full else ""
         self._room_left.value = f"<p>{escape(left + more)}</p>"
-        doubtful = self._doubt is not None
-        self.url.disabled = self.active.disabled = doubtful
+        unknown = self._unknown is not None
+        self.url.disabled = self.active.disabled = unknown
         for kind, box in self._boxes.items():
-            box.disabled = doubtful or (kind != _ALL and bool(self._boxes[_ALL].value))
+            box.disabled = unknown or (kind != _ALL and bool(self._boxes[_ALL].value))
         idle = full or not (self.url.value.strip() and self.events)
-        self._button.label = "Look what came of it" if doubtful else "Create webhook"
-        self._button.disabled = idle and not doubtful
+        self._button.label = "Look what came of it" if unknown else "Create webhook"
+        self._button.disabled = idle and not unknown
         self._code.text = "" if idle else self.line
 
 

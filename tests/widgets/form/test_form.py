@@ -297,7 +297,7 @@ def test_a_flow_in_doubt_is_not_sent_again_while_the_first_may_still_land() -> N
         with pytest.raises(InDoubt, match="may still land"):
             form.submit()
         assert service.names() == ["survey"]
-        assert isinstance(form._doubt, UnknownOutcome)
+        assert isinstance(form._unknown, UnknownOutcome)
 
 
 def test_a_webhook_found_after_a_lost_answer_says_that_its_secret_is_lost() -> None:

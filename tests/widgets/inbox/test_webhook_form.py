@@ -89,8 +89,8 @@ def test_what_has_not_landed_is_sent_again_once_it_cannot_land_any_more() -> Non
         service.on("POST", "webhooks", dropped)
         form._button.click()
         form._button.click()
-        assert "it may still land for" in form.message and form._doubt is not None
-        form._doubt._until = 0  # the time has passed
+        assert "it may still land for" in form.message and form._unknown is not None
+        form._unknown._until = 0  # the time has passed
         form._button.click()
         assert "you can send it again" in form.message and len(service.writes()) == 1
         form._button.click()
