@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from io import BytesIO
 from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from chatkit.display import many
 from chatkit.errors import InputError
 from chatkit.files import headers, text
 from chatkit.files.columns import FIELDS, Columns, sort
 from chatkit.files.source import Source, kind, opened
-from chatkit.files.table import Table, shown
+from chatkit.files.table import Row, Table, shown
 from chatkit.frame import collector_paused
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 #: More problems than this are only counted in a message.
 _SHOWN = 20
@@ -109,9 +113,7 @@ def _table(
 ) -> Table:
     form = kind(content)
     if form == "parquet" and isinstance(content, bytes):
-        from chatkit.files import parquet
-
-        return parquet.read(content)
+        return read_parquet(content)
     if form == "xlsx" and isinstance(content, bytes):
         from chatkit.files import sheet  # slow to load
 
@@ -122,3 +124,21 @@ def _table(
 
         return vcard.read(content, said, notes)
     return text.read(content, said, delimiter, headers.known, notes)
+
+
+def read_parquet(data: bytes) -> Table:
+    """Read a file. Its rows count from 1.
+
+    Raises:
+        InputError: It is broken.
+    """
+    try:  # the types of Arrow: whole numbers stay whole numbers beside an empty cell
+        frame = pd.read_parquet(BytesIO(data), dtype_backend="pyarrow")
+    except Exception as error:  # noqa: BLE001  pyarrow raises anything over a broken file
+        raise InputError(f"This is no Parquet file that can be read ({error!r:.100}).") from None
+    named = [name for name in frame.index.names if name is not None]
+    frame = frame.reset_index(named) if named else frame
+    columns = [frame.iloc[:, place].astype(object) for place in range(frame.shape[1])]
+    cells = [column.where(column.notna(), None).tolist() for column in columns]
+    rows = [Row(number, row) for number, row in enumerate(zip(*cells, strict=True), 1)]
+    return Table("Parquet", [Row(0, list(map(str, frame.columns))), *rows], titled=False)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import warnings
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from datetime import datetime, time
 from io import BytesIO
@@ -18,10 +18,10 @@ from typing import Any
 
 import openpyxl
 from openpyxl.cell import WriteOnlyCell
-from openpyxl.styles import Font
+from openpyxl.styles import Alignment, Font
 
 from chatkit.errors import InputError, Problem
-from chatkit.files.shield import bare, marked
+from chatkit.files.formula_guard import bare, marked
 from chatkit.files.table import Odd, Row, Table, letter, shown
 
 #: What a spreadsheet program can hold.
@@ -36,6 +36,10 @@ _ESCAPED = re.compile("_x((?![dD][89a-fA-F])[0-9A-Fa-f]{4})_")
 _LITERAL = re.compile(r'\\(.)|"([^"]*)"')
 _NO_DIGIT = re.compile(r'\\.|"[^"]*"|\[[^]]*\]|[_*].')
 _PLUS = re.compile(r'(?:\\\+|"\+"|\+)[0#]+')
+#: So wide is a column of sentences, and any other one at most.
+_SENTENCES, _WORDS = 60, 30
+
+_SheetRows = Sequence[Sequence[str | None]]
 
 
 # --- reading ----------------------------------------------------------------------------
@@ -59,6 +63,18 @@ def read(data: bytes, sheet: str | None) -> Table:
         raise
     except Exception as error:  # noqa: BLE001  openpyxl raises anything over a broken file
         raise InputError(f"This is no XLSX file that can be read ({error!r:.100}).") from None
+
+
+def read_sheets(data: bytes) -> dict[str, Table]:
+    """Read every sheet of a workbook that is not hidden, by its title.
+
+    Raises:
+        InputError: It is no workbook that can be read.
+    """
+    read(data, None)  # refuses what is none, in its own words
+    with closing(_opened(data, values=False)) as book:
+        names = [each.title for each in book.worksheets if each.sheet_state == "visible"]
+    return {name: read(data, name) for name in names}
 
 
 def _read(data: bytes, sheet: str | None) -> Table:
@@ -176,22 +192,9 @@ def written(columns: Sequence[str], rows: Sequence[Sequence[str | None]]) -> byt
     ]:
         raise InputError(f"A cell holds at most {LONGEST:,} characters:", too_long)
     book = openpyxl.Workbook(write_only=True)
-    sheet = book.create_sheet("Contacts")
-    sheet.freeze_panes = "A2"
-    size = f"A1:{letter(len(columns) - 1)}{len(rows) + 1}"
-    sheet.calculate_dimension = lambda: size  # at the top, or readers look for it in all rows
-    for place, column in enumerate(columns):
-        dimension = sheet.column_dimensions[letter(place)]
-        dimension.number_format = "@"
-        dimension.width = min(max(len(column) + 2, 16), 40)
-    head = [text_cell(sheet, escaped(column)) for column in columns]
-    for cell in head:
-        cell.font = Font(bold=True)
-    for cells in (head, *([text_cell(sheet, text) for text in row] for row in texts)):
-        sheet.append(cells)
-    target = BytesIO()
-    book.save(target)
-    return target.getvalue()
+    widths = [min(max(len(column) + 2, 16), 40) for column in columns]
+    _fill(book.create_sheet("Contacts"), columns, texts, widths)
+    return _saved(book)
 
 
 def escaped(text: str) -> str:
@@ -212,3 +215,77 @@ def text_cell(sheet: Any, text: str | None) -> Any:
     cell.data_type = "s"  # whatever it begins with, it is no formula and no error
     cell.number_format = "@"
     return cell
+
+
+def written_sheets(
+    columns: Sequence[str], rows: Mapping[str, _SheetRows], *, wide: Collection[str]
+) -> bytes:
+    """Write a workbook of several sheets in which each cell is text, also what is typed later.
+
+    Args:
+        columns: The names of the columns, the same in every sheet.
+        rows: The rows of each sheet by its title.
+        wide: Columns of sentences: their lines break.
+
+    Raises:
+        InputError: It is more than a spreadsheet can hold.
+    """
+    problems = [
+        Problem(
+            f"{title}, row {number}, {name}", f"{text[:40]!r}…", f"has {len(text):,} characters"
+        )
+        for title, group in rows.items()
+        for number, row in enumerate(group, 2)
+        for name, text in zip(columns, row, strict=True)
+        if text is not None and units(escaped(text)) > LONGEST
+    ]
+    if problems:
+        raise InputError(f"A cell holds at most {LONGEST:,} characters:", problems)
+    if any(len(group) >= MOST_ROWS for group in rows.values()):
+        raise InputError(f"A sheet has at most {MOST_ROWS - 1:,} rows below the names.")
+    book = openpyxl.Workbook(write_only=True)
+    broken = Alignment(wrap_text=True, vertical="top")
+    for title, group in rows.items():
+        longest = [
+            max((len(row[n] or "") for row in group), default=0) for n in range(len(columns))
+        ]
+        widths = [
+            _SENTENCES if name in wide else min(max(len(name), most) + 2, _WORDS)
+            for name, most in zip(columns, longest, strict=True)
+        ]
+        texts = [[None if text is None else escaped(text) for text in row] for row in group]
+        _fill(book.create_sheet(title), columns, texts, widths, broken)
+    return _saved(book)
+
+
+def _fill(
+    made: Any,
+    columns: Sequence[str],
+    rows: _SheetRows,
+    widths: Sequence[int],
+    alignment: Alignment | None = None,
+) -> None:
+    """Write the names of the columns and the rows, escaped already, each cell as text."""
+    made.freeze_panes = "A2"
+    size = f"A1:{letter(len(columns) - 1)}{len(rows) + 1}"
+    made.calculate_dimension = lambda: size  # at the top, or readers look for it in all rows
+    for place, width in enumerate(widths):
+        dimension = made.column_dimensions[letter(place)]
+        dimension.number_format = "@"
+        dimension.width = width
+    head = [text_cell(made, escaped(column)) for column in columns]
+    for cell in head:
+        cell.font = Font(bold=True)
+    made.append(head)
+    for row in rows:
+        cells = [text_cell(made, text) for text in row]
+        if alignment is not None:
+            for cell in filter(None, cells):
+                cell.alignment = alignment
+        made.append(cells)
+
+
+def _saved(book: Any) -> bytes:
+    target = BytesIO()
+    book.save(target)
+    return target.getvalue()

@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import islice
 
 from chatkit.errors import InputError
-from chatkit.files.shield import bare
+from chatkit.files.formula_guard import bare
 from chatkit.files.table import Broken, Row, Table
 
 #: Marks at the beginning of a file; the longer first, for one begins like another.

@@ -14,7 +14,7 @@ import pandas as pd
 from chatkit.errors import InputError, Problem
 from chatkit.files.cells import texts
 from chatkit.files.columns import ROW
-from chatkit.files.shield import shielded
+from chatkit.files.formula_guard import shielded
 from chatkit.frame import collector_paused
 
 

@@ -1,4 +1,4 @@
-"""Templatecodes: which templates are meant; the API has no list of them, so a person says it."""
+"""Template codes: which templates are meant; the API has no list of them, so a person says it."""
 
 from __future__ import annotations
 

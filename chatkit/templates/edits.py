@@ -1,4 +1,4 @@
-"""Templateedits: frames of contents edited as one: found and replaced, drafted where missing."""
+"""Edits: frames of contents edited as one: found and replaced, drafted where missing."""
 
 from __future__ import annotations
 

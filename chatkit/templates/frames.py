@@ -1,4 +1,4 @@
-"""Templateframes: the contents of many templates, read at once into one frame."""
+"""Frames: the contents of many templates, read at once into one frame."""
 
 from __future__ import annotations
 

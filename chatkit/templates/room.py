@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, cast
 from chatkit.errors import InputError, steady
 from chatkit.progress import say
 from chatkit.snapshot import memory, remember
+from chatkit.templates.bulk_templates import BulkTemplates
 from chatkit.templates.codes import NONE, Codes, Remembered, given
-from chatkit.templates.desk import TemplateDesk
 from chatkit.transport import Transport
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from chatkit.templates.translations import Translations
 
 
-class Templates(TemplateDesk):
+class Templates(BulkTemplates):
     """The message templates of the account: `templates("order_ready")` opens one by its code.
 
     The API has no list of templates, so codes are yours to know. Every method takes some, or

@@ -15,7 +15,7 @@ from pyarrow.parquet import write_table
 
 from chatkit.errors import InputError
 from chatkit.files.cells import as_text
-from chatkit.files.parquet import read
+from chatkit.files.reading import read_parquet as read
 from chatkit.files.table import Row
 
 

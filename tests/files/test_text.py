@@ -10,8 +10,8 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from chatkit.errors import InputError
+from chatkit.files.formula_guard import shielded
 from chatkit.files.headers import known
-from chatkit.files.shield import shielded
 from chatkit.files.table import Row, Table
 from chatkit.files.text import decoded, read
 

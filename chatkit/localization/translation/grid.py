@@ -8,7 +8,7 @@ from typing import Any
 
 from chatkit.display import visible
 from chatkit.errors import InputError
-from chatkit.files import sheets, text
+from chatkit.files import sheet, text
 from chatkit.files.cells import as_text, word
 from chatkit.files.table import Odd, Table
 from chatkit.files.writing import to_csv
@@ -53,7 +53,7 @@ def workbook_of(units: Sequence[Unit], *, one_sheet: bool) -> bytes:
     for unit in units:
         books.setdefault("translations" if one_sheet else unit.lang_code, []).append(unit)
     rows = {title: [_cells(unit) for unit in group] for title, group in books.items()}
-    return sheets.written(COLUMNS, rows, wide=_WIDE)
+    return sheet.written_sheets(COLUMNS, rows, wide=_WIDE)
 
 
 def _cells(unit: Unit) -> list[str | None]:
@@ -81,7 +81,7 @@ def read_workbook(data: bytes) -> list[Unit]:
     Raises:
         InputError: It is none, or no sheet has them.
     """
-    tables = sheets.read(data)
+    tables = sheet.read_sheets(data)
     ours = {name: table for name, table in tables.items() if _titles(table) is not None}
     if not ours:
         return list(_units(next(iter(tables.values())), ""))  # says what is missing
@@ -101,7 +101,7 @@ def _titles(table: Table) -> dict[str, int] | None:
     return None
 
 
-def _units(table: Table, sheet: str) -> Iterator[Unit]:
+def _units(table: Table, where: str) -> Iterator[Unit]:
     places = _titles(table)
     if places is None:
         raise InputError(
@@ -110,9 +110,9 @@ def _units(table: Table, sheet: str) -> Iterator[Unit]:
         )
     for row in table.rows[1:]:
         if any(cell is not None for cell in row.cells):
-            yield _unit(row.cells, places, f"{sheet}row {row.number}")
+            yield _unit(row.cells, places, f"{where}row {row.number}")
     for number, _, reason in table.broken:
-        yield Unit("", "", "", "", "", place=f"{sheet}row {number}", trouble=reason)
+        yield Unit("", "", "", "", "", place=f"{where}row {number}", trouble=reason)
 
 
 def _unit(cells: Sequence[Any], places: dict[str, int], place: str) -> Unit:

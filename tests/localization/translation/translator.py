@@ -19,7 +19,7 @@ from translate.storage.pypo import pofile
 from translate.storage.xliff import xlifffile
 from translate.storage.xliff2 import Xliff2File
 
-from chatkit.files.shield import bare, marked
+from chatkit.files.formula_guard import bare, marked
 from chatkit.localization.translation.escapes import escape_controls, unescape_controls
 from chatkit.localization.translation.units import Unit, stamped
 

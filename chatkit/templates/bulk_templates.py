@@ -1,4 +1,4 @@
-"""Templatedesk: where plans for many templates read and write; the rooms of them all."""
+"""Bulk templates: the contents of several templates, read and planned at once."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from chatkit.templates.frames import Reading
 
 
-class TemplateDesk:
-    """The contents of all templates of an account, each template a room of its own.
+class BulkTemplates:
+    """The contents of all templates of an account, each template a resource of its own.
 
     Args:
         transport: Sends the calls.

@@ -4,7 +4,7 @@ import pytest
 from bulk.planning import ENGLISH, account, call
 
 import chatkit
-from chatkit.templates.desk import TemplateDesk
+from chatkit.templates.bulk_templates import BulkTemplates
 
 
 @pytest.fixture
@@ -12,7 +12,7 @@ def desk():
     with account() as (sandbox, client):
         for code in ("a", "b"):
             call(sandbox, "POST", f"templates/{code}/contents", **ENGLISH)
-        yield TemplateDesk(client.transport)
+        yield BulkTemplates(client.transport)
 
 
 def test_each_template_has_one_room(desk):
@@ -49,7 +49,7 @@ def test_a_frame_without_codes_is_no_frame_of_many(desk):
 def test_a_template_that_is_not_there_yet_has_no_contents(desk, unknown):
     frame = desk.reading(["a"]).frame().rename({"a": "x"}, level="template_code")
     with account(unknown_template=unknown) as (_, client):
-        assert TemplateDesk(client.transport).base(frame).frame.empty
+        assert BulkTemplates(client.transport).base(frame).frame.empty
 
 
 def test_contents_are_read_in_full_and_those_that_are_gone_are_not(desk):

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from chatkit.files.shield import bare, marked, shielded
+from chatkit.files.formula_guard import bare, marked, shielded
 
 NASTY = st.text(alphabet="'\"=+-@＝ \t\r\n\0\x01;|,aé", max_size=12) | st.text()
 

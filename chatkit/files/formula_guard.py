@@ -1,4 +1,4 @@
-"""Shield: no text becomes a formula when a spreadsheet program opens a file.
+"""Formula guard: no text becomes a formula when a spreadsheet program opens a file.
 
 Texts come from strangers, and `=HYPERLINK(…)` in a name would run on the machine of whoever
 opens the file. Such a text gets an apostrophe in front; reading takes exactly that one off, so
