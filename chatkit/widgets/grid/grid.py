@@ -361,7 +361,7 @@ _NEEDED = re.compile('[\t\r\n]|""')
 def parse_clipboard(text: str) -> list[list[str]]:
     r"""Read the rows of a block; one line break at its end ends the last row.
 
-    >>> read('Ana\t+91\nBo\t"two\nlines"')
+    >>> parse_clipboard('Ana\t+91\nBo\t"two\nlines"')
     [['Ana', '+91'], ['Bo', 'two\nlines']]
     """
     rows: list[list[str]] = [[]]
