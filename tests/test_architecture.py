@@ -171,10 +171,12 @@ def test_flow_documents_stand_alone() -> None:
 def test_the_sandbox_is_a_second_witness() -> None:
     """Client and sandbox may not share a mistake: each reads the API document for itself.
 
-    What a notebook shows when a file cannot be used is an exception of the one tree, and the
-    server of an ASGI application knows nothing of the API.
+    What the platform publishes about flow documents is no fact of that document: it stands once,
+    in flowjson, and an oracle in tests/oracles judges it. What a notebook shows when a file
+    cannot be used is an exception of the one tree, and the server of an ASGI application knows
+    nothing of the API.
     """
-    allowed = ("sandbox", "profile", "signature", "asgi_server")
+    allowed = ("sandbox", "profile", "signature", "asgi_server", "flowjson")
     wrong = [
         i
         for i in of_the_house("sandbox")

@@ -20,12 +20,12 @@ from typing import Any, NamedTuple
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox import events
 from chatkit.sandbox.clock import Clock
+from chatkit.sandbox.content_check import check_content
 from chatkit.sandbox.delivery import event_body
 from chatkit.sandbox.events import EventKinds
 from chatkit.sandbox.operations import Verb
 from chatkit.sandbox.receivers import Receivers
 from chatkit.sandbox.store import Store
-from chatkit.sandbox.upstream import check_content
 from chatkit.sandbox.webhooks import WebhooksHandler
 
 logger = logging.getLogger("chatkit.sandbox")

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from chatkit.sandbox.access import Grant
+from chatkit.sandbox.content_check import check_content
 from chatkit.sandbox.event_publisher import EventPublisher
 from chatkit.sandbox.fields import (
     FLAG,
@@ -23,7 +24,6 @@ from chatkit.sandbox.replies import Answer, Refusal, dumps
 from chatkit.sandbox.request import parameters
 from chatkit.sandbox.resource import ResourceHandler, Tools
 from chatkit.sandbox.store import Row
-from chatkit.sandbox.upstream import check_content
 
 LANGUAGE = Fields.all_of((Field("code", TEXT), Field("label", TEXT)))
 _LISTED = ("id", "lang_code", "text", "is_draft")

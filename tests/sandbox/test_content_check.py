@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatkit.sandbox.upstream import check_content
+from chatkit.sandbox.content_check import check_content
 
 SOUND: dict[str, Any] = {
     "lang_code": "en",

@@ -3,10 +3,10 @@
 from collections import defaultdict
 from typing import Any
 
-from chatkit.sandbox.upstream.actions import target
-from chatkit.sandbox.upstream.components import BRANCHES_MOST
-from chatkit.sandbox.upstream.finding import step
-from chatkit.sandbox.upstream.flow import Flow
+from oracles.flows.actions import target
+from oracles.flows.components import BRANCHES_MOST
+from oracles.flows.finding import step
+from oracles.flows.flow import Flow
 
 _CODE, _AT = "INVALID_ROUTING_MODEL", "/routing_model"
 _Routes = dict[str, dict[str, None]]  # ordered sets

@@ -3,8 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from chatkit.sandbox.upstream.references import (
+from oracles.flows.references import (
     Reference,
     condition_problem,
     is_expression,

@@ -8,10 +8,8 @@ what depends on it is only warned about.
 
 import re
 from collections import Counter
-from typing import Any, TypeGuard
-
-from chatkit.sandbox.upstream.finding import Finding, Findings, step
-from chatkit.sandbox.upstream.references import json_type
+from dataclasses import dataclass
+from typing import Any, Literal, TypeGuard
 
 LENGTH, HEADER, BODY, FOOTER, EDGE = "2388040", "2388047", "2388072", "2388073", "2388299"
 FORMAT = "INVALID_FORMAT"
@@ -30,12 +28,40 @@ _VALIDITY = range(30, 2_592_001)  # the widest of the three categories
 _EXPIRATION = range(60, 5_401)  # 1 to 90 minutes
 
 
-def check_content(content: object) -> list[Finding]:
+@dataclass(frozen=True, slots=True)
+class ContentFlaw:
+    """One thing the platform would say about a content, at a JSON pointer into it."""
+
+    code: str
+    severity: Literal["error", "warning"]
+    pointer: str
+    message: str
+
+
+class Flaws(list[ContentFlaw]):
+    """Findings in the order in which they were found."""
+
+    def error(self, code: str, pointer: str, message: str) -> None:
+        """Add what the platform refuses."""
+        self.append(ContentFlaw(code, "error", pointer, message))
+
+    def warning(self, code: str, pointer: str, message: str) -> None:
+        """Add what the platform lets pass, or what its own sources disagree about."""
+        self.append(ContentFlaw(code, "warning", pointer, message))
+
+
+def step(pointer: str, *keys: str | int) -> str:
+    """The pointer some steps deeper (RFC 6901)."""
+    steps = (str(key).replace("~", "~0").replace("/", "~1") for key in keys)
+    return "/".join((pointer, *steps))
+
+
+def check_content(content: object) -> list[ContentFlaw]:
     """Tell what the upstream platform would say about a template content, as far as is known.
 
     Takes any JSON value, never raises, and costs time linear in its size.
     """
-    findings = Findings()
+    findings = Flaws()
     if not isinstance(content, dict):
         findings.error(FORMAT, "", "a content is an object")
         return findings
@@ -55,7 +81,7 @@ def check_content(content: object) -> list[Finding]:
     return findings
 
 
-def _is_text(value: Any, at: str, code: str, most: int, findings: Findings) -> TypeGuard[str]:
+def _is_text(value: Any, at: str, code: str, most: int, findings: Flaws) -> TypeGuard[str]:
     if not isinstance(value, str):
         findings.error(code, at, "must be a text")
     elif len(value) > most:
@@ -67,7 +93,7 @@ def _within(value: Any, allowed: range) -> bool:
     return json_type(value) == "number" and allowed.start <= value < allowed.stop
 
 
-def _placeholders(text: str, at: str, code: str, findings: Findings) -> list[str]:
+def _placeholders(text: str, at: str, code: str, findings: Flaws) -> list[str]:
     """The placeholders of a text in order of appearance; they count up from 1."""
     found = list(dict.fromkeys(slot[1] for slot in _SLOT.finditer(text)))
     if set(found) != {str(number + 1) for number in range(len(found))}:
@@ -75,7 +101,7 @@ def _placeholders(text: str, at: str, code: str, findings: Findings) -> list[str
     return found
 
 
-def _body(content: dict[str, Any], findings: Findings) -> None:
+def _body(content: dict[str, Any], findings: Flaws) -> None:
     text = content.get("text")
     if not _is_text(text, "/text", BODY, 1024, findings):
         return
@@ -96,7 +122,7 @@ def _body(content: dict[str, Any], findings: Findings) -> None:
         findings.warning(FORMAT, step("/variables", name), "the text has no such placeholder")
 
 
-def _headers(headers: Any, findings: Findings) -> None:
+def _headers(headers: Any, findings: Flaws) -> None:
     if not isinstance(headers, list):
         findings.error(HEADER, "/headers", "must be an array")
         return
@@ -119,7 +145,7 @@ def _headers(headers: Any, findings: Findings) -> None:
                 findings.error(HEADER, step(at, "text_variable"), "a placeholder needs a sample")
 
 
-def _buttons(buttons: Any, content: dict[str, Any], findings: Findings) -> None:
+def _buttons(buttons: Any, content: dict[str, Any], findings: Flaws) -> None:
     if not isinstance(buttons, list):
         findings.error(FORMAT, "/buttons", "must be an array")
         return
@@ -145,7 +171,7 @@ def _buttons(buttons: Any, content: dict[str, Any], findings: Findings) -> None:
         findings.error(FORMAT, "/buttons", "custom buttons stand together")
 
 
-def _value(button: dict[str, Any], kind: str, value: str, at: str, findings: Findings) -> None:
+def _value(button: dict[str, Any], kind: str, value: str, at: str, findings: Flaws) -> None:
     if kind == "call_phone" and not button.get("country_code"):
         findings.error(FORMAT, step(at, "country_code"), "a number needs its country code")
     if kind == "visit_website" and (slots := _SLOT.findall(value)):
@@ -155,7 +181,7 @@ def _value(button: dict[str, Any], kind: str, value: str, at: str, findings: Fin
             findings.error(FORMAT, step(at, "dynamic_url"), "a placeholder needs a sample")
 
 
-def _authentication(content: dict[str, Any], findings: Findings) -> None:
+def _authentication(content: dict[str, Any], findings: Flaws) -> None:
     method, apps = content["auth_delivery_method"], content.get("auth_apps") or []
     if any(content.get(field) for field in ("headers", "is_catalog")):
         findings.error(FORMAT, "/headers", "an authentication content takes no medium")
@@ -181,3 +207,15 @@ def _authentication(content: dict[str, Any], findings: Findings) -> None:
             findings.error(FORMAT, step(at, "package_name"), "not the name of a package")
         if not (isinstance(signature, str) and _HASH.fullmatch(signature)):
             findings.error(FORMAT, step(at, "signature_hash"), "a hash has 11 characters")
+
+
+def json_type(value: Any) -> str:
+    """The JSON Schema name of a value's type; whole numbers count as number."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    for kind, name in ((str, "string"), (int | float, "number"), (list, "array")):
+        if isinstance(value, kind):
+            return name
+    return "object"

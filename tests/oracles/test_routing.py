@@ -4,8 +4,7 @@ import copy
 from typing import Any
 
 import pytest
-
-from chatkit.sandbox.upstream import check_flow
+from oracles.flows.document import check_flow
 
 CODE = "INVALID_ROUTING_MODEL"
 

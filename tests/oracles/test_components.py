@@ -1,6 +1,6 @@
 """The table of the format, read from its lines."""
 
-from chatkit.sandbox.upstream.components import ACTION_SINCE, COMPONENTS, PARTS
+from oracles.flows.components import ACTION_SINCE, COMPONENTS, PARTS
 
 
 def test_every_component_has_its_properties() -> None:

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from chatkit.sandbox.upstream import components as table
-from chatkit.sandbox.upstream.finding import Findings, step
-from chatkit.sandbox.upstream.references import Reference, declared_type, json_type
+from oracles.flows import components as table
+from oracles.flows.finding import Findings, step
+from oracles.flows.references import Reference, declared_type, json_type
 
 RANGE = ("start-date", "end-date")
 

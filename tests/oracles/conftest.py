@@ -5,8 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-
-from chatkit.sandbox.upstream import check_flow
+from oracles.flows.document import check_flow
 
 Codes = Callable[..., list[tuple[str, str]]]
 

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from chatkit.sandbox.upstream import check_flow
-from chatkit.sandbox.upstream.components import COMPONENTS, PARTS, VERSIONS
+from oracles.flows.components import COMPONENTS, PARTS, VERSIONS
+from oracles.flows.document import check_flow
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from chatkit.sandbox.upstream import check_flow
+from oracles.flows.document import check_flow
 
 ACTION = "screens/0/layout/children/2/on-click-action"
 AT = f"/{ACTION}"

@@ -4,11 +4,11 @@ import re
 from datetime import date
 from typing import Any
 
-from chatkit.sandbox.upstream import components as table
-from chatkit.sandbox.upstream.components import Prop
-from chatkit.sandbox.upstream.finding import DOCUMENTED_LIMIT, step
-from chatkit.sandbox.upstream.flow import RANGE, Action, Flow, Node, Screen
-from chatkit.sandbox.upstream.references import (
+from oracles.flows import components as table
+from oracles.flows.components import Prop
+from oracles.flows.finding import DOCUMENTED_LIMIT, step
+from oracles.flows.flow import RANGE, Action, Flow, Node, Screen
+from oracles.flows.references import (
     Reference,
     condition_problem,
     declared_type,

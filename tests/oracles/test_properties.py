@@ -3,8 +3,7 @@
 from typing import Any
 
 import pytest
-
-from chatkit.sandbox.upstream import check_flow
+from oracles.flows.document import check_flow
 
 CHILDREN = "screens/0/layout/children"
 FIRST = "/screens/0/layout/children/0"

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
-from chatkit.sandbox.upstream.finding import step
-from chatkit.sandbox.upstream.flow import Action, Flow, Node, Screen
-from chatkit.sandbox.upstream.properties import Properties
-from chatkit.sandbox.upstream.references import (
+from oracles.flows.finding import step
+from oracles.flows.flow import Action, Flow, Node, Screen
+from oracles.flows.properties import Properties
+from oracles.flows.references import (
     declared_type,
     is_expression,
     json_type,

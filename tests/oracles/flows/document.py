@@ -3,13 +3,13 @@
 import re
 from typing import Any
 
-from chatkit.sandbox.upstream import components as table
-from chatkit.sandbox.upstream.actions import check_actions
-from chatkit.sandbox.upstream.finding import DOCUMENTED_LIMIT, Finding, Findings, step
-from chatkit.sandbox.upstream.flow import Flow, Node, Screen
-from chatkit.sandbox.upstream.properties import Properties, is_date
-from chatkit.sandbox.upstream.references import declared_type, json_type
-from chatkit.sandbox.upstream.routing import check_routing
+from oracles.flows import components as table
+from oracles.flows.actions import check_actions
+from oracles.flows.finding import DOCUMENTED_LIMIT, Finding, Findings, step
+from oracles.flows.flow import Flow, Node, Screen
+from oracles.flows.properties import Properties, is_date
+from oracles.flows.references import declared_type, json_type
+from oracles.flows.routing import check_routing
 
 _DATA_TYPES = ("string", "number", "boolean", "object", "array", "null")
 _PATTERN_INPUTS = ("text", "number", "password", "passcode")
