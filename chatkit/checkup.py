@@ -21,6 +21,7 @@ from chatkit.connection import Connection
 from chatkit.errors import BadAnswer, NotFound, steady
 from chatkit.observation import Observation, Observer, Seen
 from chatkit.profile import ServiceProfile
+from chatkit.webhooks import MAX_WEBHOOKS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 State = Literal["ok", "warning", "problem", "unknown"]
 
-MAX_WEBHOOKS = 10  # API document, Limits
 _POINT = "Profile: "
 _WIDTH = 80  # of the details in the text form
 _SOON = 21  # days before its end at which a certificate is worth a warning

@@ -1,12 +1,13 @@
-"""Client: one account, four rooms."""
+"""Client: one account, and its contacts, flows, templates and webhooks."""
 
 from __future__ import annotations
 
 import weakref
+from functools import partial
 from itertools import count
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from chatkit import settings
 from chatkit.connection import Connection
@@ -15,8 +16,9 @@ from chatkit.errors import SettingsError, steady
 from chatkit.flows import Flows
 from chatkit.profile import ServiceProfile
 from chatkit.progress import say
+from chatkit.resource import Resource, endpoints_of
 from chatkit.secret import Secret
-from chatkit.templates import Templates
+from chatkit.templates import Templates, bulk_templates
 from chatkit.transport import Transport
 from chatkit.webhooks import Webhooks
 
@@ -94,16 +96,6 @@ class Client:
         self._number = next(_numbers)
         _open[self._number] = self
 
-    def desk(self, noun: str) -> Desk:
-        """Return the room of a kind of record: contact, flow, content or webhook."""
-        desks: dict[str, Desk] = {
-            "contact": self.contacts,
-            "flow": self.flows,
-            "content": self.templates,
-            "webhook": self.webhooks,
-        }
-        return desks[noun]
-
     def load_plan(self, path: str | Path) -> Plan:
         """Read a plan that `plan.save(path)` has written.
 
@@ -111,10 +103,10 @@ class Client:
             PlanRefused: The file is no plan, was edited, or belongs to another account.
         """
         from chatkit import accessor
-        from chatkit.bulk.plan import Plan
+        from chatkit.bulk.plan import load_plan
 
         accessor.register()
-        return Plan.load(path, self.desk)
+        return load_plan(path, partial(source_of, self))
 
     @steady
     def __repr__(self) -> str:
@@ -136,6 +128,18 @@ class Client:
         tb: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def source_of(client: Client, noun: str) -> Desk:
+    """Return where a run finds its records: by what they are, contact, flow, content or webhook."""
+    if noun == "content":
+        return bulk_templates(client.templates)
+    resources: dict[str, Resource[Any]] = {
+        "contact": client.contacts,
+        "flow": client.flows,
+        "webhook": client.webhooks,
+    }
+    return endpoints_of(resources[noun])
 
 
 def connect(to: str | Sandbox | None = None) -> Client:

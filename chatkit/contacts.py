@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field
 
 from chatkit.answer import Envelope
 from chatkit.call import Call
-from chatkit.endpoints import Key, Planned, Undo
+from chatkit.endpoints import Endpoints, Key, Planned, Undo
 from chatkit.record import Body, Id, Record
 from chatkit.resource import Resource
 
@@ -90,14 +90,8 @@ class ContactBody(Body):
     )
 
 
-class Contacts(Resource[Contact]):
-    """The contacts of the account.
-
-    Deleting makes a contact inactive; creating the same number again restores it.
-
-    Each number and name is checked before it is sent, as `check` does. A number that no country
-    can have is not sent, unless you say `broken=True`; all else is told.
-    """
+class ContactEndpoints(Endpoints[Contact]):
+    """The calls of contacts, and what is particular about them."""
 
     path = ("contacts",)
     noun = "contact"
@@ -165,40 +159,6 @@ class Contacts(Resource[Contact]):
     def repeats(self) -> bool:
         """Whether an update sends what nobody changed: a whole number needs its country code."""
         return super().repeats or self._international
-
-    def frame(self, *, search: str | None = None, full: bool = False) -> pd.DataFrame:
-        """Read the contacts into a DataFrame, one row each, indexed by id.
-
-        Texts are `str`, times are UTC, `tags` are Python objects. `name` joins the three
-        parts of the name.
-
-        Args:
-            search: Only those whose name or number holds this text.
-            full: Read each contact on its own as well, for `ref_id`.
-
-        Raises:
-            BadAnswer: The list is not as documented.
-        """
-        return self._frame(self.search(search), full=full)
-
-    def check(self, frame: pd.DataFrame, *, region: str | None = None) -> Quality:
-        """Look for what is wrong in a frame of contacts; nothing is changed or sent.
-
-        It finds numbers that are none, or not written as they are sent; duplicates in the
-        frame and in the account; names with characters that are not seen or not what they
-        seem, or that the service would split into other parts. The account is read once at
-        most. `fix()` of the result takes the safe suggestions.
-
-        Args:
-            frame: What `chatkit.read_contacts` or `frame()` gave, edited or not.
-            region: Where numbers without a country code are dialled: 'IN', or '+91'.
-
-        Raises:
-            InputError: It is no frame of contacts, or there is no such region.
-        """
-        from chatkit.checks.check import check
-
-        return check(self, frame, region)
 
     def judged(self, fields: Mapping[str, Any], live: Mapping[str, Any] | None) -> list[Finding]:
         """Check the name and the number of a contact, as far as they are sent."""
@@ -327,3 +287,49 @@ class Contacts(Resource[Contact]):
                 end = words[-1] if len(words) > 1 else ""
                 then = (words[0], " ".join(words[1:-1]), end)
         return None if then == now else then
+
+
+class Contacts(Resource[Contact], endpoints=ContactEndpoints):
+    """The contacts of the account.
+
+    Deleting makes a contact inactive; creating the same number again restores it.
+
+    Each number and name is checked before it is sent, as `check` does. A number that no country
+    can have is not sent, unless you say `broken=True`; all else is told.
+    """
+
+    _endpoints: ContactEndpoints
+
+    def frame(self, *, search: str | None = None, full: bool = False) -> pd.DataFrame:
+        """Read the contacts into a DataFrame, one row each, indexed by id.
+
+        Texts are `str`, times are UTC, `tags` are Python objects. `name` joins the three
+        parts of the name.
+
+        Args:
+            search: Only those whose name or number holds this text.
+            full: Read each contact on its own as well, for `ref_id`.
+
+        Raises:
+            BadAnswer: The list is not as documented.
+        """
+        return self._frame(self._endpoints.search(search), full=full)
+
+    def check(self, frame: pd.DataFrame, *, region: str | None = None) -> Quality:
+        """Look for what is wrong in a frame of contacts; nothing is changed or sent.
+
+        It finds numbers that are none, or not written as they are sent; duplicates in the
+        frame and in the account; names with characters that are not seen or not what they
+        seem, or that the service would split into other parts. The account is read once at
+        most. `fix()` of the result takes the safe suggestions.
+
+        Args:
+            frame: What `chatkit.read_contacts` or `frame()` gave, edited or not.
+            region: Where numbers without a country code are dialled: 'IN', or '+91'.
+
+        Raises:
+            InputError: It is no frame of contacts, or there is no such region.
+        """
+        from chatkit.checks.check import check
+
+        return check(self._endpoints, frame, region)

@@ -1,9 +1,14 @@
-"""Endpoints: the calls of one room, and what their answers mean. Nothing is sent here."""
+"""Endpoints: the calls of one resource, what their answers mean, and its records as frames.
+
+What plans, runs, forms and grids work with; `chatkit.resource` is what people use of it.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar, cast
 
@@ -12,15 +17,21 @@ from pydantic import TypeAdapter, ValidationError
 
 from chatkit.answer import Envelope
 from chatkit.call import Call
-from chatkit.errors import BadAnswer, InputError, Problem
-from chatkit.profile import ServiceProfile
+from chatkit.errors import BadAnswer, Fault, InputError, ListMoved, NotFound, Problem
+from chatkit.listing import Listing
+from chatkit.progress import Progress
 from chatkit.record import Body, Record
 from chatkit.secret import hides
+from chatkit.snapshot import Snapshot, Snapshots
+from chatkit.transport import Transport
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from chatkit.finding import Finding
+    from chatkit.frame import Columns
+
+_FULL_CHUNK = 200
 
 R = TypeVar("R", bound=Record)
 Key = int | str
@@ -49,10 +60,13 @@ class Planned(Protocol):
 
 
 class Endpoints(Generic[R]):
-    """How each operation of a room is asked for. A room declares the class variables, little more.
+    """How each operation of a resource is asked for; it declares the class variables, little more.
 
     Every operation is made as a `Call` by one method; whoever sends it, one by one, many at
     once for a frame, or with a journal for a plan, uses that same method.
+
+    Args:
+        transport: Sends the calls.
     """
 
     path: tuple[str, ...]
@@ -79,12 +93,14 @@ class Endpoints(Generic[R]):
     _many: ClassVar[TypeAdapter[Any]]
 
     def __init_subclass__(cls) -> None:
-        """Make what reads many records of the room at once."""
+        """Make what reads many records at once."""
         if hasattr(cls, "record"):
             cls._many = TypeAdapter(list[cls.record])  # type: ignore[name-defined]
 
-    def __init__(self, profile: ServiceProfile) -> None:
-        self.profile = profile
+    def __init__(self, transport: Transport) -> None:
+        self.transport = transport
+        self.profile = transport.profile
+        self.snapshots = Snapshots(transport.connection.account, self.noun)
 
     # --- calls ----------------------------------------------------------------------
 
@@ -210,6 +226,143 @@ class Endpoints(Generic[R]):
             return cast(Key, body[self.key])
         return cast(Key, getattr(self.one(call, envelope.data), self.key))
 
+    # --- frames ---------------------------------------------------------------------
+
+    def frame(
+        self, filters: Mapping[str, str] = MappingProxyType({}), *, full: bool = False
+    ) -> pd.DataFrame:
+        """Read the whole list into a DataFrame, indexed by key; `full` reads each record too."""
+        from chatkit import frame as frames
+
+        columns = frames.Columns(frames.kinds(self.record, self.record.listed))
+        listing = Listing(
+            self.transport,
+            lambda page: self.list_call(page, filters),
+            columns.add,
+            first=self.profile.page_base,
+            refuses=self.profile.page_past_end == "refuse",
+        )
+        try:
+            with Progress(f"{self.noun}s") as progress:
+                for rows in listing.read():
+                    progress.total = listing.total
+                    progress.add(rows)
+            frame = columns.frame(self.key)
+            self._warn_if_moved(listing, frames.repeated(frame))
+            frame = frames.without_repeats(frame)
+            if full:
+                keys = list(frame.index)
+                columns = self._full(keys)
+                frame = columns.frame(self.key)
+                if gone := len(keys) - len(frame):
+                    self._warn_moved([f"{gone} of {len(keys)} were gone when each was read"])
+            frame = self._uniform(frame)
+            self._warn_if_missing([n for n in columns.missing if frame[n].isna().all()])
+        except frames.WrongRows as error:
+            reason = f"the list is not as documented: {error}"
+            raise BadAnswer(self.list_call(filters=filters), reason) from None
+        nested = self.body.updatable()
+        return self.snapshots.keep(self._finished(frame), whole=not filters, nested=nested)
+
+    def _full(self, keys: list[Key]) -> Columns:
+        """Read each of these records in full, several at once, in the order of the keys."""
+        from chatkit import frame as frames
+
+        columns = frames.Columns(frames.kinds(self.record, self._shown()))
+        try:
+            with Progress(f"{self.noun}s", len(keys)) as progress:
+                for page in _pages(self._read_all(keys)):
+                    progress.add(columns.add(page))
+        except frames.WrongRows as error:
+            reason = f"the {self.noun} is not as documented: {error}"
+            raise BadAnswer(self.get_call(keys[0]), reason) from None
+        return columns
+
+    def _read_all(self, keys: list[Key]) -> Iterator[msgspec.Raw]:
+        """Yield the data of each record in the order of its key; one that is gone is left out.
+
+        Raises:
+            BadAnswer: An answer is about another record than the one that was asked for.
+        """
+        key_of = msgspec.json.Decoder(msgspec.defstruct("Keyed", [(self.key, Any)]))
+        place = {self.get_call(key).target: n for n, key in enumerate(keys)}
+        waiting: dict[int, msgspec.Raw | None] = {}
+        due = 0
+        for outcome in self.transport.send_all(map(self.get_call, keys)):
+            if isinstance(outcome, Fault):
+                if not isinstance(outcome.error, NotFound):
+                    raise outcome.error
+                waiting[place[outcome.call.target]] = None
+            else:
+                waiting[place[outcome[0].target]] = outcome[1].data
+            while due in waiting:
+                data = waiting.pop(due)
+                due += 1
+                if data is not None:
+                    self._check_key(key_of, data, keys[due - 1])
+                    yield data
+
+    def _check_key(self, key_of: msgspec.json.Decoder[Any], data: msgspec.Raw, key: Key) -> None:
+        with suppress(msgspec.DecodeError, UnicodeDecodeError):  # the columns refuse what it is
+            found = getattr(key_of.decode(data), self.key)
+            if str(found) != str(key):
+                self.same_key(self.get_call(key), found, key)
+
+    def _shown(self) -> list[str]:
+        """Name the fields that `get` shows: the columns of a full frame."""
+        return list(self.record.model_fields)
+
+    def _uniform(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Bring what services show in several forms into one. Most show one only."""
+        return frame
+
+    def _finished(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Add the columns that are derived. Most resources derive none."""
+        return frame
+
+    def of(self, code: str | None) -> Endpoints[R]:
+        """Return the endpoints of a template code: these, for there is one kind only."""
+        return self
+
+    def base(self, frame: pd.DataFrame | None, *, now: bool = False) -> Snapshot:
+        """Return what a frame was when it was read, or else what is there now."""
+        known = None if frame is None or now else self.snapshots.of(frame)
+        return known or Snapshot(self.frame(), whole=True, now=True)
+
+    def full(self, keys: Sequence[Key]) -> pd.DataFrame:
+        """Read these records in full into a frame indexed by key; those that are gone are not.
+
+        What no record shows is no column: a plan could not tell it from nothing.
+        """
+        columns = self._full(list(keys))
+        frame = columns.frame(self.key)
+        return self._uniform(frame.drop(columns=columns.missing))
+
+    def _warn_if_missing(self, fields: Sequence[str]) -> None:
+        if fields:
+            warnings.warn(
+                f"The service sent no {', '.join(fields)} for its {self.noun}s: "
+                "the columns are empty.",
+                stacklevel=5,
+            )
+
+    def _warn_if_moved(self, listing: Listing, doubles: int) -> None:
+        odd = listing.moved
+        if doubles:
+            odd.append(f"{doubles} rows came twice")
+        if listing.total not in (None, different := listing.rows - doubles):
+            odd.append(f"{different} different rows came of {listing.total}")
+        if odd:
+            self._warn_moved(odd)
+
+    def _warn_moved(self, odd: Sequence[str]) -> None:
+        warnings.warn(
+            f"The list of {self.noun}s moved while it was read: {'; '.join(odd)}. "
+            "Read it again when it is quiet.",
+            ListMoved,
+            stacklevel=6,
+        )
+
     # --- what may and must be sent --------------------------------------------------
 
     def required(self) -> list[str]:
@@ -322,6 +475,18 @@ class Endpoints(Generic[R]):
         if hidden:
             return "never", f"the service does not show what {' and '.join(hidden)} held"
         return "exactly", ""
+
+
+def _pages(rows: Iterable[msgspec.Raw]) -> Iterator[bytes]:
+    """Join single records to JSON arrays of a good size."""
+    chunk: list[bytes] = []
+    for row in rows:
+        chunk.append(bytes(row))
+        if len(chunk) == _FULL_CHUNK:
+            yield b"[" + b",".join(chunk) + b"]"
+            chunk = []
+    if chunk:
+        yield b"[" + b",".join(chunk) + b"]"
 
 
 def _keys(name: str, data: msgspec.Raw) -> dict[int | str, str]:

@@ -13,9 +13,9 @@ from chatkit.bulk.apply import Desk
 from chatkit.bulk.journal import Header, Journal, find, glance, home, homes, journals
 from chatkit.bulk.journal import prune as prune_journals
 from chatkit.bulk.outcomes import count_states, folded
-from chatkit.bulk.plan import Plan
+from chatkit.bulk.plan import Plan, plan_of_run
 from chatkit.bulk.undo import undoing
-from chatkit.client import Client, connect, open_clients
+from chatkit.client import Client, connect, open_clients, source_of
 from chatkit.connection import Connection, parts, same_host
 from chatkit.errors import InputError, JournalError, SettingsError
 from chatkit.progress import say
@@ -109,7 +109,7 @@ def resume(
     """
     accessor.register()
     with Journal.open(find(_name(run)), reading=True) as kept:
-        plan = Plan.of_run(kept, _desk(kept.header, client, moved))
+        plan = plan_of_run(kept, _desk(kept.header, client, moved))
     return plan.apply(
         concurrency=concurrency, rate=rate, settle=settle, many=True, irreversible=True
     )
@@ -169,7 +169,7 @@ def _name(run: str | pd.DataFrame) -> str:
 
 
 def _desk(header: Header, client: Client | None, moved: bool) -> Desk:
-    """Find the room of a run: in the client that was passed, one that is open, or a new one."""
+    """Find the account of a run: the client that was passed, one that is open, or a new one."""
     passed = client is not None
     there = next((c for c in open_clients() if c.connection.account == header.account), None)
     client = client or there
@@ -180,7 +180,7 @@ def _desk(header: Header, client: Client | None, moved: bool) -> Desk:
         raise SettingsError(f"This run belongs to {header.account}: pass its client.")
     if client.connection.account != header.account:
         _check_moved(header, client.connection, passed and (moved or None), there is not None)
-    return client.desk(header.noun)
+    return source_of(client, header.noun)
 
 
 def _check_moved(header: Header, to: Connection, said: bool | None, both: bool) -> None:

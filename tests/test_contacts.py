@@ -12,7 +12,7 @@ from rooms import client, sandbox  # noqa: F401
 import chatkit
 from chatkit.call import Call
 from chatkit.connection import Connection
-from chatkit.contacts import Contacts
+from chatkit.contacts import ContactEndpoints
 from chatkit.transport import Transport
 
 ANA = {"number": "2025550143", "country_code": "+1", "name": "Ana María de la Cruz"}
@@ -200,12 +200,12 @@ def test_a_deleted_contact_is_looked_for_where_it_can_be_told_from_others(points
 
 def _contacts(**points):
     from chatkit.connection import Connection
-    from chatkit.contacts import Contacts
+    from chatkit.contacts import ContactEndpoints
     from chatkit.transport import Transport
 
     profile = chatkit.ServiceProfile(**points)
     made = Connection(base_url="http://localhost", account_id="1", token="x" * 20, profile=profile)
-    return Contacts(Transport(made, door=lambda *_: (500, {}, b"")))
+    return ContactEndpoints(Transport(made, door=lambda *_: (500, {}, b"")))
 
 
 def test_a_number_that_begins_with_its_country_code_is_shown_and_taken_without():
@@ -246,7 +246,7 @@ def test_what_is_sent_with_its_country_code_comes_back_as_it_was(code, number):
     connection = Connection(
         base_url="http://localhost", account_id="1001", token="t", profile=profile
     )
-    contacts = Contacts(Transport(connection))
+    contacts = ContactEndpoints(Transport(connection))
     body = contacts.create_call({"number": number, "country_code": code}).body
     assert body["number"] == code[1:] + number
     data = msgspec.Raw(json.dumps({"id": 7, **body}).encode())

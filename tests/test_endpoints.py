@@ -14,12 +14,15 @@ from profiles import PROFILES
 import chatkit
 from chatkit.answer import Envelope
 from chatkit.connection import Connection
-from chatkit.contacts import Contact, Contacts
-from chatkit.flows import Flow, Flows
+from chatkit.contacts import Contact, ContactEndpoints
+from chatkit.flows import Flow
+from chatkit.flows.room import FlowEndpoints
 from chatkit.sandbox.contacts import split_name
-from chatkit.templates import Content, Contents
+from chatkit.templates import Content
+from chatkit.templates.contents import ContentEndpoints
 from chatkit.transport import Transport
-from chatkit.webhooks import Webhook, Webhooks
+from chatkit.webhooks import Webhook
+from chatkit.webhooks.room import WebhookEndpoints
 
 PARTS = ("first_name", "middle_name", "last_name")
 ANA = {
@@ -29,7 +32,7 @@ ANA = {
 }  # fmt: skip
 
 
-def room(kind, *arguments, **points):
+def made(kind, *arguments, **points):
     connection = Connection(
         base_url="http://localhost",
         account_id="1001",
@@ -41,10 +44,10 @@ def room(kind, *arguments, **points):
 
 def rooms(**points):
     return [
-        room(Contacts, **points),
-        room(Flows, **points),
-        room(Contents, "order_ready", **points),
-        room(Webhooks, **points),
+        made(ContactEndpoints, **points),
+        made(FlowEndpoints, **points),
+        made(ContentEndpoints, "order_ready", **points),
+        made(WebhookEndpoints, **points),
     ]
 
 
@@ -96,7 +99,7 @@ def test_lists_are_asked_for_in_pages_as_the_profile_counts_them(base):
     ],
 )
 def test_an_id_is_a_whole_number_and_one_sentence_says_so(key, why):
-    for at in (room(Contacts), room(Flows), room(Webhooks)):
+    for at in (made(ContactEndpoints), made(FlowEndpoints), made(WebhookEndpoints)):
         for call in (at.get_call, at.delete_call, lambda key, at=at: at.update_call(key, {})):
             with pytest.raises(chatkit.InputError, match="is a whole number, not") as caught:
                 call(key)
@@ -106,18 +109,18 @@ def test_an_id_is_a_whole_number_and_one_sentence_says_so(key, why):
 
 @given(st.integers(0, 2**63))
 def test_an_id_may_be_text_of_digits_or_a_number(key):
-    contacts = room(Contacts)
+    contacts = made(ContactEndpoints)
     assert contacts.checked(key) == contacts.checked(str(key)) == key
 
 
 @given(st.integers(0, 2**53 - 1))
 def test_an_id_may_be_the_float_that_pandas_made_of_it(key):
-    assert room(Contacts).checked(float(key)) == key
-    assert type(room(Contacts).checked(float(key))) is int
+    assert made(ContactEndpoints).checked(float(key)) == key
+    assert type(made(ContactEndpoints).checked(float(key))) is int
 
 
 def test_one_odd_record_among_many_is_told_with_its_id_and_field():
-    contacts = room(Contacts)
+    contacts = made(ContactEndpoints)
     rows = [ANA | {"id": n} for n in range(100)]
     rows[41] |= {"number": 2025550143}
     with pytest.raises(chatkit.BadAnswer, match=r"number: .* \(id 41\)") as caught:
@@ -126,7 +129,7 @@ def test_one_odd_record_among_many_is_told_with_its_id_and_field():
 
 
 def test_a_search_needs_a_service_that_can_search():
-    contacts = room(Contacts, search_param=None)
+    contacts = made(ContactEndpoints, search_param=None)
     assert contacts.search(None) == {}
     with pytest.raises(chatkit.InputError, match="search_param"):
         contacts.search("ana")
@@ -136,7 +139,7 @@ def test_a_search_needs_a_service_that_can_search():
 
 
 def test_records_are_read_with_all_that_the_document_does_not_know():
-    contacts = room(Contacts)
+    contacts = made(ContactEndpoints)
     [ana] = contacts.many(contacts.list_call(), raw([ANA]))
     assert isinstance(ana, Contact) and (ana.name, ana.loyalty) == ("Ana Cruz", "gold")
     assert contacts.one(contacts.get_call(7), raw(ANA)) == ana
@@ -146,7 +149,7 @@ def test_records_are_read_with_all_that_the_document_does_not_know():
     "data", [None, 7, "x", [], [[]], {"id": "seven"}, {"first_name": "Ana"}, {"id": 7, "number": 5}]
 )
 def test_a_record_that_is_not_as_documented_is_a_bad_answer(data):
-    contacts = room(Contacts)
+    contacts = made(ContactEndpoints)
     with pytest.raises(chatkit.BadAnswer, match="the contact is not as documented"):
         contacts.one(contacts.get_call(7), raw(data))
 
@@ -168,8 +171,8 @@ def test_what_was_created_has_the_key_that_was_sent_or_answered():
 def test_what_can_be_sent_back_is_what_may_be_written_and_what_nobody_knows():
     ana = Contact.model_validate(ANA)
     wanted = {"number": "2025550143", "country_code": "+1", "name": "Ana Cruz"}
-    assert room(Contacts).sendable(ana) == wanted | {"loyalty": "gold"}
-    assert room(Contacts, unknown_fields="refuse").sendable(ana) == wanted
+    assert made(ContactEndpoints).sendable(ana) == wanted | {"loyalty": "gold"}
+    assert made(ContactEndpoints, unknown_fields="refuse").sendable(ana) == wanted
 
 
 def test_a_secret_is_never_sent_back():
@@ -177,13 +180,13 @@ def test_a_secret_is_never_sent_back():
         {"id": 41, "url": "https://a.example/", "webhook_secret": "ab" * 32, "api_token": "x",
          "zone": "eu"}
     )  # fmt: skip
-    assert room(Webhooks).sendable(hook) == {"url": "https://a.example/", "zone": "eu"}
+    assert made(WebhookEndpoints).sendable(hook) == {"url": "https://a.example/", "zone": "eu"}
 
 
 def test_fields_that_were_not_sent_are_not_sent_back():
     flow = Flow.model_validate({"id": 1, "name": "x", "flow_json": DOCUMENT, "flow_json_raw": ""})
-    assert room(Flows).sendable(flow) == {"flow_json": DOCUMENT, "flow_json_raw": ""}
-    assert room(Flows).sendable(Flow(id=1, name="x")) == {}
+    assert made(FlowEndpoints).sendable(flow) == {"flow_json": DOCUMENT, "flow_json_raw": ""}
+    assert made(FlowEndpoints).sendable(Flow(id=1, name="x")) == {}
 
 
 @pytest.mark.parametrize("put", ["merge", "replace"])
@@ -214,7 +217,7 @@ def test_records_are_named_by_what_people_know_them_by():
     assert contents.natural({"lang_code": "en"}) == "en"
     assert hooks.natural({"url": "https://a.example/"}) == "https://a.example/"
     assert contacts.natural({"number": ""}) is contacts.natural({}) is None
-    apart = room(Contacts, contact_key="country_code_and_number")
+    apart = made(ContactEndpoints, contact_key="country_code_and_number")
     assert apart.natural({"number": "2025550143", "country_code": "+1"}) == "+1 2025550143"
     assert apart.natural({"number": "2025550143"}) is None
     assert apart.searched({"number": "2025550143", "country_code": "+1"}) == "2025550143"
@@ -227,7 +230,7 @@ def test_records_are_named_by_what_people_know_them_by():
 @given(names=st.tuples(*[st.none() | st.text("ab ", min_size=1, max_size=6).filter(str.strip)] * 3))
 def test_a_name_that_would_be_split_otherwise_is_never_promised_exactly(rule, names):
     """The sandbox splits names by a code of its own: what is promised must hold there."""
-    contacts = room(Contacts, name_split=rule)
+    contacts = made(ContactEndpoints, name_split=rule)
     whole = " ".join(filter(None, names))
     known = {"name": whole or None, **dict(zip(PARTS, names, strict=True))}
     promised, why = contacts.undo("update", known, {"name": "Zoë"})
@@ -243,7 +246,7 @@ def test_a_name_that_would_be_split_otherwise_is_never_promised_exactly(rule, na
 def test_a_name_that_the_service_split_itself_is_promised_exactly(rule, words):
     parts = split_name(" ".join(["Ana", "María", "de", "la", "Cruz"][:words]), rule)
     known = {"name": "Ana", "number": "2", **dict(zip(PARTS, parts, strict=True))}
-    contacts = room(Contacts, name_split=rule, put="replace")
+    contacts = made(ContactEndpoints, name_split=rule, put="replace")
     assert contacts.undo("update", known, {"name": "Zoë"}) == ("exactly", "")
     assert contacts.undo("update", known, {"number": "1"}) == ("exactly", "")
     assert contacts.undo("delete", known, {}) == ("exactly", "")
@@ -258,7 +261,7 @@ def test_what_each_kind_of_change_promises():
     assert flows.undo("update", draft, {"flow_json": {}})[0] == "exactly"
     published = draft | {"wa_status": "PUBLISHED"}
     assert flows.undo("update", published, {"flow_json": {}})[0] == "with loss"
-    kept = room(Flows, published_flow_update="keep")
+    kept = made(FlowEndpoints, published_flow_update="keep")
     assert kept.undo("update", published, {"flow_json": {}})[0] == "exactly"
     assert flows.undo("update", {"wa_status": "DRAFT"}, {"flow_json": {}})[0] == "never"
     assert contents.undo("update", ENGLISH, {"text": "x"}) == ("exactly", "")
@@ -270,7 +273,10 @@ def test_what_each_kind_of_change_promises():
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_what_is_not_exact_always_has_a_reason(profile):
-    for at in (room(kind, **profile.changed()) for kind in (Contacts, Flows, Webhooks)):
+    for at in (
+        made(kind, **profile.changed())
+        for kind in (ContactEndpoints, FlowEndpoints, WebhookEndpoints)
+    ):
         for kind in ("create", "update", "delete"):
             how, why = at.undo(kind, {}, {"name": "x", "flow_json": {}, "url": "y"})
             assert how in ("exactly", "with loss", "never") and bool(why) is (how != "exactly")

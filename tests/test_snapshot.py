@@ -23,6 +23,7 @@ from bulk.planning import (  # noqa: F401
 )
 
 import chatkit
+from chatkit.bulk.plan import setting_of
 from chatkit.snapshot import Snapshots, memory, remember
 
 # --- the memory of a frame ------------------------------------------------------------------
@@ -168,7 +169,7 @@ def test_a_filtered_frame_is_held_against_what_it_showed(sandbox, client):
     assert len(client.contacts.plan(frame)) == 0
     frame["name"] = "Mine"
     plan = client.contacts.plan(frame)
-    assert plan.setting.total == 12 and states(plan.apply()) == ["conflict"]
+    assert setting_of(plan).total == 12 and states(plan.apply()) == ["conflict"]
 
 
 @pytest.mark.parametrize("frames_since", [3, 6])

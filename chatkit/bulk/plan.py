@@ -95,9 +95,9 @@ class Plan:
     ) -> None:
         self.changes = tuple(changes)
         self.notes = list(notes)
-        self.setting = setting
-        self.cells = tuple(cells)
-        self.left = tuple(left)
+        self._setting = setting
+        self._cells = tuple(cells)
+        self._left = tuple(left)
         self.secrets: dict[Any, Secret] = {}
         self.id = plan_id or run_id()
         self._desk = desk
@@ -112,7 +112,7 @@ class Plan:
     @property
     def refused(self) -> pd.DataFrame:
         """The cells that cannot be planned: `row`, `column`, `value`, `reason`, `next_step`."""
-        return rendering.refused_frame(self.cells, self.setting.names)
+        return rendering.refused_frame(self._cells, self._setting.names)
 
     @property
     def left_out(self) -> pd.DataFrame:
@@ -120,13 +120,13 @@ class Plan:
 
         Only the plan of an undo has some: these, its changes and `refused` are all of the run.
         """
-        return rendering.left_frame(self.left)
+        return rendering.left_frame(self._left)
 
     @cached_property
     def hash(self) -> str:
         """The SHA-256 of what it would do: an edited plan has another."""
         changes = [change.as_json() for change in self.changes]
-        return _hash([self.id, self.setting.account, self.setting.noun, changes])
+        return _hash([self.id, self._setting.account, self._setting.noun, changes])
 
     def __len__(self) -> int:
         return len(self.changes)
@@ -145,7 +145,7 @@ class Plan:
         `after` (dicts of the fields at stake), `undo` (exactly, with loss, never) and `loss`
         (why). A skip changes nothing: the record keeps `before`, the frame says `after`.
         """
-        return rendering.changes_frame(self.changes, self.setting.names)
+        return rendering.changes_frame(self.changes, self._setting.names)
 
     def seconds(self, concurrency: int = 8, rate: float | None = None) -> float:
         """Estimate how long it takes to apply, from how quick the service has been so far."""
@@ -156,15 +156,15 @@ class Plan:
     def objections(self, *, many: bool = False, irreversible: bool = False) -> list[str]:
         """Say why it refuses to be applied, and what would allow it; empty when it does not."""
         found = []
-        if self.cells and not self._skip_invalid:
-            rows = len({repr(cell.row) for cell in self.cells})
+        if self._cells and not self._skip_invalid:
+            rows = len({repr(cell.row) for cell in self._cells})
             found.append(
                 f"{rows} of its rows cannot be planned: correct them (plan.refused shows where), "
                 "or plan the others alone with plan(…, skip_invalid=True)"
             )
-        if self.setting.undoes:  # it can touch nothing but what its run has made
+        if self._setting.undoes:  # it can touch nothing but what its run has made
             return found
-        counts, total, noun = self.counts, self.setting.total, self.setting.noun
+        counts, total, noun = self.counts, self._setting.total, self._setting.noun
         touched = counts["update"] + counts["delete"]
         if counts["delete"] > DELETES and not many:
             found.append(f"it deletes {counts['delete']:,} {noun}s: apply(many=True) allows that")
@@ -223,7 +223,7 @@ class Plan:
             raise PlanRefused("\n- ".join(["This plan is blocked, nothing was sent:", *objections]))
         connection = self._desk.transport.connection
         folder = home(connection.passing)
-        accounts = {self.setting.account, connection.account}  # two, for a run that has moved
+        accounts = {self._setting.account, connection.account}  # two, for a run that has moved
         with interrupt or Interrupt() as interrupt, ExitStack() as locks:
             for account in sorted(accounts):
                 locks.enter_context(lock(folder, account, self.id))
@@ -238,7 +238,7 @@ class Plan:
                 run = Run(journal, self._desk, throttle, interrupt, watch=watch, settle=settle)
                 run.go()
             self.secrets |= run.secrets
-            result = rendering.result_frame(run.rows, self.id, self.setting.names, run.stopped)
+            result = rendering.result_frame(run.rows, self.id, self._setting.names, run.stopped)
             if run.stopped and watch is None:  # who watches is told by the result
                 say(f"{rendering.result_summary(result)} chatkit.resume({self.id!r}) goes on.")
         return result
@@ -262,62 +262,20 @@ class Plan:
             beside.unlink(missing_ok=True)
         return path
 
-    @classmethod
-    def of_run(cls, journal: Journal, desk: Desk) -> Plan:
-        """Make the plan that a run began with: applied again, the run goes on."""
-        header = journal.header
-        setting = Setting(header.account, header.noun, header.names, 0, header.known, header.undoes)
-        return cls(desk, setting, journal.changes(), plan_id=header.run)
-
-    @classmethod
-    def load(cls, path: str | Path, desk_of: Callable[[str], Desk]) -> Plan:
-        """Read a plan that was saved.
-
-        Args:
-            path: The file.
-            desk_of: Returns the room of a noun.
-
-        Raises:
-            PlanRefused: The file is no plan, was edited, or belongs to another account.
-        """
-        try:
-            kept = json.loads(Path(path).read_bytes())
-            content = kept["plan"]
-            sound = _hash(content) == kept["hash"]
-        except (ValueError, LookupError, TypeError) as error:
-            raise PlanRefused(f"{path} is no saved plan.") from error
-        if not sound:
-            raise PlanRefused(f"{path} was edited since it was saved: make a new plan instead.")
-        fields = content["setting"]
-        desk = desk_of(fields["noun"])
-        if fields["account"] != desk.transport.connection.account:
-            raise PlanRefused(f"{path} is a plan for another account ({fields['account']}).")
-        setting = Setting(**fields | {name: tuple(fields[name]) for name in ("names", "known")})
-        return cls(
-            desk,
-            setting,
-            [Change.from_json(change) for change in content["changes"]],
-            [Refused(label_from_json(row), *rest) for row, *rest in content["refused"]],
-            notes=content["notes"],
-            skip_invalid=content["skip_invalid"],
-            plan_id=content["id"],
-            left=[Left(label_from_json(row), *rest) for row, *rest in content.get("left", [])],
-        )
-
     def _content(self) -> dict[str, Any]:
-        setting = asdict(self.setting)
+        setting = asdict(self._setting)
         return {
             "id": self.id,
             "setting": setting | {n: list(setting[n]) for n in ("names", "known")},
             "changes": [change.as_json() for change in self.changes],
-            "refused": [[label_as_json(cell.row), *cell[1:]] for cell in self.cells],
+            "refused": [[label_as_json(cell.row), *cell[1:]] for cell in self._cells],
             "notes": self.notes,
             "skip_invalid": self._skip_invalid,
-            "left": [[label_as_json(row.row), *row[1:]] for row in self.left],
+            "left": [[label_as_json(row.row), *row[1:]] for row in self._left],
         }
 
     def _header(self) -> Header:
-        setting = self.setting
+        setting = self._setting
         return Header(
             run=self.id,
             hash=self.hash,
@@ -329,6 +287,58 @@ class Plan:
             undoes=setting.undoes,
             changes=len(self.changes),
         )
+
+
+def plan_of_run(journal: Journal, desk: Desk) -> Plan:
+    """Make the plan that a run began with: applied again, the run goes on."""
+    header = journal.header
+    setting = Setting(header.account, header.noun, header.names, 0, header.known, header.undoes)
+    return Plan(desk, setting, journal.changes(), plan_id=header.run)
+
+
+def load_plan(path: str | Path, desk_of: Callable[[str], Desk]) -> Plan:
+    """Read a plan that was saved.
+
+    Args:
+        path: The file.
+        desk_of: Returns where the records of a noun are.
+
+    Raises:
+        PlanRefused: The file is no plan, was edited, or belongs to another account.
+    """
+    try:
+        kept = json.loads(Path(path).read_bytes())
+        content = kept["plan"]
+        sound = _hash(content) == kept["hash"]
+    except (ValueError, LookupError, TypeError) as error:
+        raise PlanRefused(f"{path} is no saved plan.") from error
+    if not sound:
+        raise PlanRefused(f"{path} was edited since it was saved: make a new plan instead.")
+    fields = content["setting"]
+    desk = desk_of(fields["noun"])
+    if fields["account"] != desk.transport.connection.account:
+        raise PlanRefused(f"{path} is a plan for another account ({fields['account']}).")
+    setting = Setting(**fields | {name: tuple(fields[name]) for name in ("names", "known")})
+    return Plan(
+        desk,
+        setting,
+        [Change.from_json(change) for change in content["changes"]],
+        [Refused(label_from_json(row), *rest) for row, *rest in content["refused"]],
+        notes=content["notes"],
+        skip_invalid=content["skip_invalid"],
+        plan_id=content["id"],
+        left=[Left(label_from_json(row), *rest) for row, *rest in content.get("left", [])],
+    )
+
+
+def setting_of(plan: Plan) -> Setting:
+    """Return what a plan is about, beside its changes."""
+    return plan._setting
+
+
+def refused_cells(plan: Plan) -> tuple[Refused, ...]:
+    """Return the cells that cannot be planned: `plan.refused` is the table of them."""
+    return plan._cells
 
 
 def _hash(content: object) -> str:

@@ -55,8 +55,8 @@ _SPELLED = re.compile("(⟨U\\+[0-9A-F]{4,6}⟩|[␣↵])")
 
 def heading(plan: Plan) -> str:
     """Count the plan in words."""
-    setting = plan.setting
-    rows = len({repr(cell.row) for cell in plan.cells})
+    setting = plan._setting
+    rows = len({repr(cell.row) for cell in plan._cells})
     if not plan.changes and not rows:
         if setting.undoes:
             return "Nothing to do: 0 changes are left to take back."
@@ -243,13 +243,13 @@ def sides(name: str, before: Shown, after: Shown, room: int, arrow: str = _ARROW
 
 
 def _cells(plan: Plan) -> list[str]:
-    said = ["Refused:"] if plan.cells else []
-    for row, column, value, reason, step in plan.cells[:FEW]:
+    said = ["Refused:"] if plan._cells else []
+    for row, column, value, reason, step in plan._cells[:FEW]:
         place = [f"row {row_label(row)}", *([cut(column, LABEL)] if column else [])]
         what = f"{', '.join(place)} = {cut(value, 2 * LONG)}" if value else ", ".join(place)
         said += wrapped("  ", f"{what}: {visible(reason)}")
         said += wrapped("    -> ", visible(step))
-    if (more := len(plan.cells) - FEW) > 0:
+    if (more := len(plan._cells) - FEW) > 0:
         said.append(f"  … and {more:,} more: plan.refused has them all")
     return said
 
@@ -307,15 +307,15 @@ def plan_html(plan: Plan) -> str:
     rows = [html_changes(changes, losses, room) for changes in kinds]
     first = [row for kind in rows for row in kind[:FEW]]
     more = [row for kind in rows for row in kind[FEW:]]
-    cells = [_html_refused(cell) for cell in plan.cells[:MANY]]
-    widths = {"change": 10, plan.setting.noun: 22, "field": 16, "before": 26, "after": 26}
+    cells = [_html_refused(cell) for cell in plan._cells[:MANY]]
+    widths = {"change": 10, plan._setting.noun: 22, "field": 16, "before": 26, "after": 26}
     does = "<p><code>plan.apply()</code> does it.</p>" if any(plan.counts.values()) else ""
     objections = [visible(said) for said in plan.objections()]
     parts = [
         f"<style>{STYLE}</style><p><strong>{escaped(heading(plan))}</strong></p>",
         html_tables(widths, first, more, len(plan.changes), "plan.frame()"),
         "<p><strong>Refused</strong></p>" if cells else "",
-        html_tables(_REFUSED, cells[:FEW], cells[FEW:], len(plan.cells), "plan.refused"),
+        html_tables(_REFUSED, cells[:FEW], cells[FEW:], len(plan._cells), "plan.refused"),
         html_list("told", "", notes_of(plan)),
         html_list("objections", "Blocked:", objections) or does,
     ]

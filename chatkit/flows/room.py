@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from chatkit.endpoints import Key, Undo
+from chatkit.endpoints import Endpoints, Key, Undo
 from chatkit.errors import InputError, Problem
 from chatkit.record import Body, Document, Id, Record, document
 from chatkit.resource import Resource
@@ -89,12 +89,8 @@ class FlowBody(Body):
     flow_json_raw: str = Field("", description="Not described by the API document; optional.")
 
 
-class Flows(Resource[Flow]):
-    """The flows of the account. A new flow is a DRAFT, also on the upstream platform.
-
-    Each document is checked before it is sent, as the platform will when it is published:
-    errors stop it, unless you say `broken=True`; warnings are told.
-    """
+class FlowEndpoints(Endpoints[Flow]):
+    """The calls of flows, and what is particular about them."""
 
     path = ("flows",)
     noun = "flow"
@@ -108,6 +104,64 @@ class Flows(Resource[Flow]):
         "wa_status": "publish or deprecate it in the business application"
     }
 
+    @property
+    def single(self) -> bool:
+        """Whether the service refuses a second flow of one name."""
+        return self.profile.duplicate_flow_name == "refuse"
+
+    def findings(self, name: str, value: Any) -> Sequence[Finding]:
+        """Check a flow document, as the platform does when it is published."""
+        from chatkit.flowjson.lint import lint
+
+        return lint(value)
+
+    def _uniform(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Take documents from flow_json_raw where the service shows them nowhere else."""
+        if "flow_json_raw" not in frame:
+            return frame
+        texts = frame["flow_json_raw"].copy()
+        documents = frame["flow_json"].copy() if "flow_json" in frame else texts.map({})
+        documents = documents.astype(object)
+        taken = False
+        for place, text in enumerate(texts.tolist()):
+            found = None if documents.iat[place] else whole_document(text)
+            if found is not None:
+                documents.iat[place], texts.iat[place] = cast(Any, found), None
+                taken = True
+        if not taken:
+            return frame
+        frame = frame.assign(flow_json=documents, flow_json_raw=texts)
+        return frame.drop(columns="flow_json_raw") if texts.isna().all() else frame
+
+    def _shown(self) -> list[str]:
+        """Leave the document out where this service does not show it."""
+        hidden = set() if self.profile.flow_json_in_get else {"flow_json"}
+        return [name for name in super()._shown() if name not in hidden]
+
+    def undo(self, kind: str, known: Mapping[str, Any], after: Mapping[str, Any]) -> Undo:
+        """Tell that a deleted flow never comes back, and what publishing has to do with it."""
+        if kind == "delete":
+            return "never", "a flow made again is another flow: new id, new wa_flow_id, DRAFT"
+        if kind == "create":
+            return "exactly", ""
+        unread = [name for name in after if name not in known]
+        if unread and (unread != ["flow_json_raw"] or len(after) == 1):
+            return super().undo(kind, known, after)
+        status = known.get("wa_status") or "DRAFT"
+        if status != "DRAFT" and self.profile.published_flow_update == "draft":
+            return "with loss", f"it is {status}, and an update makes it a DRAFT"
+        if unread:
+            return "with loss", "the service does not show flow_json_raw"
+        return "exactly", ""
+
+
+class Flows(Resource[Flow], endpoints=FlowEndpoints):
+    """The flows of the account. A new flow is a DRAFT, also on the upstream platform.
+
+    Each document is checked before it is sent, as the platform will when it is published:
+    errors stop it, unless you say `broken=True`; warnings are told.
+    """
+
     def frame(self, *, status: str | None = None, full: bool = False) -> pd.DataFrame:
         """Read the flows into a DataFrame, one row each, indexed by id.
 
@@ -120,12 +174,12 @@ class Flows(Resource[Flow]):
         """
         if status is None:
             return self._frame(full=full)
-        if self.profile.status_param is None:
+        if self._endpoints.profile.status_param is None:
             raise InputError(
                 "This list cannot be filtered:",
                 [Problem("status", repr(status), "the profile has no status_param")],
             )
-        return self._frame({self.profile.status_param: status}, full=full)
+        return self._frame({self._endpoints.profile.status_param: status}, full=full)
 
     # --- one flow -------------------------------------------------------------------
 
@@ -145,7 +199,7 @@ class Flows(Resource[Flow]):
         problems = []
         if not isinstance(name, str) or not name.strip():
             problems.append(Problem("name", repr(name), "must be text, and not empty"))
-        elif not duplicates and self.base(None).frame["name"].eq(name).any():
+        elif not duplicates and self._endpoints.base(None).frame["name"].eq(name).any():
             reason = "a flow has it: take another, or say duplicates=True"
             problems.append(Problem("name", repr(name), reason))
         flow = self.get(key)
@@ -153,7 +207,7 @@ class Flows(Resource[Flow]):
             problems.append(Problem("flow_json", "", "the service does not show it"))
         if problems:
             raise InputError(f"Flow {key} cannot be copied:", problems)
-        shown = {field: getattr(flow, field, None) for field in self.body.model_fields}
+        shown = {field: getattr(flow, field, None) for field in self._endpoints.body.model_fields}
         fields = {field: value for field, value in shown.items() if value is not None}
         return self.create(**fields | {"name": name}, broken=broken)
 
@@ -195,11 +249,7 @@ class Flows(Resource[Flow]):
             InputError: The frame as a whole cannot be planned. Single cells that cannot, and
                 the errors in documents, are in `plan.refused`.
         """
-        from chatkit.bulk.planner import make_plan
-
-        return make_plan(
-            self,
-            self,
+        return super().plan(
             frame,
             delete,
             existing=existing,
@@ -240,13 +290,13 @@ class Flows(Resource[Flow]):
 
         if isinstance(other, str | Path):
             return compared(self._kept(), Folder(other).read())
-        room = other if isinstance(other, Flows) else getattr(other, "flows", None)
-        if not isinstance(room, Flows):
+        flows = other if isinstance(other, Flows) else getattr(other, "flows", None)
+        if not isinstance(flows, Flows):
             raise InputError(
                 "compare takes another client, its flows or the folder of a backup, not "
                 f"{type(other).__name__}."
             )
-        return compared(self._kept(), room._kept())
+        return compared(self._kept(), flows._kept())
 
     def backup(self, folder: str | Path, *, other_account: bool = False) -> pd.DataFrame:
         """Write each document to a file of its own in a folder, and an index of them.
@@ -266,12 +316,12 @@ class Flows(Resource[Flow]):
         from chatkit.flows.files import Folder
         from chatkit.flows.frames import owner, written
 
-        if not self.profile.flow_json_in_get:
+        if not self._endpoints.profile.flow_json_in_get:
             raise InputError(
                 "There is nothing to back up: this service does not show the documents of flows "
                 "(flow_json_in_get of the profile)."
             )
-        place, mine = Folder(folder), owner(self.transport.connection)
+        place, mine = Folder(folder), owner(self._endpoints.transport.connection)
         if not other_account:
             place.refuse_other(mine)
         return written(place.write(mine, self._kept()))
@@ -303,7 +353,7 @@ class Flows(Resource[Flow]):
         from chatkit.flows.files import Folder
         from chatkit.flows.frames import owner, restored
 
-        place, mine = Folder(folder), owner(self.transport.connection)
+        place, mine = Folder(folder), owner(self._endpoints.transport.connection)
         if not other_account:
             place.refuse_other(mine)
         flows, live = place.read(), self.frame()
@@ -322,58 +372,8 @@ class Flows(Resource[Flow]):
 
     # --- helpers --------------------------------------------------------------------
 
-    @property
-    def single(self) -> bool:
-        """Whether the service refuses a second flow of one name."""
-        return self.profile.duplicate_flow_name == "refuse"
-
-    def findings(self, name: str, value: Any) -> Sequence[Finding]:
-        """Check a flow document, as the platform does when it is published."""
-        from chatkit.flowjson.lint import lint
-
-        return lint(value)
-
-    def _uniform(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Take documents from flow_json_raw where the service shows them nowhere else."""
-        if "flow_json_raw" not in frame:
-            return frame
-        texts = frame["flow_json_raw"].copy()
-        documents = frame["flow_json"].copy() if "flow_json" in frame else texts.map({})
-        documents = documents.astype(object)
-        taken = False
-        for place, text in enumerate(texts.tolist()):
-            found = None if documents.iat[place] else whole_document(text)
-            if found is not None:
-                documents.iat[place], texts.iat[place] = cast(Any, found), None
-                taken = True
-        if not taken:
-            return frame
-        frame = frame.assign(flow_json=documents, flow_json_raw=texts)
-        return frame.drop(columns="flow_json_raw") if texts.isna().all() else frame
-
     def _kept(self) -> list[Kept]:
         """Read all flows with their documents, as far as the service shows them."""
         from chatkit.flows.frames import kept
 
-        return kept(self.frame(full=self.profile.flow_json_in_get))
-
-    def _shown(self) -> list[str]:
-        """Leave the document out where this service does not show it."""
-        hidden = set() if self.profile.flow_json_in_get else {"flow_json"}
-        return [name for name in super()._shown() if name not in hidden]
-
-    def undo(self, kind: str, known: Mapping[str, Any], after: Mapping[str, Any]) -> Undo:
-        """Tell that a deleted flow never comes back, and what publishing has to do with it."""
-        if kind == "delete":
-            return "never", "a flow made again is another flow: new id, new wa_flow_id, DRAFT"
-        if kind == "create":
-            return "exactly", ""
-        unread = [name for name in after if name not in known]
-        if unread and (unread != ["flow_json_raw"] or len(after) == 1):
-            return super().undo(kind, known, after)
-        status = known.get("wa_status") or "DRAFT"
-        if status != "DRAFT" and self.profile.published_flow_update == "draft":
-            return "with loss", f"it is {status}, and an update makes it a DRAFT"
-        if unread:
-            return "with loss", "the service does not show flow_json_raw"
-        return "exactly", ""
+        return kept(self.frame(full=self._endpoints.profile.flow_json_in_get))

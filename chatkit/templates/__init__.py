@@ -1,6 +1,15 @@
 """Templates: message templates by their codes, and their contents by language."""
 
 from chatkit.templates.contents import App, Button, Content, ContentBody, Contents, Header
-from chatkit.templates.room import Templates
+from chatkit.templates.room import Templates, bulk_templates
 
-__all__ = ["App", "Button", "Content", "ContentBody", "Contents", "Header", "Templates"]
+__all__ = [
+    "App",
+    "Button",
+    "Content",
+    "ContentBody",
+    "Contents",
+    "Header",
+    "Templates",
+    "bulk_templates",
+]

@@ -1,4 +1,4 @@
-"""Bulk templates: the contents of several templates, read and planned at once."""
+"""Bulk templates: where plans for many templates read and write."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from chatkit.errors import InputError
 from chatkit.snapshot import Snapshot, Snapshots
 from chatkit.templates.codes import given
-from chatkit.templates.contents import ContentBody, Contents
+from chatkit.templates.contents import ContentBody, ContentEndpoints
 from chatkit.transport import Transport
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class BulkTemplates:
-    """The contents of all templates of an account, each template a resource of its own.
+    """The endpoints of all templates of an account, as one source of a plan.
 
     Args:
         transport: Sends the calls.
@@ -28,24 +28,20 @@ class BulkTemplates:
 
     def __init__(self, transport: Transport) -> None:
         self.transport = transport
-        self._opened: dict[str, Contents] = {}
-        self._snapshots = Snapshots(transport.connection.account, Contents.noun)
+        self._opened: dict[str, ContentEndpoints] = {}
+        self._snapshots = Snapshots(transport.connection.account, ContentEndpoints.noun)
 
-    def __call__(self, code: str) -> Contents:
-        """Open the contents of one template by its code.
+    def of(self, code: str | None) -> ContentEndpoints:
+        """Return the endpoints of a template code.
 
         Raises:
             InputError: It can be no code, like `' '` or `'..'`; nothing was sent.
         """
-        if code not in self._opened:
-            given([code])
-        return self._opened.setdefault(code, Contents(self.transport, code))
-
-    def of(self, code: str | None) -> Contents:
-        """Return the contents of a template code."""
         if code is None:
             raise ValueError("a content belongs to a template code")
-        return self(code)
+        if code not in self._opened:
+            given([code])
+        return self._opened.setdefault(code, ContentEndpoints(self.transport, code))
 
     def base(self, frame: pd.DataFrame | None, *, now: bool = False) -> Snapshot:
         """Return what a frame was when it was read, or else what is there now."""
@@ -68,7 +64,7 @@ class BulkTemplates:
         from chatkit.templates.frames import Reading
 
         reading = Reading(self.transport, [])
-        columns, frame = reading.contents([(self(code), lang) for code, lang in keys])
+        columns, frame = reading.contents([(self.of(code), lang) for code, lang in keys])
         return frame.drop(columns=columns.missing)
 
     def reading(self, codes: Iterable[str]) -> Reading:
@@ -77,7 +73,7 @@ class BulkTemplates:
         from chatkit.templates.frames import Reading
 
         accessor.register()
-        return Reading(self.transport, [self(code) for code in codes])
+        return Reading(self.transport, [self.of(code) for code in codes])
 
     def kept(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Remember a frame as it was read, and return it."""
@@ -109,7 +105,7 @@ class BulkTemplates:
         """
         from chatkit.bulk.planner import make_plan
 
-        any_of_them = Contents(self.transport, "any")
+        any_of_them = ContentEndpoints(self.transport, "any")
         any_of_them.source, any_of_them.wanted = source, wanted
         plan = make_plan(
             self,

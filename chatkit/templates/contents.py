@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, Field
 
 from chatkit.call import Call, why_no_segment
-from chatkit.endpoints import Planned, Undo
+from chatkit.endpoints import Endpoints, Planned, Undo
 from chatkit.errors import BadAnswer, NotFound
 from chatkit.record import Body, Id, Record
 from chatkit.resource import Resource
@@ -129,14 +129,12 @@ class ContentBody(Body):
     buttons: list[Button] = Field([], description="The buttons under the text.")
 
 
-class Contents(Resource[Content]):
-    """The contents of one template, one for each language, by language code.
+class ContentEndpoints(Endpoints[Content]):
+    """The calls of the contents of one template, and what is particular about them.
 
-    A code that has no contents yet is an empty list: the API has no list of templates.
-
-    Each content is checked before it is sent, as it would then be. What breaks the API document
-    is not sent, and what the platform rejects does not get live, unless you say `broken=True`.
-    All else is told, also what is wrong with a draft.
+    Args:
+        transport: Sends the calls.
+        code: The template code.
     """
 
     noun = "content"
@@ -155,6 +153,65 @@ class Contents(Resource[Content]):
         self.wanted: Collection[str] = ()  #: codes of findings that are no news to who plans
         self.path = ("templates", code, "contents")
 
+    def judged(self, fields: Mapping[str, Any], live: Mapping[str, Any] | None) -> list[Finding]:
+        """Check a content as it would then be, and whether it goes live with what is refused."""
+        from chatkit.templates.notes import judged
+
+        return judged(fields, live)
+
+    def compared(self, fields: Mapping[str, Any]) -> bool:
+        """Whether these fields can get something refused into a content that is live."""
+        return fields.get("is_draft") is not True
+
+    def examined(
+        self, changes: Sequence[Planned], base: pd.DataFrame
+    ) -> Mapping[int, Sequence[Finding]]:
+        """Check all contents as they would then be, each beside the other languages."""
+        from chatkit.templates.notes import examined
+
+        return examined(changes, base, source=self.source, wanted=self.wanted)
+
+    def base(self, frame: pd.DataFrame | None, *, now: bool = False) -> Snapshot:
+        """Return what a frame was when it was read; a code that nobody knows has no contents."""
+        try:
+            return super().base(frame, now=now)
+        except NotFound:
+            from chatkit.frame import Columns, kinds
+
+            empty = Columns(kinds(self.record, self.record.listed)).frame(self.key)
+            return Snapshot(empty, whole=True, now=True)
+
+    def required(self) -> list[str]:
+        """Name the fields that a create requires, as the profile says."""
+        return list(dict.fromkeys(("lang_code", *self.profile.content_requires)))
+
+    def undo(self, kind: str, known: Mapping[str, Any], after: Mapping[str, Any]) -> Undo:
+        """Tell that a deleted content comes back under its language, with another id."""
+        if kind == "delete":
+            return "with loss", "made again it has another id"
+        return super().undo(kind, known, after)
+
+
+class Contents(Resource[Content], endpoints=ContentEndpoints):
+    """The contents of one template, one for each language, by language code.
+
+    A code that has no contents yet is an empty list: the API has no list of templates.
+
+    Each content is checked before it is sent, as it would then be. What breaks the API document
+    is not sent, and what the platform rejects does not get live, unless you say `broken=True`.
+    All else is told, also what is wrong with a draft.
+    """
+
+    _endpoints: ContentEndpoints
+
+    def __init__(self, endpoints: ContentEndpoints) -> None:
+        self._endpoints = endpoints
+
+    @property
+    def code(self) -> str:
+        """The template code."""
+        return self._endpoints.code
+
     def frame(self, *, search: str | None = None, full: bool = False) -> pd.DataFrame:
         """Read the contents into a DataFrame, one row a language, indexed by `lang_code`.
 
@@ -165,7 +222,7 @@ class Contents(Resource[Content]):
         Raises:
             BadAnswer: The list is not as documented.
         """
-        return self._frame(self.search(search), full=full)
+        return self._frame(self._endpoints.search(search), full=full)
 
     # --- all contents of the template -----------------------------------------------
 
@@ -225,36 +282,6 @@ class Contents(Resource[Content]):
             broken=broken,
         )
 
-    def judged(self, fields: Mapping[str, Any], live: Mapping[str, Any] | None) -> list[Finding]:
-        """Check a content as it would then be, and whether it goes live with what is refused."""
-        from chatkit.templates.notes import judged
-
-        return judged(fields, live)
-
-    def compared(self, fields: Mapping[str, Any]) -> bool:
-        """Whether these fields can get something refused into a content that is live."""
-        return fields.get("is_draft") is not True
-
-    def examined(
-        self, changes: Sequence[Planned], base: pd.DataFrame
-    ) -> Mapping[int, Sequence[Finding]]:
-        """Check all contents as they would then be, each beside the other languages."""
-        from chatkit.templates.notes import examined
-
-        return examined(changes, base, source=self.source, wanted=self.wanted)
-
-    # --- helpers --------------------------------------------------------------------
-
-    def base(self, frame: pd.DataFrame | None, *, now: bool = False) -> Snapshot:
-        """Return what a frame was when it was read; a code that nobody knows has no contents."""
-        try:
-            return super().base(frame, now=now)
-        except NotFound:
-            from chatkit.frame import Columns, kinds
-
-            empty = Columns(kinds(self.record, self.record.listed)).frame(self.key)
-            return Snapshot(empty, whole=True, now=True)
-
     def languages(self) -> pd.DataFrame:
         """Read the languages a content may have: `label`, indexed by `code`.
 
@@ -263,21 +290,11 @@ class Contents(Resource[Content]):
         """
         from chatkit.frame import Columns, WrongRows
 
-        call = Call("GET", (*self.path, "lookups", "languages"))
+        call = Call("GET", (*self._endpoints.path, "lookups", "languages"))
         columns = Columns({"code": "text", "label": "text"})
-        data = self.transport.send(call).data
+        data = self._endpoints.transport.send(call).data
         try:
             columns.add(data)
             return columns.frame("code")
         except WrongRows as error:
             raise BadAnswer(call, f"the lookup is not as documented: {error}") from None
-
-    def required(self) -> list[str]:
-        """Name the fields that a create requires, as the profile says."""
-        return list(dict.fromkeys(("lang_code", *self.profile.content_requires)))
-
-    def undo(self, kind: str, known: Mapping[str, Any], after: Mapping[str, Any]) -> Undo:
-        """Tell that a deleted content comes back under its language, with another id."""
-        if kind == "delete":
-            return "with loss", "made again it has another id"
-        return super().undo(kind, known, after)

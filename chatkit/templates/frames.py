@@ -18,18 +18,18 @@ from chatkit.errors import BadAnswer, Fault, ListMoved, NotFound
 from chatkit.frame import Columns, WrongRows, kinds, repeated, without_repeats
 from chatkit.listing import refuse_part
 from chatkit.progress import Progress
-from chatkit.templates.contents import Content, ContentBody, Contents
+from chatkit.templates.contents import Content, ContentBody, ContentEndpoints
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from chatkit.transport import Transport
 
-#: A content among those of all templates: its room, and its language.
-Spot: TypeAlias = tuple[Contents, str]
+#: A content among those of all templates: its endpoints, and its language.
+Spot: TypeAlias = tuple[ContentEndpoints, str]
 
 CODE, LANG = "template_code", "lang_code"
-#: Contents that are read as one page: one by one they would take twice the time.
+#: ContentEndpoints that are read as one page: one by one they would take twice the time.
 _PAGE = 200
 _ROW = re.compile(r"\brows? ([0-9]+)")
 
@@ -42,13 +42,13 @@ class Reading:
 
     Args:
         transport: Sends the calls.
-        rooms: The templates.
+        templates: The templates.
     """
 
-    def __init__(self, transport: Transport, rooms: Sequence[Contents]) -> None:
+    def __init__(self, transport: Transport, templates: Sequence[ContentEndpoints]) -> None:
         self.absent: list[str] = []  #: codes that the service does not know
         self.empty: list[str] = []  #: codes of templates without a content
-        self._transport, self._rooms = transport, rooms
+        self._transport, self._templates = transport, templates
         self._lost = NotFound(Call("GET", ("templates",)), "not found", status=404)
 
     def frame(self, *, full: bool = False) -> pd.DataFrame:
@@ -59,29 +59,29 @@ class Reading:
         """
         columns = Columns(kinds(Content, Content.listed))
         counts = []
-        calls = [room.list_call() for room in self._rooms]
+        calls = [template.list_call() for template in self._templates]
         try:
             with Progress("templates", len(calls)) as progress:
-                for room, answer in zip(self._rooms, self._answers(calls), strict=True):
+                for template, answer in zip(self._templates, self._answers(calls), strict=True):
                     counts.append(0)
                     progress.add(1)
                     if isinstance(answer, NotFound):
                         self._lost = answer
-                        self.absent.append(str(room.code))
+                        self.absent.append(str(template.code))
                         continue
                     counts[-1] = columns.add(answer.data)
-                    refuse_part(room.list_call(), answer, counts[-1])
+                    refuse_part(template.list_call(), answer, counts[-1])
                     if not counts[-1]:
-                        self.empty.append(str(room.code))
+                        self.empty.append(str(template.code))
             found = columns.frame(LANG)
         except WrongRows as error:
             raise self._wrong(error, counts) from None
-        frame = levelled(found, _spread(self._rooms, counts))
+        frame = levelled(found, _spread(self._templates, counts))
         if doubles := repeated(frame):
             _warn(f"the lists of contents moved while they were read: {doubles} rows came twice")
         frame = without_repeats(frame)
         if full:
-            named = {str(room.code): room for room in self._rooms}
+            named = {str(template.code): template for template in self._templates}
             spots = [(named[code], lang) for code, lang in frame.index]
             columns, frame = self.contents(spots)
             if gone := len(spots) - len(frame):
@@ -102,7 +102,7 @@ class Reading:
         """
         columns = Columns(kinds(Content, Content.model_fields))
         kept: list[Spot] = []
-        calls = (room.get_call(lang) for room, lang in spots)
+        calls = (template.get_call(lang) for template, lang in spots)
         try:
             with Progress("contents", len(spots)) as progress:
                 page: list[bytes] = []
@@ -117,12 +117,12 @@ class Reading:
                 columns.add(b"[" + b",".join(page) + b"]")
             found = columns.frame(LANG)
         except WrongRows as error:
-            room, lang = kept[_row(error, len(kept))]
+            template, lang = kept[_row(error, len(kept))]
             reason = f"the content is not as documented: {error}"
-            raise BadAnswer(room.get_call(lang), reason) from None
-        for (room, lang), read in zip(kept, found.index, strict=True):
-            room.same_key(room.get_call(lang), read, lang)
-        return columns, levelled(found, [str(room.code) for room, _ in kept])
+            raise BadAnswer(template.get_call(lang), reason) from None
+        for (template, lang), read in zip(kept, found.index, strict=True):
+            template.same_key(template.get_call(lang), read, lang)
+        return columns, levelled(found, [str(template.code) for template, _ in kept])
 
     def refuse_absent(self) -> None:
         """Name all codes that the service does not know, at once.
@@ -131,8 +131,8 @@ class Reading:
             NotFound: There are some.
         """
         if self.absent:
-            many = f"{len(self.absent)} of these {len(self._rooms)} templates"
-            what = "this template" if len(self._rooms) == 1 else many
+            many = f"{len(self.absent)} of these {len(self._templates)} templates"
+            what = "this template" if len(self._templates) == 1 else many
             raise NotFound(
                 self._lost.call,
                 f"the service does not know {what}: {_listed(self.absent)}. A code may be "
@@ -178,9 +178,9 @@ class Reading:
         """Say in which list a row is not as documented: they are counted through."""
         ends = list(accumulate(counts))
         place = bisect_right(ends, _row(error, ends[-1] + 1))
-        room = self._rooms[min(place, len(counts) - 1)]
-        counted = f" (row 0 is the first of {self._rooms[0].code})" if len(ends) > 1 else ""
-        return BadAnswer(room.list_call(), f"the list is not as documented: {error}{counted}")
+        template = self._templates[min(place, len(counts) - 1)]
+        counted = f" (row 0 is the first of {self._templates[0].code})" if len(ends) > 1 else ""
+        return BadAnswer(template.list_call(), f"the list is not as documented: {error}{counted}")
 
 
 def _row(error: WrongRows, most: int) -> int:
@@ -189,8 +189,12 @@ def _row(error: WrongRows, most: int) -> int:
     return min(int(found[1]), most - 1) if found else most - 1
 
 
-def _spread(rooms: Iterable[Contents], counts: Iterable[int]) -> list[str]:
-    return [str(room.code) for room, rows in zip(rooms, counts, strict=True) for _ in range(rows)]
+def _spread(templates: Iterable[ContentEndpoints], counts: Iterable[int]) -> list[str]:
+    return [
+        str(template.code)
+        for template, rows in zip(templates, counts, strict=True)
+        for _ in range(rows)
+    ]
 
 
 def of_rows(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:

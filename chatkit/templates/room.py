@@ -11,6 +11,7 @@ from chatkit.progress import say
 from chatkit.snapshot import memory, remember
 from chatkit.templates.bulk_templates import BulkTemplates
 from chatkit.templates.codes import NONE, Codes, Remembered, given
+from chatkit.templates.contents import Contents
 from chatkit.transport import Transport
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from chatkit.templates.translations import Translations
 
 
-class Templates(BulkTemplates):
+class Templates:
     """The message templates of the account: `templates("order_ready")` opens one by its code.
 
     The API has no list of templates, so codes are yours to know. Every method takes some, or
@@ -48,12 +49,23 @@ class Templates(BulkTemplates):
     """
 
     def __init__(self, transport: Transport) -> None:
-        super().__init__(transport)
+        self._bulk = BulkTemplates(transport)
+        self._opened: dict[str, Contents] = {}
         self._remembered = Remembered(transport.connection)
 
     @steady
     def __repr__(self) -> str:
         return '<templates of the account: templates("code").frame() shows one>'
+
+    def __call__(self, code: str) -> Contents:
+        """Open the contents of one template by its code.
+
+        Raises:
+            InputError: It can be no code, like `' '` or `'..'`; nothing was sent.
+        """
+        if code not in self._opened:
+            self._opened[code] = Contents(self._bulk.of(code))
+        return self._opened[code]
 
     # --- codes ----------------------------------------------------------------------
 
@@ -101,11 +113,11 @@ class Templates(BulkTemplates):
             NotFound: The service does not know some; all of them are named.
             BadAnswer: A list is not as documented.
         """
-        reading = self.reading(self._codes(codes))
+        reading = self._bulk.reading(self._codes(codes))
         frame = reading.frame(full=full)
         reading.refuse_absent()
         reading.warn_of_empty()
-        return self.kept(frame)
+        return self._bulk.kept(frame)
 
     def board(
         self, codes: Codes | None = None, source: str = "en", *, languages: Iterable[str] = ()
@@ -124,7 +136,7 @@ class Templates(BulkTemplates):
         from chatkit.localization.board import board
 
         named = self._codes(codes)
-        frame = self.reading(named).frame(full=True)
+        frame = self._bulk.reading(named).frame(full=True)
         return board(frame, source, codes=named, languages=languages)
 
     def check(self, codes: Codes | pd.DataFrame | None = None, source: str = "en") -> Audit:
@@ -166,7 +178,7 @@ class Templates(BulkTemplates):
         Raises:
             InputError: The frame as a whole cannot be planned.
         """
-        return self.planned(
+        return self._bulk.planned(
             frame,
             existing=existing,
             skip_invalid=skip_invalid,
@@ -207,7 +219,7 @@ class Templates(BulkTemplates):
 
         replacement = Replacement(old, new, fields, regex=regex)
         edited = replacement.frame(self.frame(codes, full=True))
-        return self.planned(
+        return self._bulk.planned(
             edited, notes=replacement.notes, skip_invalid=skip_invalid, broken=broken
         )
 
@@ -242,11 +254,11 @@ class Templates(BulkTemplates):
 
         drafts = Drafts(languages, source, pseudo=pseudo)
         named = self._codes(codes)
-        there = self.kept(self.reading(named).frame(full=True))
+        there = self._bulk.kept(self._bulk.reading(named).frame(full=True))
         drafts.add(there, named)
         frame = of_rows(drafts.rows)
         remember(frame, **memory(there))  # they come beside what was just read
-        return self.planned(
+        return self._bulk.planned(
             frame,
             notes=drafts.notes,
             source=source,
@@ -345,9 +357,14 @@ class Templates(BulkTemplates):
         if not isinstance(paths, str | os.PathLike | bytes):
             paths = list(paths)
         if codes is None:  # what a translator has spoilt is rejected, not looked for
-            there = self.kept(self.reading(codes_of(paths)).frame(full=True))
+            there = self._bulk.kept(self._bulk.reading(codes_of(paths)).frame(full=True))
         else:
             there = self.frame(codes, full=True)
         returned = import_files(paths, there, any_order=any_order)
-        plan = self.planned(returned.frame, broken=broken, skip_invalid=skip_invalid)
+        plan = self._bulk.planned(returned.frame, broken=broken, skip_invalid=skip_invalid)
         return Translations(plan, returned)
+
+
+def bulk_templates(templates: Templates) -> BulkTemplates:
+    """Return where plans for many templates read and write."""
+    return templates._bulk

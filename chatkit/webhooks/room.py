@@ -16,9 +16,10 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from chatkit.answer import Envelope
 from chatkit.call import Call
 from chatkit.display import many, values
-from chatkit.endpoints import Key, Planned, Undo
+from chatkit.endpoints import Endpoints, Key, Planned, Undo
 from chatkit.errors import InputError, NotFound, NotPermitted, SettingsError
 from chatkit.finding import Finding
+from chatkit.profile import ServiceProfile
 from chatkit.record import Body, Id, Moment, Record
 from chatkit.resource import Resource
 from chatkit.secret import Secret
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from chatkit.bulk.plan import Plan
     from chatkit.bulk.planner import Existing
 
+#: How many an account may have (API document, Limits).
+MAX_WEBHOOKS = 10
 #: What a registration can ask for beside the kinds that the profile names, and what it means.
 _ALL, _STATUS = "*", "chat.message.status"
 _KINDS = re.compile(r"[\w.*-]+")
@@ -113,11 +116,15 @@ class WebhookBody(Body):
     is_active: bool = Field(True, description="Whether events are delivered.")
 
 
-class Webhooks(Resource[Webhook]):
-    """The webhook registrations of the account, ten at most.
+def event_kinds(profile: ServiceProfile) -> dict[str, str]:
+    """Name the kinds of events that can be asked for, and what each means."""
+    kinds = {_ALL: "all events", _STATUS: "how far messages of the account have come"}
+    named = {getattr(profile, f"event_kind_{n}"): says for n, says in _FAMILIES.items()}
+    return kinds | named
 
-    The signing secret is in the answer to `create` and nowhere else: keep it then.
-    """
+
+class WebhookEndpoints(Endpoints[Webhook]):
+    """The calls of webhooks, and what is particular about them."""
 
     path = ("webhooks",)
     noun = "webhook"
@@ -127,8 +134,89 @@ class Webhooks(Resource[Webhook]):
     update_method = "PATCH"
     natural_key = ("url",)
     refuses = "Nothing can be delivered to such an address."
-    most: ClassVar[int] = 10
+    most = MAX_WEBHOOKS
     lost = "its signing secret was in that answer: delete it and create it again"
+
+    @property
+    def single(self) -> bool:
+        """Whether the service refuses a second webhook for one address."""
+        return self.profile.duplicate_webhook_url == "refuse"
+
+    def get_call(self, key: Key) -> Call:
+        """Make the call for the list: the API has none for a single registration."""
+        self.checked(key)
+        return self.list_call()
+
+    def read(self, call: Call, envelope: Envelope, key: Key) -> Webhook:
+        """Find one registration in the list."""
+        key = self.checked(key)
+        for webhook in self.many(call, envelope.data):
+            if webhook.id == key:
+                return webhook
+        raise NotFound(call, f"no webhook has the id {key}")
+
+    def _finished(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Keep the secret out of frames, should a service show it in a list."""
+        return frame.drop(columns="webhook_secret", errors="ignore")
+
+    def undo(self, kind: str, known: Mapping[str, Any], after: Mapping[str, Any]) -> Undo:
+        """Tell that a deleted registration never comes back with its signing secret."""
+        if kind == "delete":
+            return "never", "made again it has another id and another signing secret"
+        return super().undo(kind, known, after)
+
+    # --- checks ---------------------------------------------------------------------
+
+    def judged(self, fields: Mapping[str, Any], live: Mapping[str, Any] | None) -> list[Finding]:
+        """Check that the service can reach the address, and knows the kinds of events."""
+        return [*self._unreachable(fields.get("url")), *self._misspelt(fields.get("events"))]
+
+    def examined(
+        self, changes: Sequence[Planned], base: pd.DataFrame
+    ) -> Mapping[int, Sequence[Finding]]:
+        """Check each registration that is sent."""
+        sent = {n: c.after for n, c in enumerate(changes) if c.kind != "delete"}
+        return {n: found for n, after in sent.items() if (found := self.judged(after, None))}
+
+    def _unreachable(self, url: Any) -> list[Finding]:
+        """Find addresses that mean this machine, or a network of one's own."""
+        host = urlsplit(url).hostname if isinstance(url, str) else None
+        connection = self.transport.connection
+        if host is None or connection.sandbox is not None or connection.loopback:
+            return []  # such a service runs here, and reaches what runs here
+        try:
+            address = ipaddress.ip_address(host)
+            here, inside = address.is_loopback or address.is_unspecified, address.is_private
+        except ValueError:
+            name = host.rstrip(".")
+            here = name == "localhost" or name.endswith(".localhost")
+            inside = "." not in name or name.endswith((".local", ".internal", ".lan"))
+        if here:
+            said = f"{host} is the machine that calls: for the service that is its own"
+            return [Finding("address", "error", "/url", said, "take an address of the internet")]
+        if inside:
+            said = f"{host} is known in a network of its own only: the service may not reach it"
+            return [Finding("address", "warning", "/url", said, "take an address of the internet")]
+        return []
+
+    def _misspelt(self, events: Any) -> list[Finding]:
+        """Find kinds of events that nobody has named: the service may know them all the same."""
+        known = event_kinds(self.profile)
+        found = []
+        for n, kind in enumerate(events if isinstance(events, list) else ()):
+            if kind not in known:
+                like = get_close_matches(kind, known, 1, 0.75)
+                hint = f"; did you mean {like[0]}?" if like else ""
+                said = f"{values(kind)} is none of client.webhooks.event_kinds(){hint}"
+                found.append(Finding("event kind", "warning", f"/events/{n}", said))
+        return found
+
+
+class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
+    """The webhook registrations of the account, ten at most.
+
+    The signing secret is in the answer to `create` and nowhere else: keep it then.
+    """
 
     def frame(self) -> pd.DataFrame:
         """Read the registrations into a DataFrame, one row each, indexed by id.
@@ -143,9 +231,7 @@ class Webhooks(Resource[Webhook]):
 
         The API document names the first two; the others are as the profile says.
         """
-        kinds = {_ALL: "all events", _STATUS: "how far messages of the account have come"}
-        named = {getattr(self.profile, f"event_kind_{n}"): says for n, says in _FAMILIES.items()}
-        return kinds | named
+        return event_kinds(self._endpoints.profile)
 
     def create(self, *, keyring: bool = False, broken: bool = False, **fields: Any) -> Webhook:
         """Register an address and return it with its signing secret: it is shown this once.
@@ -161,10 +247,12 @@ class Webhooks(Resource[Webhook]):
             Refused: The service takes no second webhook for this address.
             InDoubt: The answer was lost, and the signing secret with it.
         """
-        self.body.whole(fields, f"This {self.noun}", self.required())
+        self._endpoints.body.whole(
+            fields, f"This {self._endpoints.noun}", self._endpoints.required()
+        )
         if keyring:
-            self.check_keyring()
-        self._check_room()
+            signing_secrets.check_keyring(self._account)
+        self._check_limit()
         webhook = super().create(broken=broken, **fields)
         if keyring and webhook.webhook_secret is not None:
             try:
@@ -212,7 +300,7 @@ class Webhooks(Resource[Webhook]):
         from chatkit.frame import records
 
         longest, asked, frame = quiet_time(quiet), zoned_time(now), self._frame()
-        at = asked or self.transport.service_time()
+        at = asked or self._endpoints.transport.service_time()
         rows = range(len(frame))
         found = [health_of(fields, at, longest) for fields in records(frame, list(rows))]
         judged = frame.assign(
@@ -236,7 +324,7 @@ class Webhooks(Resource[Webhook]):
             InputError: The address cannot be one, or the account has ten webhooks already.
         """
         old = self.get(key)
-        self._check_room()
+        self._check_limit()
         live = self._frame()
         if url is None:
             url = address_beside(str(old.url), {str(one) for one in live["url"]})
@@ -244,7 +332,7 @@ class Webhooks(Resource[Webhook]):
         plan = self.plan(row.reset_index(drop=True).assign(url=[url]))
         if not len(plan.refused) and plan.counts["create"] == 1:
             return Rotation(self, old, plan)
-        reason = "; ".join(cell.reason for cell in plan.cells) or "a webhook has this address"
+        reason = "; ".join(plan.refused["reason"]) or "a webhook has this address"
         raise InputError(f"Webhook {old.id} cannot be rotated to {url}: {reason}.")
 
     def plan(
@@ -265,6 +353,8 @@ class Webhooks(Resource[Webhook]):
         Raises:
             InputError: The frame as a whole cannot be planned.
         """
+        from chatkit.bulk.plan import setting_of
+
         plan = super().plan(
             frame,
             delete,
@@ -275,23 +365,19 @@ class Webhooks(Resource[Webhook]):
             broken=broken,
         )
         counts = plan.counts
-        after = plan.setting.total + counts["create"] - counts["delete"]
-        if counts["create"] and after >= self.most:
+        after = setting_of(plan).total + counts["create"] - counts["delete"]
+        if counts["create"] and after >= MAX_WEBHOOKS:
             plan.notes.append(
-                f"The account then has {after} of {self.most} webhooks: no other can be created "
-                "before one is deleted."
+                f"The account then has {after} of {MAX_WEBHOOKS} webhooks: no other can be "
+                "created before one is deleted."
             )
         return plan
 
     # --- signing secrets ------------------------------------------------------------
 
-    def check_keyring(self) -> None:
-        """Make sure that the keyring of this machine keeps what it is given.
-
-        Raises:
-            SettingsError: It does not; the text says what to do instead.
-        """
-        signing_secrets.check_keyring(self.transport.connection.account)
+    @property
+    def _account(self) -> str:
+        return self._endpoints.transport.connection.account
 
     def keep_secret(self, key: Key, secret: Secret) -> None:
         """Keep a signing secret in the keyring of this machine, such as one of `plan.secrets`.
@@ -299,9 +385,7 @@ class Webhooks(Resource[Webhook]):
         Raises:
             SettingsError: The keyring is missing or fails.
         """
-        signing_secrets.keep_in_keyring(
-            self.transport.connection.account, int(self.checked(key)), secret
-        )
+        signing_secrets.keep_in_keyring(self._account, int(self._endpoints.checked(key)), secret)
 
     def secret(self, key: Key) -> Secret:
         """Return the signing secret that is kept in the keyring of this machine.
@@ -309,8 +393,8 @@ class Webhooks(Resource[Webhook]):
         Raises:
             SettingsError: It is not kept there, or the keyring is missing or fails.
         """
-        key = self.checked(key)
-        found = signing_secrets.find_in_keyring(self.transport.connection.account, int(key))
+        key = self._endpoints.checked(key)
+        found = signing_secrets.find_in_keyring(self._account, int(key))
         if found is None:
             raise SettingsError(
                 f"No signing secret of webhook {key} is kept on this machine, and the service "
@@ -324,108 +408,32 @@ class Webhooks(Resource[Webhook]):
         Raises:
             SettingsError: The keyring is missing or fails.
         """
-        signing_secrets.forget_in_keyring(self.transport.connection.account, int(self.checked(key)))
-
-    # --- checks ---------------------------------------------------------------------
-
-    def judged(self, fields: Mapping[str, Any], live: Mapping[str, Any] | None) -> list[Finding]:
-        """Check that the service can reach the address, and knows the kinds of events."""
-        return [*self._unreachable(fields.get("url")), *self._misspelt(fields.get("events"))]
-
-    def examined(
-        self, changes: Sequence[Planned], base: pd.DataFrame
-    ) -> Mapping[int, Sequence[Finding]]:
-        """Check each registration that is sent."""
-        sent = {n: c.after for n, c in enumerate(changes) if c.kind != "delete"}
-        return {n: found for n, after in sent.items() if (found := self.judged(after, None))}
-
-    def _unreachable(self, url: Any) -> list[Finding]:
-        """Find addresses that mean this machine, or a network of one's own."""
-        host = urlsplit(url).hostname if isinstance(url, str) else None
-        connection = self.transport.connection
-        if host is None or connection.sandbox is not None or connection.loopback:
-            return []  # such a service runs here, and reaches what runs here
-        try:
-            address = ipaddress.ip_address(host)
-            here, inside = address.is_loopback or address.is_unspecified, address.is_private
-        except ValueError:
-            name = host.rstrip(".")
-            here = name == "localhost" or name.endswith(".localhost")
-            inside = "." not in name or name.endswith((".local", ".internal", ".lan"))
-        if here:
-            said = f"{host} is the machine that calls: for the service that is its own"
-            return [Finding("address", "error", "/url", said, "take an address of the internet")]
-        if inside:
-            said = f"{host} is known in a network of its own only: the service may not reach it"
-            return [Finding("address", "warning", "/url", said, "take an address of the internet")]
-        return []
-
-    def _misspelt(self, events: Any) -> list[Finding]:
-        """Find kinds of events that nobody has named: the service may know them all the same."""
-        known = self.event_kinds()
-        found = []
-        for n, kind in enumerate(events if isinstance(events, list) else ()):
-            if kind not in known:
-                like = get_close_matches(kind, known, 1, 0.75)
-                hint = f"; did you mean {like[0]}?" if like else ""
-                said = f"{values(kind)} is none of client.webhooks.event_kinds(){hint}"
-                found.append(Finding("event kind", "warning", f"/events/{n}", said))
-        return found
-
-    # --- calls and answers ----------------------------------------------------------
-
-    @property
-    def single(self) -> bool:
-        """Whether the service refuses a second webhook for one address."""
-        return self.profile.duplicate_webhook_url == "refuse"
-
-    def _check_room(self) -> None:
-        """Refuse an eleventh webhook before it is sent; who may not read the list is let on."""
-        call = self.list_call()
-        try:
-            there = self.many(call, self.transport.send(call).data)
-        except NotPermitted:
-            return
-        if len(there) < self.most:
-            return
-        idle = [webhook.id for webhook in there if webhook.is_active is False]
-        unused = [webhook.id for webhook in there if webhook.last_delivery_at is None]
-        hint = f"; inactive: {idle}" if idle else f"; never used: {unused}" if unused else ""
-        raise InputError(
-            f"The account has {len(there)} webhooks, and may have {self.most} (API document, "
-            f"Limits). Delete one first: client.webhooks.delete(id){hint}."
-        )
-
-    def get_call(self, key: Key) -> Call:
-        """Make the call for the list: the API has none for a single registration."""
-        self.checked(key)
-        return self.list_call()
-
-    def read(self, call: Call, envelope: Envelope, key: Key) -> Webhook:
-        """Find one registration in the list."""
-        key = self.checked(key)
-        for webhook in self.many(call, envelope.data):
-            if webhook.id == key:
-                return webhook
-        raise NotFound(call, f"no webhook has the id {key}")
+        signing_secrets.forget_in_keyring(self._account, int(self._endpoints.checked(key)))
 
     def _read_back(
         self, key: Key, call: Call, envelope: Envelope, body: Mapping[str, Any]
     ) -> Webhook:
         """Take the answer of a create as it is: no other answer holds the signing secret."""
         if call.method == "POST":
-            return self.one(call, envelope.data)
+            return self._endpoints.one(call, envelope.data)
         return super()._read_back(key, call, envelope, body)
 
-    def _finished(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Keep the secret out of frames, should a service show it in a list."""
-        return frame.drop(columns="webhook_secret", errors="ignore")
-
-    def undo(self, kind: str, known: Mapping[str, Any], after: Mapping[str, Any]) -> Undo:
-        """Tell that a deleted registration never comes back with its signing secret."""
-        if kind == "delete":
-            return "never", "made again it has another id and another signing secret"
-        return super().undo(kind, known, after)
+    def _check_limit(self) -> None:
+        """Refuse an eleventh webhook before it is sent; who may not read the list is let on."""
+        call = self._endpoints.list_call()
+        try:
+            there = self._endpoints.many(call, self._endpoints.transport.send(call).data)
+        except NotPermitted:
+            return
+        if len(there) < MAX_WEBHOOKS:
+            return
+        idle = [webhook.id for webhook in there if webhook.is_active is False]
+        unused = [webhook.id for webhook in there if webhook.last_delivery_at is None]
+        hint = f"; inactive: {idle}" if idle else f"; never used: {unused}" if unused else ""
+        raise InputError(
+            f"The account has {len(there)} webhooks, and may have {MAX_WEBHOOKS} (API document, "
+            f"Limits). Delete one first: client.webhooks.delete(id){hint}."
+        )
 
 
 # --- health --------------------------------------------------------------------------------

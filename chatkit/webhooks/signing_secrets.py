@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 from chatkit.errors import InputError, SettingsError, steady
+from chatkit.resource import endpoints_of
 from chatkit.secret import Secret
 from chatkit.settings import ask_keyring
 
@@ -46,12 +47,12 @@ class Rotation:
     `plan` is what `apply()` does; `new_id` and `secret` are there once it has.
     """
 
-    def __init__(self, room: Webhooks, old: Webhook, plan: Plan) -> None:
+    def __init__(self, webhooks: Webhooks, old: Webhook, plan: Plan) -> None:
         self.old_id = old.id
         self.plan = plan
         self.new_id: int | None = None
         self.secret: Secret | None = None
-        self._room = room
+        self._webhooks = webhooks
         plan.notes += _WARNINGS
 
     @property
@@ -70,12 +71,12 @@ class Rotation:
             SettingsError: The keyring is missing or fails; nothing was sent.
         """
         if keyring:
-            self._room.check_keyring()
+            check_keyring(endpoints_of(self._webhooks).transport.connection.account)
         result = self.plan.apply(**how)
         for new_id, secret in self.plan.secrets.items():
             self.new_id, self.secret = int(new_id), secret
             if keyring:
-                self._room.keep_secret(self.new_id, secret)
+                self._webhooks.keep_secret(self.new_id, secret)
         return result
 
     def finish(self, *, unheard: bool = False) -> Plan:
@@ -95,7 +96,7 @@ class Rotation:
                 "The new webhook is not there yet, or its signing secret was lost: look at "
                 "rotation.apply() and client.webhooks.frame(). The old one must stay."
             )
-        verdicts = self._room.health()
+        verdicts = self._webhooks.health()
         if self.new_id not in verdicts.index:
             raise InputError(
                 f"The new webhook {self.new_id} is gone. The old one must stay: rotate again."
@@ -107,7 +108,7 @@ class Rotation:
                 "until a delivery has reached the new one. finish(unheard=True) goes on all the "
                 "same."
             )
-        return self._room.plan(delete=[self.old_id])
+        return self._webhooks.plan(delete=[self.old_id])
 
     def _steps(self) -> list[str]:
         made = f"created as {self.new_id}" if self.new_id else "rotation.apply() creates it"

@@ -22,6 +22,8 @@ from frames import contact
 from measure import QUICK, at_most, child, medians, memory, rounds, show
 from roads import forget_highest, highest
 
+from chatkit.resource import endpoints_of
+
 ROWS, PAGE = (100_000 if QUICK else 1_000_000), 1000
 EDITED = 10  # one row of so many has another name
 COUNT = 3
@@ -118,7 +120,7 @@ def planned() -> Road:
         contacts = connect(Sandbox(seed="empty")).contacts
 
     def plan(base: Any, frame: Any) -> object:
-        contacts.snapshots.keep(base, whole=True)
+        endpoints_of(contacts).snapshots.keep(base, whole=True)
         frame.attrs = base.attrs
         return contacts.plan(frame)
 

@@ -19,6 +19,8 @@ from typing import Any
 
 from measure import QUICK, at_most, child, cpu, medians, memory, rounds, server, show
 
+from chatkit.resource import endpoints_of
+
 CODES, LANGUAGES = 50 if QUICK else 200, 30
 COUNT = 3
 GOAL = 1.3
@@ -51,7 +53,7 @@ def frame(client: Any, named: list[str]) -> int:
 
 def bare(client: Any, named: list[str]) -> int:
     """The same calls, and what came back is let go."""
-    return _sent(client, [client.templates(code).list_call() for code in named])
+    return _sent(client, [endpoints_of(client.templates(code)).list_call() for code in named])
 
 
 def full_frame(client: Any, named: list[str]) -> int:
@@ -62,8 +64,10 @@ def full_frame(client: Any, named: list[str]) -> int:
 def full_bare(client: Any, named: list[str]) -> int:
     """The same calls, and what came back is let go."""
     rooms = [client.templates(code) for code in named]
-    _sent(client, [room.list_call() for room in rooms])
-    return _sent(client, [room.get_call(lang) for room in rooms for lang in languages()])
+    _sent(client, [endpoints_of(room).list_call() for room in rooms])
+    return _sent(
+        client, [endpoints_of(room).get_call(lang) for room in rooms for lang in languages()]
+    )
 
 
 def board(client: Any, named: list[str]) -> int:
@@ -141,7 +145,7 @@ def fill(base_url: str, account: str, token: str) -> None:
     content |= {"headers": [{"type": "text", "text": "Ready"}], "buttons": BUTTONS}
     with redirect_stdout(io.StringIO()), Client(base_url, account, token) as client:
         calls = (
-            client.templates(code).create_call({"lang_code": lang, **content})
+            endpoints_of(client.templates(code)).create_call({"lang_code": lang, **content})
             for code in codes(CODES)
             for lang in languages()
         )

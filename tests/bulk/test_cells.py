@@ -22,7 +22,9 @@ from bulk.planning import (  # noqa: F401
 import chatkit
 from chatkit.bulk.comparison import compare
 from chatkit.bulk.matching import Identity, Natural
+from chatkit.bulk.plan import refused_cells
 from chatkit.bulk.planner import Cells, joined
+from chatkit.resource import endpoints_of
 
 
 def test_an_edited_cell_is_the_only_thing_that_is_sent(sandbox, client):
@@ -110,7 +112,7 @@ def test_a_contact_field_that_cannot_be_written_is_refused(sandbox, client, fiel
     value, reason, step = FIXED[field]
     frame = client.contacts.frame().astype({field: object})
     frame.at[ids[0], field] = value
-    [refused] = client.contacts.plan(frame).cells
+    [refused] = refused_cells(client.contacts.plan(frame))
     assert (refused.row, refused.column, refused.reason) == (ids[0], field, reason)
     assert refused.next_step.startswith(step)
 
@@ -119,18 +121,18 @@ def test_fields_of_the_other_rooms_that_cannot_be_written_are_refused(sandbox, c
     flow(sandbox), webhook(sandbox), content(sandbox)
     frame = client.flows.frame()
     frame["name"], frame["wa_status"], frame["wa_flow_id"] = "New", "PUBLISHED", "1"
-    steps = {c.column: c.next_step for c in client.flows.plan(frame).cells}
+    steps = {c.column: c.next_step for c in refused_cells(client.flows.plan(frame))}
     assert steps == {
         "name": "leave it as it was, or make a new one",
         "wa_status": "publish or deprecate it in the business application",
         "wa_flow_id": "leave it as it was",
     }
     frame = client.webhooks.frame().assign(has_signing_secret=False, last_delivery_error="no")
-    columns = [c.column for c in client.webhooks.plan(frame).cells]
+    columns = [c.column for c in refused_cells(client.webhooks.plan(frame))]
     assert sorted(columns) == ["has_signing_secret", "last_delivery_error"]
     frame = client.templates("order_ready").frame()
     frame["id"] = 9
-    assert [c.column for c in client.templates("order_ready").plan(frame).cells] == ["id"]
+    assert [c.column for c in refused_cells(client.templates("order_ready").plan(frame))] == ["id"]
 
 
 def test_a_field_that_the_document_does_not_know_cannot_be_edited(sandbox, client):
@@ -138,7 +140,7 @@ def test_a_field_that_the_document_does_not_know_cannot_be_edited(sandbox, clien
     frame = client.flows.frame(full=True)
     assert "categories" in frame
     frame["categories"] = [["OTHER"]]
-    [cell] = client.flows.plan(frame).cells
+    [cell] = refused_cells(client.flows.plan(frame))
     assert (cell.column, cell.reason) == ("categories", "can only be set when it is created")
 
 
@@ -154,7 +156,7 @@ def test_a_column_that_is_no_field_is_not_looked_at_and_said_so(sandbox, client)
 
 def test_first_name_alone_in_a_new_row_is_refused(client):
     new = pd.DataFrame({"number": ["2025550100"], "country_code": "+1", "first_name": "Zoë"})
-    [cell] = client.contacts.plan(new).cells
+    [cell] = refused_cells(client.contacts.plan(new))
     assert cell.column == "first_name" and "edit name" in cell.next_step
     assert client.contacts.plan(new.assign(name="Zoë")).counts["create"] == 1
 
@@ -270,7 +272,7 @@ def test_what_may_be_a_secret_is_refused_without_being_shown(sandbox, client, co
 @pytest.mark.parametrize("index", [np.array([7]), ["a"], pd.MultiIndex.from_tuples([(1, "a")])])
 def test_rows_are_called_as_the_frame_calls_them_in_words_of_python(sandbox, client, index):
     frame = pd.DataFrame({"number": ["202 555"], "country_code": ["+1"]}, index=index)
-    [cell] = client.contacts.plan(frame).cells
+    [cell] = refused_cells(client.contacts.plan(frame))
     assert cell.row == frame.index[0]
     assert type(cell.row) in (int, str, tuple)
 
@@ -280,7 +282,7 @@ def test_a_bad_part_of_a_cell_is_refused_with_what_is_said_of_the_field(sandbox,
     contents = client.templates("order_ready")
     frame = contents.frame(full=True)
     frame["variables"] = pd.Series([{"1": 7}], frame.index, dtype=object)
-    [cell] = contents.plan(frame).cells
+    [cell] = refused_cells(contents.plan(frame))
     assert (cell.column, cell.value) == ("variables.1", "7")
     assert cell.next_step.startswith("Sample text for each placeholder")
 
@@ -293,5 +295,6 @@ def test_a_field_that_lists_do_not_show_is_no_foreign_column(sandbox, client):
 
 def cells_of(room, frame):
     """The cells of an edited frame, as a draft has them."""
+    room = endpoints_of(room)
     who = Identity(room.noun, (room.key,), Natural(room.named_by(), joined), chosen=room.chosen)
     return Cells(room, compare(frame, room.base(frame).frame, who))

@@ -22,6 +22,7 @@ from bulk.planning import (  # noqa: F401
 )
 
 import chatkit
+from chatkit.bulk.plan import setting_of
 
 
 def renamed(client, count, name="Zoë"):
@@ -65,7 +66,7 @@ def test_the_share_is_of_all_records_though_the_frame_shows_some(sandbox, client
     people(sandbox, 20)
     frame = client.contacts.frame(search=number(1)).assign(name="Zoë")
     plan = client.contacts.plan(frame)
-    assert (len(plan), plan.setting.total, plan.objections()) == (1, 20, [])
+    assert (len(plan), setting_of(plan).total, plan.objections()) == (1, 20, [])
 
 
 def test_more_than_100_deletes_ask_whatever_their_share(sandbox, client):

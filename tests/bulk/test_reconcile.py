@@ -22,6 +22,7 @@ from chatkit import history
 from chatkit.bulk.journal import Change
 from chatkit.bulk.outcomes import Row, agrees
 from chatkit.bulk.reconcile import Search, ThrottledReader
+from chatkit.resource import endpoints_of
 from chatkit.throttle import Throttle
 
 each = pytest.mark.parametrize("operation", OPERATIONS, ids=str)
@@ -302,7 +303,8 @@ def test_looking_sends_reads_only() -> None:
         service.caller.contact(number_of(1), name="Ana Cruz")
         service.caller.contact(number_of(2), name="Bo")
         search = Search(
-            ThrottledReader(client.transport, Throttle(), lambda: False), client.contacts
+            ThrottledReader(client.transport, Throttle(), lambda: False),
+            endpoints_of(client.contacts),
         )
         found = search.look(rows, (), thorough=False)
         assert [found[n].what for n in range(3)] == ["absent", "adopted", "conflict"]

@@ -12,7 +12,7 @@ import chatkit
 from chatkit.bulk import rendering
 from chatkit.bulk.journal import Change, Event
 from chatkit.bulk.outcomes import Row
-from chatkit.bulk.plan import Refused
+from chatkit.bulk.plan import Refused, setting_of
 from chatkit.bulk.planner import joined
 
 COLUMNS = ["change", "key", "label", "state", "reason", "evidence", "sent"]
@@ -145,7 +145,7 @@ def test_a_result_goes_through_a_file_and_is_still_a_table(sandbox, client, tmp_
     applied.to_parquet(tmp_path / "result.parquet")
     again = pd.read_parquet(tmp_path / "result.parquet")
     pd.testing.assert_frame_equal(again, applied, check_dtype=False)
-    assert chatkit.undo(again).setting.undoes == rendering.run_of(applied)
+    assert setting_of(chatkit.undo(again)).undoes == rendering.run_of(applied)
 
 
 def test_a_result_of_a_conflict_says_it_in_words(sandbox, client):

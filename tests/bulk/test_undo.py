@@ -25,6 +25,7 @@ from bulk.planning import (  # noqa: F401
 )
 
 import chatkit
+from chatkit.bulk.plan import setting_of
 
 OTHER = {**DOCUMENT, "version": "7.2"}
 
@@ -187,7 +188,7 @@ def test_an_undo_can_be_undone(sandbox, client):
     between = active(sandbox, "contacts")
     second = chatkit.undo(first).apply()
     back = chatkit.undo(second)
-    assert back.setting.undoes == second.attrs["chatkit"]["run"]
+    assert setting_of(back).undoes == second.attrs["chatkit"]["run"]
     assert states(back.apply()) == ["applied", "applied"]
     assert active(sandbox, "contacts") == between
 

@@ -22,7 +22,9 @@ from chatkit.bulk.plan import Plan, Setting
 from chatkit.client import Client
 from chatkit.connection import Connection
 from chatkit.profile import ServiceProfile
+from chatkit.resource import endpoints_of
 from chatkit.secret import Secret
+from chatkit.templates import Templates, bulk_templates
 from chatkit.transport import Transport
 
 Answer = tuple[int, Mapping[str, str], bytes]
@@ -285,8 +287,10 @@ def deletion(n: int, key: int, name: str = "Ana Cruz") -> Change:
     return Change(n, "delete", key, number_of(n), _contact(number_of(n), name))
 
 
-def plan_of(desk: Any, changes: Sequence[Change], *, known: Sequence[int] = ()) -> Plan:
+def plan_of(resource: Any, changes: Sequence[Change], *, known: Sequence[int] = ()) -> Plan:
     """A plan of these changes, in an account that has plenty of records."""
-    account = desk.transport.connection.account
-    noun = getattr(desk, "noun", "content")
-    return Plan(desk, Setting(account, noun, ("row",), 10**6, tuple(known)), changes)
+    many = isinstance(resource, Templates)
+    source: Any = bulk_templates(resource) if many else endpoints_of(resource)
+    account = source.transport.connection.account
+    noun = "content" if many else source.noun
+    return Plan(source, Setting(account, noun, ("row",), 10**6, tuple(known)), changes)

@@ -15,6 +15,7 @@ from bulk.planning import (  # noqa: F401
 
 import chatkit
 from chatkit.checks.check import check
+from chatkit.resource import endpoints_of
 
 
 def reads(sandbox):
@@ -183,7 +184,7 @@ def test_nothing_is_said_of_deleted_contacts_where_nothing_is_new(sandbox, clien
 )
 def test_what_is_no_frame_of_contacts_is_refused(client, wrong):
     with pytest.raises(chatkit.InputError):
-        check(client.contacts, wrong, None)
+        check(endpoints_of(client.contacts), wrong, None)
 
 
 @pytest.mark.parametrize("rows", [0, 1])

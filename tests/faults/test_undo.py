@@ -233,7 +233,7 @@ class Account(RuleBasedStateMachine):
         gone = {keys[n % len(keys)] for n in deletes} - set(edited) if keys else set()
         rows = []
         for key in dict.fromkeys(edited):
-            rows.append({desk.key: key} | self._edit(room, value))
+            rows.append({frame.index.name: key} | self._edit(room, value))
             value += 1
         for _ in range(creates):
             self.made += 1

@@ -15,9 +15,9 @@ def desk():
         yield BulkTemplates(client.transport)
 
 
-def test_each_template_has_one_room(desk):
-    assert desk("a") is desk("a") is desk.of("a")
-    assert desk("a") is not desk("b")
+def test_each_template_has_endpoints_of_its_own(desk):
+    assert desk.of("a") is desk.of("a")
+    assert desk.of("a") is not desk.of("b")
     with pytest.raises(ValueError, match="belongs to a template code"):
         desk.of(None)
 
@@ -40,7 +40,7 @@ def test_a_frame_of_ones_own_is_held_against_what_is_there_now(desk):
 
 
 def test_a_frame_without_codes_is_no_frame_of_many(desk):
-    frame = desk("a").frame()
+    frame = desk.of("a").frame()
     with pytest.raises(chatkit.InputError, match="a level of the index called template_code"):
         desk.base(frame)
 

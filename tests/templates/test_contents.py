@@ -4,6 +4,8 @@ import pytest
 from rooms import client, sandbox  # noqa: F401
 
 import chatkit
+from chatkit.bulk.plan import refused_cells
+from chatkit.resource import endpoints_of
 
 ENGLISH = {
     "lang_code": "en",
@@ -46,7 +48,7 @@ def test_the_frame_is_indexed_by_language(contents):
 
 
 def test_a_template_without_contents_is_as_the_profile_says(contents):
-    if contents.profile.unknown_template == "empty":
+    if endpoints_of(contents).profile.unknown_template == "empty":
         assert contents.frame().empty
     else:
         with pytest.raises(chatkit.NotFound):
@@ -73,7 +75,7 @@ def test_a_deleted_content_is_gone_and_the_others_stay(contents):
 def test_a_second_content_of_one_language_is_as_the_profile_says(contents):
     contents.create(**ENGLISH)
     again = {**ENGLISH, "text": "Hi"}
-    rule = contents.profile.duplicate_content
+    rule = endpoints_of(contents).profile.duplicate_content
     if rule == "replace":
         assert contents.create(**again).text == "Hi"
     else:
@@ -134,7 +136,7 @@ def test_a_plan_refuses_it_too_and_says_which_argument_lets_it_pass(order_ready)
     frame = order_ready.frame().assign(text=BROKEN)
     plan = order_ready.plan(frame)
     assert not plan.changes
-    [cell] = plan.cells
+    [cell] = refused_cells(plan)
     assert (cell.row, cell.column) == ("en", "text")
     assert "placeholder name" in cell.reason
     assert any("broken=True" in note for note in plan.notes)
@@ -148,17 +150,17 @@ def test_what_was_broken_before_does_not_stop_other_edits(order_ready):
         order_ready.update("en", text=BROKEN, broken=True)
     plan = order_ready.plan(order_ready.frame(full=True).assign(footer="Bye"))
     assert [change.after for change in plan.changes] == [{"footer": "Bye"}]
-    assert not plan.cells
+    assert not refused_cells(plan)
 
 
 def test_what_only_the_platform_refuses_is_a_note_of_a_draft_and_goes_out(order_ready):
     frame = order_ready.frame(full=True).assign(text="Hello {{1}}{{2}}, it is ready.")
-    assert [cell.column for cell in order_ready.plan(frame.assign(is_draft=False)).cells] == [
-        "text"
-    ]
+    assert [
+        cell.column for cell in refused_cells(order_ready.plan(frame.assign(is_draft=False)))
+    ] == ["text"]
     plan = order_ready.plan(frame)
     assert len(plan.changes) == 1
-    assert not plan.cells
+    assert not refused_cells(plan)
     [note] = [note for note in plan.notes if note.startswith("order_ready/en")]
     assert "placeholder adjacent" in note
     assert "at /text" in note

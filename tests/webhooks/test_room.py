@@ -14,6 +14,7 @@ from listening import answering, listening
 from rooms import client, sandbox  # noqa: F401
 
 import chatkit
+from chatkit.call import Call
 from chatkit.secret import Secret
 from chatkit.transport import Transport
 
@@ -186,7 +187,7 @@ def test_a_keyring_that_fails_after_the_create_is_told_and_loses_nothing(account
 def test_health_tells_who_needs_a_person_first_and_why(client, sandbox):
     places = ("healthy", "failing", "never", "inactive", "silent")
     # under some profiles every active address gets messages and statuses, whatever it asks for
-    for_all = {"*", "chat.message.status", client.webhooks.profile.event_kind_inbound}
+    for_all = {"*", "chat.message.status", client.profile.event_kind_inbound}
     kinds = [kind for kind in client.webhooks.event_kinds() if kind not in for_all]
     asked = dict(zip(places, kinds, strict=True))
     made = {
@@ -240,7 +241,7 @@ def test_health_without_a_date_in_the_answers_is_judged_by_this_machine(account)
     account.webhooks.create(**HOOK)
     before = datetime.now(UTC)
     undated = Transport(account.connection, door=silent)
-    undated.send(account.webhooks.list_call())
+    undated.send(Call("GET", ("webhooks",)))
     assert before <= undated.service_time() <= datetime.now(UTC)
 
 

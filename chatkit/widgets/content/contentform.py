@@ -17,6 +17,7 @@ from chatkit.localization.audit import Audit, check
 from chatkit.localization.checks import FOOTER_LIMIT, NEAR, TEXT_LIMIT, Length, lengths
 from chatkit.localization.content import Entry
 from chatkit.localization.rules import ContentFinding
+from chatkit.resource import endpoints_of
 from chatkit.templates import Button, Contents, Header
 from chatkit.widgets import assets
 from chatkit.widgets.content.inputs import Parts, Samples
@@ -91,18 +92,18 @@ class ContentForm(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
 
     def _load(self, source: str) -> None:
         """Read the content if there is one, and the source if there is one."""
-        codes = list(self.room.base(None, now=True).frame.index)
+        codes = list(endpoints_of(self.room).base(None, now=True).frame.index)
         mine = [code for code in codes if language.same(code, self.lang_code)]
         self.lang_code = self.lang_code if self.lang_code in mine else (mine or [self.lang_code])[0]
         origin = language.find(source, codes)
         self.new = not mine  #: whether the language has no content yet
         self.source = origin if origin != self.lang_code else None  #: the source language
-        self._opened = self.room.full([self.lang_code] if mine else [])
+        self._opened = endpoints_of(self.room).full([self.lang_code] if mine else [])
         self._known = None if self.new else self._record(self.lang_code)
         self._origin = None if self.source is None else self._record(self.source)
 
     def _record(self, lang_code: str) -> dict[str, Any]:
-        return self.room.shown(self.room.get(lang_code))
+        return endpoints_of(self.room).shown(self.room.get(lang_code))
 
     def _begin(self, mine: Mapping[str, Any] = MappingProxyType({})) -> None:
         """Show what is there, and what was typed over it.
@@ -186,8 +187,10 @@ class ContentForm(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         if self.new:
             frame = type(self._opened)({name: [value] for name, value in values.items()})
         else:
-            nested = self.room.body.updatable()
-            frame = self.room.snapshots.keep(self._opened.copy(), whole=False, nested=nested)
+            nested = endpoints_of(self.room).body.updatable()
+            frame = endpoints_of(self.room).snapshots.keep(
+                self._opened.copy(), whole=False, nested=nested
+            )
             for name, value in values.items():
                 frame[name] = ["" if value is None else value]  # in a plan "" clears
         plan = self.room.plan(frame)

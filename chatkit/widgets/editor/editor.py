@@ -11,6 +11,7 @@ from chatkit.display import cut, escaped, many
 from chatkit.errors import ChatkitError, InputError, Problem, steady
 from chatkit.flowjson.build.flow import to_code
 from chatkit.flowjson.finding import Findings
+from chatkit.resource import endpoints_of
 from chatkit.widgets import assets
 from chatkit.widgets.controls import Button, Code, Message
 from chatkit.widgets.editor.additions import added, new_action, new_flow, offers
@@ -497,7 +498,7 @@ class FlowSave:
                 {"name": [name], "template_name": ["default"], "flow_json": [document]}
             )
         else:
-            frame = self.room.snapshots.keep(
+            frame = endpoints_of(self.room).snapshots.keep(
                 self._opened.copy(), whole=False, nested=("flow_json",)
             )
             frame["flow_json"] = type(frame["name"])([document], index=frame.index, dtype=object)
@@ -512,7 +513,7 @@ class FlowSave:
 
     def _open(self, flow: Key) -> None:
         record = self.room.get(flow)
-        self._opened = self.room.full([flow])
+        self._opened = endpoints_of(self.room).full([flow])
         self.flow, self.name, self.document = flow, record.name or "", record.flow_json
         if "flow_json" not in self._opened:  # this service does not show documents
             self._opened["flow_json"] = None

@@ -15,7 +15,7 @@ from chatkit.display import escaped, visible
 from chatkit.display import values as shortly
 from chatkit.errors import InputError, Problem
 from chatkit.record import Body
-from chatkit.resource import Resource
+from chatkit.resource import Resource, endpoints_of
 from chatkit.widgets.assets import START
 from chatkit.widgets.form.inputs import (
     Bodies,
@@ -192,17 +192,17 @@ class Fieldset:
     """
 
     def __init__(self, room: Resource[Any], known: Mapping[str, Any] | None) -> None:
-        self._room = room
+        endpoints = self._endpoints = endpoints_of(room)
         self._editing = False
         self._filling = False
-        declared = room.body.model_fields
+        declared = endpoints.body.model_fields
         self.fields = {name: FormField(name, field) for name, field in declared.items()}
         self._folded = [
             name
             for name, field in declared.items()
             if len(declared) > _MANY
             and field.default in (None, False)
-            and name not in room.required()
+            and name not in endpoints.required()
             and not (known or {}).get(name)
         ]
         folded = w.VBox([self.fields[name].widget for name in self._folded])
@@ -213,14 +213,14 @@ class Fieldset:
 
     def fill(self, known: Mapping[str, Any] | None) -> None:
         """Show what a record holds, to be edited; None for a new one."""
-        room, self._editing = self._room, known is not None
-        chosen = {room.key} if room.chosen else set()
-        fixed = {*room.body.create_only, *chosen} if self._editing else set()
+        endpoints, self._editing = self._endpoints, known is not None
+        chosen = {endpoints.key} if endpoints.chosen else set()
+        fixed = {*endpoints.body.create_only, *chosen} if self._editing else set()
         self._filling = True
         for name, field in self.fields.items():
             field.begin(
                 (known or {}).get(name),
-                required=not self._editing and name in room.required(),
+                required=not self._editing and name in endpoints.required(),
                 fixed=name in fixed,
                 hidden=known is not None and name not in known,
             )
@@ -299,14 +299,14 @@ class Fieldset:
             InputError: Something is wrong with it, all of which is told at once.
         """
         values, problems = self.read()
-        room, what = self._room, f"This {self._room.noun}"
+        endpoints, what = self._endpoints, f"This {self._endpoints.noun}"
         unread = {problem.field for problem in problems}
         body: dict[str, Any] = {}
         try:
             if not self._editing:
-                body = room.body.whole(values, what, set(room.required()) - unread)
+                body = endpoints.body.whole(values, what, set(endpoints.required()) - unread)
             elif values or not unread:
-                body = room.body.part(values, what)
+                body = endpoints.body.part(values, what)
         except InputError as error:
             problems += error.problems
         if problems:
@@ -353,7 +353,7 @@ class Fieldset:
         if not field.edited:
             return ""
         try:
-            self._room.body.whole({field.name: field.read()}, "", ())
+            self._endpoints.body.whole({field.name: field.read()}, "", ())
         except InputError as error:
             return "; ".join(_placed(problem) for problem in error.problems)
         except ValueError as error:

@@ -26,7 +26,7 @@ from chatkit.errors import (
     steady,
 )
 from chatkit.record import Record
-from chatkit.resource import Resource
+from chatkit.resource import Resource, endpoints_of
 from chatkit.secret import Secret
 from chatkit.widgets import assets
 from chatkit.widgets.controls import Button, Code, Message, called
@@ -52,6 +52,7 @@ class Form(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
 
     def __init__(self, room: Resource[Any], key: Key | None = None) -> None:
         self.room = room
+        self._endpoints = endpoints_of(room)
         self.key = key
         self.record: Record | None = None if key is None else room.get(key)
         self._lock = RLock()
@@ -61,7 +62,7 @@ class Form(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         self._fields.watch(self._changed)
         self._title, self._message, self._code = w.HTML(), Message(), Code()
         self._button = Button("", self._clicked, "primary")
-        self._new = Button(f"New {room.noun}", self.new)
+        self._new = Button(f"New {self._endpoints.noun}", self.new)
         actions = w.HBox([self._button, self._new, self._code])
         actions.add_class("chatkit-actions")
         style = w.HTML(f"<style>{_STYLE}</style>")
@@ -72,9 +73,9 @@ class Form(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
     @steady
     def __repr__(self) -> str:
         if self.key is None:
-            return f"<form: new {self.room.noun}>"
+            return f"<form: new {self._endpoints.noun}>"
         edited = ", ".join(self._fields.edited)
-        return f"<form: {self.room.noun} {self.key}{', edited: ' if edited else ''}{edited}>"
+        return f"<form: {self._endpoints.noun} {self.key}{', edited: ' if edited else ''}{edited}>"
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
         """Show the form itself, a line of text, and a page that is no widget."""
@@ -116,7 +117,7 @@ class Form(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
     def line(self) -> str:
         """The Python that does what the button does; empty if nothing is edited."""
         values, _ = self._fields.read()
-        code, noun = self.room.code, self.room.noun
+        code, noun = self._endpoints.code, self._endpoints.noun
         place = f"client.{called('templates', code) if code else f'{noun}s'}"
         if self.key is None:
             return called(f"{place}.create", **values)
@@ -175,8 +176,10 @@ class Form(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
                 self._unmoved(key, values)
                 record: Record = self.room.update(key, **values)
             else:
-                if not self.room.unique:  # the only mark of a new one is that it was not there
-                    taken = set(self.room.base(None).frame.index)
+                if (
+                    not self._endpoints.unique
+                ):  # the only mark of a new one is that it was not there
+                    taken = set(self._endpoints.base(None).frame.index)
                 record = self.room.create(**values)
         except InDoubt as error:
             if error.call.writes:
@@ -188,13 +191,13 @@ class Form(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
     def _unmoved(self, key: Key, values: Mapping[str, Any]) -> None:
         """Refuse to write over what somebody has changed since the form was opened."""
         live, old = self.room.get(key), self._known() or {}
-        now = self.room.shown(live)
+        now = self._endpoints.shown(live)
         moved = [n for n in values if n in now and now[n] not in (old.get(n), values[n])]
         self.record = self._with_secrets(live)
         if moved:
             reason = "somebody has changed this meanwhile, to {}; save again to write over it"
             said = [Problem(n, "", reason.format(shortly(now[n]))) for n in moved]
-            raise InputError(f"This {self.room.noun} has moved:", said)
+            raise InputError(f"This {self._endpoints.noun} has moved:", said)
 
     def _looked(self, outcome: UnknownOutcome) -> Record | None:
         """Look what came of a lost answer; if nothing did, it may be sent again."""
@@ -212,7 +215,7 @@ class Form(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         if record is None:
             self._message.say("It has not landed, and will not any more: you can send it again.")
             return None
-        lost = f" But {self.room.lost}." if self.key is None and self.room.lost else ""
+        lost = f" But {self._endpoints.lost}." if self.key is None and self._endpoints.lost else ""
         record = self._done(record, outcome.sent, self.line)
         self._message.say(f"It has landed. {self.message}{lost}")
         return record
@@ -221,7 +224,7 @@ class Form(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
 
     def _known(self) -> dict[str, Any] | None:
         """Return what the record holds, as it could be sent."""
-        return None if self.record is None else self.room.shown(self.record)
+        return None if self.record is None else self._endpoints.shown(self.record)
 
     def _changed(self) -> None:
         """Show the line that what is typed now would run."""
@@ -231,8 +234,8 @@ class Form(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
 
     def _paint(self) -> None:
         """Show what the button would do."""
-        noun, editing = self.room.noun, self.key is not None
-        about = self.room.code or self.room.label(self._known() or {}) or ""
+        noun, editing = self._endpoints.noun, self.key is not None
+        about = self._endpoints.code or self._endpoints.label(self._known() or {}) or ""
         title = f"{noun.capitalize()} {self.key}" if editing else f"New {noun}"
         title += f" · {about}" if about else ""
         self._title.value = f'<h3 dir="auto">{escaped(title)}</h3>'
@@ -246,10 +249,10 @@ class Form(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         """Say that it is done; the form goes on with the record that is there now."""
         made = self.key is None
         record = self._with_secrets(record)
-        self.key, self.record, self._ran = getattr(record, self.room.key), record, line
+        self.key, self.record, self._ran = getattr(record, self._endpoints.key), record, line
         there = self._known() or {}
         self._fields.fill(there)
-        said = [f"{'Created' if made else 'Saved'} {self.room.noun} {self.key}."]
+        said = [f"{'Created' if made else 'Saved'} {self._endpoints.noun} {self.key}."]
         for name, value in sent.items():
             if name in there and not agrees(there[name], value):
                 said.append(f"But {name} reads back as {shortly(there[name])}.")
@@ -276,7 +279,7 @@ class Form(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         elif isinstance(error, Refused):
             problems = [Problem(field, "", reason) for field, reason in error.fields]
             if isinstance(error, Conflict) and not problems:
-                problems = [Problem(self.room.natural_key[-1], "", error.reason)]
+                problems = [Problem(self._endpoints.natural_key[-1], "", error.reason)]
             rest = "The service refused it, and nothing has changed"
         if isinstance(error, CallError) and not problems:
             rest = f"{error.reason}\n{error.advice}".strip()

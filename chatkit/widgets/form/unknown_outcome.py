@@ -13,7 +13,7 @@ from chatkit.bulk.reconcile import Search, ThrottledReader
 from chatkit.endpoints import Key
 from chatkit.errors import Conflict, InDoubt
 from chatkit.record import Record
-from chatkit.resource import Resource
+from chatkit.resource import Resource, endpoints_of
 from chatkit.throttle import Throttle
 
 
@@ -38,12 +38,13 @@ class UnknownOutcome:
     ) -> None:
         self.sent, self.error = sent, error
         self._room, self._key, self._taken = room, key, taken
+        endpoints = self._endpoints = endpoints_of(room)
         if key is not None:
             settle = SETTLE
-        elif room.unique:  # sent again, the later of the two is refused
+        elif endpoints.unique:  # sent again, the later of the two is refused
             settle = 0.0
         else:  # nothing keeps a second one out: it must be certain that the first is not there
-            settle = room.transport.deadline + SETTLE_DUPLICABLE
+            settle = endpoints.transport.deadline + SETTLE_DUPLICABLE
         self._until = time.monotonic() + settle
 
     def look(self) -> Record | None:
@@ -63,25 +64,27 @@ class UnknownOutcome:
 
     def _updated(self, key: Key) -> Record | None:
         record: Record = self._room.get(key)
-        there = self._room.shown(record)
+        there = self._endpoints.shown(record)
         landed = all(
             agrees(there[name], value) for name, value in self.sent.items() if name in there
         )
         return record if landed and there.keys() & self.sent.keys() else None
 
     def _created(self) -> Record | None:
-        room = self._room
-        key = self.sent[room.key] if room.chosen else None
-        row = Row(0, Change(0, "create", key, "", {}, self.sent, room.code))
-        search = Search(ThrottledReader(room.transport, Throttle(8, None), lambda: False), room)
-        verdict = search.look([row], self._taken, thorough=not room.unique)[0]
+        endpoints = self._endpoints
+        key = self.sent[endpoints.key] if endpoints.chosen else None
+        row = Row(0, Change(0, "create", key, "", {}, self.sent, endpoints.code))
+        search = Search(
+            ThrottledReader(endpoints.transport, Throttle(8, None), lambda: False), endpoints
+        )
+        verdict = search.look([row], self._taken, thorough=not endpoints.unique)[0]
         if verdict.what == "conflict":
             raise Conflict(self.error.call, verdict.reason)
         if verdict.what == "unknown":
             raise self._unclear(verdict.reason)
         if verdict.record is None:
             return None
-        found: Record = room.get(getattr(verdict.record, room.key))
+        found: Record = self._room.get(getattr(verdict.record, endpoints.key))
         return found
 
     def _unclear(self, reason: str) -> InDoubt:

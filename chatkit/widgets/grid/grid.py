@@ -13,7 +13,7 @@ from chatkit.bulk.plan import Refused
 from chatkit.display import many
 from chatkit.display import values as shown
 from chatkit.errors import InputError, Problem, steady
-from chatkit.resource import Resource
+from chatkit.resource import Resource, endpoints_of
 from chatkit.widgets.assets import joined_text
 from chatkit.widgets.grid import cell_renderer
 from chatkit.widgets.grid.sheet import Sheet
@@ -56,7 +56,8 @@ class Grid(anywidget.AnyWidget):
         self, room: Resource[Any], frame: pd.DataFrame | None = None, *, height: int = 420
     ) -> None:
         self._room = room
-        self._sheet = Sheet(room, room.base(None).frame if frame is None else frame)
+        endpoints = self._endpoints = endpoints_of(room)
+        self._sheet = Sheet(endpoints, endpoints.base(None).frame if frame is None else frame)
         self._view = View(self._sheet)
         self._names = list(self._sheet.columns)
         self._shows = 0  #: how often the rows were found anew: answers to old questions are late
@@ -65,7 +66,7 @@ class Grid(anywidget.AnyWidget):
             columns=cell_renderer.columns(self._sheet),
             state=self._state(),
             height=height,
-            noun=room.noun,
+            noun=endpoints.noun,
         )
         self.on_msg(self._heard)
 
@@ -111,7 +112,7 @@ class Grid(anywidget.AnyWidget):
     @property
     def refused(self) -> list[Refused]:
         """The entries that were refused: row, column, value, reason and what to do."""
-        fields = self._room.body.model_fields
+        fields = self._endpoints.body.model_fields
         return [
             Refused(
                 self._sheet.label(row),
@@ -336,7 +337,7 @@ class Grid(anywidget.AnyWidget):
     @steady
     def __repr__(self) -> str:
         about, said = (
-            f"Grid of {many(self._sheet.size, self._room.noun)}",
+            f"Grid of {many(self._sheet.size, self._endpoints.noun)}",
             cell_renderer.said(self._sheet),
         )
         return f"{about}: {said}." if said else f"{about}."

@@ -12,7 +12,7 @@ import ipywidgets as w
 from chatkit.display import cut, escaped, many
 from chatkit.errors import CallError, ChatkitError, steady
 from chatkit.frame import records
-from chatkit.webhooks import Webhooks
+from chatkit.webhooks import MAX_WEBHOOKS, Webhooks
 from chatkit.widgets.assets import joined_text
 from chatkit.widgets.controls import Button, Message
 from chatkit.widgets.inbox.webhook_form import WebhookForm
@@ -73,7 +73,7 @@ class Registrations(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
     def _said(self) -> str:
         poor = sum(row["health"] == "failing" for row in self.rows)
         more = f", {poor} failing" if poor else ""
-        return f"{many(len(self.rows), 'webhook')} of {self._room.most}{more}"
+        return f"{many(len(self.rows), 'webhook')} of {MAX_WEBHOOKS}{more}"
 
     def _row(self, row: Mapping[str, Any]) -> w.HBox:
         active, webhook = bool(row["is_active"]), row["id"]

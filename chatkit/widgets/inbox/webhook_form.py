@@ -13,8 +13,9 @@ import ipywidgets as w
 import traitlets
 
 from chatkit.errors import CallError, ChatkitError, Conflict, InDoubt, InputError, steady
+from chatkit.resource import endpoints_of
 from chatkit.secret import Secret
-from chatkit.webhooks import Webhook, Webhooks
+from chatkit.webhooks import MAX_WEBHOOKS, Webhook, Webhooks
 from chatkit.widgets.assets import joined_text
 from chatkit.widgets.controls import Button, Code, Message, called
 from chatkit.widgets.form.unknown_outcome import UnknownOutcome
@@ -60,7 +61,7 @@ class WebhookForm(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
 
     @steady
     def __repr__(self) -> str:
-        return f"<form: new webhook, {self._used} of {self._room.most} there>"
+        return f"<form: new webhook, {self._used} of {MAX_WEBHOOKS} there>"
 
     @property
     def events(self) -> list[str]:
@@ -137,7 +138,7 @@ class WebhookForm(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
             "is_active": self.active.value,
         }
         try:
-            if not room.unique:  # the only mark of a new one is that it was not there
+            if not endpoints_of(room).unique:  # the only mark of a new one is that it was not there
                 taken = set(room.frame().index)
             webhook = room.create(**fields)
         except InDoubt as error:
@@ -160,7 +161,7 @@ class WebhookForm(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
             raise
         self._unknown = None
         if isinstance(webhook, Webhook):
-            said = f"It has landed: webhook {webhook.id}. But {self._room.lost}."
+            said = f"It has landed: webhook {webhook.id}. But {endpoints_of(self._room).lost}."
             return self._done(webhook, said)
         self._message.say("It has not landed, and will not any more: you can send it again.")
         self._paint()
@@ -188,7 +189,7 @@ class WebhookForm(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         self._paint()
 
     def _paint(self) -> None:
-        most = self._room.most
+        most = MAX_WEBHOOKS
         full = self._used >= most
         left = f"The account has {self._used} of {most} webhooks."
         more = " Delete one before you create another." if full else ""

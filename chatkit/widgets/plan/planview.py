@@ -13,7 +13,7 @@ import ipywidgets as w
 
 from chatkit.bulk import rendering
 from chatkit.bulk.apply import Interrupt
-from chatkit.bulk.plan import DELETES
+from chatkit.bulk.plan import DELETES, setting_of
 from chatkit.display import escaped, many
 from chatkit.errors import ChatkitError, PlanRefused, steady
 from chatkit.widgets import assets
@@ -256,7 +256,7 @@ class PlanView(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
     def _painted(self) -> None:
         running, plan, result = self.running, self.plan, self.result
         undone, ready = self._undone(), not self._blocked()
-        verb = "Take back" if plan.setting.undoes else "Apply"
+        verb = "Take back" if setting_of(plan).undoes else "Apply"
         self._apply.label = f"{verb} {many(sum(plan.counts.values()), 'change')}"
         if result is not None:
             self._apply.label = f"Go on with {undone:,}"

@@ -13,6 +13,7 @@ import ipywidgets as w
 
 from chatkit.bulk import rendering
 from chatkit.bulk.journal import Change
+from chatkit.bulk.plan import refused_cells, setting_of
 from chatkit.display import visible
 from chatkit.widgets.controls import Button
 
@@ -123,7 +124,7 @@ _UNDO = {"with loss": "not restored exactly", "never": "never undone"}
 def planned(plan: Plan) -> tuple[Mapping[str, int], Sequence[Item]]:
     """Make the rows of a plan, and of what it refuses."""
     losses = rendering.losses_of(plan)
-    noun = plan.setting.noun
+    noun = setting_of(plan).noun
 
     def drawn(change: Change) -> str:
         return rendering.html_changes([change], losses, rendering.MANY)[0]
@@ -138,7 +139,8 @@ def planned(plan: Plan) -> tuple[Mapping[str, int], Sequence[Item]]:
         for change in kind
     ]
     items += [
-        Item(("refused",), " ".join(map(str, cell)), partial(_refused, cell)) for cell in plan.cells
+        Item(("refused",), " ".join(map(str, cell)), partial(_refused, cell))
+        for cell in refused_cells(plan)
     ]
     return {"change": 10, noun: 22, "field": 16, "before": 26, "after": 26}, items
 
@@ -158,7 +160,7 @@ def _refused(cell: Refused) -> str:
 
 def happened(plan: Plan, result: pd.DataFrame) -> tuple[Mapping[str, int], Sequence[Item]]:
     """Make the rows of a result."""
-    columns = {"state": 12, "change": 10, plan.setting.noun: 32, "reason": 46}
+    columns = {"state": 12, "change": 10, setting_of(plan).noun: 32, "reason": 46}
     items = []
     fields = zip(result["state"], result["change"], result["label"], result["reason"], strict=True)
     for state, change, label, reason in fields:

@@ -13,7 +13,7 @@ from rooms import client, sandbox
 import chatkit
 from chatkit.client import Client
 from chatkit.errors import Conflict, InDoubt, InputError, NotPermitted, Refused
-from chatkit.resource import Resource
+from chatkit.resource import Resource, endpoints_of
 from chatkit.widgets.form.form import Form
 from chatkit.widgets.form.unknown_outcome import UnknownOutcome
 
@@ -31,7 +31,7 @@ def filled(room: Resource[Any], **fields: Any) -> Form:
 
 def bodies(client: Client) -> list[tuple[Resource[Any], dict[str, Any]]]:
     """A room of each kind with what a create may hold."""
-    made = client.templates("greeting").body.model_fields
+    made = endpoints_of(client.templates("greeting")).body.model_fields
     content = {
         name: made[name].get_default(call_default_factory=True)
         for name in client.profile.content_requires
@@ -56,12 +56,14 @@ def test_a_record_of_every_room_is_created_and_the_line_that_is_shown_does_the_s
         assert form.values == fields
         record = form.submit()
         assert form.record is record
-        assert form.key == getattr(record, room.key)
-        assert form.message.startswith(f"Created {room.noun} {form.key}.")
+        assert form.key == getattr(record, endpoints_of(room).key)
+        assert form.message.startswith(f"Created {endpoints_of(room).noun} {form.key}.")
         assert form._code.text == line  # what was run stays until something is edited
         room.delete(form.key)
         again = eval(line, {"client": client})
-        assert room.label(room.shown(again)) == room.label(fields)
+        assert endpoints_of(room).label(endpoints_of(room).shown(again)) == endpoints_of(
+            room
+        ).label(fields)
 
 
 def test_only_what_is_edited_is_sent_and_the_line_says_so(client: Client) -> None:
@@ -101,7 +103,7 @@ def test_a_form_in_a_room_of_a_template_names_its_code() -> None:
 def test_every_record_of_the_demo_opens_without_an_edit() -> None:
     with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
         for room in (client.flows, client.webhooks):
-            for key in room.base(None).frame.index:
+            for key in endpoints_of(room).base(None).frame.index:
                 assert Form(room, key).values == {}
         for key in client.contacts.frame().index[:40]:
             assert Form(client.contacts, key).values == {}

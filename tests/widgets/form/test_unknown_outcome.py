@@ -7,7 +7,7 @@ from bulk.wayward import DOCUMENT, Service, dropped, lost, wayward
 
 from chatkit.client import Client
 from chatkit.errors import Conflict, InDoubt
-from chatkit.resource import Resource
+from chatkit.resource import Resource, endpoints_of
 from chatkit.widgets.form import unknown_outcome
 from chatkit.widgets.form.unknown_outcome import UnknownOutcome
 
@@ -19,8 +19,8 @@ def doubtful(
     service: Service, room: Resource[Any], fault: Any, sent: dict[str, Any], key: Any = None
 ) -> UnknownOutcome:
     """Send something whose answer is lost, and return the doubt."""
-    taken = set(room.base(None).frame.index)
-    service.on(room.update_method if key else "POST", "", fault)
+    taken = set(endpoints_of(room).base(None).frame.index)
+    service.on(endpoints_of(room).update_method if key else "POST", "", fault)
     with pytest.raises(InDoubt) as caught:
         if key is None:
             room.create(**sent)
@@ -43,7 +43,9 @@ def test_a_create_that_has_landed_is_found_in_every_room() -> None:
         for room, sent in each_room(client):
             record = doubtful(service, room, lost, sent).look()
             assert record is not None
-            assert room.label(room.shown(record)) == room.label(sent)
+            assert endpoints_of(room).label(endpoints_of(room).shown(record)) == endpoints_of(
+                room
+            ).label(sent)
 
 
 def test_a_create_that_has_not_landed_is_absent_once_it_cannot_land_any_more(
@@ -52,7 +54,7 @@ def test_a_create_that_has_not_landed_is_absent_once_it_cannot_land_any_more(
     with wayward() as service, service.client(deadline=3) as client:
         for room, sent in each_room(client):
             unsure = doubtful(service, room, dropped, sent)
-            if not room.unique:  # nothing would refuse a second one
+            if not endpoints_of(room).unique:  # nothing would refuse a second one
                 with pytest.raises(InDoubt, match=r"it may still land for 3\d s"):
                     unsure.look()
                 unsure._until = 0.0

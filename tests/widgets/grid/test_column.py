@@ -7,24 +7,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 from widgets.gridding import client, sandbox  # noqa: F401
 
+from chatkit.resource import endpoints_of
 from chatkit.widgets.grid.sheet import column_of, parse_typed, replaced
 
 
+def declared(resource, name, dtype, *, head):
+    return column_of(endpoints_of(resource), name, dtype, head=head)
+
+
 def test_a_writable_field_is_written_in_any_row(client):
-    assert column_of(client.contacts, "name", "O", head=False) == ("name", "text", "", "")
-    assert column_of(client.webhooks, "is_active", "b", head=False).kind == "flag"
-    assert column_of(client.webhooks, "events", "O", head=False).kind == "json"
-    assert column_of(client.templates("x"), "validity_period_seconds", "i", head=False) == (
+    assert declared(client.contacts, "name", "O", head=False) == ("name", "text", "", "")
+    assert declared(client.webhooks, "is_active", "b", head=False).kind == "flag"
+    assert declared(client.webhooks, "events", "O", head=False).kind == "json"
+    assert declared(client.templates("x"), "validity_period_seconds", "i", head=False) == (
         *("validity_period_seconds", "number"),
         *("", ""),
     )
 
 
 def test_what_stands_in_place_of_a_field_is_named(client):
-    column = column_of(client.contacts, "first_name", "O", head=False)
+    column = declared(client.contacts, "first_name", "O", head=False)
     assert "edit name, the whole of it" in column.fixed
     assert column.closed == column.fixed
-    assert "business application" in column_of(client.flows, "wa_status", "O", head=False).fixed
+    assert "business application" in declared(client.flows, "wa_status", "O", head=False).fixed
 
 
 @pytest.mark.parametrize(
@@ -37,14 +42,14 @@ def test_what_stands_in_place_of_a_field_is_named(client):
     ],
 )
 def test_what_cannot_be_written_says_why(client, name, head, why):
-    column = column_of(client.contacts, name, "O", head=head)
+    column = declared(client.contacts, name, "O", head=head)
     assert (column.fixed, column.closed) == (why, why)
 
 
 def test_what_is_set_once_is_written_in_new_rows_alone(client):
-    column = column_of(client.flows, "name", "O", head=False)
+    column = declared(client.flows, "name", "O", head=False)
     assert (column.fixed, column.closed) == ("can only be set when it is created", "")
-    language = column_of(client.templates("x"), "lang_code", "O", head=True)
+    language = declared(client.templates("x"), "lang_code", "O", head=True)
     assert language.closed == ""
     assert "which row" in language.fixed
 

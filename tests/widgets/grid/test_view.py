@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from widgets.gridding import client, sandbox  # noqa: F401
 
+from chatkit.resource import endpoints_of
 from chatkit.widgets.grid.sheet import Sheet
 from chatkit.widgets.grid.view import View, cell_text, folded_text
 
@@ -18,7 +19,7 @@ def contacts(client):
 
 @pytest.fixture
 def sheet(client, contacts):
-    return Sheet(client.contacts, contacts)
+    return Sheet(endpoints_of(client.contacts), contacts)
 
 
 @pytest.fixture
@@ -106,7 +107,7 @@ def test_texts_are_in_order_whatever_their_case_and_empty_ones_are_the_last(view
 def test_numbers_times_and_flags_are_in_their_own_order(client):
     for n, active in enumerate((True, False, True)):
         client.webhooks.create(url=f"https://example.com/{n}", events=["*"], is_active=active)
-    sheet = Sheet(client.webhooks, client.webhooks.frame())
+    sheet = Sheet(endpoints_of(client.webhooks), client.webhooks.frame())
     view = View(sheet)
     flags = sheet.values("is_active", ordered(view, "is_active"))
     assert flags == sorted(flags)
@@ -116,7 +117,7 @@ def test_numbers_times_and_flags_are_in_their_own_order(client):
     times = sheet.values("created_at", ordered(view, "created_at"))
     assert times == sorted(times)
     own = pd.DataFrame({"size": [10, 9, None, 100]})
-    assert ordered(View(Sheet(client.webhooks, own)), "size") == [1, 0, 3, 2]
+    assert ordered(View(Sheet(endpoints_of(client.webhooks), own)), "size") == [1, 0, 3, 2]
 
 
 def test_rows_that_are_alike_stay_in_their_order_both_ways(view, sheet):
