@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from widgets.gridding import client, sandbox  # noqa: F401
 
+from chatkit.resource import endpoints_of
 from chatkit.widgets.grid import cell_renderer
 from chatkit.widgets.grid.sheet import Sheet
 
@@ -13,7 +14,7 @@ EVIL = "<img src=x onerror=alert(1)>"
 
 @pytest.fixture
 def sheet(client):
-    return Sheet(client.contacts, client.contacts.frame())
+    return Sheet(endpoints_of(client.contacts), client.contacts.frame())
 
 
 def test_columns_tell_what_they_hold_and_why_they_cannot_be_written(sheet):
@@ -51,7 +52,7 @@ def test_a_new_row_shows_its_label_until_it_has_a_key(sheet):
 
 def test_flags_stay_flags(client):
     client.webhooks.create(url="https://example.com/a", events=["*"])
-    sheet = Sheet(client.webhooks, client.webhooks.frame())
+    sheet = Sheet(endpoints_of(client.webhooks), client.webhooks.frame())
     (row,) = cell_renderer.rows(sheet, [0])
     assert row["v"][list(sheet.columns).index("is_active")] is True
 
