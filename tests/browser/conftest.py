@@ -52,7 +52,8 @@ def open_notebook(lab: Lab, browser: Browser) -> Iterator[Callable[[str], OpenNo
     """Open a notebook of notebooks/ by its file name.
 
     At the end of the test nothing may have left loopback, neither from the page nor from a
-    kernel, and JavaScript may not have complained.
+    kernel, JavaScript may not have complained, and what is shown then has its style sheets and
+    all of its buttons.
     """
     opened: list[OpenNotebook] = []
     lab.take_kernel_log()
@@ -70,4 +71,6 @@ def open_notebook(lab: Lab, browser: Browser) -> Iterator[Callable[[str], OpenNo
     left = [url for notebook in opened for url in notebook.left_loopback] + lab.take_kernel_log()
     errors = [error for notebook in opened for error in notebook.script_errors]
     assert not left, f"left loopback: {left}"
+    wrong = [fault for notebook in opened for fault in notebook.looks_wrong]
     assert not errors, f"JavaScript complained: {errors}"
+    assert not wrong, f"The page looks wrong: {wrong}"

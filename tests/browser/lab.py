@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote, urlsplit
 
+from browser import looks
 from playwright.sync_api import BrowserContext, ConsoleMessage, Route, WebSocket, expect
 
 SHOTS = Path(__file__).parent / "shots"
@@ -146,6 +147,7 @@ class OpenNotebook:
         self.mistakes = sum("raises-exception" in c["metadata"].get("tags", []) for c in cells)
         self.left_loopback: list[str] = []
         self.script_errors: list[str] = []
+        self.looks_wrong: list[str] = []
         context.route("**/*", self._route)
         self.page = context.new_page()
         self.page.on("websocket", self._connect)
@@ -240,9 +242,10 @@ class OpenNotebook:
         return path
 
     def close(self) -> None:
-        """Take a last look for errors drawn into the page, then leave Lab as it was found."""
+        """Take a last look for what is wrong in the page, then leave Lab as it was found."""
         drawn = re.compile("Javascript Error:|Error displaying widget|Error creating widget")
         self.script_errors += self.page.get_by_text(drawn).all_inner_texts()
+        self.looks_wrong += looks.faults(self.page)
         if self.page.locator("body").get_attribute("data-jp-theme-light") != "true":
             self.theme("Light")
         self.page.remove_listener("console", self._listen)  # Lab complains when kernels go

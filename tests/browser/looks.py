@@ -1,0 +1,76 @@
+"""What every page must show at its end: widgets with their style sheets, buttons that are there."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page
+
+#: The class of the element that each style sheet of chatkit/widgets/static is for.
+SHEETS = {
+    "board/board.css": "ck-board",
+    "button.css": "chatkit-button",
+    "code.css": "chatkit-code",
+    "content/content.css": "ck-content",
+    "editor/editor.css": "chatkit-editor",
+    "editor/findings.css": "cl-findings",
+    "editor/source.css": "cs-source",
+    "editor/tree.css": "ct-tree",
+    "form.css": "chatkit-form",
+    "grid.css": "ck-grid",
+    "inbox/conversation.css": "chatkit-conversation",
+    "inbox/registrations.css": "chatkit-registrations",
+    "inbox/tail.css": "ct-tail",
+    "planview.css": "chatkit-planview",
+    "player/player.css": "fp-player",
+    "preview/preview.css": "ck-preview",
+}
+
+_UNSTYLED = """roots => {
+    const rules = [...document.styleSheets].flatMap(sheet => [...sheet.cssRules]);
+    const begins = root => {
+        const first = new RegExp(`^\\\\.${root}(?![\\\\w-])`);
+        return rules.filter(rule => first.test(rule.selectorText ?? "") && rule.style.length);
+    };
+    return roots.filter(root => document.querySelector(`.${root}`) && !begins(root).length);
+}"""
+
+# Hidden on purpose is what an attribute, an inline style, a tab or a closed fold hides; a style
+# sheet that takes a button away does so for good.
+_MISSING = """() => {
+    const folded = element => element.parentElement?.matches("details:not([open])")
+        && element.tagName !== "SUMMARY";
+    const hides = element => element.hidden || folded(element)
+        || element.matches(".lm-mod-hidden, [style*='display: none'], [style*='visibility: hid']");
+    const meant = element => {
+        for (let at = element; at && !at.matches(".jp-OutputArea"); at = at.parentElement)
+            if (hides(at)) return true;
+        return false;
+    };
+    const clear = { visibilityProperty: true, opacityProperty: true };
+    const seen = button => button.checkVisibility(clear)
+        && button.getBoundingClientRect().width > 1 && button.getBoundingClientRect().height > 1;
+    return [...document.querySelectorAll(".jp-OutputArea-output :is(button, [role='button'])")]
+        .filter(button => !meant(button) && !seen(button))
+        .map(button => `${button.getAttribute("aria-label") || button.textContent} `
+            + `(${button.className})`);
+}"""
+
+
+def faults(page: Page, seconds: float = 5) -> list[str]:
+    """Tell which widgets of this page have no style sheet, and which buttons never show.
+
+    What is being drawn at this moment is looked at again, until the seconds are over.
+    """
+    for _ in range(int(seconds * 10)):
+        if not (found := _faults(page)):
+            return []
+        page.wait_for_timeout(100)
+    return found
+
+
+def _faults(page: Page) -> list[str]:
+    unstyled = page.evaluate(_UNSTYLED, sorted(SHEETS.values()))
+    missing = page.evaluate(_MISSING)
+    return [
+        *(f"no rules of a style sheet begin with .{root}" for root in unstyled),
+        *(f"a style sheet hides the button {name!r}" for name in missing),
+    ]
