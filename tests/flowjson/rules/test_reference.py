@@ -170,6 +170,8 @@ def test_before_version_6_only_the_start_of_a_value_is_read() -> None:
     document = alone(body("a", visible="${data.flag} yes"), data=DATA, version="5.1")
     assert errors(check, document) == []
     assert doubts(check, document) == [("PATTERN_MISMATCH", f"{AT}/visible")]
+    newer = alone(body("a", visible="${data.flag} yes"), data=DATA, version="6.0")
+    assert errors(check, newer) == [("PATTERN_MISMATCH", f"{AT}/visible")]
 
 
 def test_a_title_that_leads_nowhere_is_a_doubt() -> None:

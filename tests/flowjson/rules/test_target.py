@@ -106,6 +106,11 @@ def test_a_number_input_is_text_or_number() -> None:
     assert value_types(odd) == set()
 
 
+def test_a_component_that_is_no_input_has_no_value() -> None:
+    texts = outline(alone({"type": "TextBody", "text": "Hello"}))
+    assert value_types(texts.screens[0].components[0]) == set()
+
+
 def test_what_only_looks_like_a_reference_is_told_apart() -> None:
     assert misspelled("${data.list[0]}")
     assert misspelled("${form.my name}")

@@ -95,6 +95,7 @@ def test_dates_are_days_from_5_0_and_milliseconds_before() -> None:
     assert found("date", "2026-01-01", OLD) == [("warning", "INVALID_DATE_RANGE")]
     assert found("date", "2026-01-01") == found("date", "${data.day}") == []
     assert found("date", "1694779200000") == [("error", "INVALID_DATE_RANGE")]
+    assert found("date", "soon", part="date") == [("error", "INVALID_DATE_RANGE")]  # no init-value
     assert found("date", "2026-02-30") == [("warning", "INVALID_DATE_RANGE")]
     assert found("dates", ["2026-01-01", "x", 5]) == [
         ("error", "INVALID_DATE_RANGE"),
