@@ -147,6 +147,15 @@ def test_a_body_that_is_too_large_is_refused(store: Store, monkeypatch, chunked:
     assert store.last() == 1
 
 
+def test_a_delivery_of_the_3_megabytes_that_the_platform_sends_at_most_is_kept(
+    store: Store,
+) -> None:
+    body = b'{"text": "' + b"x" * 3_000_000 + b'"}'
+    with receiver(store, tls=False) as at:
+        assert post(at.url, body, signed(body)) == 200
+    assert [len(one.body) for one in store.read(Which())] == [len(body)]
+
+
 @pytest.mark.parametrize("length", ["-1", "abc", "9" * 30])
 def test_a_length_that_is_none_never_gets_through(store: Store, length: str) -> None:
     with receiver(store, tls=False) as at:
