@@ -16,7 +16,6 @@ BEGINNINGS = _both(
     "bulk.lock:_sign",
     "bulk.journal:Journal.create",
     "bulk.journal:_write_tables",
-    "bulk.lock:sync_folder",
     "bulk.journal:sync_folder",
 )
 
