@@ -312,7 +312,7 @@ def plan_html(plan: Plan) -> str:
     does = "<p><code>plan.apply()</code> does it.</p>" if any(plan.counts.values()) else ""
     objections = [visible(said) for said in plan.objections()]
     parts = [
-        f"<style>{STYLE}</style><p><strong>{escaped(heading(plan))}</strong></p>",
+        f"<style>{STYLE}</style><p><strong>{marked(heading(plan))}</strong></p>",
         html_tables(widths, first, more, len(plan.changes), "plan.frame()"),
         "<p><strong>Refused</strong></p>" if cells else "",
         html_tables(_REFUSED, cells[:FEW], cells[FEW:], len(plan._cells), "plan.refused"),
@@ -323,7 +323,7 @@ def plan_html(plan: Plan) -> str:
     return f'<div class="chatkit-plan tex2jax_ignore mathjax_ignore">{"".join(parts)}</div>'
 
 
-def escaped(text: str) -> str:
+def marked(text: str) -> str:
     """Escape a visible text; what is spelled out in it stands back, and a path may be broken."""
     return _SPELLED.sub(r"<mark>\1</mark>", escape(text).replace("/", "/<wbr>"))
 
@@ -359,10 +359,10 @@ def html_changes(changes: list[Change], losses: Losses, room: int) -> list[str]:
         old, new = ("ins", "del") if kind == "skip" else ("del", "ins")  # what is, what is not
         head = (
             f'<td{span}><b class="{kind}">{_SIGNS[kind]}</b> {kind}</td>'
-            f'<th{span} scope="rowgroup" dir="auto">{escaped(change_label(change))}{note}</th>'
+            f'<th{span} scope="rowgroup" dir="auto">{marked(change_label(change))}{note}</th>'
         )
         rows = [
-            f'<td dir="auto">{escaped(squeezed(line.field, LABEL))}</td>'
+            f'<td dir="auto">{marked(squeezed(line.field, LABEL))}</td>'
             f"{html_side(line.before, old)}{html_side(line.after, new)}"
             for line in fields
         ]
@@ -375,9 +375,9 @@ def html_side(side: Shown | None, tag: str) -> str:
     if side is None:
         return "<td></td>"
     if side.kind == "words":
-        return f"<td><i>{escaped(side.text)}</i></td>"
-    text = f"<{tag}>{escaped(side.text)}</{tag}>" if side.text else ""
-    return f'<td dir="auto">{escaped(side.head)}{text}{escaped(side.tail)}</td>'
+        return f"<td><i>{marked(side.text)}</i></td>"
+    text = f"<{tag}>{marked(side.text)}</{tag}>" if side.text else ""
+    return f'<td dir="auto">{marked(side.head)}{text}{marked(side.tail)}</td>'
 
 
 def _html_refused(cell: Refused) -> str:
@@ -387,13 +387,13 @@ def _html_refused(cell: Refused) -> str:
         cut(cell[2], 2 * LONG),
         *map(visible, cell[3:]),
     ]
-    row = "".join([f'<td dir="auto">{escaped(part)}</td>' for part in texts])
+    row = "".join([f'<td dir="auto">{marked(part)}</td>' for part in texts])
     return f"<tbody><tr>{row}</tr></tbody>"
 
 
 def html_list(name: str, heading: str, lines: list[str]) -> str:
     """Make a list of lines; nothing without any."""
-    items = "".join([f"<li>{escaped(line)}</li>" for line in lines])
+    items = "".join([f"<li>{marked(line)}</li>" for line in lines])
     title = f"<strong>{heading}</strong>" if heading else ""
     return f'<div class="{name}">{title}<ul>{items}</ul></div>' if items else ""
 

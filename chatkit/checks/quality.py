@@ -11,10 +11,10 @@ from typing import Any
 import pandas as pd
 
 from chatkit.bulk import rendering
-from chatkit.bulk.rendering import FEW, LABEL, MANY, STYLE, WIDTH, row_label, wrapped
+from chatkit.bulk.rendering import FEW, LABEL, MANY, STYLE, WIDTH, marked, row_label, wrapped
 from chatkit.checks.characters import NAME, Oddity, mended
 from chatkit.checks.numbers import parts
-from chatkit.display import LONG, columns, cut, escaped, many, pair, values, visible
+from chatkit.display import LONG, columns, cut, many, pair, values, visible
 from chatkit.errors import InputError
 from chatkit.finding import SEVERITIES, Finding, Severity
 from chatkit.frame import collector_paused
@@ -355,11 +355,11 @@ def _rows(fixed: Fixed) -> list[tuple[Any, ...]]:
 
 def _as_html(quality: Quality) -> str:
     """Show a quality table in JupyterLab, light and dark; it can be read without its style."""
-    parts = [f"<p><strong>{escaped(_heading(quality))}</strong></p>"]
+    parts = [f"<p><strong>{marked(_heading(quality))}</strong></p>"]
     for severity in SEVERITIES:
         if found := _of(quality, severity):
             rows = [_html_finding(one) for one in found[:MANY]]
-            parts.append(f'<p class="{severity}"><strong>{escaped(_title(found))}</strong></p>')
+            parts.append(f'<p class="{severity}"><strong>{marked(_title(found))}</strong></p>')
             parts.append(
                 rendering.html_tables(_FOUND, rows[:FEW], rows[FEW:], len(found), ".frame()")
             )
@@ -378,13 +378,13 @@ def _html_finding(one: CellFinding) -> str:
     value = "" if one.value is None else _value(one)
     meant = ""
     if one.suggestion is not None:  # the mark stays at the end of a name from right to left
-        meant = f"<bdi>{escaped(_suggested(one))}</bdi> {'*' if one.safe else '?'}"
+        meant = f"<bdi>{marked(_suggested(one))}</bdi> {'*' if one.safe else '?'}"
     texts = [row_label(one.row), cut(one.field, LABEL), value, visible(one.message)]
     return f"<tbody><tr>{''.join(map(_cell, texts))}<td>{meant}</td></tr></tbody>"
 
 
 def _cell(text: str) -> str:
-    return f'<td dir="auto">{escaped(text)}</td>'
+    return f'<td dir="auto">{marked(text)}</td>'
 
 
 def _fixed_html(fixed: Fixed) -> str:
@@ -396,7 +396,7 @@ def _fixed_html(fixed: Fixed) -> str:
         sides = rendering.html_side(old, "del") + rendering.html_side(new, "ins")
         rows.append(f"<tbody><tr>{head}{sides}</tr></tbody>")
     parts = [
-        f"<p><strong>{escaped(_fixed_heading(fixed))}</strong></p>",
+        f"<p><strong>{marked(_fixed_heading(fixed))}</strong></p>",
         rendering.html_tables(_DONE, rows[:FEW], rows[FEW:], len(fixed.done), ".done"),
         "<p><code>.frame</code> is the new frame; the one that was checked is as it was.</p>"
         if rows

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from chatkit.bulk.rendering import FEW, LABEL, MANY, STYLE, wrapped
-from chatkit.display import cut, escaped, many, visible
+from chatkit.bulk.rendering import FEW, LABEL, MANY, STYLE, marked, wrapped
+from chatkit.display import cut, many, visible
 from chatkit.finding import SEVERITIES, FindingSequence
 from chatkit.localization import language
 from chatkit.localization.checks import (
@@ -296,13 +296,13 @@ def _as_html(audit: Audit) -> str:
         f'<th scope="col" style="width: {width}%">{name}</th>' for name, width in _WIDTHS.items()
     )
     head = f"<table><thead><tr>{names}</tr></thead>"
-    parts = [f"<style>{STYLE}{_STYLE}</style><p><strong>{escaped(heading(audit))}</strong></p>"]
+    parts = [f"<style>{STYLE}{_STYLE}</style><p><strong>{marked(heading(audit))}</strong></p>"]
     if first:
         parts.append(f"{head}{first}</table>")
     if more:
         rest = "<p><code>audit.frame()</code> has all findings.</p>"
         parts.append(f"<details><summary>more</summary>{head}{more}</table>{rest}</details>")
-    parts += [f"<p>{escaped(note)}</p>" for note in notes_of(audit)]
+    parts += [f"<p>{marked(note)}</p>" for note in notes_of(audit)]
     return f'<div class="chatkit-plan tex2jax_ignore mathjax_ignore">{"".join(parts)}</div>'
 
 
@@ -313,14 +313,14 @@ def _html_group(group: list[ContentFinding], start: int, stop: int) -> str:
         return ""
     severity = group[0].severity
     sign = f'<b class="{severity}" aria-hidden="true">{_SIGNS[severity]}</b> '
-    title = f"{sign}{escaped(_title(group))} <i>{escaped(_source(group))}</i>"
+    title = f"{sign}{marked(_title(group))} <i>{marked(_source(group))}</i>"
     head = f'<tr><th colspan="{len(_WIDTHS)}" scope="rowgroup">{title}</th></tr>'
     return f"<tbody>{head}{''.join(rows)}</tbody>"
 
 
 def _html_row(line: SharedFinding) -> str:
     first = line.first
-    hint = f" <i>{escaped(visible(first.hint))}</i>" if first.hint else ""
+    hint = f" <i>{marked(visible(first.hint))}</i>" if first.hint else ""
     cells = [cut(first.template_code, LABEL), line.said, cut(first.place, LABEL)]
-    row = "".join(f'<td dir="auto">{escaped(cell)}</td>' for cell in cells)
-    return f'<tr>{row}<td dir="auto">{escaped(visible(first.message))}.{hint}</td></tr>'
+    row = "".join(f'<td dir="auto">{marked(cell)}</td>' for cell in cells)
+    return f'<tr>{row}<td dir="auto">{marked(visible(first.message))}.{hint}</td></tr>'

@@ -17,8 +17,8 @@ from datetime import UTC, datetime
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from chatkit.bulk.rendering import LABEL, WIDTH, wrapped
-from chatkit.display import columns, cut, escaped, many, squeezed, visible
+from chatkit.bulk.rendering import LABEL, WIDTH, marked, wrapped
+from chatkit.display import columns, cut, many, squeezed, visible
 from chatkit.errors import InputError
 from chatkit.localization import language
 from chatkit.localization.audit import Audit, check, notes_of, source_of
@@ -278,10 +278,10 @@ def _padded(text: str, like: str) -> str:
 
 def _as_html(board: Board) -> str:
     """Show a board in JupyterLab, light and dark; it can be read without its style too."""
-    title = escaped(heading(board))
+    title = marked(heading(board))
     heads = "".join(
-        f'<th scope="col" dir="ltr">{escaped(cut(lang, LABEL))}'
-        f"<small>{escaped(visible(language.name(lang)))}</small></th>"
+        f'<th scope="col" dir="ltr">{marked(cut(lang, LABEL))}'
+        f"<small>{marked(visible(language.name(lang)))}</small></th>"
         for lang in board.languages
     )
     head = f'<thead><tr><th scope="col">template</th>{heads}</tr></thead>'
@@ -299,7 +299,7 @@ def _as_html(board: Board) -> str:
             f"{''.join(rows[_FIRST:])}</tbody></table>{rest if unseen else ''}</details>"
         )
     parts.append(_reasons(board))
-    parts += [f"<p>{escaped(note)}</p>" for note in notes_of(board.audit)]
+    parts += [f"<p>{marked(note)}</p>" for note in notes_of(board.audit)]
     # the class names keep JupyterLab from reading $…$ in a code as mathematics
     return f'<div class="chatkit-board tex2jax_ignore mathjax_ignore">{"".join(parts)}</div>'
 
@@ -311,8 +311,8 @@ def _reasons(board: Board) -> str:
         return ""
     rows = "".join(
         f'<tr><th scope="row" dir="auto">{_name(cell.template_code)}</th>'
-        f'<td dir="auto">{escaped(cut(cell.lang_code, LABEL))}</td>{_html_cell(cell)}'
-        f'<td class="why" dir="auto">{escaped(cut(cell.reason, 2 * _WHY))}</td></tr>'
+        f'<td dir="auto">{marked(cut(cell.lang_code, LABEL))}</td>{_html_cell(cell)}'
+        f'<td class="why" dir="auto">{marked(cut(cell.reason, 2 * _WHY))}</td></tr>'
         for cell in cells[:_REASONS]
     )
     unseen = len(cells) - _REASONS
@@ -325,7 +325,7 @@ def _reasons(board: Board) -> str:
 
 def _name(code: str) -> str:
     """Name a template; a frame of one template does not tell its code."""
-    return escaped(squeezed(code, LABEL)) or "(one template)"
+    return marked(squeezed(code, LABEL)) or "(one template)"
 
 
 def _row(board: Board, code: str) -> str:

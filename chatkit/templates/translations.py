@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chatkit.display import escaped
+from chatkit.bulk.rendering import marked
 from chatkit.errors import steady
 
 if TYPE_CHECKING:
@@ -47,5 +47,5 @@ class Translations:
         return f"{self._returned!r}\n\n{self.plan!r}"
 
     def _repr_html_(self) -> str:
-        lines = "<br>".join(map(escaped, repr(self._returned).splitlines()))
+        lines = "<br>".join(map(marked, repr(self._returned).splitlines()))
         return f"<p>{lines}</p>{self.plan._repr_html_()}"
