@@ -474,7 +474,7 @@ class Judge:
             self.note(row, "failed", reason=f"it could not be read: {error.reason}")
         elif row.change.kind != "create":
             self._gone(row)
-        elif not row.doubted or self.absent(row):
+        elif not (row.doubted or row.open) or self.absent(row):
             return Step(row, "write")
         return None
 

@@ -497,3 +497,13 @@ def test_a_list_that_is_shorter_than_its_own_total_proves_nothing() -> None:
         result = plan_of(client.flows, [flow(1)]).apply(settle=0)
         assert list(result.state) == ["unknown"]
         assert len(service.writes()) == 1
+
+
+def test_a_create_that_is_refused_and_not_there_was_refused_for_good():
+    """The status of a wrong value may be that of one that is there already: it is looked for once."""
+    profile = chatkit.ServiceProfile(duplicate_content="invalid", unknown_language="refuse")
+    with chatkit.Sandbox(seed="empty", profile=profile) as sandbox, chatkit.connect(sandbox) as to:
+        frame = pd.DataFrame({"lang_code": ["xx_no_such"], "text": ["?"], "is_draft": [True]})
+        result = to.templates("order_ready").plan(frame).apply()
+        assert result.state.tolist() == ["failed"]
+        assert [call.method for call in sandbox.middleware.log].count("POST") == 1
