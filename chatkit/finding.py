@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, Literal, Self, TypeAlias, TypeVar, overload
 
+from chatkit.display import visible
+
 Severity: TypeAlias = Literal["error", "warning", "note"]
 #: The gravest first.
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
@@ -35,6 +37,10 @@ class Finding:
         """The place in words: line and column when there is a text, and the pointer."""
         pointer = self.pointer or "(document)"
         return f"{self.line}:{self.column} {pointer}" if self.line else pointer
+
+    def __str__(self) -> str:
+        hint = f" {self.hint}" if self.hint else ""
+        return visible(f"{self.severity} {self.code} at {self.where}: {self.message}{hint}")
 
 
 AnyFinding = TypeVar("AnyFinding", bound=Finding)

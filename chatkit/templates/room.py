@@ -64,6 +64,7 @@ class Templates:
             InputError: It can be no code, like `' '` or `'..'`; nothing was sent.
         """
         if code not in self._opened:
+            given([code])
             self._opened[code] = Contents(self._bulk.of(code))
         return self._opened[code]
 

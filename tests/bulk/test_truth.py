@@ -500,7 +500,7 @@ def test_a_list_that_is_shorter_than_its_own_total_proves_nothing() -> None:
 
 
 def test_a_create_that_is_refused_and_not_there_was_refused_for_good():
-    """The status of a wrong value may be that of one that is there already: it is looked for once."""
+    """A wrong value may have the status of one that is there already: it is looked for once."""
     profile = chatkit.ServiceProfile(duplicate_content="invalid", unknown_language="refuse")
     with chatkit.Sandbox(seed="empty", profile=profile) as sandbox, chatkit.connect(sandbox) as to:
         frame = pd.DataFrame({"lang_code": ["xx_no_such"], "text": ["?"], "is_draft": [True]})
