@@ -55,9 +55,9 @@ class Batch:
 class Middleware:
     """One service behind a lock, with its faults and its log.
 
-    The HTTP door commits once for all calls of a loop turn, the in-process door at
-    once. Whoever commits, commits for all: a call that waits holds the batch it
-    belongs to, and reads there what became of it.
+    Calls over HTTP are committed once for all of a loop turn, calls in process at once.
+    Whoever commits, commits for all: a call that waits holds the batch it belongs to, and
+    reads there what became of it.
     """
 
     def __init__(
@@ -209,7 +209,7 @@ class Middleware:
         return self.delivery_worker.collect(deliveries, webhook_ids, wait)
 
     def aside(self, request: Request) -> Answer:
-        """Answer what is not a call of the API: the admin door and the OpenAPI document."""
+        """Answer what is not a call of the API: the admin API and the OpenAPI document."""
         if request.path.startswith(ROOT):
             try:
                 return self.admin.answer(request)
