@@ -226,7 +226,7 @@ def _passing_file(base_url: str) -> Path:
 def _misbehave(sandbox: Sandbox, arguments: argparse.Namespace) -> None:
     """Set the faults and receivers that the command line names."""
     from chatkit.sandbox.faults import BadFaults
-    from chatkit.sandbox.receivers import BadReceiver
+    from chatkit.webhook_sender import BadReceiver
 
     wanted: dict[str, float] = dict(arguments.faults or {})
     if arguments.latency is not None:

@@ -41,6 +41,7 @@ ORDER = [
             "temporary",
         ),
         "throttle",
+        "webhook_sender",
     ),
 ]
 RANK = {room: rank for rank, line in enumerate(ORDER) for room in line} | {"signature": len(ORDER)}
@@ -173,10 +174,10 @@ def test_the_sandbox_is_a_second_witness() -> None:
 
     What the platform publishes about flow documents is no fact of that document: it stands once,
     in flowjson, and an oracle in tests/oracles judges it. What a notebook shows when a file
-    cannot be used is an exception of the one tree, and the server of an ASGI application knows
-    nothing of the API.
+    cannot be used is an exception of the one tree, and the server of an ASGI application and the
+    sender of deliveries know nothing of the API.
     """
-    allowed = ("sandbox", "profile", "signature", "asgi_server", "flowjson")
+    allowed = ("sandbox", "profile", "signature", "asgi_server", "webhook_sender", "flowjson")
     wrong = [
         i
         for i in of_the_house("sandbox")

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from datetime import datetime
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 from weakref import WeakSet
 
 from chatkit.errors import InputError, steady
 from chatkit.inbox.delivery import Delivery, Which
 from chatkit.inbox.events import Event, events
+from chatkit.inbox.signature import named, sign
 from chatkit.inbox.statuses import courses
 from chatkit.inbox.store import Store
 from chatkit.profile import ServiceProfile
-from chatkit.secret import Secret
+from chatkit.secret import MASK, Secret
+from chatkit.webhook_sender import BadReceiver, NotThisMachine, Sender, read_address
 
 if TYPE_CHECKING:
     import ssl
@@ -23,7 +27,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from chatkit.inbox.receiver import Receiver, Unverified
-    from chatkit.inbox.replay import Replayed
     from chatkit.inbox.signature import Scheme
 
 Bound = datetime | str | int | None
@@ -171,11 +174,9 @@ class Inbox:
         Raises:
             InputError: There is no such delivery, or the address is not allowed.
         """
-        from chatkit.inbox.replay import replay
-
         signing = None if secret is None else Secret(secret)
         del secret  # a traceback that prints variables must not find its text
-        return replay(self.delivery(delivery), url, self.profile, signing, allow, trusting)
+        return send_again(self.delivery(delivery), url, self.profile, signing, allow, trusting)
 
     def verify(self, *secrets: str | Secret, scheme: Scheme | None = None) -> int:
         """Verify again what is stored and not verified; return how many deliveries now are.
@@ -335,3 +336,77 @@ def _bound(given: Bound) -> datetime | int | None:
         raise InputError(
             f"{given!r:.40} is no time: write 2026-11-20 or 2026-11-20T14:00"
         ) from None
+
+
+# --- replay -------------------------------------------------------------------------------
+
+_SECONDS = 10.0
+#: Headers that belong to the connection on which the delivery came.
+_HOP = {
+    *("connection", "content-length", "expect", "forwarded", "host", "keep-alive", "te"),
+    *("proxy-connection", "trailer", "transfer-encoding", "upgrade", "via"),
+}
+
+
+class Replayed(NamedTuple):
+    """What a receiver answered: its status, or None and why there was no answer."""
+
+    status: int | None
+    answer: str
+
+    def __repr__(self) -> str:
+        return f"<{self.status or 'no answer'}: {self.answer[:80]!r}>"
+
+
+def send_again(
+    delivery: Delivery,
+    url: str,
+    profile: ServiceProfile,
+    secret: Secret | None = None,
+    allow: Sequence[str] = (),
+    trusting: ssl.SSLContext | None = None,
+) -> Replayed:
+    """Send a stored delivery to another address: `Inbox.replay` tells the rest.
+
+    What customers wrote must not leave this machine by a slip: a host outside it is named.
+
+    Raises:
+        InputError: The address is none, or not allowed.
+        BadSignature: The secret cannot be used.
+    """
+    headers = _headers(delivery, profile, secret)
+    try:
+        address = read_address(url)
+        with closing(Sender(allow)) as sender:
+            answer = sender.post(address, headers, delivery.body, seconds=_SECONDS, tls=trusting)
+    except NotThisMachine as elsewhere:
+        raise InputError(
+            f"{elsewhere}. A delivery holds what customers wrote: to send it there, pass "
+            f"allow=[{elsewhere.host!r}]."
+        ) from None
+    except BadReceiver as error:
+        raise InputError(
+            f"Nothing can be sent there, {error}: write http://127.0.0.1:8000/path."
+        ) from None
+    if answer.error is not None:
+        return Replayed(None, answer.error)
+    return Replayed(answer.status, answer.text)
+
+
+def _headers(
+    delivery: Delivery, profile: ServiceProfile, secret: Secret | None
+) -> list[tuple[str, str]]:
+    """The headers that came with it; with a secret, those of the signature are new."""
+    kept = [
+        (name, value)
+        for name, value in delivery.headers
+        if name.lower() not in _HOP and value != MASK
+    ]
+    if secret is None:
+        return kept
+    scheme = named(profile.signature_scheme)
+    given = {name.lower(): value for name, value in kept}
+    message_id = given.get((scheme.id_header or "").lower()) or f"replay_{delivery.id}"
+    signed = sign(scheme, secret, message_id, int(time.time()), delivery.body)
+    new = {name.lower() for name in signed}
+    return [pair for pair in kept if pair[0].lower() not in new] + [*signed.items()]

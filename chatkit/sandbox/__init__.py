@@ -13,8 +13,7 @@ from uuid import uuid4
 
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox.clock import MachineClock, SeededClock
-from chatkit.sandbox.delivery import Delivery
-from chatkit.sandbox.delivery_worker import Attempt
+from chatkit.sandbox.delivery import Attempt, DeliveryOutcome
 from chatkit.sandbox.event_publisher import Event
 from chatkit.sandbox.middleware import Middleware
 from chatkit.sandbox.operations import PERMISSIONS
@@ -223,7 +222,7 @@ class Sandbox:
         """
         return self.middleware.clock(to, forward)
 
-    def deliver(self, kind: str, payload: object) -> list[Delivery]:
+    def deliver(self, kind: str, payload: object) -> list[DeliveryOutcome]:
         """Deliver an event to the active webhooks that ask for its kind, as the service would.
 
         Waits for the first attempt at each; the others follow as the profile says.

@@ -52,15 +52,15 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from chatkit.errors import StoreError
-from chatkit.sandbox.delivery import Delivery
+from chatkit.sandbox.delivery import DeliveryOutcome
 from chatkit.sandbox.event_publisher import Event, OutboxFull
 from chatkit.sandbox.faults import BadFaults
 from chatkit.sandbox.operations import PERMISSIONS
-from chatkit.sandbox.receivers import BadReceiver
 from chatkit.sandbox.replies import Answer, Refusal, dumps
 from chatkit.sandbox.request import Request, read_object
 from chatkit.sandbox.resource import read_id
 from chatkit.sandbox.scenario import BadScenario, play
+from chatkit.webhook_sender import BadReceiver
 
 if TYPE_CHECKING:
     from chatkit.sandbox.middleware import Middleware
@@ -182,7 +182,7 @@ class Admin:
             raise Refused(503, str(error)) from None
         return {"events": len(played.events), "deliveries": played.counts}
 
-    def _told(self, events: list[Event], wait: float) -> list[Delivery]:
+    def _told(self, events: list[Event], wait: float) -> list[DeliveryOutcome]:
         try:
             return self._middleware.tell(events, wait)
         except OutboxFull as error:

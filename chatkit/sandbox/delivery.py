@@ -1,37 +1,43 @@
-"""Deliveries: POST an event to a webhook, only where that was allowed, and say what came of it.
+"""Delivery: takes events from the outbox to their receivers, retries what fails, tells what came.
 
-A sandbox that posts to any address a stranger registers is a hole in the machine it
-runs on. So nothing is delivered until a receiver is named, and what is connected to is
-always this machine. Redirects, proxies and the environment are not followed.
-
-Deliveries that follow each other share a connection, as those of real senders do: making one
-with TLS takes many times as long as a delivery.
+Each webhook has a lane of its own, a thread that lives while something waits for it: its
+deliveries are attempted one at a time, in the order they are due. So a receiver that is
+slow holds up nobody else, and the attempt recorded last is the latest one. A delivery that
+waits for its next attempt does not hold up those behind it.
 """
 
-import http.client
-import io
-import json
-import selectors
-import socket
-import ssl
+import logging
+import sqlite3
+import threading
 import time
-from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from collections import deque
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from chatkit.errors import StoreError
 from chatkit.inbox.signature import sign
 from chatkit.profile import ServiceProfile
-from chatkit.sandbox.receivers import PORTS, Address, BadReceiver, Found, Receivers, resolve
+from chatkit.sandbox.event_publisher import Waiting
+from chatkit.sandbox.receivers import Receivers
 from chatkit.sandbox.webhooks import ActiveWebhook
+from chatkit.webhook_sender import BadReceiver, ConnectionLost, Sender
 
-MAX_ANSWER = 64 * 1024
+if TYPE_CHECKING:
+    from chatkit.sandbox.middleware import Middleware
+    from chatkit.sandbox.service import Service
+
+LOG_LENGTH = 10_000
+#: Seconds until it is tried again to write down what came of an attempt.
+_PAUSE = 1.0
+_LONGEST_WAIT = 60.0  # the machine's clock may be set meanwhile
+
+logger = logging.getLogger("chatkit.sandbox")
+
 Status = Literal["delivered", "failed", "refused", "waiting"]
 
 
-class ConnectionLost(ConnectionError):
-    """A kept connection ended before a byte of the answer: the receiver may have closed it."""
-
-
-class Delivery(NamedTuple):
+class DeliveryOutcome(NamedTuple):
     """What came of one attempt.
 
     refused: nothing was connected to, no receiver allows it. waiting: it was not made yet.
@@ -43,59 +49,21 @@ class Delivery(NamedTuple):
     error: str | None
 
 
-def event_body(
-    profile: ServiceProfile, kind: str, payload: object, message_id: str, stamp: str
-) -> bytes:
-    """The body of a delivery, in the profile's shape; the document shows none (section Events)."""
-    body: dict[str, object] = {
-        "id": message_id,
-        "timestamp": stamp,
-        profile.event_kind_field: kind,
-        profile.event_data_field: payload,
-    }
-    return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+class Attempt(NamedTuple):
+    """One attempt to deliver, for the log; `again_in` is None when it was the last.
 
-
-class KeptConnection:
-    """The connection to a receiver, kept while one delivery follows another; for one thread.
-
-    It is used again only for the same scheme, host, port and trust, so the address that was
-    checked when it was made is the one that a delivery goes to.
+    Two with one number are one attempt of the schedule, sent again at once because the
+    receiver had closed the connection that was kept since the delivery before it.
     """
 
-    def __init__(self) -> None:
-        self._to: _To | None = None
-        self._sock: socket.socket | None = None
-
-    def take(self, to: "_To") -> socket.socket | None:
-        """Hand it over when it leads there and is still open; any other is closed."""
-        sock, self._sock = self._sock, None
-        if sock is not None and (self._to != to or not _is_open(sock)):
-            sock.close()
-            return None
-        return sock
-
-    def keep(self, to: "_To", sock: socket.socket) -> None:
-        """Keep a connection whose last answer was read to its end."""
-        self.close()
-        self._to, self._sock = to, sock
-
-    def close(self) -> None:
-        """Close what is kept."""
-        if self._sock is not None:
-            self._sock.close()
-        self._to = self._sock = None
-
-
-#: Where a connection leads: scheme, host and port, and whom it trusts.
-_To = tuple[tuple[str, str, int], ssl.SSLContext | None]
-
-
-def _is_open(sock: socket.socket) -> bool:
-    """Whether an idle connection can be used: one that has something to read was closed."""
-    with selectors.DefaultSelector() as watched:
-        watched.register(sock, selectors.EVENT_READ)
-        return not watched.select(0)
+    webhook_id: int
+    message_id: str
+    kind: str
+    attempt: int
+    status: Status
+    http_status: int | None
+    error: str | None
+    again_in: float | None
 
 
 def attempt(
@@ -104,133 +72,203 @@ def attempt(
     body: bytes,
     receivers: Receivers,
     profile: ServiceProfile,
-    kept: KeptConnection,
-) -> Delivery:
-    """Send one body to one webhook, signed with its secret.
-
-    Takes at most `profile.delivery_timeout` seconds once the receiver's name is resolved.
-    Whatever else happens is told in the delivery.
+    sender: Sender,
+) -> DeliveryOutcome:
+    """Post one body to one webhook, signed with its secret; whatever happens is told.
 
     Raises:
         ConnectionLost: The receiver ended a kept connection instead of answering. It may
-            have read the delivery: send it once more, on a connection of its own.
+            have read the delivery: attempt it once more.
     """
     signed = sign(profile.signature_scheme, webhook.secret, message_id, int(time.time()), body)
     headers = {"Content-Type": "application/json", "User-Agent": "chatkit-sandbox", **signed}
+    seconds = profile.delivery_timeout
     try:
         address, context = receivers.route(webhook.url)
-        to = (address.origin, context)
-        used = kept.take(to)
-        found = [] if used else resolve(address)
+        status, _, error = sender.post(address, headers.items(), body, seconds=seconds, tls=context)
     except BadReceiver as refusal:
-        return Delivery(webhook.id, "refused", None, str(refusal))
-    status = None
-    deadline = time.monotonic() + profile.delivery_timeout
-    sock = used
-    try:
-        sock = sock or _connect(address, found, deadline, context)
-        answer = _post(sock, address, headers, body, deadline)
-        status = answer.status
-        answer.read(MAX_ANSWER)
-        if answer.isclosed() and not answer.will_close:  # nothing of it is left to be read
-            kept.keep(to, sock)
-            sock = None
-    except TimeoutError:
-        reason = f"no full answer within {profile.delivery_timeout:g} s"
-        return Delivery(webhook.id, "failed", status, reason)
-    except (OSError, http.client.HTTPException, ValueError) as error:
-        if used and status is None and isinstance(error, _LOST):
-            raise ConnectionLost(_said(error)) from None
-        return Delivery(webhook.id, "failed", status, _said(error))
-    finally:
-        if sock is not None:
-            sock.close()
-    if 200 <= status < 300:
-        return Delivery(webhook.id, "delivered", status, None)
-    moved = "; redirects are not followed" if 300 <= status < 400 else ""
-    return Delivery(webhook.id, "failed", status, f"the receiver answered {status}{moved}")
+        return DeliveryOutcome(webhook.id, "refused", None, str(refusal))
+    if error is None and status is not None:
+        if 200 <= status < 300:
+            return DeliveryOutcome(webhook.id, "delivered", status, None)
+        moved = "; redirects are not followed" if 300 <= status < 400 else ""
+        error = f"the receiver answered {status}{moved}"
+    return DeliveryOutcome(webhook.id, "failed", status, error)
 
 
-#: How the end of a connection shows, of which nothing of an answer has come.
-_LOST = (ConnectionError, ssl.SSLEOFError, ssl.SSLZeroReturnError)
+class DeliveryWorker:
+    """Delivers what waits in the outbox of one sandbox, until it is closed."""
 
+    def __init__(self, middleware: "Middleware") -> None:
+        self._middleware = middleware
+        self.log: deque[Attempt] = deque(maxlen=LOG_LENGTH)
+        # Whoever holds it never waits for the middleware's lock, which may be held by who wants it.
+        self._changed = threading.Condition()
+        self._lanes: dict[tuple[str, int], threading.Thread] = {}
+        self._awaited: dict[int, DeliveryOutcome | None] = {}
+        self._closed = False
 
-def _said(error: Exception) -> str:
-    return str(error)[:200] or type(error).__name__
+    def wake(self) -> None:
+        """Begin with what is new in the outbox; called with the middleware's lock, after a commit.
 
+        Begins again, too, with what an earlier process left, once its receiver is named.
+        """
+        service = self._middleware.service
+        fresh, service.outbox.fresh = service.outbox.fresh, set()
+        with self._changed:
+            for lane in service.outbox.receivers():
+                if self._closed or lane in self._lanes:
+                    continue
+                webhook = service.webhooks.receiver(*lane)
+                if lane in fresh or (webhook and service.receivers.allows(webhook.url)):
+                    thread = threading.Thread(
+                        target=self._run, args=lane, name=f"chatkit-delivery-{lane[1]}", daemon=True
+                    )
+                    self._lanes[lane] = thread
+                    thread.start()
+            self._changed.notify_all()
 
-def _post(
-    sock: socket.socket,
-    address: Address,
-    headers: Mapping[str, str],
-    body: bytes,
-    deadline: float,
-) -> http.client.HTTPResponse:
-    """Send a request on a connection, and read the head of its answer."""
-    connection = http.client.HTTPConnection(address.host, address.port)
-    # The socket is ours, connected to the checked address; nothing else is opened.
-    connection.auto_open = 0
-    connection.default_port = PORTS[address.scheme]
-    connection.sock = _Wire(sock, deadline)
-    target = address.path + (f"?{address.query}" if address.query else "")
-    connection.request("POST", target, body, headers)
-    return connection.getresponse()
+    def expect(self, deliveries: Iterable[int]) -> None:
+        """Keep what comes of the first attempts of these; called before they can be made."""
+        with self._changed:
+            self._awaited |= dict.fromkeys(deliveries)
 
+    def collect(
+        self, deliveries: Sequence[int], webhook_ids: Sequence[int], seconds: float
+    ) -> list[DeliveryOutcome]:
+        """Wait for the first attempts of these, and tell what came of each."""
+        wanted = set(deliveries)
+        with self._changed:
+            self._changed.wait_for(
+                lambda: self._closed or all(self._awaited[one] for one in wanted), seconds
+            )
+            found = [self._awaited.pop(one) for one in deliveries]
+        return [
+            came or DeliveryOutcome(webhook_id, "waiting", None, "the receiver is busy")
+            for came, webhook_id in zip(found, webhook_ids, strict=True)
+        ]
 
-def _connect(
-    address: Address,
-    found: list[Found],
-    deadline: float,
-    context: ssl.SSLContext | None,
-) -> socket.socket:
-    """Connect to the first address that answers; with TLS, verified for the host's name."""
-    error: OSError | None = None
-    for family, kind, protocol, _, place in found:
-        sock = socket.socket(family, kind, protocol)
+    def settle(self, seconds: float) -> bool:
+        """Wait until nothing waits any more, neither for a receiver nor for another attempt."""
+        with self._changed:
+            return self._changed.wait_for(lambda: not self._lanes, seconds)
+
+    def close(self, seconds: float) -> None:
+        """Begin no further attempt, and wait so long for those under way."""
+        with self._changed:
+            self._closed = True
+            lanes = list(self._lanes.values())
+            self._changed.notify_all()
+        end = time.monotonic() + seconds
+        for lane in lanes:
+            lane.join(max(0.0, end - time.monotonic()))
+
+    # --- a lane -----------------------------------------------------------------------
+
+    def _run(self, account: str, webhook_id: int) -> None:
+        """Deliver to one webhook until nothing waits for it."""
+        with closing(Sender()) as sender:
+            while True:
+                try:
+                    taken = self._take(account, webhook_id)
+                    if taken is None:
+                        return
+                    delivery, webhook = taken
+                    if webhook is None:
+                        sender.close()  # an idle connection would hold a receiver that ends
+                        self._pause(delivery.due - time.time())
+                        continue
+                    self._record(delivery, self._attempt(delivery, webhook, sender))
+                except (StoreError, sqlite3.Error) as error:
+                    # What came of the attempt is not written down, so it will be made again.
+                    logger.error("a delivery was not recorded: %s", error)
+                    self._pause(_PAUSE)
+
+    def _attempt(
+        self, delivery: Waiting, webhook: ActiveWebhook, sender: Sender
+    ) -> DeliveryOutcome:
+        """Attempt a delivery; again at once when a kept connection broke under it.
+
+        The receiver closes a connection when it likes, also while a delivery is on its way. So
+        what did not go through then is no failure of the schedule, but it is in the log: the
+        receiver may have read it.
+        """
+        service = self._middleware.service
+        told = (delivery.message_id, delivery.body, service.receivers, service.profile)
         try:
-            sock.settimeout(_left(deadline))
-            sock.connect(place)
-            # http.client writes head and body one after the other: with Nagle's algorithm
-            # the body would wait until the receiver acknowledges the head, 40 ms later.
-            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            if address.scheme == "https":
-                context = context or ssl.create_default_context()
-                sock = context.wrap_socket(sock, server_hostname=address.host)
-        except OSError as failed:
-            sock.close()
-            error = failed
-        else:
-            return sock
-    raise error or OSError("the host has no address")
+            while True:
+                try:
+                    return attempt(webhook, *told, sender)
+                except ConnectionLost as lost:
+                    reason = f"the kept connection was closed: {lost}"
+                    self._log(delivery, DeliveryOutcome(webhook.id, "failed", None, reason), 0.0)
+        except Exception as error:  # noqa: BLE001  one webhook must not stop the others
+            self._middleware.report(error)
+            return DeliveryOutcome(webhook.id, "failed", None, "The sandbox has a bug")
+
+    def _take(self, account: str, webhook_id: int) -> tuple[Waiting, ActiveWebhook | None] | None:
+        """What to do next: a delivery that is due and its webhook, or one to wait for, or none."""
+        with self._middleware.lock:
+            if self._closed:
+                self._end(account, webhook_id)
+                return None
+            with self._middleware.alone() as service:
+                delivery = service.outbox.next(account, webhook_id)
+                webhook = service.webhooks.receiver(account, webhook_id) if delivery else None
+                if delivery and webhook is None:
+                    self._drop(service, account, webhook_id)
+                    delivery = None
+            if delivery is None:
+                self._end(account, webhook_id)
+                return None
+        return delivery, webhook if delivery.due <= time.time() else None
+
+    def _drop(self, service: "Service", account: str, webhook_id: int) -> None:
+        """Forget what waits for a webhook that was deleted or turned inactive."""
+        gone = DeliveryOutcome(webhook_id, "refused", None, "the webhook is inactive or deleted")
+        dropped = service.outbox.drop(account, webhook_id)
+        with self._changed:
+            self._awaited |= {one: gone for one in dropped if one in self._awaited}
+
+    def _end(self, account: str, webhook_id: int) -> None:
+        """End the lane, under the middleware's lock: nothing can be added for it meanwhile."""
+        with self._changed:
+            self._lanes.pop((account, webhook_id), None)
+            self._changed.notify_all()
+
+    def _record(self, delivery: Waiting, came: DeliveryOutcome) -> None:
+        """Write down what came of an attempt, and when the next one is due."""
+        with self._middleware.alone() as service:
+            if not service.outbox.holds(delivery):
+                return  # forgotten by a reset while it was under way
+            wait = _again_in(service, delivery, came)
+            if wait is None:
+                service.outbox.done(delivery)
+            else:
+                service.outbox.again(delivery, time.time() + wait)
+            service.webhooks.record_delivery(delivery.account, *came)
+            if came.http_status == 410 and service.profile.delivery_gone == "deactivate":
+                service.webhooks.deactivate(delivery.account, delivery.webhook_id)
+        self._log(delivery, came, wait)
+        with self._changed:
+            if delivery.id in self._awaited:
+                self._awaited[delivery.id] = came
+                self._changed.notify_all()
+
+    def _log(self, delivery: Waiting, came: DeliveryOutcome, again_in: float | None) -> None:
+        told = (delivery.message_id, delivery.kind, delivery.attempts + 1)
+        self.log.append(Attempt(came.webhook_id, *told, *came[1:], again_in))
+
+    def _pause(self, seconds: float) -> None:
+        with self._changed:
+            if not self._closed:
+                self._changed.wait(min(max(seconds, 0.001), _LONGEST_WAIT))
 
 
-def _left(deadline: float) -> float:
-    left = deadline - time.monotonic()
-    if left <= 0:
-        raise TimeoutError
-    return left
-
-
-class _Wire(io.RawIOBase):
-    """A socket with one deadline for everything: a time-out for each read never ends a drip."""
-
-    def __init__(self, sock: socket.socket, deadline: float) -> None:
-        self._sock, self._deadline = sock, deadline
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        self._sock.settimeout(_left(self._deadline))
-        return self._sock.recv_into(buffer)
-
-    def sendall(self, data: bytes) -> None:
-        view = memoryview(data)
-        while view:
-            self._sock.settimeout(_left(self._deadline))
-            view = view[self._sock.send(view) :]
-
-    def makefile(self, mode: str) -> io.BufferedReader:
-        # http.client closes the connection as soon as it has read "Connection: close" and
-        # goes on reading from this file, so the file must not be closed with it.
-        return io.BufferedReader(_Wire(self._sock, self._deadline))
+def _again_in(service: "Service", delivery: Waiting, came: DeliveryOutcome) -> float | None:
+    """Seconds until the next attempt; None: there is none."""
+    profile = service.profile
+    gone = came.http_status == 410 and profile.delivery_gone != "retry"
+    if came.status != "failed" or gone or delivery.attempts >= len(profile.delivery_retries):
+        return None
+    return profile.delivery_retries[delivery.attempts]

@@ -21,8 +21,7 @@ from chatkit.profile import ServiceProfile
 from chatkit.sandbox import events
 from chatkit.sandbox.clock import Clock
 from chatkit.sandbox.content_check import check_content
-from chatkit.sandbox.delivery import event_body
-from chatkit.sandbox.events import EventKinds
+from chatkit.sandbox.events import EventKinds, event_body
 from chatkit.sandbox.operations import Verb
 from chatkit.sandbox.receivers import Receivers
 from chatkit.sandbox.store import Store

@@ -61,6 +61,19 @@ class EventKinds(NamedTuple):
         return cls(STATUS, *(getattr(profile, f"event_kind_{name}") for name in cls._fields[1:]))
 
 
+def event_body(
+    profile: ServiceProfile, kind: str, payload: object, message_id: str, stamp: str
+) -> bytes:
+    """The body of a delivery, in the profile's shape; the document shows none (section Events)."""
+    body: dict[str, object] = {
+        "id": message_id,
+        "timestamp": stamp,
+        profile.event_kind_field: kind,
+        profile.event_data_field: payload,
+    }
+    return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+
+
 class Person(NamedTuple):
     """Who writes to the account: a whole number in digits, and the name they gave themselves."""
 

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from chatkit.errors import StoreError
 from chatkit.sandbox.admin import ROOT, Admin
-from chatkit.sandbox.delivery import Delivery
-from chatkit.sandbox.delivery_worker import DeliveryWorker
+from chatkit.sandbox.delivery import DeliveryOutcome, DeliveryWorker
 from chatkit.sandbox.event_publisher import Event
 from chatkit.sandbox.faults import Dropped, Fault, Faults
 from chatkit.sandbox.replies import Answer, dumps
@@ -189,7 +188,7 @@ class Middleware:
         with self.alone():
             self.delivery_worker.wake()
 
-    def tell(self, events: Sequence[Event], wait: float) -> list[Delivery]:
+    def tell(self, events: Sequence[Event], wait: float) -> list[DeliveryOutcome]:
         """Deliver events to whoever asks for them; what came of each first attempt.
 
         Waits so many seconds at most, never holding up the API meanwhile.

@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox import events
 from chatkit.sandbox.clock import Clock
-from chatkit.sandbox.delivery import Delivery
+from chatkit.sandbox.delivery import DeliveryOutcome
 from chatkit.sandbox.event_publisher import Event
 from chatkit.sandbox.events import ERRORS, MEDIA, STATUSES, EventKinds, Json, Person
 from chatkit.sandbox.service import Service
@@ -64,7 +64,7 @@ class Played:
 
     scenario: str
     events: Sequence[Event]
-    deliveries: Sequence[Delivery]
+    deliveries: Sequence[DeliveryOutcome]
 
     @property
     def counts(self) -> dict[str, int]:
@@ -116,7 +116,7 @@ def play(
         stage = Stage(service, seed)
         act(stage, **options)
         happened = stage.timeline.events()
-    deliveries: list[Delivery] = []
+    deliveries: list[DeliveryOutcome] = []
     end = time.monotonic() + wait
     for at in range(0, len(happened), _BATCH):
         left = max(0.0, end - time.monotonic())

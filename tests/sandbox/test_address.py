@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from listening import answering, listening
 
 from chatkit.profile import ServiceProfile
-from chatkit.sandbox.delivery import KeptConnection, attempt
-from chatkit.sandbox.receivers import BadReceiver, Receivers, is_loopback, read_address, resolve
+from chatkit.sandbox.delivery import attempt
+from chatkit.sandbox.receivers import Receivers
 from chatkit.sandbox.webhooks import ActiveWebhook
+from chatkit.webhook_sender import BadReceiver, Sender, is_loopback, read_address, resolve
 
 # Each leads a careless sender to 127.0.0.1, or away from it, in another disguise.
 TRICKS = {
@@ -126,7 +127,7 @@ def test_a_trick_with_the_address_is_refused_and_nothing_is_connected_to(trick: 
         url = TRICKS[trick].format(**places, wrapped=listener.port + 65536)
         hook = ActiveWebhook(7, url, "0" * 64)
         came = attempt(
-            hook, "msg_1", b"{}", receivers, ServiceProfile(delivery_timeout=1), KeptConnection()
+            hook, "msg_1", b"{}", receivers, ServiceProfile(delivery_timeout=1), Sender()
         )
         assert came.status == "refused", came
         assert came.error
@@ -173,7 +174,7 @@ def test_an_odd_spelling_is_no_receiver_either(trick: str) -> None:
     ],
 )
 def test_a_named_address_that_is_not_this_machine_is_refused(host: str) -> None:
-    with pytest.raises(BadReceiver, match="this machine only"):
+    with pytest.raises(BadReceiver, match="not this machine"):
         resolve(read_address(f"http://{host}:8000/"))
 
 
@@ -206,7 +207,7 @@ def test_a_name_that_leads_elsewhere_is_refused(
         ]
 
     monkeypatch.setattr(socket, "getaddrinfo", found)
-    with pytest.raises(BadReceiver, match="this machine only"):
+    with pytest.raises(BadReceiver, match="not this machine"):
         resolve(read_address("https://hooks.example/"))
 
 
@@ -225,7 +226,7 @@ def test_a_redirect_to_this_machine_is_not_followed_either() -> None:
         receivers.add(first.url)
         receivers.add(elsewhere.url)
         hook = ActiveWebhook(7, first.url, "0" * 64)
-        came = attempt(hook, "msg_1", b"{}", receivers, ServiceProfile(), KeptConnection())
+        came = attempt(hook, "msg_1", b"{}", receivers, ServiceProfile(), Sender())
     assert (came.status, came.http_status, elsewhere.requests) == ("failed", 307, [])
 
 

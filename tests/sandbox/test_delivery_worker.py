@@ -1,4 +1,4 @@
-"""The courier: at least once, on schedule, one lane for each webhook, the truth written down."""
+"""The delivery worker: at least once, on schedule, a lane for each webhook, the truth kept."""
 
 import json
 import socket
@@ -18,7 +18,7 @@ from listening import GO_ON, OK, Listener, answering, listening
 from chatkit import Sandbox, ServiceProfile
 from chatkit.errors import StoreError
 from chatkit.inbox.signature import verify
-from chatkit.sandbox.delivery import Delivery
+from chatkit.sandbox.delivery import DeliveryOutcome
 from chatkit.sandbox.event_publisher import Event
 from chatkit.sandbox.webhooks import ActiveWebhook
 
@@ -311,7 +311,7 @@ def test_what_a_process_left_is_delivered_by_the_next_one(tmp_path: Path) -> Non
 def test_an_attempt_that_could_not_be_written_down_is_made_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("chatkit.sandbox.delivery_worker._PAUSE", 0.01)
+    monkeypatch.setattr("chatkit.sandbox.delivery._PAUSE", 0.01)
     with heard() as (call, listener, _):
         middleware, failures = call.sandbox.middleware, [2]
         record = middleware.service.webhooks.record_delivery
@@ -332,11 +332,11 @@ def test_an_attempt_that_could_not_be_written_down_is_made_again(
 def test_a_bug_of_ours_is_a_failure_and_does_not_end_the_lane(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def broken(webhook: ActiveWebhook, *_: Any) -> Delivery:
+    def broken(webhook: ActiveWebhook, *_: Any) -> DeliveryOutcome:
         monkeypatch.undo()
         raise RuntimeError(webhook.secret)
 
-    monkeypatch.setattr("chatkit.sandbox.delivery_worker.attempt", broken)
+    monkeypatch.setattr("chatkit.sandbox.delivery.attempt", broken)
     with heard() as (call, listener, hook):
         (came,) = call.sandbox.deliver("any", {})
         assert (came.status, came.error) == ("failed", "The sandbox has a bug")

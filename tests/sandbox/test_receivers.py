@@ -3,7 +3,8 @@
 import pytest
 import trustme
 
-from chatkit.sandbox.receivers import BadReceiver, Receivers
+from chatkit.sandbox.receivers import Receivers
+from chatkit.webhook_sender import BadReceiver
 
 
 def named(*urls: str) -> Receivers:

@@ -10,7 +10,7 @@ from listening import answering, listening
 from chatkit import ServiceProfile
 from chatkit.sandbox import Sandbox
 from chatkit.sandbox.middleware import Middleware
-from chatkit.sandbox.receivers import BadReceiver
+from chatkit.webhook_sender import BadReceiver
 
 
 def timeline(sandbox):
