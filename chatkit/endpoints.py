@@ -17,8 +17,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from chatkit.answer import Envelope
 from chatkit.call import Call
-from chatkit.errors import BadAnswer, Fault, InputError, ListMoved, NotFound, Problem
-from chatkit.listing import Listing
+from chatkit.errors import BadAnswer, InputError, ListMoved, NotFound, Problem
+from chatkit.listing import Listing, answers_in_order, pages_of
 from chatkit.progress import Progress
 from chatkit.record import Body, Record
 from chatkit.secret import hides
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
     from chatkit.finding import Finding
     from chatkit.frame import Columns
-
-_FULL_CHUNK = 200
 
 R = TypeVar("R", bound=Record)
 Key = int | str
@@ -271,7 +269,7 @@ class Endpoints(Generic[R]):
         columns = frames.Columns(frames.kinds(self.record, self._shown()))
         try:
             with Progress(f"{self.noun}s", len(keys)) as progress:
-                for page in _pages(self._read_all(keys)):
+                for page in pages_of(self._read_all(keys)):
                     progress.add(columns.add(page))
         except frames.WrongRows as error:
             reason = f"the {self.noun} is not as documented: {error}"
@@ -285,22 +283,12 @@ class Endpoints(Generic[R]):
             BadAnswer: An answer is about another record than the one that was asked for.
         """
         key_of = msgspec.json.Decoder(msgspec.defstruct("Keyed", [(self.key, Any)]))
-        place = {self.get_call(key).target: n for n, key in enumerate(keys)}
-        waiting: dict[int, msgspec.Raw | None] = {}
-        due = 0
-        for outcome in self.transport.send_all(map(self.get_call, keys)):
-            if isinstance(outcome, Fault):
-                if not isinstance(outcome.error, NotFound):
-                    raise outcome.error
-                waiting[place[outcome.call.target]] = None
-            else:
-                waiting[place[outcome[0].target]] = outcome[1].data
-            while due in waiting:
-                data = waiting.pop(due)
-                due += 1
-                if data is not None:
-                    self._check_key(key_of, data, keys[due - 1])
-                    yield data
+        calls = map(self.get_call, keys)
+        answers = answers_in_order(self.transport, calls, kept=(NotFound,))
+        for key, answer in zip(keys, answers, strict=True):
+            if isinstance(answer, Envelope):
+                self._check_key(key_of, answer.data, key)
+                yield answer.data
 
     def _check_key(self, key_of: msgspec.json.Decoder[Any], data: msgspec.Raw, key: Key) -> None:
         with suppress(msgspec.DecodeError, UnicodeDecodeError):  # the columns refuse what it is
@@ -475,18 +463,6 @@ class Endpoints(Generic[R]):
         if hidden:
             return "never", f"the service does not show what {' and '.join(hidden)} held"
         return "exactly", ""
-
-
-def _pages(rows: Iterable[msgspec.Raw]) -> Iterator[bytes]:
-    """Join single records to JSON arrays of a good size."""
-    chunk: list[bytes] = []
-    for row in rows:
-        chunk.append(bytes(row))
-        if len(chunk) == _FULL_CHUNK:
-            yield b"[" + b",".join(chunk) + b"]"
-            chunk = []
-    if chunk:
-        yield b"[" + b",".join(chunk) + b"]"
 
 
 def _keys(name: str, data: msgspec.Raw) -> dict[int | str, str]:
