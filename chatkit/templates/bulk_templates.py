@@ -1,14 +1,26 @@
-"""Bulk templates: where plans for many templates read and write."""
+"""Bulk templates: the contents of many templates, read into one frame, and planned from one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import TYPE_CHECKING
+import json
+import re
+import warnings
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, chain, repeat
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from chatkit.errors import InputError
+from msgspec import Raw
+
+from chatkit.answer import Envelope
+from chatkit.call import Call
+from chatkit.display import visible
+from chatkit.errors import BadAnswer, InputError, ListMoved, NotFound, Refused
+from chatkit.listing import answers_in_order, pages_of, refuse_part
+from chatkit.progress import Progress
 from chatkit.snapshot import Snapshot, Snapshots
-from chatkit.templates.codes import given
-from chatkit.templates.contents import ContentBody, ContentEndpoints
+from chatkit.templates.codes import template_codes
+from chatkit.templates.contents import Content, ContentBody, ContentEndpoints
 from chatkit.transport import Transport
 
 if TYPE_CHECKING:
@@ -16,7 +28,13 @@ if TYPE_CHECKING:
 
     from chatkit.bulk.plan import Plan
     from chatkit.bulk.planner import Existing
-    from chatkit.templates.frames import Reading
+    from chatkit.frame import Columns
+
+#: A content among those of all templates: its endpoints, and its language.
+Spot: TypeAlias = tuple[ContentEndpoints, str]
+
+CODE, LANG = "template_code", "lang_code"
+_ROW = re.compile(r"\brows? ([0-9]+)")
 
 
 class BulkTemplates:
@@ -28,7 +46,7 @@ class BulkTemplates:
 
     def __init__(self, transport: Transport) -> None:
         self.transport = transport
-        self._opened: dict[str, ContentEndpoints] = {}
+        self._opened: dict[str | None, ContentEndpoints] = {}
         self._snapshots = Snapshots(transport.connection.account, ContentEndpoints.noun)
 
     def of(self, code: str | None) -> ContentEndpoints:
@@ -37,11 +55,10 @@ class BulkTemplates:
         Raises:
             InputError: It can be no code, like `' '` or `'..'`; nothing was sent.
         """
-        if code is None:
-            raise ValueError("a content belongs to a template code")
         if code not in self._opened:
-            given([code])
-        return self._opened.setdefault(code, ContentEndpoints(self.transport, code))
+            [known] = template_codes(cast(list[str], [code]))  # refuses None, too
+            self._opened[known] = ContentEndpoints(self.transport, known)
+        return self._opened[code]
 
     def base(self, frame: pd.DataFrame | None, *, now: bool = False) -> Snapshot:
         """Return what a frame was when it was read, or else what is there now."""
@@ -57,23 +74,21 @@ class BulkTemplates:
                 'index called template_code; templates("code").plan(frame) is for one of them.'
             )
         codes = [code for code in dict.fromkeys(named) if isinstance(code, str) and code]
-        return Snapshot(self.reading(codes).frame(), whole=True, now=True)
+        return Snapshot(self.reader(codes).frame(), whole=True, now=True)
 
     def full(self, keys: Sequence[tuple[str, str]]) -> pd.DataFrame:
         """Read these contents in full."""
-        from chatkit.templates.frames import Reading
-
-        reading = Reading(self.transport, [])
-        columns, frame = reading.contents([(self.of(code), lang) for code, lang in keys])
+        columns, frame = ContentReader(self.transport, []).contents(
+            [(self.of(code), lang) for code, lang in keys]
+        )
         return frame.drop(columns=columns.missing)
 
-    def reading(self, codes: Iterable[str]) -> Reading:
+    def reader(self, codes: Iterable[str]) -> ContentReader:
         """Begin to read the contents of these templates."""
         from chatkit import accessor
-        from chatkit.templates.frames import Reading
 
         accessor.register()
-        return Reading(self.transport, [self.of(code) for code in codes])
+        return ContentReader(self.transport, [self.of(code) for code in codes])
 
     def kept(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Remember a frame as it was read, and return it."""
@@ -118,3 +133,167 @@ class BulkTemplates:
         )
         plan.notes[:0] = notes()
         return plan
+
+
+# --- read into one frame ---------------------------------------------------------------
+
+
+class ContentReader:
+    """The contents of some templates, on their way into one frame.
+
+    One call reads the list of each template, several are under way at once, and what came
+    back is in columns at once: no more is kept than the frame will hold.
+
+    Args:
+        transport: Sends the calls.
+        templates: The templates.
+    """
+
+    def __init__(self, transport: Transport, templates: Sequence[ContentEndpoints]) -> None:
+        self.absent: list[str] = []  #: codes that the service does not know
+        self.empty: list[str] = []  #: codes of templates without a content
+        self._transport, self._templates = transport, templates
+        self._lost: Refused = NotFound(Call("GET", ("templates",)), "not found", status=404)
+
+    def frame(self, *, full: bool = False) -> pd.DataFrame:
+        """Read them; `full` reads each content on its own as well.
+
+        Raises:
+            BadAnswer: A list is not as documented, or only a part of it came.
+        """
+        from chatkit import frame as frames
+
+        columns = frames.Columns(frames.kinds(Content, Content.listed))
+        counts: list[int] = []
+        calls = [template.list_call() for template in self._templates]
+        try:
+            with Progress("templates", len(calls)) as progress:
+                for template, answer in zip(self._templates, self._answers(calls), strict=True):
+                    counts.append(0)
+                    progress.add(1)
+                    if isinstance(answer, Refused):
+                        self._lost = answer
+                        self.absent.append(str(template.code))
+                        continue
+                    counts[-1] = columns.add(answer.data)
+                    refuse_part(template.list_call(), answer, counts[-1])
+                    if not counts[-1]:
+                        self.empty.append(str(template.code))
+            found = columns.frame(LANG)
+        except frames.WrongRows as error:
+            raise self._wrong_row(error, counts) from None
+        codes = [str(each.code) for each in self._templates]
+        frame = with_codes(found, list(chain.from_iterable(map(repeat, codes, counts))))
+        if doubles := frames.repeated(frame):
+            _warn(f"the lists of contents moved while they were read: {doubles} rows came twice")
+        frame = frames.without_repeats(frame)
+        if full:
+            named = {str(template.code): template for template in self._templates}
+            spots = [(named[code], lang) for code, lang in frame.index]
+            columns, frame = self.contents(spots)
+            if gone := len(spots) - len(frame):
+                _warn(f"{gone} of {len(spots)} contents were gone when each was read")
+        if missing := columns.missing:
+            warnings.warn(
+                f"The service sent no {', '.join(missing)} for its contents: "
+                "the columns are empty.",
+                stacklevel=4,
+            )
+        return frame
+
+    def contents(self, spots: Sequence[Spot]) -> tuple[Columns, pd.DataFrame]:
+        """Read these contents in full; leave out those that are gone.
+
+        Raises:
+            BadAnswer: One is not as documented, or an answer is about another content.
+        """
+        from chatkit import frame as frames
+
+        columns = frames.Columns(frames.kinds(Content, Content.model_fields))
+        kept: list[Spot] = []
+        calls = (template.get_call(lang) for template, lang in spots)
+
+        def there() -> Iterator[Raw]:
+            for spot, answer in zip(spots, self._answers(calls), strict=True):
+                progress.add(1)
+                if isinstance(answer, Envelope):
+                    kept.append(spot)
+                    yield answer.data
+
+        try:
+            with Progress("contents", len(spots)) as progress:
+                for page in pages_of(there()):
+                    columns.add(page)
+            found = columns.frame(LANG)
+        except frames.WrongRows as error:
+            template, lang = kept[_row(error, len(kept))]
+            reason = f"the content is not as documented: {error}"
+            raise BadAnswer(template.get_call(lang), reason) from None
+        for (template, lang), read in zip(kept, found.index, strict=True):
+            template.same_key(template.get_call(lang), read, lang)
+        return columns, with_codes(found, [str(template.code) for template, _ in kept])
+
+    def refuse_absent(self) -> None:
+        """Name all codes that the service does not know, at once.
+
+        Raises:
+            NotFound: There are some.
+        """
+        if self.absent:
+            many = f"{len(self.absent)} of these {len(self._templates)} templates"
+            what = "this template" if len(self._templates) == 1 else many
+            raise NotFound(
+                self._lost.call,
+                f"the service does not know {what}: {_listed(self.absent)}. A code may be "
+                "misspelt, or the template has no content yet",
+                status=self._lost.status,
+            )
+
+    def warn_of_empty(self) -> None:
+        """Name all codes that have no content, where the service does not tell why."""
+        if self.empty:
+            warnings.warn(
+                f"No content is there for {_listed(self.empty)}: a code may be misspelt, or the "
+                "template has none yet.",
+                stacklevel=4,
+            )
+
+    def _answers(self, calls: Iterable[Call]) -> Iterator[Envelope | Refused]:
+        return answers_in_order(self._transport, calls, kept=(NotFound,))
+
+    def _wrong_row(self, error: Exception, counts: Sequence[int]) -> BadAnswer:
+        """Say in which list a row is not as documented: they are counted through."""
+        ends = list(accumulate(counts))
+        place = bisect_right(ends, _row(error, ends[-1] + 1))
+        template = self._templates[min(place, len(counts) - 1)]
+        counted = f" (row 0 is the first of {self._templates[0].code})" if len(ends) > 1 else ""
+        return BadAnswer(template.list_call(), f"the list is not as documented: {error}{counted}")
+
+
+def _row(error: Exception, most: int) -> int:
+    """Read the number of the row out of what is wrong with it."""
+    found = _ROW.search(str(error))
+    return min(int(found[1]), most - 1) if found else most - 1
+
+
+def frame_of_contents(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """Make a frame of contents that say their template code and language, for a plan."""
+    from chatkit.frame import Columns, kinds
+
+    columns = Columns(kinds(Content, ContentBody.updatable()))
+    columns.add(json.dumps([{n: v for n, v in row.items() if n != CODE} for row in rows]).encode())
+    return with_codes(columns.frame(LANG), [row[CODE] for row in rows])
+
+
+def with_codes(frame: pd.DataFrame, codes: Sequence[str]) -> pd.DataFrame:
+    """Put the template code before the language, as the first level of the index."""
+    named = frame.assign(**{CODE: codes}).astype({CODE: "str"})
+    return named.set_index(CODE, append=True).swaplevel()
+
+
+def _listed(codes: Sequence[str]) -> str:
+    return visible(", ".join(codes))
+
+
+def _warn(odd: str) -> None:
+    warnings.warn(f"{odd[0].upper()}{odd[1:]}. Read them again.", ListMoved, stacklevel=5)

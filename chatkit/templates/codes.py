@@ -34,7 +34,7 @@ _NAMES = ("templatecode", "templatecodes", "template", "templates", "code", "cod
 _SEARCHED = 10  #: rows in which the names of the columns may stand
 
 
-def given(codes: Codes) -> list[str]:
+def template_codes(codes: Codes) -> list[str]:
     """Return the codes that are meant, each once, in their order.
 
     Raises:
@@ -51,7 +51,7 @@ def given(codes: Codes) -> list[str]:
         raise InputError(f"Template codes are texts, not {type(codes).__name__}.\n{NONE}")
     if not found:
         raise InputError(NONE)
-    if problems := list(_wrong(found)):
+    if problems := list(_no_codes(found)):
         raise InputError("These are no template codes:", problems)
     return list(dict.fromkeys(found))
 
@@ -66,14 +66,14 @@ def codes_of(paths: Paths) -> list[str]:
     from chatkit.localization.translation import files
 
     named = dict.fromkeys(unit.template_code for unit in files.read_units(paths))
-    return [code for code in named if not any(_wrong([code]))]
+    return [code for code in named if not any(_no_codes([code]))]
 
 
 def _is_file(codes: object) -> bool:
     return isinstance(codes, str) and codes.lower().endswith(_FILES)
 
 
-def _wrong(codes: Sequence[object]) -> Iterator[Problem]:
+def _no_codes(codes: Sequence[object]) -> Iterator[Problem]:
     """Name all that cannot be a template code: it becomes a part of an address."""
     for code in codes:
         if not isinstance(code, str):

@@ -10,7 +10,7 @@ from chatkit.errors import InputError, steady
 from chatkit.progress import say
 from chatkit.snapshot import memory, remember
 from chatkit.templates.bulk_templates import BulkTemplates
-from chatkit.templates.codes import NONE, Codes, Remembered, given
+from chatkit.templates.codes import NONE, Codes, Remembered, template_codes
 from chatkit.templates.contents import Contents
 from chatkit.transport import Transport
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from chatkit.bulk.planner import Existing
     from chatkit.localization.audit import Audit
     from chatkit.localization.board import Board
+    from chatkit.localization.translation import ImportedTexts
     from chatkit.localization.translation.fields import Extra
     from chatkit.localization.translation.files import Form, Paths
     from chatkit.localization.translation.units import Only
     from chatkit.templates.edits import Field
-    from chatkit.templates.translations import Translations
 
 
 class Templates:
@@ -64,7 +64,6 @@ class Templates:
             InputError: It can be no code, like `' '` or `'..'`; nothing was sent.
         """
         if code not in self._opened:
-            given([code])
             self._opened[code] = Contents(self._bulk.of(code))
         return self._opened[code]
 
@@ -91,12 +90,12 @@ class Templates:
             OSError: The file cannot be opened.
         """
         empty = not isinstance(codes, str | os.PathLike) and not (codes := list(codes))
-        say(self._remembered.keep([] if empty else given(codes)))
+        say(self._remembered.keep([] if empty else template_codes(codes)))
 
     def _codes(self, codes: Codes | None) -> list[str]:
         if codes is None and not self.codes:
             raise InputError(NONE)
-        return given(self.codes if codes is None else codes)
+        return template_codes(self.codes if codes is None else codes)
 
     # --- read -----------------------------------------------------------------------
 
@@ -114,7 +113,7 @@ class Templates:
             NotFound: The service does not know some; all of them are named.
             BadAnswer: A list is not as documented.
         """
-        reading = self._bulk.reading(self._codes(codes))
+        reading = self._bulk.reader(self._codes(codes))
         frame = reading.frame(full=full)
         reading.refuse_absent()
         reading.warn_of_empty()
@@ -137,7 +136,7 @@ class Templates:
         from chatkit.localization.board import board
 
         named = self._codes(codes)
-        frame = self._bulk.reading(named).frame(full=True)
+        frame = self._bulk.reader(named).frame(full=True)
         return board(frame, source, codes=named, languages=languages)
 
     def check(self, codes: Codes | pd.DataFrame | None = None, source: str = "en") -> Audit:
@@ -249,15 +248,15 @@ class Templates:
         Raises:
             InputError: No language or code is named, or one is not written as the API does.
         """
+        from chatkit.templates.bulk_templates import frame_of_contents
+        from chatkit.templates.contents import COPIED
         from chatkit.templates.edits import Drafts
-        from chatkit.templates.frames import of_rows
-        from chatkit.templates.notes import COPIED
 
         drafts = Drafts(languages, source, pseudo=pseudo)
         named = self._codes(codes)
-        there = self._bulk.kept(self._bulk.reading(named).frame(full=True))
+        there = self._bulk.kept(self._bulk.reader(named).frame(full=True))
         drafts.add(there, named)
-        frame = of_rows(drafts.rows)
+        frame = frame_of_contents(drafts.rows)
         remember(frame, **memory(there))  # they come beside what was just read
         return self._bulk.planned(
             frame,
@@ -353,17 +352,55 @@ class Templates:
         """
         from chatkit.localization.translation import import_files
         from chatkit.templates.codes import codes_of
-        from chatkit.templates.translations import Translations
 
         if not isinstance(paths, str | os.PathLike | bytes):
             paths = list(paths)
         if codes is None:  # what a translator has spoilt is rejected, not looked for
-            there = self._bulk.kept(self._bulk.reading(codes_of(paths)).frame(full=True))
+            there = self._bulk.kept(self._bulk.reader(codes_of(paths)).frame(full=True))
         else:
             there = self.frame(codes, full=True)
         returned = import_files(paths, there, any_order=any_order)
         plan = self._bulk.planned(returned.frame, broken=broken, skip_invalid=skip_invalid)
         return Translations(plan, returned)
+
+
+class Translations:
+    """What came back of files for translators: `plan` makes it so, `rejected` was not taken.
+
+    Args:
+        plan: What would change.
+        returned: What was read, text by text.
+    """
+
+    def __init__(self, plan: Plan, returned: ImportedTexts) -> None:
+        self.plan = plan
+        self._returned = returned
+        if count := len(returned.rejected):
+            one = count == 1
+            plan.notes.append(
+                f"{count:,} text{' was' if one else 's were'} not taken: "
+                f"{'it is' if one else 'they are'} in .rejected, with the reason."
+            )
+
+    @property
+    def changed(self) -> pd.DataFrame:
+        """Every text that was taken, with what was there before."""
+        return self._returned.changed
+
+    @property
+    def rejected(self) -> pd.DataFrame:
+        """Every text that was not taken, with what is there now, and the reason."""
+        return self._returned.rejected
+
+    @steady
+    def __repr__(self) -> str:
+        return f"{self._returned!r}\n\n{self.plan!r}"
+
+    def _repr_html_(self) -> str:
+        from chatkit.bulk.rendering import marked
+
+        lines = "<br>".join(map(marked, repr(self._returned).splitlines()))
+        return f"<p>{lines}</p>{self.plan._repr_html_()}"
 
 
 def bulk_templates(templates: Templates) -> BulkTemplates:

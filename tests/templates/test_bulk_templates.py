@@ -18,12 +18,12 @@ def desk():
 def test_each_template_has_endpoints_of_its_own(desk):
     assert desk.of("a") is desk.of("a")
     assert desk.of("a") is not desk.of("b")
-    with pytest.raises(ValueError, match="belongs to a template code"):
+    with pytest.raises(ValueError, match="must be text"):
         desk.of(None)
 
 
 def test_a_frame_that_was_read_is_its_own_base(desk):
-    frame = desk.kept(desk.reading(["a", "b"]).frame())
+    frame = desk.kept(desk.reader(["a", "b"]).frame())
     snapshot = desk.base(frame)
     assert snapshot.whole
     assert not snapshot.now
@@ -32,7 +32,7 @@ def test_a_frame_that_was_read_is_its_own_base(desk):
 
 def test_a_frame_of_ones_own_is_held_against_what_is_there_now(desk):
     own = chatkit.connect(chatkit.Sandbox(seed="empty")).templates
-    frame = desk.reading(["b"]).frame().reset_index()
+    frame = desk.reader(["b"]).frame().reset_index()
     assert list(desk.base(frame).frame.index) == [("b", "en")]
     assert desk.base(frame).now
     with pytest.warns(UserWarning, match="No content is there for a"):
@@ -47,7 +47,7 @@ def test_a_frame_without_codes_is_no_frame_of_many(desk):
 
 @pytest.mark.parametrize("unknown", ["empty", "not_found"])
 def test_a_template_that_is_not_there_yet_has_no_contents(desk, unknown):
-    frame = desk.reading(["a"]).frame().rename({"a": "x"}, level="template_code")
+    frame = desk.reader(["a"]).frame().rename({"a": "x"}, level="template_code")
     with account(unknown_template=unknown) as (_, client):
         assert BulkTemplates(client.transport).base(frame).frame.empty
 
@@ -60,7 +60,7 @@ def test_contents_are_read_in_full_and_those_that_are_gone_are_not(desk):
 
 
 def test_what_else_is_to_be_said_comes_before_what_the_rules_say(desk):
-    frame = desk.kept(desk.reading(["a"]).frame(full=True)).assign(text="{{1}}")
+    frame = desk.kept(desk.reader(["a"]).frame(full=True)).assign(text="{{1}}")
     plan = desk.planned(frame, notes=lambda: ["First."])
     assert plan.notes[0] == "First."
     assert plan.notes[1].startswith("a/en has ")

@@ -16,7 +16,7 @@ import chatkit
 from chatkit import settings
 from chatkit.connection import Connection
 from chatkit.errors import InputError, SettingsError
-from chatkit.templates.codes import Remembered, codes_of, given
+from chatkit.templates.codes import Remembered, codes_of, template_codes
 
 STAGING = "https://staging.example.com"
 FILE = """# mine
@@ -60,18 +60,18 @@ def workbook(*rows):
 
 
 def test_each_code_counts_once_in_the_order_given():
-    assert given(["b", "a", "b"]) == ["b", "a"]
-    assert given(code for code in ("b", "a")) == ["b", "a"]
+    assert template_codes(["b", "a", "b"]) == ["b", "a"]
+    assert template_codes(code for code in ("b", "a")) == ["b", "a"]
 
 
 def test_one_text_is_one_code():
-    assert given("order_ready") == ["order_ready"]
+    assert template_codes("order_ready") == ["order_ready"]
 
 
 @pytest.mark.parametrize("codes", [[], (), {}, iter(())])
 def test_without_codes_the_three_ways_are_said(codes):
     with pytest.raises(InputError) as caught:
-        given(codes)
+        template_codes(codes)
     said = str(caught.value)
     assert "no list of them" in said
     assert 'templates.frame(["order_ready", "welcome"])' in said
@@ -82,12 +82,12 @@ def test_without_codes_the_three_ways_are_said(codes):
 @pytest.mark.parametrize("codes", [7, None, b"order_ready"])
 def test_what_are_no_codes_at_all_is_refused(codes):
     with pytest.raises(InputError, match="Template codes are texts"):
-        given(codes)
+        template_codes(codes)
 
 
 def test_all_that_can_be_no_code_is_named_at_once():
     with pytest.raises(InputError) as caught:
-        given(["fine", 7, "..", "", "a\u202eb", None])
+        template_codes(["fine", 7, "..", "", "a\u202eb", None])
     assert len(caught.value.problems) == 5
     assert "\u202e" not in str(caught.value)
 
@@ -95,7 +95,7 @@ def test_all_that_can_be_no_code_is_named_at_once():
 def test_naughty_codes_are_refused_or_go_into_an_address_whole(shared):
     for text in naughty(shared):
         try:
-            assert given([text]) == [text]
+            assert template_codes([text]) == [text]
         except InputError as error:
             assert error.problems
             assert len(str(error)) < 500
@@ -142,7 +142,7 @@ def test_a_row_of_a_code_that_can_be_none_is_not_planned(code):
 def test_a_text_file_has_one_a_line(tmp_path):
     path = tmp_path / "codes.txt"
     path.write_bytes(b"\xef\xbb\xbforder_ready\r\n\r\n# later: spring\r\n  welcome \r\n")
-    assert given(path) == given(str(path)) == ["order_ready", "welcome"]
+    assert template_codes(path) == template_codes(str(path)) == ["order_ready", "welcome"]
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_a_text_file_has_one_a_line(tmp_path):
 def test_a_csv_has_a_column_of_them(tmp_path, text):
     path = tmp_path / "codes.CSV"
     path.write_text(text, encoding="utf-8")
-    assert given(path) == ["order_ready", "welcome"]
+    assert template_codes(path) == ["order_ready", "welcome"]
 
 
 def test_a_workbook_has_a_column_of_them(tmp_path):
@@ -166,39 +166,39 @@ def test_a_workbook_has_a_column_of_them(tmp_path):
     path.write_bytes(
         workbook(["lang_code", "template_code"], ["en", "order_ready"], ["de", 2024], [None, None])
     )
-    assert given(path) == ["order_ready", "2024"]
+    assert template_codes(path) == ["order_ready", "2024"]
 
 
 def test_a_frame_that_was_written_names_its_templates(tmp_path):
     with chatkit.connect(chatkit.Sandbox(seed="demo")) as client:
         client.templates.frame(["order_ready", "login_code"]).chatkit.to_csv(tmp_path / "a.csv")
-        assert given(tmp_path / "a.csv") == ["order_ready", "login_code"]
+        assert template_codes(tmp_path / "a.csv") == ["order_ready", "login_code"]
 
 
 def test_a_table_without_such_a_column_says_which_it_has(tmp_path):
     path = tmp_path / "codes.csv"
     path.write_text("Owner,Notes\nAna,order_ready\n")
     with pytest.raises(InputError, match=r"codes\.csv: no column is called template_code.*Owner"):
-        given(path)
+        template_codes(path)
 
 
 def test_a_broken_table_says_where(tmp_path):
     path = tmp_path / "codes.csv"
     path.write_text('template_code,note\nwelcome,"\nx\n')
     with pytest.raises(InputError, match=r'codes\.csv: row 2: a " opens a cell'):
-        given(path)
+        template_codes(path)
 
 
 def test_an_empty_file_names_no_templates(tmp_path):
     for name in ("codes.txt", "codes.csv"):
         (tmp_path / name).write_text("\n")
         with pytest.raises(InputError, match="Which templates"):
-            given(tmp_path / name)
+            template_codes(tmp_path / name)
 
 
 def test_a_file_that_is_not_there_is_an_error_of_the_system():
     with pytest.raises(FileNotFoundError):
-        given("no such file.txt")
+        template_codes("no such file.txt")
 
 
 @trials(max_examples=30)
@@ -211,7 +211,7 @@ def test_codes_come_out_of_a_file_as_they_were_written(tmp_path_factory, codes):
     folder = tmp_path_factory.getbasetemp()
     (folder / "any.txt").write_text("\n".join(codes))
     (folder / "any.csv").write_text("\n".join(["template_code", *codes]))
-    assert given(folder / "any.txt") == given(folder / "any.csv") == codes
+    assert template_codes(folder / "any.txt") == template_codes(folder / "any.csv") == codes
 
 
 # --- remembered -------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import chatkit
 from chatkit.call import Call
 from chatkit.connection import Connection
 from chatkit.secret import Secret
-from chatkit.templates.frames import CODE, LANG, of_rows
+from chatkit.templates.bulk_templates import CODE, LANG, frame_of_contents
 from chatkit.transport import Transport
 
 __all__ = ["client", "sandbox"]
@@ -219,7 +219,7 @@ def test_a_field_that_the_document_does_not_know_is_kept():
 
 
 def test_rows_become_a_frame_of_the_kinds_that_a_plan_reads():
-    frame = of_rows([
+    frame = frame_of_contents([
         {CODE: "a", LANG: "en", "text": "Hi {{1}}", "buttons": [{"type": "custom"}]},
         {CODE: "b", LANG: "de", "is_draft": True, "variables": {"1": "Ana"}},
     ])  # fmt: skip
@@ -230,7 +230,7 @@ def test_rows_become_a_frame_of_the_kinds_that_a_plan_reads():
 
 
 def test_no_rows_become_an_empty_frame():
-    assert of_rows([]).empty
+    assert frame_of_contents([]).empty
 
 
 def test_what_others_made_is_read_too():

@@ -5,7 +5,7 @@ from localization.contents import GOOD, content, frame, naughty
 
 from chatkit.bulk.findings import doubts, errors, summary
 from chatkit.bulk.journal import Change
-from chatkit.templates.notes import COPIED, examined, judged
+from chatkit.templates.contents import COPIED, check_edit, check_plan
 
 LABEL = [{"type": "custom", "label": "A label that is far too long now"}]
 
@@ -18,7 +18,7 @@ def change(kind="update", lang="en", code="order_ready", **after):
 
 def notes(changes, base, **how):
     """What a plan would say of these changes."""
-    found = examined(changes, base, **how)
+    found = check_plan(changes, base, **how)
     return [
         f"{changes[n].label} has {summary(doubts(each))}"
         for n, each in found.items()
@@ -27,7 +27,7 @@ def notes(changes, base, **how):
 
 
 def stopped(changes, base):
-    found = examined(changes, base)
+    found = check_plan(changes, base)
     return [(each.code, each.pointer) for n in found for each in errors(found[n])]
 
 
@@ -36,7 +36,7 @@ NOTHING = frame(content()).iloc[:0]
 
 def test_only_what_breaks_the_document_stops_a_draft_and_its_place_is_a_pointer():
     def draft(**fields):
-        return errors(judged({"lang_code": "en", "is_draft": True, **fields}, {}))
+        return errors(check_edit({"lang_code": "en", "is_draft": True, **fields}, {}))
 
     [found] = draft(text="Hello {{name}}{{1}}, it is there.")
     assert (found.code, found.pointer) == ("placeholder name", "/text")
@@ -68,22 +68,22 @@ def test_what_is_live_already_stops_no_edit_of_something_else():
 
 def test_one_content_is_judged_with_what_is_there():
     there = content(is_draft=False)
-    assert errors(judged({"buttons": LABEL}, there))
-    assert errors(judged({"buttons": LABEL}, None))  # whoever may not read it is told as well
-    assert not errors(judged({"buttons": LABEL}, content(is_draft=True)))
-    assert errors(judged({"is_draft": False}, content(is_draft=True, buttons=LABEL)))
+    assert errors(check_edit({"buttons": LABEL}, there))
+    assert errors(check_edit({"buttons": LABEL}, None))  # whoever may not read it is told as well
+    assert not errors(check_edit({"buttons": LABEL}, content(is_draft=True)))
+    assert errors(check_edit({"is_draft": False}, content(is_draft=True, buttons=LABEL)))
 
 
 @pytest.mark.parametrize("value", [None, 7, [], {}, [None], [[]], [{"type": {}}]])
 def test_a_value_of_another_shape_is_judged_without_falling_over(value):
     for name in ("text", "headers", "buttons"):
-        judged({name: value}, {})
-        examined([change(**{name: value})], NOTHING)
+        check_edit({name: value}, {})
+        check_plan([change(**{name: value})], NOTHING)
 
 
 def test_naughty_texts_are_judged_without_falling_over(shared):
     for text in naughty(shared):
-        judged({"text": text, "footer": text}, {})
+        check_edit({"text": text, "footer": text}, {})
         notes([change(text=text, footer=text)], NOTHING)
 
 

@@ -13,7 +13,7 @@ from chatkit.display import cut, escaped
 from chatkit.errors import ChatkitError, InputError, steady
 from chatkit.localization import language
 from chatkit.localization.board import SIGNS, STATES, Board, State, heading
-from chatkit.templates.codes import Codes, given
+from chatkit.templates.codes import Codes, template_codes
 from chatkit.widgets import assets
 from chatkit.widgets.content.contentform import ContentForm
 from chatkit.widgets.controls import Message
@@ -111,7 +111,7 @@ class BoardGrid(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         height: int = 480,
     ) -> None:
         self._templates, self._source = templates, source
-        self._codes = None if codes is None else given(codes)
+        self._codes = None if codes is None else template_codes(codes)
         self._languages = list(languages)
         self.board = self._read()  #: the states that are shown
         self.form: ContentForm | None = None  #: the form of the cell that was opened last
