@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from widgets.screen import tell, wire
 
 import chatkit
 from chatkit.client import Client
@@ -31,17 +31,17 @@ class Page:
     def __init__(self, grid: Grid, monkeypatch: pytest.MonkeyPatch) -> None:
         self.grid = grid
         self.heard: list[dict[str, Any]] = []
-        monkeypatch.setattr(type(grid), "send", lambda _, m: self.heard.append(_wire(m)))
+        monkeypatch.setattr(type(grid), "send", lambda _, m: self.heard.append(wire(m)))
 
     def tell(self, do: str, **message: Any) -> list[dict[str, Any]]:
         """Send a message as JavaScript does; return what is answered."""
         self.heard.clear()
-        self.grid._handle_custom_msg(_wire({"do": do, **message}), [])
+        tell(self.grid, {"do": do, **message})
         return self.heard
 
     @property
     def state(self) -> dict[str, Any]:
-        return _wire(self.grid.state)
+        return wire(self.grid.state)
 
     def rows(self, page: int = 0) -> list[dict[str, Any]]:
         """Ask for a page of rows."""
@@ -55,10 +55,6 @@ class Page:
         """Type into a cell; return the row as it is then shown."""
         answers = self.tell("set", row=row, column=self.column(column), value=value)
         return answers[0]["rows"][0]
-
-
-def _wire(message: Any) -> Any:
-    return json.loads(json.dumps(message, allow_nan=False).encode())
 
 
 @pytest.fixture

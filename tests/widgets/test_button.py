@@ -4,13 +4,14 @@ import threading
 import time
 
 import pytest
+from widgets.screen import tell
 
 from chatkit.widgets.controls import Button
 
 
 def click(button: Button, token: str) -> None:
     """A click as it arrives from the page: it carries the token that was there."""
-    button._heard(button, {"token": token}, [])
+    tell(button, {"token": token})
 
 
 def test_a_click_that_arrives_twice_acts_once() -> None:

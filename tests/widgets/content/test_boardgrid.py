@@ -7,12 +7,14 @@ import json
 import pytest
 from bulk.wayward import says, wayward
 from localization.contents import DEMO, content
+from widgets.screen import html, page_of, part, parts, sources, static, tell
 
 import chatkit
 from chatkit.errors import InputError
 from chatkit.localization.board import STATES, board
 from chatkit.localization.language import SUPPORTED
 from chatkit.widgets.content.boardgrid import BoardGrid, BoardTable
+from chatkit.widgets.controls import Message
 
 
 @pytest.fixture
@@ -26,30 +28,39 @@ def grid(client):
     return BoardGrid(client.templates, DEMO)
 
 
+def table(grid):
+    return part(grid, BoardTable)
+
+
+def said(grid):
+    """What stands below the table, above the form."""
+    return part(grid, Message).text if grid.form is None else grid.children[1].text
+
+
 def state(grid, code, lang):
     """What the page is told of a cell."""
-    row = grid._table.cells[grid.board.codes.index(code)]
+    row = table(grid).cells[grid.board.codes.index(code)]
     return STATES[int(row[grid.board.languages.index(lang)])]
 
 
 def test_it_tells_the_page_the_state_of_every_cell_and_why(grid):
-    table = grid._table
+    shown = table(grid)
     assert [cell.state for cell in grid.board] == [
-        STATES[int(one)] for row in table.cells for one in row
+        STATES[int(one)] for row in shown.cells for one in row
     ]
-    assert table.codes == list(DEMO)
-    assert ["ar", "Arabic"] in table.languages
+    assert shown.codes == list(DEMO)
+    assert ["ar", "Arabic"] in shown.languages
     row, column = grid.board.codes.index("rental_reminder"), grid.board.languages.index("fr")
-    assert table.reasons[table.why[f"{row},{column}"]] == "{{3}} of en is missing"
-    assert [name for name, _ in table.states] == list(STATES)
+    assert shown.reasons[shown.why[f"{row},{column}"]] == "{{3}} of en is missing"
+    assert [name for name, _ in shown.states] == list(STATES)
 
 
 def test_a_cell_opens_the_form_of_its_content(grid):
     form = grid.edit("order_ready", "ar")
-    assert grid._below.children == (form,)
+    assert form in parts(grid)
     assert grid.form is form
     assert (form.lang_code, form.source) == ("ar", "en")
-    assert grid._table.opened == [0, grid.board.languages.index("ar")]
+    assert table(grid).opened == [0, grid.board.languages.index("ar")]
 
 
 def test_a_missing_content_is_begun_and_its_state_follows(grid, client):
@@ -75,7 +86,7 @@ def test_languages_that_no_template_has_can_be_begun(client):
 
 def test_a_template_that_nobody_knows_is_a_row_of_missing_contents(client):
     grid = BoardGrid(client.templates, ["order_ready", "nobody_knows"])
-    assert set(grid._table.cells[1]) == {str(STATES.index("missing"))}
+    assert set(table(grid).cells[1]) == {str(STATES.index("missing"))}
 
 
 def test_edits_that_are_not_saved_are_kept_with_their_form(grid):
@@ -83,16 +94,16 @@ def test_edits_that_are_not_saved_are_kept_with_their_form(grid):
     form.set("footer", "x")
     other = grid.edit("order_ready", "de")
     assert grid.unsaved == [("order_ready", "ar")]
-    assert grid._message.text == "Not saved yet: order_ready in ar."
+    assert said(grid) == "Not saved yet: order_ready in ar."
     assert grid.edit("order_ready", "ar") is form
     assert form.content["footer"] == "x"
-    assert grid._message.text == ""
+    assert said(grid) == ""
     assert grid.edit("order_ready", "de") is not other
 
 
 def test_a_click_opens_a_cell_and_nothing_else_does(grid):
     for message in ({"open": [0, 1]}, {"open": [99, 0]}, {"open": [-1, 0]}, {"open": "x"}, 7):
-        grid._table._handle_custom_msg(message, [])
+        tell(table(grid), message)
     assert grid.form is not None
     assert grid.form.lang_code == grid.board.languages[1]
 
@@ -102,12 +113,31 @@ def test_an_error_is_said_below_the_table():
         client.templates("order_ready").create(**content())
         grid = BoardGrid(client.templates, ["order_ready"])
         service.on("GET", "", forever=says(403, b'{"message": "not <b>yours</b>"}'))
-        grid._table._handle_custom_msg({"open": [0, 0]}, [])
-        assert "403 not yours" in grid._message.text
-        assert "<b>yours" not in grid._message.value + grid._repr_mimebundle_()["text/html"]
+        tell(table(grid), {"open": [0, 0]})
+        assert "403 not yours" in said(grid)
+        assert "<b>yours" not in html(grid) + page_of(grid)
         assert grid.form is None
-        grid._again()
-        assert "cannot be read again" in grid._message.text
+
+
+def test_a_board_that_cannot_be_read_after_a_save_says_so():
+    with wayward() as service, service.client() as client:
+        client.templates("order_ready").create(**content())
+        grid = BoardGrid(client.templates, ["order_ready"])
+        form = grid.edit("order_ready", "en")
+        form.set("footer", "x")
+        view = form.review()
+        calls = []
+        read = client.templates.board
+
+        def failing(*given, **more):
+            calls.append(given)
+            service.on("GET", "", forever=says(403))
+            return read(*given, **more)
+
+        client.templates.board = failing
+        view.apply()
+        assert calls
+        assert "cannot be read again" in said(grid)
 
 
 @pytest.mark.parametrize("place", [("nobody_knows", "en"), ("order_ready", "zz")])
@@ -118,9 +148,9 @@ def test_what_is_not_on_the_board_cannot_be_opened(grid, place):
 
 def test_templates_can_be_chosen_by_state(grid):
     grid.only("broken", "draft", "broken")
-    assert grid._table.only == [STATES.index("broken"), STATES.index("draft")]
+    assert table(grid).only == [STATES.index("broken"), STATES.index("draft")]
     grid.only()
-    assert grid._table.only == []
+    assert table(grid).only == []
     with pytest.raises(InputError, match="is none of live"):
         grid.only("alive")
 
@@ -132,7 +162,7 @@ def test_codes_must_be_named(client, codes):
 
 
 def test_it_has_a_line_of_text_and_a_page_that_is_no_widget(grid):
-    data = grid._repr_mimebundle_()
+    data = static(grid)
     assert data["text/plain"].startswith("<board: 6 templates × 8 languages: 2")
     assert "rental_reminder" in data["text/html"]
     assert "<script" not in data["text/html"]
@@ -158,4 +188,4 @@ def test_a_large_board_is_little_to_send_and_sent_once():
     assert len(changes) == len(set(changes)), "each part is sent once, not once a cell"
     sent = json.dumps([table.codes, table.languages, table.cells, table.reasons, table.why])
     assert len(sent) < 150_000
-    assert len(BoardTable._esm) + len(BoardTable._css) < 16_000
+    assert sum(map(len, sources(BoardTable))) < 16_000

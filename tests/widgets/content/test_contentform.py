@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+import ipywidgets as w
 import pytest
 from bulk.wayward import says, wayward
 from profiles import PROFILES
+from widgets.screen import (
+    classes,
+    controls,
+    find,
+    html,
+    page_of,
+    part,
+    parts,
+    press,
+    static,
+    type_into,
+)
 
 import chatkit
 from chatkit.errors import InputError, PlanRefused
 from chatkit.widgets.content.contentform import ContentForm
+from chatkit.widgets.content.preview import Preview
 
+REVIEW = "Review the change"
 EVIL = "<img src=x onerror=alert(1)>"
 ENGLISH = {
     "lang_code": "en",
@@ -50,9 +65,27 @@ def room(client):
     return room
 
 
+def preview(form):
+    """What a customer sees of the language that is edited."""
+    return next(one for one in parts(form) if isinstance(one, Preview)).message
+
+
+def samples(form):
+    """The labels of the lines for samples."""
+    box = part(form, w.VBox, "ck-samples")
+    return [one.description for one in parts(box) if isinstance(one, w.Text)]
+
+
+def row(form, name):
+    """What is written at a field: its help, its lengths, what was found."""
+    rows = [one for one in parts(form) if "ck-edit" in classes(one)]
+    marks = {"buttons": "Add button"}
+    return html(next(one for one in rows if controls(one, marks.get(name, name))))
+
+
 def body(form):
     """What the preview shows of the text."""
-    return "".join(text for text, _, _ in form._preview.message["body"])
+    return "".join(text for text, _, _ in preview(form)["body"])
 
 
 # --- what is there --------------------------------------------------------------------------
@@ -63,7 +96,7 @@ def test_it_opens_a_language_beside_its_source(room):
     assert (form.lang_code, form.source, form.new, form.touched) == ("de", "en", False, False)
     assert form.values == {}
     assert form.line == ""
-    assert form._button.disabled
+    assert find(form, REVIEW).disabled
     assert body(form) == "Hallo Ana, Ihre Bestellung A-17 ist fertig."
     assert repr(form) == "<content form: order_ready de, nothing edited>"
 
@@ -113,8 +146,8 @@ def test_what_is_typed_is_seen_at_once(room):
     form = ContentForm(room, "de")
     form.set("text", "*Hallo* {{1}}, fertig: {{2}} und {{3}}.")
     assert body(form) == "Hallo Ana, fertig: A-17 und {{3}}."
-    assert ["Hallo", ["strong"], ""] in form._preview.message["body"]
-    assert list(form._input("variables")._lines) == ["1", "2", "3"]
+    assert ["Hallo", ["strong"], ""] in preview(form)["body"]
+    assert samples(form) == ["{{1}}", "{{2}}", "{{3}}"]
     assert form.touched
     assert (
         form.line
@@ -124,7 +157,7 @@ def test_what_is_typed_is_seen_at_once(room):
         )
         or form.line.count("\n") == 0
     )
-    form._input("variables")._lines["3"].widget.value = "mehr"
+    type_into(form, "{{3}}", "mehr")
     assert body(form).endswith("und mehr.")
     assert form.values["variables"] == {"1": "Ana", "2": "A-17", "3": "mehr"}
 
@@ -133,9 +166,9 @@ def test_what_the_rules_find_stands_at_its_field(room):
     form = ContentForm(room, "de")
     form.set("footer", "x" * 61)
     form.set("buttons", GERMAN["buttons"][:1])
-    assert "61 of 60 characters" in form._rows["footer"]._lengths.value
-    assert "Take away 1" in form._rows["footer"]._found.value
-    assert "en" in form._rows["buttons"]._found.value
+    assert "61 of 60 characters" in row(form, "footer")
+    assert "Take away 1" in row(form, "footer")
+    assert "that in en has 2" in row(form, "buttons")
     assert {"length", "buttons differ"} <= set(form.audit.counts())
     assert all(one.lang_code == "de" for one in form.audit)
 
@@ -144,7 +177,7 @@ def test_what_is_found_elsewhere_is_told_below(room):
     form = ContentForm(room, "de")
     form.set("is_custom_validity_period", True)
     form.set("validity_period_seconds", 1)
-    assert "validity_period_seconds" in form._rest.value
+    assert "validity_period_seconds" in html(form)
 
 
 @pytest.mark.parametrize("name", ["none", "lang_code", "id"])
@@ -159,17 +192,9 @@ def test_everything_of_a_stranger_is_escaped(room):
         room.update("en", text=EVIL, footer=EVIL, buttons=buttons, broken=True)
     form = ContentForm(room, "de")
     form.set("text", EVIL)
-    data = form._repr_mimebundle_()
-    shown = [widget.value for widget in _all(form) if type(widget).__name__ == "HTML"]
-    assert EVIL in form._preview.message["body"][0][0]
-    assert "<img" not in "".join(shown) + data["text/html"]
-    assert "&lt;img" in data["text/html"]
-
-
-def _all(widget):
-    yield widget
-    for child in getattr(widget, "children", ()):
-        yield from _all(child)
+    assert EVIL in preview(form)["body"][0][0]
+    assert "<img" not in html(form) + page_of(form)
+    assert "&lt;img" in page_of(form)
 
 
 # --- what is saved --------------------------------------------------------------------------
@@ -179,7 +204,7 @@ def test_nothing_is_sent_before_the_plan_is_applied(room):
     form = ContentForm(room, "de")
     form.set("text", "Hallo {{1}}, {{2}} ist nun fertig.")
     view = form.review()
-    assert form._below.children == (view,)
+    assert view in parts(form)
     assert room.get("de").text == GERMAN["text"]
     view.apply()
     assert room.get("de").text == "Hallo {{1}}, {{2}} ist nun fertig."
@@ -277,11 +302,12 @@ def test_a_language_that_somebody_made_meanwhile_is_not_written_over_unseen(room
 
 def test_what_is_wrong_is_said_at_its_field_and_nothing_is_planned(room):
     form = ContentForm(room, "de")
-    form._fields.fields["validity_period_seconds"].input.widget.value = "soon"
-    form._clicked()
+    form.set("footer", "a")
+    type_into(form, "validity_period_seconds", "soon")
+    press(form, REVIEW)
     assert form.message == "Nothing was planned: see above."
-    assert form._fields.wrong == {"validity_period_seconds": "must be a whole number"}
-    assert form._more.selected_index == 0
+    assert html(form).count('role="alert">must be a whole number<') == 1
+    assert part(form, w.Accordion).selected_index == 0
     assert form.view is None
     with pytest.raises(InputError, match="cannot be sent"):
         form.plan()
@@ -292,9 +318,9 @@ def test_what_is_wrong_is_said_at_its_field_and_nothing_is_planned(room):
 def test_an_edit_takes_away_a_plan_that_is_no_longer_what_would_be_saved(room):
     form = ContentForm(room, "de")
     form.set("footer", "a")
-    form.review()
+    view = form.review()
     form.set("footer", "b")
-    assert form._below.children == ()
+    assert view not in parts(form)
     form.review().apply()
     assert room.get("de").footer == "b"
 
@@ -307,7 +333,7 @@ def test_nobody_types_while_it_is_saved(room):
     apply = view.plan.apply
 
     def slow(**options):
-        seen.append(form._fields.fields["text"].input.widget.disabled)
+        seen.append(find(form, "text").disabled)
         with pytest.raises(PlanRefused):
             form.review()
         return apply(**options)
@@ -315,8 +341,9 @@ def test_nobody_types_while_it_is_saved(room):
     view.plan.apply = slow
     view.apply()
     assert seen == [True]
-    assert not form._fields.fields["text"].input.widget.disabled
-    assert form._fields.fields["lang_code"].input.widget.disabled
+    assert not find(form, "text").disabled
+    with pytest.raises(InputError, match="no such field"):
+        form.set("lang_code", "fr")
 
 
 def test_a_plan_that_cannot_begin_leaves_the_form_open(room, monkeypatch):
@@ -326,7 +353,7 @@ def test_a_plan_that_cannot_begin_leaves_the_form_open(room, monkeypatch):
     monkeypatch.setattr(type(view), "_blocked", lambda _: ["another kernel is at work"])
     with pytest.raises(PlanRefused, match="another kernel"):
         view.apply()
-    assert not form._fields.fields["text"].input.widget.disabled
+    assert not find(form, "text").disabled
 
 
 def test_what_is_saved_but_cannot_be_read_again_is_said():
@@ -336,8 +363,15 @@ def test_what_is_saved_but_cannot_be_read_again_is_said():
         form = ContentForm(room, "de")
         form.set("footer", "a")
         view = form.review()
-        landed = form._landed
-        view._then = lambda shown: (service.on("GET", "", forever=says(403)), landed(shown))
+        apply = view.plan.apply
+
+        def applied(**options):
+            try:
+                return apply(**options)
+            finally:
+                service.on("GET", "", forever=says(403))
+
+        view.plan.apply = applied
         view.apply()
     assert form.message.startswith("It is saved, but it cannot be read again")
 
@@ -354,7 +388,7 @@ def test_what_is_saved_is_told_once():
 def test_it_has_a_page_that_is_no_widget(room):
     form = ContentForm(room, "de")
     form.set("footer", "x" * 61)
-    data = form._repr_mimebundle_()
+    data = static(form)
     assert data["text/plain"] == "<content form: order_ready de, edited: footer>"
     page = data["text/html"]
     assert "Hallo" in page

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ipywidgets as w
 import pytest
+from widgets.screen import classes, find, is_seen, parts, press, type_into
 
 from chatkit.templates import Button, Header
 from chatkit.widgets.content.inputs import Loose, Parts, Samples
@@ -18,14 +20,18 @@ def buttons(*items):
     return made
 
 
-def seen(parts, row):
+def seen(made, row):
     """The names of the inputs that are shown in a row."""
-    inputs = parts._rows[row].inputs
-    return [one.widget.description for one in inputs if one.widget.layout.display != "none"]
+    return [one.description for one in line(made, row).children[:-1] if is_seen(one)]
 
 
-def tools(parts, row):
-    return list(parts._rows[row].widget.children[-1].children)
+def tools(made, row):
+    return list(line(made, row).children[-1].children)
+
+
+def line(made, row):
+    """The nth header or button."""
+    return [one for one in parts(made.widget) if "chatkit-row" in classes(one)][row]
 
 
 def test_what_was_shown_is_read_again():
@@ -42,7 +48,7 @@ def test_a_row_shows_what_its_type_uses():
     assert seen(shown, 0) == ["type", "label"]
     assert seen(shown, 1) == ["type", "label", "value", "country_code"]
     assert seen(shown, 2) == ["type", "label", "value", "url_type", "dynamic_url"]
-    shown._rows[2].inputs[2].widget.value = "https://a.example/"
+    type_into(shown.widget, "value", "https://a.example/", 2)
     assert seen(shown, 2) == ["type", "label", "value", "url_type"]
 
 
@@ -74,20 +80,20 @@ def test_the_first_cannot_go_up_nor_the_last_down():
 
 def test_a_new_one_has_a_type():
     shown = buttons()
-    shown._add.click()
+    press(shown.widget, "Add button")
     assert shown.read() == [{"type": "custom"}]
     header = Parts("headers", Header, 1)
-    header._add.click()
+    press(header.widget, "Add header")
     assert header.read() == [{"type": "text"}]
 
 
 def test_there_are_no_more_than_allowed():
     header = Parts("headers", Header, 1)
     header.show([{"type": "image"}])
-    assert header._add.layout.display == "none"
+    assert not is_seen(find(header.widget, "Add header"))
     assert [tool.label for tool in tools(header, 0)] == ["Remove header 1"]
     tools(header, 0)[0].click()
-    assert header._add.layout.display is None
+    assert is_seen(find(header.widget, "Add header"))
     assert header.read() == []
 
 
@@ -98,20 +104,20 @@ def test_a_type_that_the_service_knows_and_we_do_not_is_kept():
 def test_nobody_types_in_what_is_locked():
     shown = buttons(QUICK, CALL)
     shown.lock(True)
-    assert shown._add.disabled
+    assert find(shown.widget, "Add button").disabled
     assert all(tool.disabled for tool in tools(shown, 0))
-    assert shown._rows[0].inputs[1].widget.disabled
+    assert find(shown.widget, "label").disabled
     shown.lock(False)
     assert [tool.disabled for tool in tools(shown, 0)] == [True, False, False]
-    assert not shown._rows[0].inputs[1].widget.disabled
+    assert not find(shown.widget, "label").disabled
 
 
 def test_empty_inputs_hint_at_the_source():
     shown = buttons({"type": "custom"})
     shown.hint([QUICK])
-    assert shown._rows[0].inputs[1].widget.placeholder == "Yes"
-    shown._add.click()
-    assert shown._rows[1].inputs[1].widget.placeholder == ""
+    assert find(shown.widget, "label").placeholder == "Yes"
+    press(shown.widget, "Add button")
+    assert find(shown.widget, "label", 1).placeholder == ""
 
 
 @pytest.mark.parametrize("value", [None, "", "a", 7, {"a": 1}, ["b"]])
@@ -129,7 +135,8 @@ def test_a_loose_text_keeps_what_nobody_touches(value):
 
 
 def lines(samples):
-    return {line.widget.description: line.widget.value for line in samples._lines.values()}
+    texts = [one for one in parts(samples.widget) if isinstance(one, w.Text)]
+    return {one.description: one.value for one in texts}
 
 
 def test_each_placeholder_has_a_line_for_its_sample():
@@ -138,7 +145,7 @@ def test_each_placeholder_has_a_line_for_its_sample():
     samples.ask(["1", "2", "10", "3"])
     assert list(lines(samples)) == ["{{1}}", "{{2}}", "{{3}}", "{{10}}"]
     assert samples.read() == {"1": "a", "2": "b"}
-    samples._lines["3"].widget.value = "c"
+    type_into(samples.widget, "{{3}}", "c")
     assert samples.read() == {"1": "a", "2": "b", "3": "c"}
 
 
@@ -148,7 +155,7 @@ def test_a_sample_stays_until_it_is_emptied():
     samples.show({"1": "a"})
     samples.ask([])
     assert lines(samples) == {"{{1}}": "a"}
-    samples._lines["1"].widget.value = ""
+    type_into(samples.widget, "{{1}}", "")
     assert samples.read() == {}
     assert heard[-1] == {}
 
@@ -177,6 +184,6 @@ def test_samples_hint_at_the_source_and_can_be_locked():
     samples = Samples("variables")
     samples.hint({"1": "Ana"})
     samples.ask(["1"])
-    assert samples._lines["1"].widget.placeholder == "Ana"
+    assert find(samples.widget, "{{1}}").placeholder == "Ana"
     samples.lock(True)
-    assert samples._lines["1"].widget.disabled
+    assert find(samples.widget, "{{1}}").disabled

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from localization.contents import button, content
+from widgets.screen import classes, html
 
 from chatkit.localization.audit import check
 from chatkit.localization.content import Entry
@@ -25,33 +26,34 @@ def row(name, lang="en", **fields):
 @pytest.mark.parametrize(
     ("count", "said", "kind"),
     [
-        (0, "0 of 60 characters, 0%", '""'),
-        (30, "30 of 60 characters, 50%", '""'),
+        (0, "0 of 60 characters, 0%", ""),
+        (30, "30 of 60 characters, 50%", ""),
         (58, "58 of 60 characters, 97%", "near"),
         (61, "61 of 60 characters, 102%", "over"),
     ],
 )
 def test_a_length_is_a_share_of_its_limit(count, said, kind):
-    html = row("footer", footer="x" * count)._lengths.value
-    assert said in html
-    assert kind.strip('"') in html
+    text = html(row("footer", footer="x" * count).widget)
+    assert said in text
+    assert f'class="ck-length {kind}"' in text
 
 
 def test_each_button_has_a_length_of_its_own():
-    html = row("buttons", buttons=[button("custom", "Yes"), button("custom", "No")])._lengths.value
-    assert "label of button 1: 3 of 25 characters, 12%" in html
-    assert "label of button 2: 2 of 25" in html
+    shown = row("buttons", buttons=[button("custom", "Yes"), button("custom", "No")])
+    text = html(shown.widget)
+    assert "label of button 1: 3 of 25 characters, 12%" in text
+    assert "label of button 2: 2 of 25" in text
 
 
 def test_what_has_no_limit_has_no_length():
-    assert row("variables")._lengths.value == ""
+    assert "ck-length" not in html(row("variables").widget)
 
 
 def test_findings_stand_at_their_field_with_what_to_do():
-    shown = row("footer", footer="x" * 61)
-    assert "<em>refused:</em> the footer has 61 characters" in shown._found.value
-    assert "Take away 1." in shown._found.value
-    assert row("footer")._found.value == ""
+    text = html(row("footer", footer="x" * 61).widget)
+    assert "<em>refused:</em> the footer has 61 characters" in text
+    assert "Take away 1." in text
+    assert "ck-found" not in html(row("footer").widget)
 
 
 def test_many_findings_are_cut():
@@ -69,7 +71,7 @@ def test_everything_of_a_stranger_is_escaped():
     ("lang", "rtl"), [("ar", True), ("he", True), ("de", False), ("ja", False)]
 )
 def test_inputs_of_a_language_written_from_the_right_are_so_too(lang, rtl):
-    assert ("ck-rtl" in row("text", lang).widget._dom_classes) is rtl
+    assert ("ck-rtl" in classes(row("text", lang).widget)) is rtl
 
 
 @pytest.mark.parametrize(

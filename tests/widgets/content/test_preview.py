@@ -6,6 +6,7 @@ import json
 
 import pytest
 from localization.contents import button, content, frame
+from widgets.screen import page_of, sources, static
 
 from chatkit.errors import InputError
 from chatkit.templates import Content
@@ -43,7 +44,7 @@ def test_another_content_takes_the_place_of_the_first():
 
 def test_it_has_a_line_of_text_and_a_page_that_is_no_widget():
     preview = Preview(content(buttons=[button("custom", "Yes")], template_code="order_ready"))
-    data, _ = preview._repr_mimebundle_()
+    data = static(preview)
     assert data["text/plain"] == (
         "<message order_ready en: Hello Ana, your order A-17 is ready, "
         "come and collect it today. [Yes]>"
@@ -55,8 +56,8 @@ def test_it_has_a_line_of_text_and_a_page_that_is_no_widget():
 def test_half_a_character_can_be_sent():
     preview = Preview(content(text="a\ud800", footer="\ud800", lang_code="\ud800"))
     json.dumps(preview.message, ensure_ascii=False).encode()
-    json.dumps(preview._repr_mimebundle_()[0]["text/html"], ensure_ascii=False).encode()
+    json.dumps(page_of(preview), ensure_ascii=False).encode()
 
 
 def test_each_notebook_keeps_a_small_copy():
-    assert len(Preview._esm) + len(Preview._css) < 12_000
+    assert sum(map(len, sources(Preview))) < 12_000

@@ -7,17 +7,36 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import ipywidgets as w
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from widgets.screen import (
+    find,
+    heard,
+    html,
+    is_seen,
+    page_of,
+    part,
+    press,
+    static,
+    tell,
+    type_into,
+)
 from widgets.showcase import DOCUMENT
 
 import chatkit
 from chatkit.client import Client
 from chatkit.errors import InputError
 from chatkit.flowjson import Flow, parse
+from chatkit.widgets.controls import Code
 from chatkit.widgets.editor.additions import new_flow
 from chatkit.widgets.editor.editor import Editor
+from chatkit.widgets.editor.inspector import Inspector
+from chatkit.widgets.editor.source import FindingList, SourceView
+from chatkit.widgets.editor.tree import Tree
+from chatkit.widgets.plan.planview import PlanView
+from chatkit.widgets.player import Player
 
 TITLE = "/screens/0/title"
 JSON = st.recursive(
@@ -43,47 +62,56 @@ def editor() -> Editor:
     return Editor(new_flow())
 
 
-def field(editor: Editor, pointer: str) -> Any:
-    return editor._inspector.fields[pointer].input
+def tree(editor: Editor) -> Any:
+    return part(editor, Tree)
+
+
+def source(editor: Editor) -> Any:
+    return part(editor, SourceView)
+
+
+def open_tab(editor: Editor, title: str) -> None:
+    tabs = part(editor, w.Tab)
+    tabs.selected_index = tabs.titles.index(title)
 
 
 def test_an_edit_in_the_form_is_seen_in_tree_source_and_phone(editor: Editor) -> None:
-    field(editor, TITLE).widget.value = "Hello"
+    type_into(editor, "title", "Hello")
     assert editor.document["screens"][0]["title"] == "Hello"
-    assert editor._tree.rows[1]["text"] == "Hello"
-    assert '"title": "Hello"' in editor._source.text
-    assert json.loads(editor._preview.source) == editor.document
-    assert editor._code.text == f'editor.set("{TITLE}", "Hello")'
-    assert not editor._undo.disabled
-    editor._undo.click()
-    assert field(editor, TITLE).widget.value == "Welcome"
-    assert editor._undo.disabled
-    editor._redo.click()
-    assert field(editor, TITLE).widget.value == "Hello"
+    assert tree(editor).rows[1]["text"] == "Hello"
+    assert '"title": "Hello"' in source(editor).text
+    assert json.loads(part(editor, Player).source) == editor.document
+    assert part(editor, Code, "ce-ran").text == f'editor.set("{TITLE}", "Hello")'
+    assert not find(editor, "Undo").disabled
+    press(editor, "Undo")
+    assert find(editor, "title").value == "Welcome"
+    assert find(editor, "Undo").disabled
+    press(editor, "Redo")
+    assert find(editor, "title").value == "Hello"
 
 
 def test_the_source_that_is_typed_is_the_document(editor: Editor) -> None:
-    editor._source.text = editor._source.text.replace("Welcome", "Hola")
+    source(editor).text = source(editor).text.replace("Welcome", "Hola")
     assert editor.document["screens"][0]["title"] == "Hola"
-    assert field(editor, TITLE).widget.value == "Hola"
+    assert find(editor, "title").value == "Hola"
     assert editor.draft.undoable == "the text"
 
 
 def test_a_broken_source_is_told_at_its_line_and_the_good_document_stays(editor: Editor) -> None:
-    editor._source.text = editor._source.text.replace('"WELCOME",', '"WELCOME"')
+    source(editor).text = source(editor).text.replace('"WELCOME",', '"WELCOME"')
     assert editor.document == new_flow()
-    (mark,) = editor._source.marks
+    (mark,) = source(editor).marks
     assert mark["line"] in (5, 6)  # at the end of the one, or the beginning of the other
     assert (mark["line"], mark["severity"]) == (editor.lint()[0].line, "error")
-    assert editor._findings.summary == "1 error"
-    assert editor._tree.locked
-    assert field(editor, TITLE).widget.disabled
-    editor._wished("remove", "/screens/0")
+    assert part(editor, FindingList).summary == "1 error"
+    assert tree(editor).locked
+    assert find(editor, "title").disabled
+    tell(tree(editor), {"do": "remove", "pointer": "/screens/0"})
     assert "no JSON now" in editor.message
     assert editor.document == new_flow()
-    editor._undo.click()
-    assert not editor._tree.locked
-    assert editor._source.marks == []
+    press(editor, "Undo")
+    assert not tree(editor).locked
+    assert source(editor).marks == []
 
 
 def test_a_finding_leads_to_its_field_or_its_line(editor: Editor) -> None:
@@ -91,56 +119,55 @@ def test_a_finding_leads_to_its_field_or_its_line(editor: Editor) -> None:
     editor.set("/screens/0/layout/children/0/colour", 1)
     n = [one.code for one in editor.lint()].index("INVALID_PROPERTY_KEY")
     editor.select("")
-    editor._findings._heard(editor._findings, {"go": n}, [])
+    tell(part(editor, FindingList), {"go": n})
     assert editor.selected == "/screens/0/layout/children/0"
-    problem = editor._inspector.fields[f"{editor.selected}/colour"].problem
+    problem = part(editor, Inspector).fields[f"{editor.selected}/colour"].problem
     assert "TextHeading has no colour" in problem
-    sent: list[Any] = []
-    editor._source.send = sent.append
-    editor._tabs.selected_index = 1
+    sent = heard(source(editor))
+    open_tab(editor, "Source")
     editor.jump(n)
     assert sent[-1] == {"line": editor.lint()[n].line, "column": 13, "focus": True}
 
 
 def test_selecting_shows_the_place_in_the_source_too(editor: Editor) -> None:
-    editor._tabs.selected_index = 1
-    sent: list[Any] = []
-    editor._source.send = sent.append
+    open_tab(editor, "Source")
+    sent = heard(source(editor))
     editor.select("/screens/0/layout/children/1")
-    lines = editor._source.text.split("\n")
+    lines = source(editor).text.split("\n")
     assert "{" in lines[sent[0]["line"] - 1]
     assert '"Footer"' in lines[sent[0]["line"]]
     assert sent[0]["focus"] is False
 
 
 def test_the_tree_adds_moves_copies_and_removes(editor: Editor) -> None:
-    editor._wished("add", "/screens/0", "TextInput")
+    tell(tree(editor), {"do": "add", "pointer": "/screens/0", "what": "TextInput"})
     place = "/screens/0/layout/children"
     assert editor.selected == f"{place}/1"
-    assert editor._tree.screen == "WELCOME"
-    editor._wished("move", f"{place}/1", -1)
-    editor._wished("duplicate", f"{place}/0")
-    editor._wished("remove", f"{place}/0")
+    assert tree(editor).screen == "WELCOME"
+    tell(tree(editor), {"do": "move", "pointer": f"{place}/1", "by": -1})
+    tell(tree(editor), {"do": "duplicate", "pointer": f"{place}/0"})
+    tell(tree(editor), {"do": "remove", "pointer": f"{place}/0"})
     names = [one.get("name") for one in editor.document["screens"][0]["layout"]["children"]]
     assert names == ["text_input_2", None, None]
     assert editor.lint().ok
-    editor._wished("add", "", "TextBody")
+    tell(tree(editor), {"do": "add", "pointer": "", "what": "TextBody"})
     assert editor.message == "TextBody cannot be added here."
 
 
 def test_the_phone_is_told_the_screen_of_what_is_selected() -> None:
     editor = Editor(DOCUMENT)
     editor.select("/screens/2/layout/children/3/cases/sea/0")
-    assert editor._tree.screen == "WHEN"
+    assert tree(editor).screen == "WHEN"
     editor.select("")
-    assert editor._tree.screen == ""
+    assert tree(editor).screen == ""
 
 
 def test_the_python_that_builds_it_is_written_when_it_is_looked_at(editor: Editor) -> None:
-    assert editor._python.text == ""
-    editor._tabs.selected_index = 2
+    python = part(editor, w.Tab).children[2]
+    assert python.text == ""
+    open_tab(editor, "Python")
     scope: dict[str, Any] = {}
-    exec(editor._python.text, scope)
+    exec(python.text, scope)
     assert isinstance(scope["flow"], Flow)
     assert scope["flow"].to_json() == editor.document
 
@@ -157,9 +184,9 @@ def test_it_opens_texts_files_and_built_flows(tmp_path: Path) -> None:
 def test_what_is_no_flow_opens_with_a_finding(text: str) -> None:
     editor = Editor(text)
     assert not editor.lint().ok
-    assert editor._findings.found
-    assert "text/html" in editor._repr_mimebundle_()
-    editor._source.text = json.dumps(new_flow())
+    assert part(editor, FindingList).found
+    assert "text/html" in static(editor)
+    source(editor).text = json.dumps(new_flow())
     assert editor.document == new_flow()
     assert editor.lint().ok
 
@@ -168,9 +195,9 @@ def test_a_document_that_is_the_name_of_a_file_is_not_opened(tmp_path: Path) -> 
     file = tmp_path / "secret.json"
     file.write_text('{"screens": [{"id": "SECRET", "title": "x"}]}')
     editor = Editor(f'"{file}"')
-    editor._tabs.selected_index = 2
-    seen = repr(editor._repr_mimebundle_()) + editor._preview.source + editor._python.text
-    assert "SECRET" not in seen
+    open_tab(editor, "Python")
+    python = part(editor, w.Tab).children[2]
+    assert "SECRET" not in repr(static(editor)) + part(editor, Player).source + python.text
 
 
 def test_texts_of_strangers_are_never_markup() -> None:
@@ -179,28 +206,22 @@ def test_texts_of_strangers_are_never_markup() -> None:
     made["screens"][0] |= {"id": evil, "title": evil, evil: evil}
     made["screens"][0]["layout"]["children"][0] |= {"type": evil, "text": evil}
     editor = Editor(made)
-    for row in editor._rows:
-        editor.select(row.pointer)
-        shown = [editor._title.value, *_html(editor._inspector)]
-        assert not any("<img" in one for one in shown)
-    assert "<img" not in editor._repr_mimebundle_()["text/html"]
-
-
-def _html(widget: Any) -> list[str]:
-    found = [widget.value] if type(widget).__name__ in ("HTML", "Message") else []
-    return found + [one for child in getattr(widget, "children", ()) for one in _html(child)]
+    for row in tree(editor).rows:
+        editor.select(row["pointer"])
+        assert "<img" not in html(editor)
+    assert "<img" not in page_of(editor)
 
 
 def test_it_has_one_line_of_text_and_a_page_that_is_no_widget() -> None:
     editor = Editor(new_flow())
     assert repr(editor) == "Editor of 1 screen: WELCOME; no findings."
-    bundle = editor._repr_mimebundle_()
+    bundle = static(editor)
     assert bundle["text/plain"] == repr(editor)
     assert "<strong>A heading</strong>" in bundle["text/html"]
     assert "application/vnd.jupyter.widget-view+json" in bundle
     editor.set("/version", "9.9")
     assert repr(editor) == "Editor of 1 screen: WELCOME; 1 error."
-    assert "INVALID" in editor._repr_mimebundle_()["text/html"]
+    assert "INVALID" in page_of(editor)
 
 
 def test_without_an_account_there_is_nothing_to_save_to(editor: Editor) -> None:
@@ -212,12 +233,12 @@ def test_without_an_account_there_is_nothing_to_save_to(editor: Editor) -> None:
 
 def test_a_flow_of_the_account_is_edited_and_saved(client: Client) -> None:
     editor = Editor(room=client.flows, flow=301)
-    assert "Book a repair" in editor._title.value
+    assert "Book a repair" in html(editor)
     editor.set(TITLE, "Repairs")
-    editor._plan.click()
-    assert editor._view is not None
-    assert "update" in repr(editor._view.plan)
-    editor._view.apply()
+    press(editor, "Save …")
+    view = part(editor, PlanView)
+    assert "update" in repr(view.plan)
+    view.apply()
     live = client.flows.get(301).flow_json
     assert live is not None
     assert live["screens"][0]["title"] == "Repairs"
@@ -226,29 +247,29 @@ def test_a_flow_of_the_account_is_edited_and_saved(client: Client) -> None:
 
 def test_a_new_flow_is_named_and_saved(client: Client) -> None:
     editor = Editor(new_flow(), room=client.flows)
-    editor._plan.click()
+    press(editor, "Save as a new flow …")
     assert "needs a name" in editor.message
-    editor._name.value = "Hello"
-    editor._plan.click()
-    assert editor._view is not None
-    editor._view.apply()
-    assert "Hello" in editor._title.value
-    assert editor._name.layout.display == "none"
+    type_into(editor, "Name of the new flow", "Hello")
+    press(editor, "Save as a new flow …")
+    part(editor, PlanView).apply()
+    assert "Hello</h3>" in html(editor)
+    assert not is_seen(find(editor, "Name of the new flow"))
     assert "Hello" in set(client.flows.frame()["name"])
 
 
 def test_a_flow_with_errors_is_saved_when_that_is_allowed(client: Client) -> None:
     editor = Editor(new_flow(), room=client.flows)
-    assert editor._broken.layout.display == "none"
+    anyway = "Save it although it has errors"
+    assert not is_seen(find(editor, anyway))
     editor.set("/version", "9.9")
-    assert editor._broken.layout.display is None
+    assert is_seen(find(editor, anyway))
     assert len(editor.plan("Broken").refused) == 1
-    editor._broken.value, editor._name.value = True, "Broken"
-    editor._plan.click()
-    assert editor._view is not None
-    assert len(editor._view.plan) == 1
-    editor._source.text = "{"
-    assert editor._plan.disabled
+    type_into(editor, anyway, True)
+    type_into(editor, "Name of the new flow", "Broken")
+    press(editor, "Save as a new flow …")
+    assert len(part(editor, PlanView).plan) == 1
+    source(editor).text = "{"
+    assert find(editor, "Save as a new flow …").disabled
     with pytest.raises(InputError, match="is no JSON"):
         editor.plan("Broken")
 
@@ -258,9 +279,9 @@ def test_a_flow_with_errors_is_saved_when_that_is_allowed(client: Client) -> Non
 def test_any_json_opens_and_every_row_can_be_looked_at(document: Any) -> None:
     editor = Editor(json.dumps(document))
     assert editor.document == document
-    for row in editor._rows:
-        editor.select(row.pointer)
-    assert editor._repr_mimebundle_()["text/plain"] == repr(editor)
+    for row in tree(editor).rows:
+        editor.select(row["pointer"])
+    assert static(editor)["text/plain"] == repr(editor)
     assert not editor.draft.undoable  # to look at it changes nothing
 
 
@@ -269,6 +290,6 @@ def test_every_sample_opens_and_none_is_changed_by_looking_at_it(shared: Path) -
     for path in paths[::6]:
         if path.name != "MANIFEST.json":
             editor = Editor(path)
-            for row in editor._rows[::7]:
-                editor.select(row.pointer)
+            for row in tree(editor).rows[::7]:
+                editor.select(row["pointer"])
             assert not editor.draft.undoable, path.name

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from widgets.screen import tell
+
 from chatkit.flowjson import Finding
 from chatkit.flowjson.finding import Findings
 from chatkit.widgets.editor.source import FindingList
@@ -21,7 +23,7 @@ def test_findings_are_listed_and_a_click_leads_to_one() -> None:
     ]
     assert repr(one) == "<findings: 1 error>"
     for message in ({"go": 0}, {"go": 1}, {"go": -1}, {"go": "0"}, None):
-        one._heard(one, message, [])
+        tell(one, message)
     assert gone == [0]
 
 

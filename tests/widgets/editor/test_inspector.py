@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import ipywidgets as w
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ipywidgets.widgets.widget import _instances
+from widgets.screen import find, part, type_into
 from widgets.showcase import DOCUMENT
 
 from chatkit.errors import InputError
@@ -120,13 +122,12 @@ def test_an_action_has_the_fields_that_it_takes() -> None:
     assert inside == ["", "/next", "/payload"]
     payload: Any = inspector.fields[f"{foot}/payload"]
     payload.input.widget.value = '{"a": "${form.name}"}'
-    pick: Any = inspector.fields[foot]
-    pick.input._pick.value = [text for text, _ in pick.input._pick.options].index("complete")
+    type_into(inspector, "action", "complete")
     assert notes.done == [
         ("set", f"{foot}/payload", {"a": "${form.name}"}),
         ("act", foot, "complete"),
     ]
-    pick.input._pick.value = 0
+    find(inspector, "action").value = 0
     assert notes.done[-1] == ("unset", foot)
 
 
@@ -175,11 +176,11 @@ def test_findings_are_told_at_their_fields() -> None:
 
 def test_a_folded_field_is_unfolded_to_be_focused() -> None:
     inspector, _ = opened(alone(new_component("TextInput")), FIRST)
-    assert inspector._more.selected_index is None
+    assert part(inspector, w.Accordion).selected_index is None
     inspector.focus(f"{FIRST}/label")
-    assert inspector._more.selected_index is None
+    assert part(inspector, w.Accordion).selected_index is None
     inspector.focus(f"{FIRST}/helper-text")
-    assert inspector._more.selected_index == 0
+    assert part(inspector, w.Accordion).selected_index == 0
     inspector.focus("/nowhere")
 
 

@@ -8,6 +8,7 @@ import ipywidgets as w
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from widgets.screen import find, is_seen, type_into
 
 from chatkit.flowjson.components import COMPONENTS, NEXT, SCREEN
 from chatkit.flowjson.property import Property
@@ -90,12 +91,12 @@ def test_yes_and_no_can_be_a_reference() -> None:
     one = made("TextInput", "required", True)
     assert isinstance(one, ChoiceOrReference)
     assert one.read() is True
-    assert one._text.layout.display == "none"
-    one._pick.value = 3
-    assert one._text.layout.display is None
+    assert not is_seen(find(one.widget, "required refers to"))
+    type_into(one.widget, "required", "a reference …")
+    assert is_seen(find(one.widget, "required refers to"))
     with pytest.raises(ValueError, match="needs a reference"):
         one.read()
-    one._text.value = "${data.must}"
+    type_into(one.widget, "required refers to", "${data.must}")
     assert one.read() == "${data.must}"
     assert made("TextInput", "required", "`${data.a} == 1`").read() == "`${data.a} == 1`"
     assert made("TextInput", "visible").widget.children[0].options[0] == ("not set: yes", 0)

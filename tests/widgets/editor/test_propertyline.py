@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ipywidgets as w
+from widgets.screen import classes, html, seen
+
 from chatkit.flowjson import Finding
 from chatkit.flowjson.components import COMPONENTS
 from chatkit.flowjson.property import Property
@@ -28,8 +31,8 @@ def test_help_tells_what_the_table_knows() -> None:
 
 
 def test_what_a_version_demands_is_marked() -> None:
-    assert "chatkit-required" in line(LABEL).widget._dom_classes
-    assert "chatkit-required" not in line(LABEL, Version(3, 0)).widget._dom_classes
+    assert "chatkit-required" in classes(line(LABEL).widget)
+    assert "chatkit-required" not in classes(line(LABEL, Version(3, 0)).widget)
 
 
 def test_problems_of_typing_and_of_the_lint_are_told_escaped() -> None:
@@ -38,12 +41,11 @@ def test_problems_of_typing_and_of_the_lint_are_told_escaped() -> None:
     one.wrong("is <b>no</b> value")
     one.say([Finding("A", "warning", "/x", "too long", "Cut it.")])
     assert one.problem == "is <b>no</b> value too long"
-    assert "&lt;b&gt;" in one._said.value
-    assert 'class="chatkit-problem warning"' in one._said.value
+    assert "&lt;b&gt;" in html(one.widget)
+    assert 'class="chatkit-problem warning"' in html(one.widget)
     one.wrong("")
     one.say([])
-    assert one._said.value == ""
-    assert one._said.layout.display == "none"
+    assert html(w.VBox(list(seen(one.widget))[1:])) == f"<small>{one.help}</small>"
 
 
 def test_it_can_be_locked() -> None:

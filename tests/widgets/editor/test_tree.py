@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+from widgets.screen import tell
+
 from chatkit.errors import InputError
 from chatkit.widgets.editor.additions import new_flow
 from chatkit.widgets.editor.tree import Tree, branches
 
 
-def heard(tree: Tree, message: Any) -> None:
-    tree._heard(tree, message, [])
-
-
 def test_wishes_of_the_page_are_passed_on() -> None:
     acted: list[tuple[Any, ...]] = []
     tree = Tree(lambda *said: acted.append(said))
-    heard(tree, {"do": "select", "pointer": "/screens/0", "n": 4})
+    tell(tree, {"do": "select", "pointer": "/screens/0", "n": 4})
     assert tree.answered == 4
-    heard(tree, {"do": "move", "pointer": "/screens/0", "by": -1})
-    heard(tree, {"do": "add", "pointer": "", "what": "Screen"})
-    heard(tree, {"do": "remove", "pointer": "/screens/0"})
-    heard(tree, {"do": "undo"})
+    tell(tree, {"do": "move", "pointer": "/screens/0", "by": -1})
+    tell(tree, {"do": "add", "pointer": "", "what": "Screen"})
+    tell(tree, {"do": "remove", "pointer": "/screens/0"})
+    tell(tree, {"do": "undo"})
     assert acted == [
         ("select", "/screens/0"),
         ("move", "/screens/0", -1),
@@ -35,7 +33,7 @@ def test_other_messages_do_nothing() -> None:
     acted: list[tuple[Any, ...]] = []
     tree = Tree(lambda *said: acted.append(said))
     for message in (None, {}, {"do": "__init__", "pointer": "x"}, {"do": "move", "pointer": 3}):
-        heard(tree, message)
+        tell(tree, message)
     assert acted == []
 
 
@@ -43,7 +41,7 @@ def test_what_cannot_be_done_does_not_reach_the_page_as_an_error() -> None:
     def refuse(*_: object) -> None:
         raise InputError("no")
 
-    heard(Tree(refuse), {"do": "remove", "pointer": "/x"})
+    tell(Tree(refuse), {"do": "remove", "pointer": "/x"})
 
 
 def test_rows_are_told_with_what_is_selected() -> None:

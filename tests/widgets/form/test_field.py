@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from widgets.screen import classes, html
 
 from chatkit.contacts import ContactBody
 from chatkit.errors import InputError
@@ -90,18 +91,18 @@ def test_a_required_field_with_a_first_value_is_sent_as_it_is() -> None:
     field = FormField("text", ContentBody.model_fields["text"])
     field.begin(required=True)
     assert field.counts and field.read() == ""
-    assert "chatkit-required" in field.widget._dom_classes
+    assert "chatkit-required" in classes(field.widget)
 
 
 def test_a_problem_is_shown_at_the_field_as_text_and_taken_back() -> None:
     field = footer()
     field.say("<b>no</b>")
-    assert "&lt;b&gt;no&lt;/b&gt;" in field._problem.value
-    assert 'role="alert"' in field._problem.value
-    assert "chatkit-wrong" in field.widget._dom_classes
+    assert "&lt;b&gt;no&lt;/b&gt;" in html(field.widget)
+    assert 'role="alert"' in html(field.widget)
+    assert "chatkit-wrong" in classes(field.widget)
     field.say("")
-    assert field.problem == field._problem.value == ""
-    assert "chatkit-wrong" not in field.widget._dom_classes
+    assert field.problem == "" and "alert" not in html(field.widget)
+    assert "chatkit-wrong" not in classes(field.widget)
 
 
 def test_a_value_that_the_service_hides_is_said_to_be_hidden() -> None:

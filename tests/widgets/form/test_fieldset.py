@@ -2,7 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import ipywidgets as w
 import pytest
+from widgets.screen import controls
 
 import chatkit
 from chatkit.client import Client
@@ -101,12 +103,14 @@ def test_problems_are_marked_at_their_fields_with_their_place_and_the_rest_is_re
 def test_spare_fields_are_folded_away_until_something_is_wrong_with_one(client: Client) -> None:
     room = client.templates("greeting")
     fields = Fieldset(room, {"lang_code": "en", "is_draft": True})
-    assert "is_draft" not in fields._folded and "is_catalog" in fields._folded
-    assert fields._more.selected_index is None
+    *main, more = fields.widgets
+    assert isinstance(more, w.Accordion)
+    assert controls(w.VBox(main), "is_draft") and controls(more, "is_catalog")
+    assert more.selected_index is None
     fields.mark([Problem("catalog_format", "", "is unknown")])
-    assert fields._more.selected_index == 0
+    assert more.selected_index == 0
     few = Fieldset(client.contacts, None)
-    assert few._folded == [] and fields._more not in few.widgets
+    assert not any(isinstance(one, w.Accordion) for one in few.widgets)
 
 
 def test_the_page_without_widgets_shows_values_as_text(client: Client) -> None:

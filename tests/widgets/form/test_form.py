@@ -9,16 +9,18 @@ from typing import Any
 import pytest
 from bulk.wayward import DOCUMENT, Answer, dropped, lost, says, slow, wayward
 from rooms import client, sandbox
+from widgets.screen import find, html, page_of, part, press, static, tell, type_into
 
 import chatkit
 from chatkit.client import Client
 from chatkit.errors import Conflict, InDoubt, InputError, NotPermitted, Refused
 from chatkit.resource import Resource, endpoints_of
+from chatkit.widgets.controls import Code
 from chatkit.widgets.form.form import Form
-from chatkit.widgets.form.unknown_outcome import UnknownOutcome
 
 __all__ = ["client", "sandbox"]
 
+LOOK = "Look what came of it"  #: the button, after an answer was lost
 CONTACT = {"number": "2025550142", "country_code": "+1", "name": "Ana Cruz"}
 
 
@@ -58,7 +60,7 @@ def test_a_record_of_every_room_is_created_and_the_line_that_is_shown_does_the_s
         assert form.record is record
         assert form.key == getattr(record, endpoints_of(room).key)
         assert form.message.startswith(f"Created {endpoints_of(room).noun} {form.key}.")
-        assert form._code.text == line  # what was run stays until something is edited
+        assert part(form, Code).text == line  # what was run stays until something is edited
         room.delete(form.key)
         again = eval(line, {"client": client})
         assert endpoints_of(room).label(endpoints_of(room).shown(again)) == endpoints_of(
@@ -70,7 +72,7 @@ def test_only_what_is_edited_is_sent_and_the_line_says_so(client: Client) -> Non
     key = client.contacts.create(**CONTACT).id
     form = Form(client.contacts, key)
     assert (form.values, form.line) == ({}, "")
-    assert form._button.disabled
+    assert find(form, "Save contact").disabled
     form.set("name", "Ana Diaz")
     assert form.line == f'client.contacts.update({key}, name="Ana Diaz")'
     assert form.submit().name == "Ana Diaz"
@@ -97,7 +99,7 @@ def test_a_form_in_a_room_of_a_template_names_its_code() -> None:
         form.set("footer", "New")
         assert form.line == 'client.templates("order_ready").update("en", footer="New")'
         assert form.submit().footer == "New"
-        assert "Content en · order_ready" in form._title.value
+        assert "Content en · order_ready" in html(form)
 
 
 def test_every_record_of_the_demo_opens_without_an_edit() -> None:
@@ -111,12 +113,12 @@ def test_every_record_of_the_demo_opens_without_an_edit() -> None:
 
 def test_after_a_create_the_form_edits_what_it_has_made_and_can_begin_anew(client: Client) -> None:
     form = filled(client.contacts, **CONTACT)
-    form._button.click()
+    press(form, "Create contact")
     key = form.key
     form.set("name", "Ana Diaz")
-    form._button.click()
+    press(form, "Save contact")
     assert (form.key, client.contacts.get(key).name) == (key, "Ana Diaz")
-    form._new.click()
+    press(form, "New contact")
     assert (form.key, form.record, form.line) == (None, None, "client.contacts.create()")
 
 
@@ -125,7 +127,7 @@ def test_a_signing_secret_is_pointed_at_and_survives_a_later_save(client: Client
     secret = form.submit().webhook_secret
     if secret is not None:
         assert "form.record.webhook_secret.reveal()" in form.message
-        assert secret.reveal() not in repr(form._repr_mimebundle_())
+        assert secret.reveal() not in repr(static(form))
     form.set("is_active", False)
     assert form.submit().webhook_secret == secret
 
@@ -139,7 +141,7 @@ def test_what_is_missing_or_wrong_is_shown_at_its_field_and_nothing_is_sent() ->
         assert "digits only" in form.problems["number"]
         with pytest.raises(InputError):
             form.submit()
-        form._button.click()
+        press(form, "Create contact")
         assert form.problems["country_code"] == "is required"
         assert form.message == "Nothing was sent: see above."
         assert service.sent == []
@@ -152,7 +154,7 @@ def test_a_number_that_exists_is_refused_at_its_field(client: Client) -> None:
         form.submit()
     assert "409" in form.problems["number"]
     assert form.message == "The service refused it, and nothing has changed: see above."
-    assert form.key is None and not form._button.disabled
+    assert form.key is None and not find(form, "Create contact").disabled
     form.set("number", "2025550143")
     assert form.problems == {} and form.message == ""
     form.submit()
@@ -177,7 +179,7 @@ def test_other_errors_are_told_at_the_bottom_in_words() -> None:
             form.submit()
         assert form.problems == {}
         assert "403" in form.message and "chatkit.doctor()" in form.message
-        assert "<b>" not in form._message.value
+        assert "<b>" not in html(form)
 
 
 def test_an_unknown_field_is_refused_with_the_names_that_there_are(client: Client) -> None:
@@ -187,7 +189,7 @@ def test_an_unknown_field_is_refused_with_the_names_that_there_are(client: Clien
 
 def test_json_that_is_none_has_no_value_and_says_where(client: Client) -> None:
     form = filled(client.flows, name="survey", template_name="default")
-    form._fields.fields["flow_json"].input.widget.value = '{"version": }'  # type: ignore[attr-defined]
+    type_into(form, "flow_json", '{"version": }')
     assert "line 1, column 13" in form.problems["flow_json"]
     with pytest.raises(InputError, match="line 1, column 13"):
         _ = form.values
@@ -225,9 +227,10 @@ def test_a_value_that_reads_back_otherwise_is_told() -> None:
 def test_a_click_that_arrives_twice_sends_once() -> None:
     with wayward() as service, service.client() as client:
         form = filled(client.contacts, **CONTACT)
-        click = {"token": form._button.token}
-        form._button._handle_custom_msg(click, [])
-        form._button._handle_custom_msg(click, [])
+        button = find(form, "Create contact")
+        click = {"token": button.token}
+        tell(button, click)
+        tell(button, click)
         assert len(service.writes()) == 1
 
 
@@ -235,11 +238,9 @@ def test_two_clicks_at_the_same_moment_send_once() -> None:
     with wayward() as service, service.client() as client:
         service.on("POST", "", slow(0.1))
         form = filled(client.contacts, **CONTACT)
-        click = {"token": form._button.token}
-        threads = [
-            threading.Thread(target=form._button._heard, args=(form._button, click, []))
-            for _ in range(4)
-        ]
+        button = find(form, "Create contact")
+        click = {"token": button.token}
+        threads = [threading.Thread(target=tell, args=(button, click)) for _ in range(4)]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -254,12 +255,11 @@ def test_after_a_lost_answer_the_next_click_only_looks_and_finds_what_has_landed
     with wayward() as service, service.client() as client:
         service.on("POST", "", lost)
         form = filled(client.contacts, **CONTACT)
-        form._button.click()
+        press(form, "Create contact")
         assert "may or may not have landed" in form.message
-        assert form._button.label == "Look what came of it"
-        assert form._fields.fields["name"].input.widget.disabled  # type: ignore[attr-defined]
-        form._new.click()  # not before somebody has looked
-        form._button.click()
+        assert find(form, "name").disabled
+        press(form, "New contact")  # not before somebody has looked
+        press(form, LOOK)
         assert form.message.startswith("It has landed. Created contact")
         assert form.record is not None and form.key == form.record.id  # type: ignore[attr-defined]
         assert len(service.writes()) == 1
@@ -269,11 +269,11 @@ def test_what_has_not_landed_is_sent_again_by_a_further_click_only() -> None:
     with wayward() as service, service.client() as client:
         service.on("POST", "", dropped)
         form = filled(client.contacts, **CONTACT)
-        form._button.click()
-        form._button.click()
+        press(form, "Create contact")
+        press(form, LOOK)
         assert "you can send it again" in form.message
         assert len(service.writes()) == 1
-        form._button.click()
+        press(form, "Create contact")
         assert form.message.startswith("Created contact")
         assert service.numbers() == [CONTACT["number"]]
 
@@ -294,20 +294,21 @@ def test_a_flow_in_doubt_is_not_sent_again_while_the_first_may_still_land() -> N
         client.flows.create(name="survey", template_name="default", flow_json=DOCUMENT)
         service.on("POST", "", dropped)
         form = filled(client.flows, name="survey", template_name="default", flow_json=DOCUMENT)
-        for _ in range(3):
-            form._button.click()
+        press(form, "Create flow")
+        press(form, LOOK)
+        press(form, LOOK)
         with pytest.raises(InDoubt, match="may still land"):
             form.submit()
         assert service.names() == ["survey"]
-        assert isinstance(form._unknown, UnknownOutcome)
+        assert not find(form, LOOK).disabled
 
 
 def test_a_webhook_found_after_a_lost_answer_says_that_its_secret_is_lost() -> None:
     with wayward() as service, service.client() as client:
         service.on("POST", "", lost)
         form = filled(client.webhooks, url="https://a.example/hook", events=["*"])
-        form._button.click()
-        form._button.click()
+        press(form, "Create webhook")
+        press(form, LOOK)
         assert "its signing secret was in that answer" in form.message
 
 
@@ -315,7 +316,7 @@ def test_a_warning_of_a_click_is_shown_in_the_form() -> None:
     with wayward() as service, service.client() as client:
         service.on("GET", "contacts/", forever=says(500))
         form = filled(client.contacts, **CONTACT)
-        form._button.click()
+        press(form, "Create contact")
         assert "is done, but cannot be read back" in form.message
 
 
@@ -335,9 +336,9 @@ def test_it_can_be_read_where_no_widget_is_and_nothing_in_it_is_markup(client: C
     key = client.contacts.create(**CONTACT | {"name": "<script>alert(1)</script>"}).id
     form = Form(client.contacts, key)
     form.set("name", "<img src=x>")
-    bundle = form._repr_mimebundle_()
+    bundle = static(form)
     assert bundle["text/plain"] == repr(form)
     assert "application/vnd.jupyter.widget-view+json" in bundle
     assert "&lt;img src=x&gt;" in bundle["text/html"]
     for markup in ("<script", "<img"):
-        assert markup not in bundle["text/html"] + form._title.value + form._message.value
+        assert markup not in page_of(form) + html(form)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from widgets.screen import controls, find, press
 
 from chatkit.templates import ContentBody
 from chatkit.widgets.form.fields import input_for
@@ -41,13 +42,12 @@ def test_rows_are_added_and_removed_by_their_buttons() -> None:
     pairs.watch(lambda: heard.append(1))
     pairs.show({"1": "Ana", "2": "Bo"})
     heard.clear()
-    first = pairs._rows[0].widget.children[-1]
-    assert first.label == "Remove variable 1"
-    first.click()
+    press(pairs.widget, "Remove variable 1")
     assert pairs.read() == {"2": "Bo"}
-    assert pairs._rows[0].widget.children[-1].label == "Remove variable 1"
-    pairs._add.click()
-    assert len(pairs._rows) == 2 and len(heard) == 2
+    assert controls(pairs.widget, "Remove variable 1")
+    assert not controls(pairs.widget, "Remove variable 2")
+    press(pairs.widget, "Add variable")
+    assert controls(pairs.widget, "Remove variable 2") and len(heard) == 2
 
 
 def test_bodies_hold_what_is_filled_in_and_what_was_there_before() -> None:
@@ -84,10 +84,10 @@ def test_locked_rows_can_neither_be_typed_into_nor_added_nor_removed() -> None:
     pairs = Pairs("variables")
     pairs.show({"1": "Ana"})
     pairs.lock(True)
-    pairs._add.click()
-    pairs._rows[0].widget.children[-1].click()
+    find(pairs.widget, "Add variable").click()
+    find(pairs.widget, "Remove variable 1").click()
     assert pairs.read() == {"1": "Ana"}
-    assert pairs._rows[0].inputs[0].widget.disabled
+    assert find(pairs.widget, "name").disabled
 
 
 @pytest.mark.parametrize("value", [[1], "x", [{"type": 1}]])

@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from widgets.gridding import Page, client, page, sandbox  # noqa: F401
+from widgets.screen import page_of, sources, static
 
 import chatkit
 from chatkit.errors import InputError
@@ -155,7 +156,7 @@ def test_each_room_has_a_grid(client, room):
     client.webhooks.create(url="https://example.com/a", events=["*"])
     grid = Grid(getattr(client, room))
     assert not grid.plan().changes
-    assert len(grid._repr_mimebundle_()[0]["text/html"]) > 100
+    assert len(page_of(grid)) > 100
 
 
 def test_a_webhook_is_switched_off_and_a_content_reworded(client):
@@ -182,7 +183,7 @@ def test_an_empty_room_is_a_grid_to_add_to():
 
 def test_it_has_one_line_of_text_and_a_static_table(grid):
     grid.set(50001, "name", "<b>Ana</b>")
-    data, _ = grid._repr_mimebundle_()
+    data = static(grid)
     assert data["text/plain"] == "Grid of 250 contacts: 1 cell changed."
     assert "&lt;b&gt;Ana&lt;/b&gt;" in data["text/html"]
     assert "application/vnd.jupyter.widget-view+json" in data
@@ -208,7 +209,7 @@ def test_whatever_is_typed_is_kept_to_the_letter_or_refused(page: Page, shared):
     for row, text in enumerate(naughty):
         shown = page.type(row, "number", text)
         assert ("e" in shown) != (re.fullmatch("[0-9]+", text) is not None)
-    assert "<script" not in page.grid._repr_mimebundle_()[0]["text/html"].lower()
+    assert "<script" not in page_of(page.grid).lower()
     after = {change.key: change.after for change in page.grid.plan(skip_invalid=True).changes}
     keys = page.grid.frame().index[: len(naughty)]
     assert [after[key]["name"] for key in keys if key in after] == [
@@ -319,7 +320,8 @@ def test_a_large_frame_is_quick(client, contacts, monkeypatch):
 
 
 def test_what_each_notebook_keeps_of_the_script_is_small():
-    assert len(Grid._esm) + len(Grid._css) < 21_000
+    script, style = sources(Grid)
+    assert len(script) + len(style) < 21_000
     static = Path(chatkit.__file__).parent / "widgets" / "static"
-    assert "export default" in Grid._esm
-    assert len(Grid._esm) < len((static / "grid.js").read_text("utf-8"))
+    assert "export default" in script
+    assert len(script) < len((static / "grid.js").read_text("utf-8"))

@@ -4,6 +4,7 @@ import pytest
 from inbox.bodies import ANA, BEN, message, status
 from widgets.inbox.stored import EVIL, echoed, inbox, moved, put, written
 from widgets.inbox.test_thread import ours
+from widgets.screen import page_of, press
 
 from chatkit.errors import InputError
 from chatkit.inbox.inbox import Inbox
@@ -13,7 +14,7 @@ __all__ = ["inbox"]
 
 
 def shown(conversation: Conversation) -> str:
-    return conversation._repr_mimebundle_()["text/html"]
+    return page_of(conversation)
 
 
 def test_it_is_with_one_contact_and_says_who_and_how_far(inbox: Inbox) -> None:
@@ -40,7 +41,7 @@ def test_it_is_read_again_when_asked(inbox: Inbox) -> None:
     conversation = Conversation(inbox, f"+{ANA}")
     assert "No message of this contact" in shown(conversation)
     put(inbox, written(message(1, "image", image={"id": "9", "caption": "a cat\nor two"})))
-    conversation._again.click()
+    press(conversation, "Look again")
     assert "[image]" in shown(conversation) and "a cat<br>or two" in shown(conversation)
 
 

@@ -4,6 +4,7 @@ import re
 from xml.etree import ElementTree
 
 import matplotlib as mpl
+from widgets.screen import page_of, static
 
 from chatkit.widgets.inbox.plots import INK, Plot, canvas
 
@@ -16,7 +17,7 @@ def made(title: str = "A & B <i>") -> Plot:
 
 def test_it_is_the_same_at_each_run() -> None:
     assert made().svg() == made().svg()
-    assert made()._repr_mimebundle_() == made()._repr_mimebundle_()
+    assert static(made()) == static(made())
 
 
 def test_it_is_a_drawing_whose_text_is_text_in_the_colour_of_the_page() -> None:
@@ -31,7 +32,7 @@ def test_it_is_a_drawing_whose_text_is_text_in_the_colour_of_the_page() -> None:
 def test_its_numbers_are_read_aloud_and_in_a_terminal() -> None:
     plot = made()
     assert repr(plot) == "A & B <i>\nname  count\none       1\n<b>      12"
-    html = plot._repr_mimebundle_()["text/html"]
+    html = page_of(plot)
     assert 'role="img" aria-label="A &amp; B &lt;i&gt;; name' in html
     assert "<td>&lt;b&gt;</td>" in html and "<b>" not in html and "<i>" not in html
 

@@ -2,6 +2,7 @@
 
 from rooms import client, sandbox
 from widgets.inbox.stored import account
+from widgets.screen import buttons, html, page_of, press, static
 
 from chatkit.client import Client
 from chatkit.widgets.inbox.registrations import Registrations
@@ -12,16 +13,16 @@ HOOK = {"url": "https://shop.example/<b>", "events": ["*"]}
 
 
 def switch(registrations: Registrations, row: int = 0) -> str:
-    button = registrations._list.children[row].children[1]
-    button.click()
-    return button.label
+    name = [one for one in buttons(registrations) if "ctivate" in one][row]
+    press(registrations, name)
+    return name
 
 
 def test_each_webhook_has_its_health_its_events_and_a_switch(client: Client) -> None:
     webhook = client.webhooks.create(**HOOK)
     registrations = Registrations(client.webhooks)
     assert repr(registrations) == f"1 webhook of 10: {webhook.id} never"
-    html = registrations._repr_mimebundle_()["text/html"]
+    html = page_of(registrations)
     assert "https://shop.example/&lt;b&gt;" in html and "<b>" not in html
     assert "asks for *" in html and "nothing was ever delivered to it" in html
     assert switch(registrations) == f"Deactivate {webhook.id}"
@@ -38,7 +39,7 @@ def test_a_webhook_that_is_gone_is_told(account: Client) -> None:
     account.webhooks.delete(webhook.id)
     switch(registrations)
     assert registrations.message
-    registrations._again.click()
+    press(registrations, "Look again")
     assert repr(registrations) == "0 webhooks of 10."
 
 
@@ -48,6 +49,6 @@ def test_what_the_form_creates_is_in_the_list(account: Client) -> None:
     registrations.form.choose("*")
     webhook = registrations.form.submit()
     assert [row["id"] for row in registrations.rows] == [webhook.id]
-    assert "1 of 10" in registrations.form._room_left.value
+    assert "1 of 10" in html(registrations)
     secret = registrations.form.handover.secret.reveal()
-    assert secret not in f"{registrations!r}{registrations._repr_mimebundle_()}"
+    assert secret not in f"{registrations!r}{static(registrations)}"

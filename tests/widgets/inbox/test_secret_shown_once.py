@@ -6,6 +6,7 @@ from pathlib import Path
 import keyring
 import pytest
 from keyrings import FileKeyring
+from widgets.screen import static, tell
 
 import chatkit
 from chatkit.client import Client
@@ -34,24 +35,24 @@ def offered(client: Client) -> tuple[SecretShownOnce, list[dict]]:
 
 def test_the_page_gets_it_when_it_asks_and_never_as_state(client: Client) -> None:
     handover, heard = offered(client)
-    assert TEXT not in f"{handover.get_state()}{handover!r}{handover._repr_mimebundle_()}"
+    assert TEXT not in f"{handover.get_state()}{handover!r}{static(handover)}"
     assert not heard and handover.webhook == 7 and "shown this once" in handover.told
     for ask in ("show", "copy"):
-        handover._heard(handover, {"ask": ask}, [])
+        tell(handover, {"ask": ask})
     assert heard == [{"secret": TEXT}] * 2
 
 
 def test_forgotten_it_is_gone(client: Client) -> None:
     handover, heard = offered(client)
-    handover._heard(handover, {"ask": "forget"}, [])
-    handover._heard(handover, {"ask": "show"}, [])
-    handover._heard(handover, {"ask": "keyring"}, [])
+    tell(handover, {"ask": "forget"})
+    tell(handover, {"ask": "show"})
+    tell(handover, {"ask": "keyring"})
     assert heard == [{"said": ""}] and handover.secret is None and handover.webhook == 0
 
 
 def test_the_keyring_keeps_it_for_the_client(client: Client) -> None:
     handover, heard = offered(client)
-    handover._heard(handover, {"ask": "keyring"}, [])
+    tell(handover, {"ask": "keyring"})
     assert heard == [{"said": "In the keyring: client.webhooks.secret(7) finds it."}]
     assert client.webhooks.secret(7).reveal() == TEXT
 
@@ -61,6 +62,6 @@ def test_a_keyring_that_is_missing_is_told_and_the_secret_still_waits(client: Cl
 
     keyring.set_keyring(keyring.backends.fail.Keyring())
     handover, heard = offered(client)
-    handover._heard(handover, {"ask": "keyring"}, [])
+    tell(handover, {"ask": "keyring"})
     assert "cannot be kept there" in heard[0]["said"] and TEXT not in heard[0]["said"]
     assert handover.secret is not None

@@ -8,6 +8,7 @@ import pytest
 from inbox.bodies import ANA, BEN, message, status
 from inbox.senders import SECRET, post, signed
 from widgets.inbox.stored import EVIL, inbox, moved, put, written
+from widgets.screen import page_of, static, tell
 
 from chatkit.errors import InputError, StoreError
 from chatkit.inbox.inbox import Inbox
@@ -112,7 +113,7 @@ def test_a_flood_is_bounded_and_what_was_passed_over_is_counted(inbox: Inbox) ->
 def test_shown_it_follows_and_stopped_it_has_ended(inbox: Inbox) -> None:
     tail = Tail(inbox)
     page = Page(tail)
-    bundle, _ = tail._repr_mimebundle_()
+    bundle = static(tail)
     assert bundle["text/plain"] == "Tail of the inbox: 0 rows." and tail.running
     tail.start()
     assert len(threads()) == 1
@@ -133,16 +134,16 @@ def test_it_ends_with_its_last_view_and_goes_on_with_the_next(inbox: Inbox) -> N
     tail = Tail(inbox)
     page = Page(tail)
     for view in ("a", "b"):
-        tail._heard(tail, {"here": view}, [])
+        tell(tail, {"here": view})
         assert page.heard[-1] == {"all": [], "view": view}
-    tail._heard(tail, {"gone": "a"}, [])
+    tell(tail, {"gone": "a"})
     assert tail.running
-    tail._heard(tail, {"gone": "b"}, [])
+    tell(tail, {"gone": "b"})
     assert not tail.running and not tail.stopped
-    tail._heard(tail, {"here": "c"}, [])
+    tell(tail, {"here": "c"})
     assert tail.running
     tail.stop()
-    tail._heard(tail, {"here": "d"}, [])
+    tell(tail, {"here": "d"})
     assert not tail.running  # who stopped it does not want it started by a look
 
 
@@ -150,12 +151,12 @@ def test_one_delivery_is_opened_for_the_page_that_asks(inbox: Inbox) -> None:
     put(inbox, written(message(1)))
     tail = Tail(inbox)
     page = Page(tail)
-    tail._heard(tail, {"open": 1, "view": "a"}, [])
+    tell(tail, {"open": 1, "view": "a"})
     assert page.heard[-1]["view"] == "a" and page.heard[-1]["opened"]["verified"]
-    tail._heard(tail, {"open": 9, "view": "a"}, [])
+    tell(tail, {"open": 9, "view": "a"})
     assert page.heard[-1]["opened"]["problem"] == "The inbox has no delivery 9."
     for odd in ({"open": "1", "view": "a"}, {"open": 1}, "open", None):
-        tail._heard(tail, odd, [])
+        tell(tail, odd)
     assert len(page.heard) == 2
 
 
@@ -183,9 +184,9 @@ def test_a_database_that_fails_is_told_and_looked_at_again(inbox: Inbox, monkeyp
 def test_the_static_form_has_no_markup_of_strangers_and_no_script(inbox: Inbox) -> None:
     put(inbox, written(message(1, text={"body": EVIL})), kind=EVIL)
     tail = Tail(inbox)
-    bundle, _ = tail._repr_mimebundle_()
+    page = page_of(tail)
     tail.stop()
-    assert "<img" not in bundle["text/html"] and "<script" not in bundle["text/html"]
+    assert "<img" not in page and "<script" not in page
 
 
 @pytest.mark.parametrize("limit", [0, 2001])

@@ -6,15 +6,31 @@ import threading
 import time
 from collections.abc import Iterator
 
+import ipywidgets as w
 import pandas as pd
 import pytest
 from bulk.wayward import DOCUMENT, lost, says, wayward
+from widgets.screen import (
+    buttons,
+    find,
+    html,
+    is_seen,
+    page_of,
+    part,
+    parts,
+    press,
+    static,
+    tell,
+    type_into,
+)
 
 import chatkit
 from chatkit.bulk.plan import Plan
 from chatkit.client import Client
 from chatkit.errors import AccountBusy, PlanRefused
+from chatkit.widgets.controls import Code
 from chatkit.widgets.plan.planview import PlanView
+from chatkit.widgets.plan.rows import PagedRows
 
 
 @pytest.fixture
@@ -47,19 +63,27 @@ def writes(sandbox: chatkit.Sandbox) -> int:
 
 
 def seen(view: PlanView) -> list[str]:
-    """The labels of the buttons that a person sees."""
-    buttons = (view._apply, view._stop, view._undo)
-    return [button.label for button in buttons if button.layout.display != "none"]
+    """The labels of its own buttons that a person sees, without those that turn pages."""
+    return buttons(view, but=(PagedRows, PlanView))
+
+
+def allow(view: PlanView, text: str) -> None:
+    """Type the words that allow it."""
+    type_into(view, f"Type {view.phrase} to allow it", text)
+
+
+def rows(view: PlanView) -> PagedRows:
+    return next(one for one in parts(view) if isinstance(one, PagedRows))
 
 
 def until(view: PlanView, done: int) -> None:
     """Wait until so many rows are done."""
     end = time.monotonic() + 10
     while time.monotonic() < end:
-        if int(view._meter.value.partition('aria-valuenow="')[2].partition('"')[0]) >= done:
+        if int(html(view).partition('aria-valuenow="')[2].partition('"')[0]) >= done:
             return
         time.sleep(0.01)
-    raise AssertionError(view._meter.value)
+    raise AssertionError(html(view))
 
 
 # --- applied ----------------------------------------------------------------------------------
@@ -71,9 +95,10 @@ def test_a_small_plan_is_applied_by_one_click_even_if_it_arrives_twice(
     view = PlanView(small(client))
     count = len(view.plan)
     assert view.phrase == "" and seen(view) == [f"Apply {count} changes"]
-    click = {"token": view._apply.token}
-    view._apply._heard(view._apply, click, [])
-    view._apply._heard(view._apply, click, [])
+    button = find(view, f"Apply {count} changes")
+    click = {"token": button.token}
+    tell(button, click)
+    tell(button, click)
     result = view.wait()
     assert (result.state == "applied").all() and writes(sandbox) == count
     assert view.message == f"All {count} changes applied."
@@ -93,8 +118,8 @@ def test_showing_it_sends_nothing(client: Client, sandbox: chatkit.Sandbox) -> N
     plan = small(client)
     before = len(sandbox.middleware.log)
     view = PlanView(plan)
-    view._repr_mimebundle_()
-    view._rows.search.value = "ana"
+    static(view)
+    type_into(view, "that hold", "ana")
     assert len(sandbox.middleware.log) == before
 
 
@@ -120,19 +145,19 @@ def test_a_large_plan_asks_for_words_and_takes_no_others(
     view = PlanView(large(client))
     count = len(view.plan)
     assert view.phrase == f"CHANGE {count}"
-    assert view._confirm.description == f"Type CHANGE {count} to allow it"
-    assert view._code.text == "plan.apply(many=True)"
+    assert is_seen(find(view, f"Type CHANGE {count} to allow it"))
+    assert part(view, Code).text == "plan.apply(many=True)"
     for typed in ("", "change", f"CHANGE {count}0", f"DELETE {count}"):
-        view._confirm.value = typed
-        assert view._apply.disabled
-        view._apply.click()
+        allow(view, typed)
+        assert find(view, f"Apply {count} changes").disabled
+        find(view, f"Apply {count} changes").click()
         with pytest.raises(PlanRefused, match=f"confirm with 'CHANGE {count}'"):
             view.apply(typed)
     assert writes(sandbox) == 0
-    view._confirm.value = f" CHANGE {count} "
-    view._apply.click()
+    allow(view, f" CHANGE {count} ")
+    press(view, f"Apply {count} changes")
     assert (view.wait().state == "applied").all()
-    assert "allows that" not in view._notes.value  # here it is allowed by typing
+    assert "allows that" not in html(view)  # here it is allowed by typing
 
 
 def test_many_deletes_are_confirmed_with_their_number(client: Client) -> None:
@@ -148,7 +173,7 @@ def test_what_can_never_be_undone_is_confirmed_too(client: Client) -> None:
     key = client.flows.frame().index[1]  # a draft: published ones cannot be deleted
     view = PlanView(client.flows.plan(delete=[key]))
     assert view.phrase == "DELETE 1"
-    assert "can never be undone" in view._notes.value
+    assert "can never be undone" in html(view)
     result = view.apply("DELETE 1")
     assert list(result.state) == ["applied"]
 
@@ -158,8 +183,8 @@ def test_a_plan_with_refused_cells_cannot_be_applied_whatever_is_typed(client: C
     frame.loc[50001, "number"] = "12 34"
     frame.loc[50002, "name"] = "Ana"
     view = PlanView(client.contacts.plan(frame))
-    assert seen(view) == [] and view._confirm.layout.display == "none"
-    assert "cannot be planned" in view._notes.value
+    assert seen(view) == [] and not is_seen(part(view, w.Text, "chatkit-confirm"))
+    assert "cannot be planned" in html(view)
     with pytest.raises(PlanRefused, match="cannot be planned"):
         view.apply()
 
@@ -181,28 +206,28 @@ def test_it_is_stopped_gone_on_with_and_taken_back(
     view = PlanView(large(client))
     count = len(view.plan)
     sandbox.middleware.faults.set({"latency": 0.05})
-    view._confirm.value = view.phrase
-    view._apply.click()
+    allow(view, view.phrase)
+    press(view, f"Apply {count} changes")
     until(view, 10)
     assert view.running and seen(view) == ["Stop"]
-    view._stop.click()
+    press(view, "Stop")
     result = view.wait()
     assert set(result.state) == {"applied", "not sent"}
-    assert "you stopped it" in view.message and 'role="alert"' in view._message.value
+    assert "you stopped it" in view.message and 'role="alert"' in html(view)
     left = int((result.state == "not sent").sum())
-    assert view._rows.kind.value == "not applied" and len(view._rows.found()) == left
+    assert find(view, "Show").value == "not applied" and len(rows(view).found()) == left
     assert seen(view) == [f"Go on with {left}", "Take it back …"]
 
     sandbox.middleware.faults.set({})
-    view._apply.click()
+    press(view, f"Go on with {left}")
     assert (view.wait().state == "applied").all()
     assert writes(sandbox) == count
 
-    view._undo.click()
+    press(view, "Take it back …")
     back = view.back
-    assert back is not None and view._below.children == (back,)
+    assert back is not None and back in parts(view)
     assert seen(back) == [f"Take back {count} changes"] and seen(view) == []
-    back._apply.click()
+    press(back, f"Take back {count} changes")
     back.wait()
     assert list(client.contacts.frame().name) == list(before)
 
@@ -212,9 +237,8 @@ def test_a_second_stop_does_not_wait_for_answers(client: Client, sandbox: chatki
     sandbox.middleware.faults.set({"latency": 1.0})
     view.start(view.phrase)
     time.sleep(0.2)
-    view._stop.click()
-    assert view._stop.label == "Do not wait for answers either"
-    view._stop.click()
+    press(view, "Stop")
+    press(view, "Do not wait for answers either")
     assert "applied" not in set(view.wait().state), "an answer was waited for"
     time.sleep(1.0)  # what was let go still arrives
 
@@ -245,8 +269,8 @@ def test_rows_that_failed_come_first_with_their_reasons() -> None:
         view = PlanView(client.contacts.plan(frame))
         result = view.apply()
     assert list(result.state) == ["applied", "failed", "applied"]
-    assert [item.kinds for item in view._rows.found()] == [("not applied", "failed")]
-    assert "no" in view._rows._table.value and "<b>" not in view._rows._table.value
+    assert [item.kinds for item in rows(view).found()] == [("not applied", "failed")]
+    assert "no" in html(rows(view)) and "<b>" not in html(rows(view))
     assert "1 failed" in view.message
     assert seen(view) == ["Take it back …"]
 
@@ -260,12 +284,13 @@ def test_an_error_is_shown_in_words_and_raised_for_programs(client: Client) -> N
         entered.set()
         held.wait(10)
 
-    other._watch = watch  # type: ignore[method-assign]
+    apply = other.plan.apply
+    other.plan.apply = lambda **options: apply(**options | {"watch": watch})
     other.start()
     assert entered.wait(10)
     with pytest.raises(AccountBusy):
         view.apply()
-    assert view.message.startswith("AccountBusy: ") and 'role="alert"' in view._message.value
+    assert view.message.startswith("AccountBusy: ") and 'role="alert"' in html(view)
     assert seen(view) == [f"Apply {len(view.plan)} changes"]
     held.set()
     other.wait()
@@ -279,7 +304,7 @@ def test_signing_secrets_are_pointed_at_and_never_shown() -> None:
         view.apply()
         [secret] = view.plan.secrets.values()
         assert "plan.secrets" in view.message
-        assert secret.reveal() not in repr(view._repr_mimebundle_()) + view._rows._table.value
+        assert secret.reveal() not in repr(static(view)) + html(view)
 
 
 def test_a_lost_answer_is_found_out_before_it_is_told() -> None:
@@ -299,7 +324,7 @@ def test_flows_are_shown_by_what_differs_in_their_documents() -> None:
         frame = client.flows.frame(full=True)
         frame.at[key, "flow_json"] = DOCUMENT
         view = PlanView(client.flows.plan(frame))
-        assert "flow_json/<wbr>version" in view._rows._table.value
+        assert "flow_json/<wbr>version" in html(rows(view))
 
 
 # --- as text ----------------------------------------------------------------------------------
@@ -309,9 +334,9 @@ def test_its_text_form_is_one_stable_line_and_its_page_needs_no_widget(client: C
     view = PlanView(small(client))
     count = len(view.plan)
     assert repr(view) == f"<plan view: Plan for 250 contacts: {count} updates.>"
-    bundle = view._repr_mimebundle_()
+    bundle = static(view)
     assert bundle["text/plain"] == repr(view)
     assert "<table>" in bundle["text/html"]
     view.apply()
     assert repr(view) == f"<plan view: All {count} changes applied.>"
-    assert f"All {count} changes applied." in view._repr_mimebundle_()["text/html"]
+    assert f"All {count} changes applied." in page_of(view)

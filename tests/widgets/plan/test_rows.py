@@ -4,6 +4,7 @@ from functools import partial
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from widgets.screen import find, html, is_seen, press
 
 from chatkit.widgets.plan.rows import PAGE, Item, PagedRows
 
@@ -21,7 +22,7 @@ def numbered(count: int) -> PagedRows:
 
 
 def drawn(rows: PagedRows) -> list[str]:
-    return [part.split("<")[0] for part in rows._table.value.split("<td>")[1:]]
+    return [part.split("<")[0] for part in html(rows).split("<td>")[1:]]
 
 
 def test_kinds_are_offered_with_their_counts() -> None:
@@ -42,26 +43,26 @@ def test_text_is_found_whatever_its_case_and_together_with_a_kind() -> None:
     rows.kind.value = "delete"
     assert drawn(rows) == ["åsa b"]
     rows.search.value = "nobody"
-    assert "No row is like that." in rows._table.value
+    assert "No row is like that." in html(rows)
 
 
 def test_pages_are_turned_to_both_ends_and_no_further() -> None:
     rows = numbered(2 * PAGE + 3)
-    assert rows._back.disabled and not rows._on.disabled
-    assert "1 to 10 of 23" in rows._place.value
-    rows._on.click()
-    rows._on.click()
-    assert rows._on.disabled
+    assert find(rows, "Previous").disabled and not find(rows, "Next").disabled
+    assert "1 to 10 of 23" in html(rows)
+    press(rows, "Next")
+    press(rows, "Next")
+    assert find(rows, "Next").disabled
     assert drawn(rows) == [f"row {n:03d}" for n in (20, 21, 22)]
-    rows._on.click()
-    assert "21 to 23 of 23" in rows._place.value
-    rows._back.click()
+    press(rows, "Next")
+    assert "21 to 23 of 23" in html(rows)
+    press(rows, "Previous")
     assert drawn(rows)[0] == "row 010"
 
 
 def test_a_filter_begins_with_the_first_page() -> None:
     rows = numbered(4 * PAGE)
-    rows._on.click()
+    press(rows, "Next")
     rows.kind.value = "odd"
     assert drawn(rows)[0] == "row 001"
 
@@ -71,11 +72,11 @@ def test_a_filter_begins_with_the_first_page() -> None:
 def test_turning_the_pages_shows_each_row_once(count: int) -> None:
     rows = numbered(count)
     seen = drawn(rows)
-    while not rows._on.disabled:
-        rows._on.click()
+    while not find(rows, "Next").disabled:
+        press(rows, "Next")
         seen += drawn(rows)
     assert seen == [f"row {n:03d}" for n in range(count)]
-    assert (rows._pager.layout.display == "none") == (count <= PAGE)
+    assert is_seen(rows.children[-1]) == (count > PAGE)
 
 
 def test_only_the_rows_of_a_page_are_drawn() -> None:
@@ -96,4 +97,4 @@ def test_other_rows_begin_with_the_kind_that_is_asked_for_if_there_are_any() -> 
     assert drawn(rows) == ["b"] and rows.search.value == ""
     rows.fill({"state": 100}, [item("a", "applied"), item("b", "applied")], "failed")
     assert drawn(rows) == ["a", "b"]
-    assert "state" in rows._table.value and "kind" not in rows._table.value
+    assert "state" in html(rows) and "kind" not in html(rows)

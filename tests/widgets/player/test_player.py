@@ -8,6 +8,8 @@ import logging
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from widgets.screen import page_of, static, wire
+from widgets.screen import tell as told
 from widgets.showcase import DOCUMENT
 
 from chatkit.errors import InputError
@@ -22,17 +24,12 @@ SMALL = {"version": "7.3", "screens": [{"id": "A", "title": "Hello", "terminal":
 def heard(monkeypatch):
     """What the player sends to its page, through JSON as on the wire."""
     sent: list[dict] = []
-    monkeypatch.setattr(Player, "send", lambda _, message: sent.append(_wire(message)))
+    monkeypatch.setattr(Player, "send", lambda _, message: sent.append(wire(message)))
     return sent
 
 
-def _wire(message):
-    return json.loads(json.dumps(message, allow_nan=False).encode())
-
-
 def tell(player, **request):
-    message = {"ask": 1, "view": "v", "request": request}
-    player._handle_custom_msg(_wire(message), [])
+    told(player, {"ask": 1, "view": "v", "request": request})
 
 
 # --- documents ------------------------------------------------------------------------------
@@ -164,7 +161,7 @@ def test_an_endpoint_that_fails_is_told_and_logged(heard, caplog):
     "message", [None, [], {}, {"ask": 1}, {"ask": 1, "view": "v", "request": 3}]
 )
 def test_a_message_of_another_shape_is_passed_over(heard, message):
-    Player(SMALL, endpoint=lambda _: {})._handle_custom_msg(message, [])
+    told(Player(SMALL, endpoint=lambda _: {}), message)
     assert heard == []
 
 
@@ -207,7 +204,7 @@ def test_any_answers_make_a_frame(answers):
 
 def test_a_notebook_keeps_one_line_and_the_screens_to_be_read():
     player = Player(DOCUMENT)
-    data, _ = player._repr_mimebundle_()
+    data = static(player)
     line = "Player of 6 screens: ABOUT, WHERE, WHEN, PHOTO, PAPERS, TERMS."
     assert data["text/plain"] == line == repr(player)
     assert data["text/html"].startswith(f"<p>{line}</p>")
@@ -216,8 +213,8 @@ def test_a_notebook_keeps_one_line_and_the_screens_to_be_read():
 
 def test_what_is_kept_is_never_markup():
     player = Player({"screens": [{"id": EVIL, "title": EVIL}]})
-    assert "<img" not in player._repr_mimebundle_()[0]["text/html"]
-    assert "<img" not in Player(EVIL)._repr_mimebundle_()[0]["text/html"]
+    assert "<img" not in page_of(player)
+    assert "<img" not in page_of(Player(EVIL))
 
 
 def test_scripts_make_no_markup_and_run_no_code():

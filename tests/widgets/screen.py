@@ -1,0 +1,117 @@
+"""What a person sees of a widget and does to it: controls by their labels, words, messages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+
+def parts(widget: Any) -> Iterator[Any]:
+    """A widget and all that stands in it, what is hidden too."""
+    yield widget
+    for child in getattr(widget, "children", ()):
+        yield from parts(child)
+
+
+def seen(widget: Any, but: tuple[type, ...] = ()) -> Iterator[Any]:
+    """A widget and what stands in it, without what is hidden, and without parts of a class."""
+    if is_seen(widget):
+        yield widget
+        for child in getattr(widget, "children", ()):
+            if not isinstance(child, but):
+                yield from seen(child, but)
+
+
+def is_seen(widget: Any) -> bool:
+    layout = getattr(widget, "layout", None)
+    return layout is None or layout.display != "none"
+
+
+def part(widget: Any, kind: type, css: str = "") -> Any:
+    """The only part of this class, or the only one that has a class of the page too."""
+    found = [one for one in parts(widget) if isinstance(one, kind)]
+    found = [one for one in found if not css or css in classes(one)]
+    assert len(found) == 1, f"{len(found)} parts are a {kind.__name__} {css}: {found}"
+    return found[0]
+
+
+def label(widget: Any) -> str:
+    """What a control is called: the words on a button, or those beside an input."""
+    words = getattr(widget, "description", "")
+    return words or (getattr(widget, "label", "") if hasattr(widget, "click") else "")
+
+
+def controls(widget: Any, name: str) -> list[Any]:
+    """All controls of this label, from top to bottom."""
+    return [one for one in parts(widget) if label(one) == name]
+
+
+def find(widget: Any, name: str, n: int = 0) -> Any:
+    """The control of this label; the nth where each of several rows has one."""
+    found = controls(widget, name)
+    there = sorted({label(one) for one in parts(widget)} - {""})
+    assert n < len(found), f"there is no {name!r} among {there}"
+    return found[n]
+
+
+def press(widget: Any, name: str, n: int = 0) -> None:
+    """Click a button; one that is disabled hears nothing."""
+    button = find(widget, name, n)
+    if not button.disabled:
+        button.click()
+
+
+def type_into(widget: Any, name: str, value: Any, n: int = 0) -> None:
+    """Type into an input, tick a box, or choose by the words that are offered."""
+    control = find(widget, name, n)
+    options = getattr(control, "options", ())
+    control.value = dict(options)[value] if options else value
+
+
+def buttons(widget: Any, but: tuple[type, ...] = ()) -> list[str]:
+    """The labels of the buttons that a person sees, without those in parts of a class."""
+    return [label(one) for one in seen(widget, but) if hasattr(one, "click")]
+
+
+def html(widget: Any) -> str:
+    """All that is written in a widget, as the page gets it."""
+    return "\n".join(one.value for one in parts(widget) if "HTML" in one.get_state()["_view_name"])
+
+
+def static(widget: Any) -> dict[str, Any]:
+    """What a notebook keeps of a widget, for where it is not live."""
+    bundle = getattr(widget, "_repr_mimebundle_")()  # noqa: B009  # as IPython asks for it
+    return bundle[0] if isinstance(bundle, tuple) else bundle
+
+
+def page_of(widget: Any) -> str:
+    """What a notebook keeps to be read in an exported page."""
+    return static(widget)["text/html"]
+
+
+def classes(widget: Any) -> tuple[str, ...]:
+    """The classes that a widget has in the page."""
+    return tuple(widget.get_state().get("_dom_classes", ()))
+
+
+def sources(kind: type) -> tuple[str, str]:
+    """The script and the style of a widget, which every notebook keeps a copy of."""
+    return vars(kind)["_esm"], vars(kind)["_css"]
+
+
+def tell(widget: Any, message: Any) -> None:
+    """Send a widget a message as its page does: through its comm, as JSON."""
+    data = {"method": "custom", "content": wire(message)}
+    widget.comm.handle_msg({"content": {"data": data}, "buffers": []})
+
+
+def heard(widget: Any) -> list[Any]:
+    """What a widget sends to its page from now on."""
+    sent: list[Any] = []
+    widget.send = lambda message, buffers=None: sent.append(wire(message))
+    return sent
+
+
+def wire(message: Any) -> Any:
+    return json.loads(json.dumps(message, allow_nan=False).encode())
