@@ -14,6 +14,10 @@ an error:
 
 The last group of a log that was damaged before that small file reached the disk cannot be
 told from a group that a power cut tore: it is taken as never committed.
+
+The file has a schema version (`PRAGMA user_version`). A journal of an older schema is migrated,
+in one transaction, when it is opened to go on with its run, and read through a migrated copy in
+memory when it is only read. One of a newer schema is refused.
 """
 
 from __future__ import annotations
@@ -137,6 +141,8 @@ class Journal:
         JournalError: It is no journal, cannot be read, or is not what was written.
     """
 
+    _db: sqlite3.Connection
+
     def __init__(self, path: Path, *, reading: bool = False) -> None:
         self.path = path
         self._pending: list[tuple[int, int | None, str, str, str, int]] = []
@@ -183,7 +189,7 @@ class Journal:
         # The log that a dead process left is folded in only when all is known to be whole.
         left = beside(self.path, "-wal").exists()
         self._connect("ro" if left else "rw")
-        content = verified(self._db, self.path)
+        self._db, content = verified(self._db, self.path, self._files)
         self.header = _header_from_json(content.header, self.path)
         self._events, self._chain = content.events, content.chain
         if content.events < least:
@@ -195,6 +201,7 @@ class Journal:
             self._connect("rw")
             prepare(self._db)
             fold_log(self._db)
+            migrate(self._db)
 
     def _connect(self, mode: str) -> None:
         self._db = self._files.enter_context(closing(connected(self.path, mode)))
@@ -359,6 +366,8 @@ def find(run: str) -> Path:
 def glance(path: Path) -> tuple[Header, Event | None]:
     """Read a header and the last event of the run as a whole, for a list; the rest unseen.
 
+    What it reads is the same in every schema, so that no copy of an older one is made.
+
     Raises:
         JournalError: It is no journal, or cannot be read.
     """
@@ -437,15 +446,20 @@ def prune(folder: Path, *, days: float = 90, runs: Collection[str] = ()) -> list
 # --- its file, and whether that is still what was written ------------------------------
 
 _APPLICATION = 0x63686A6C  # marks a file as ours: the letters "chjl"
-_SCHEMA = 1
-_TABLES = (
-    "CREATE TABLE run (header TEXT NOT NULL, seal TEXT NOT NULL)",
-    "CREATE TABLE change (n INTEGER PRIMARY KEY, body TEXT NOT NULL)",
-    "CREATE TABLE event (seq INTEGER PRIMARY KEY, n INTEGER, what TEXT NOT NULL,"
-    " at TEXT NOT NULL, detail TEXT NOT NULL, chain INTEGER NOT NULL)",
-    f"PRAGMA application_id = {_APPLICATION}",
-    f"PRAGMA user_version = {_SCHEMA}",
+#: The migrations: the first makes schema 1 of an empty file, the second schema 2 of schema 1, and
+#: so on. A change of the schema is one more of them; none of the others is ever edited again.
+MIGRATIONS = (
+    (
+        "CREATE TABLE run (header TEXT NOT NULL, seal TEXT NOT NULL)",
+        "CREATE TABLE change (n INTEGER PRIMARY KEY, body TEXT NOT NULL)",
+        "CREATE TABLE event (seq INTEGER PRIMARY KEY, n INTEGER, what TEXT NOT NULL,"
+        " at TEXT NOT NULL, detail TEXT NOT NULL, chain INTEGER NOT NULL)",
+        f"PRAGMA application_id = {_APPLICATION}",
+    ),
+    # The last event of a run itself is looked up whenever runs are listed.
+    ("CREATE INDEX event_of_run ON event (seq) WHERE n IS NULL",),
 )
+_SCHEMA = len(MIGRATIONS)
 
 
 #: How the files beside a journal end: SQLite's log and its index, and the count of events.
@@ -470,10 +484,10 @@ def beside(path: Path, end: str) -> Path:
     return path.with_name(path.name + end)
 
 
-def connected(path: Path, mode: str) -> sqlite3.Connection:
-    """Open a file that is there: to read ("ro") or to read and write ("rw")."""
+def connected(path: Path | None, mode: str = "rw") -> sqlite3.Connection:
+    """Open a file that is there, to read ("ro") or to read and write; None is one in memory."""
     return sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode={mode}",
+        f"{path.absolute().as_uri()}?mode={mode}" if path else ":memory:",
         uri=True,
         isolation_level=None,  # BEGIN and COMMIT are ours
         check_same_thread=False,
@@ -528,12 +542,35 @@ def _write_tables(connection: sqlite3.Connection, header: str, bodies: Sequence[
     run = connection.execute
     prepare(connection, "MEMORY")  # half of it would never get the name of a journal
     run("BEGIN")
-    for statement in _TABLES:
-        run(statement)
+    _migrate(connection)
     run("INSERT INTO run VALUES (?, ?)", (header, _seal(header, bodies)))
     connection.executemany("INSERT INTO change VALUES (?, ?)", enumerate(bodies))
     run("COMMIT")
     prepare(connection)
+
+
+def migrate(connection: sqlite3.Connection) -> None:
+    """Bring a journal of an older schema to the schema of today, as a whole or not at all."""
+    if _schema(connection) < _SCHEMA:
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            _migrate(connection)
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+        connection.execute("COMMIT")
+
+
+def _migrate(connection: sqlite3.Connection) -> None:
+    for statements in MIGRATIONS[_schema(connection) :]:
+        for statement in statements:
+            connection.execute(statement)
+    connection.execute(f"PRAGMA user_version = {_SCHEMA}")
+
+
+def _schema(connection: sqlite3.Connection) -> int:
+    (schema,) = connection.execute("PRAGMA user_version").fetchone()
+    return int(schema)
 
 
 def delete_files(path: Path) -> None:
@@ -615,26 +652,36 @@ def header_of(connection: sqlite3.Connection, path: Path) -> str:
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     if application != _APPLICATION:
         raise JournalError(f"{path.name} is no journal of chatkit.")
-    (schema,) = connection.execute("PRAGMA user_version").fetchone()
-    if schema != _SCHEMA:
+    if (schema := _schema(connection)) > _SCHEMA:
         raise JournalError(
             f"The journal {path.name} has schema {schema}, and this version of chatkit reads "
-            f"schema {_SCHEMA}: use the version that wrote it."
+            f"schemas up to {_SCHEMA}: use the version that wrote it."
         )
     for (header,) in connection.execute("SELECT header FROM run"):
         return str(header)
     raise damaged(path, "it has no header")
 
 
-def verified(connection: sqlite3.Connection, path: Path) -> Content:
+def verified(
+    connection: sqlite3.Connection, path: Path, files: ExitStack
+) -> tuple[sqlite3.Connection, Content]:
     """Read all of a journal and make sure that it is what was written.
 
+    Returns:
+        The connection, or one to a migrated copy in memory if the schema is an older one (`files`
+        closes it); and what the journal holds.
+
     Raises:
-        JournalError: It is not.
+        JournalError: It is not, or its schema is a newer one.
     """
     try:
         header = header_of(connection, path)
-        return _verified(connection, path, header)
+        if _schema(connection) < _SCHEMA:
+            copy = files.enter_context(closing(connected(None)))
+            connection.backup(copy)
+            migrate(copy)
+            connection = copy
+        return connection, _verified(connection, path, header)
     except (sqlite3.Error, ValueError, TypeError, AttributeError) as error:
         if getattr(error, "sqlite_errorname", "").startswith(_OUTSIDE):
             raise

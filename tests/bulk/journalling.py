@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -38,6 +40,28 @@ def header(run="20261120-101502-7f3a", changes=0, **fields):
 
 def created(folder, changes=(), **fields):
     return Journal.create(folder, header(changes=len(changes), **fields), changes)
+
+
+SCHEMA_1 = """
+CREATE TABLE run (header TEXT NOT NULL, seal TEXT NOT NULL);
+CREATE TABLE change (n INTEGER PRIMARY KEY, body TEXT NOT NULL);
+CREATE TABLE event (seq INTEGER PRIMARY KEY, n INTEGER, what TEXT NOT NULL, at TEXT NOT NULL,
+ detail TEXT NOT NULL, chain INTEGER NOT NULL);
+PRAGMA application_id = 1667787372;
+PRAGMA user_version = 1;
+"""
+
+
+def as_schema_1(path):
+    """Write a journal anew, as the version before the migration wrote it."""
+    old = path.with_suffix(".old")
+    with closing(sqlite3.connect(old)) as connection:
+        connection.executescript(SCHEMA_1)
+        connection.execute("ATTACH ? AS new", (str(path),))
+        for table in ("run", "change", "event"):
+            connection.execute(f"INSERT INTO main.{table} SELECT * FROM new.{table}")
+        connection.commit()
+    old.replace(path)
 
 
 def change(row=7, **fields):
