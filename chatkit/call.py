@@ -57,11 +57,11 @@ class Call:
 
     @property
     def writes(self) -> bool:
-        """Whether the call changes anything."""
+        """Whether the call changes anything: if not, it is idempotent, and may be retried."""
         return self.method != "GET"
 
     def content(self) -> bytes | None:
-        """Return the body as JSON text in UTF-8, None without a body.
+        """Serialize the body as JSON in UTF-8; None without a body.
 
         Raises:
             InputError: It holds what JSON cannot (NaN, half a character, an object).

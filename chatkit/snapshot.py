@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     import pandas as pd
 
-#: So many frames of a room are remembered, the latest ones.
+#: So many frames of a resource are remembered, the latest ones.
 _KEPT = 4
 #: Under this a frame remembers in `attrs` where it came from.
 _MEMORY = "chatkit"
@@ -25,15 +25,15 @@ class Snapshot(NamedTuple):
 
 
 class Snapshots:
-    """The frames that a room has given out, as they were.
+    """The frames that a resource has given out, as they were.
 
     Args:
         account: Which account of which service.
-        room: Which room of it.
+        noun: One record of the resource: "contact".
     """
 
-    def __init__(self, account: str, room: str) -> None:
-        self._account, self._room = account, room
+    def __init__(self, account: str, noun: str) -> None:
+        self._account, self._noun = account, noun
         self._kept: dict[str, Snapshot] = {}
 
     def keep(self, frame: pd.DataFrame, *, whole: bool, nested: Iterable[str] = ()) -> pd.DataFrame:
@@ -50,7 +50,7 @@ class Snapshots:
         self._kept[name] = Snapshot(kept, whole)
         while len(self._kept) > _KEPT:
             del self._kept[next(iter(self._kept))]
-        remember(frame, account=self._account, room=self._room, snapshot=name)
+        remember(frame, account=self._account, noun=self._noun, snapshot=name)
         return frame
 
     def of(self, frame: pd.DataFrame) -> Snapshot | None:

@@ -2,8 +2,8 @@
 
 Two of them stand one behind the other. A run has a `Throttle` with what a person allows it:
 so many calls at once, so many a second. A transport has one `AdaptiveThrottle` for its account:
-it begins without limits and learns from the 429s of the service. Which calls are sent again
-after which outcome (the retry policy) is said in `Transport._retry_wait`.
+it begins without a rate limit and learns one from the 429s of the service. Which calls are sent
+again after which outcome is the retry policy, in `chatkit.transport`.
 """
 
 from __future__ import annotations

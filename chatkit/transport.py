@@ -1,8 +1,39 @@
-"""Transport: send Calls and bring back what came of them: throttle, retries, deadline.
+"""Transport: send Calls and bring back what came of them: rate limit, retries, timeout.
 
-The loop only sends and receives. Calls are taken, written as JSON and unwrapped in the
-thread of the caller: what a caller's iterator does there, it does in its own thread, and
-no call is taken any more once the caller has been interrupted.
+The loop only sends and receives. Calls are taken, serialized and unwrapped in the thread of the
+caller: what a caller's iterator does there, it does in its own thread, and no call is taken any
+more once the caller has been interrupted.
+
+Retry policy
+------------
+This is the whole of it; every other module that sends something again points here. A read is
+idempotent: it may be repeated whenever no answer to it can be trusted. A write is not, not even a
+PUT or a DELETE: what it meets the second time may be the work of somebody else.
+
+======================================== ============== ==============
+what came of one call                    a read         a write
+======================================== ============== ==============
+429 (it changed nothing)                 when told      when told
+it never left (no connection)            backoff        backoff
+500, 502, 503, 504                       backoff        no: it may have landed
+lost on the way, no whole answer         backoff        no: it may have landed
+an answer that is none, any other        no             no
+======================================== ============== ==============
+
+One call. It is sent `TRIES` times at most. Backoff is exponential with full jitter, so that many
+clients do not come back together: up to 1, 2, 4 s, or what a Retry-After tells, if that is more.
+A 429 does not count: the call waits as told until its timeout, and holds back all calls of the
+account (`AdaptiveThrottle`). The timeout of a call, its deadline, covers waiting, every retry and
+the last byte: nothing is sent after it.
+
+A run (`chatkit.bulk`). A write that may have landed is an unknown outcome. It is read back by its
+key, or looked for by its natural key (`bulk.reconcile`), and sent again only when it is not there
+after a settle window: 2 s where the service refuses a second record; else, or before the last
+try, the deadline and 30 s more, when no service is still at it (`bulk.apply`). One row is sent,
+or read in vain, 5 times (`bulk.outcomes.ATTEMPTS`); a search whose answer is none, 5 times
+(`bulk.reconcile.READS`), for the next answer to a read is most often a good one. 401 and 403 stop
+the run; 409, 404 and any other refusal are looked into, never retried. 10 refused rows in a row
+stop the run, and so does an outage: 3 times 20 unknown outcomes between which nothing has landed.
 """
 
 from __future__ import annotations
@@ -37,7 +68,7 @@ from chatkit.wire import Door, Wire
 Outcome = tuple[Call, Answer | CallError]
 Landed = queue.SimpleQueue[Outcome | BaseException]
 
-#: How often a call that is safe to repeat is sent at most; a 429 does not count.
+#: How often one call is sent at most; see the retry policy above.
 TRIES = 4
 #: Seconds that one answer can hold back all other calls, unless the deadline is later.
 MAX_PAUSE = 60.0
@@ -124,7 +155,7 @@ class Transport:
         self._throttle = AdaptiveThrottle(max(MAX_PAUSE, self.deadline))
 
     def flight(self) -> Flight:
-        """Return a `Flight`: for who decides himself when which call goes out."""
+        """Return a `Flight`, to dispatch calls one by one and take what came of each."""
         return Flight(self)
 
     def _outcomes(self, calls: Iterable[Call], concurrency: int) -> Generator[Outcome, None, None]:
@@ -178,24 +209,7 @@ class Transport:
     def _retry_wait(
         self, outcome: Answer | CallError, tries: count[int], sent: float
     ) -> float | None:
-        """Apply the retry policy: seconds until a call is sent again; None: its outcome stands.
-
-        ======================================== ============== ==============
-        what came of it                          a read         a write
-        ======================================== ============== ==============
-        429 (it changed nothing)                 when told      when told
-        it never left (no connection)            backoff        backoff
-        500, 502, 503, 504                       backoff        no: it may have landed
-        lost on the way, no whole answer         backoff        no: it may have landed
-        an answer that is none, any other        no             no
-        ======================================== ============== ==============
-
-        A 429 is retried until the deadline, and holds back all calls: see `AdaptiveThrottle`.
-        Backoff is exponential with full jitter: up to 1, 2, 4 s (or what a Retry-After tells, if
-        that is more), for four tries in all. Every retry ends at the deadline of the call. A
-        write that may have landed is never repeated blindly: `chatkit.bulk` looks for its record
-        first (reconcile), and only then sends it once more.
-        """
+        """Apply the retry policy: seconds until a call is sent again; None: its outcome stands."""
         told = 0.0
         if isinstance(outcome, Answer):
             if outcome.status == 429:
@@ -215,7 +229,7 @@ class Transport:
 
 
 class Flight:
-    """Calls under way at once, and what came of each; a `with` block that ends cancels the rest.
+    """Calls in flight, and what came of each; leaving its `with` block cancels the rest.
 
     All of it happens in one thread, that of the caller; only sending is done on the loop.
     """

@@ -33,7 +33,7 @@ def test_a_frame_remembers_where_it_came_from_in_plain_texts():
     frame = pd.DataFrame({"a": [1]})
     assert memory(frame) == {}
     remember(frame, account="1001", room="contact")
-    assert memory(frame) == memory(frame.copy()) == {"account": "1001", "room": "contact"}
+    assert memory(frame) == memory(frame.copy()) == {"account": "1001", "noun": "contact"}
     frame.attrs["chatkit"] = "something else"
     assert memory(frame) == {}
 

@@ -38,8 +38,9 @@ from chatkit.transport import Flight, Transport
 
 #: A plan of more rows begins with a few of them: what is wrong with all shows there.
 CANARY_FROM, CANARY = 100, 5
-#: Seconds until it is believed that a lost change will not land any more. What the service
-#: itself keeps single may be sent again at once: the later of two is refused.
+#: The settle window (the retry policy in `chatkit.transport`): seconds until it is believed that
+#: a lost change will not land any more. What the service itself keeps single may be sent again at
+#: once: the later of two is refused.
 SETTLE = 2.0
 #: What nothing keeps single is sent again only when no service would still be at it: the
 #: deadline of the call and this.
@@ -47,14 +48,14 @@ SETTLE_DUPLICABLE = 30.0
 
 
 class Desk(Protocol):
-    """Where the records of a plan are: one room, or the contents of many templates."""
+    """Where the records of a plan are: one resource, or the contents of many templates."""
 
     @property
     def transport(self) -> Transport:
         """What sends the calls."""
 
     def of(self, code: str | None) -> Endpoints[Any]:
-        """Return the room of one template code; a room that has none returns itself."""
+        """Return the endpoints of a template code; those without codes return themselves."""
 
 
 class Run:
@@ -131,11 +132,8 @@ class Run:
         if not made or self._ended() or self._of(made[0]).unique:
             return
         endpoints, judge = self._of(made[0]), self._judge
-        search = Search(
-            ThrottledReader(self._desk.transport, self._throttle, self._ended), endpoints
-        )
         try:
-            twins = search.doubles(made, judge.taken)
+            twins = self._search(endpoints).doubles(made, judge.taken)
         except CallError as error:
             say(f"Whether a {endpoints.noun} is there twice could not be read: {error.reason}.")
             return
@@ -167,7 +165,7 @@ class Run:
     # --- the order of rows ----------------------------------------------------------
 
     def _groups(self, undone: list[Row]) -> Iterator[list[Row]]:
-        """What makes room, what changes, what is new; in a long plan a few of each first.
+        """Yield what deletes, what changes, what is new; in a long plan a few of each first.
 
         An update that takes a number which another one gives away comes after that one: its
         group begins when all of the group before have landed.
@@ -243,7 +241,7 @@ class Run:
     # --- sending --------------------------------------------------------------------
 
     def _send(self, ready: deque[Step]) -> list[Row]:
-        """Keep calls under way until nothing is ready; return the rows that are in doubt."""
+        """Keep calls in flight until nothing is ready; return the rows that are in doubt."""
         doubtful: list[Row] = []
         in_flight: dict[int, tuple[Step, Call]] = {}
         told = False
@@ -252,7 +250,7 @@ class Run:
                 if self.interrupt.asked and in_flight and not told:
                     say("Stopping: waiting for what is under way. Interrupt again to not wait.")
                     told = True
-                self._start(ready, flight, in_flight)
+                self._dispatch(ready, flight, in_flight)
                 if not in_flight:
                     if self._ended() or not ready or self._judge.outage_suspected:
                         break
@@ -285,10 +283,10 @@ class Run:
             return [row]
         return []
 
-    def _start(
+    def _dispatch(
         self, ready: deque[Step], flight: Flight, in_flight: dict[int, tuple[Step, Call]]
     ) -> None:
-        """Take as many rows as may go out now; write their intents down, then send."""
+        """Dispatch as many rows as may go out now: record their intents, then send."""
         if not ready or self._ended() or self._judge.outage_suspected:
             return
         batch: list[tuple[Step, Call]] = []
@@ -366,12 +364,10 @@ class Run:
     def _look_for(self, new: list[Row], ready: deque[Step], due: dict[int, float]) -> list[Row]:
         """Look for the records of creates; return the rows that must still settle."""
         endpoints, judge = self._of(new[0]), self._judge
-        search = Search(
-            ThrottledReader(self._desk.transport, self._throttle, self._ended), endpoints
-        )
         again = any(row.attempts > 1 for row in new)
         began = time.monotonic()
         waiting = []
+        search = self._search(endpoints)
         verdicts = search.look(new, judge.taken, thorough=again, clashed=judge.clashed)
         for row in new:
             verdict = verdicts.get(row.n)

@@ -69,7 +69,7 @@ def notes(noun: str, found: Sequence[tuple[str, Sequence[Finding]]]) -> list[str
 
 
 def vet(
-    room: Endpoints[Any],
+    endpoints: Endpoints[Any],
     fields: Mapping[str, Any],
     *,
     broken: bool,
@@ -79,7 +79,7 @@ def vet(
     """Refuse errors in the fields of one record, and in what it would then be; warn of doubts.
 
     Args:
-        room: What the record is.
+        endpoints: What the record is.
         fields: What would be sent.
         broken: Let errors pass: they are warned of.
         live: The record as it is; None if that is not known.
@@ -90,19 +90,19 @@ def vet(
     """
     stopped: list[Problem] = []
     right: dict[str, Any] = {}
-    for name in room.body.model_fields.keys() & fields.keys():
-        good, _ = room.body.column(name, [fields[name]])
+    for name in endpoints.body.model_fields.keys() & fields.keys():
+        good, _ = endpoints.body.column(name, [fields[name]])
         if good:  # of another shape: that is said of any field
             right[name] = good[0]
-    label = room.label(fields) or f"This {room.noun}"
-    for name in room.documents & right.keys():
+    label = endpoints.label(fields) or f"This {endpoints.noun}"
+    for name in endpoints.documents & right.keys():
         document = right[name]
-        found = room.findings(name, document)
+        found = endpoints.findings(name, document)
         if wrong := [] if broken else errors(found):
             stopped += [problem(name, document, finding) for finding in wrong]
         elif said := doubts(found):
             warnings.warn(f"{label} has {summary(said)}", stacklevel=4)
-    whole = room.judged(right, {} if creates else live)
+    whole = endpoints.judged(right, {} if creates else live)
     if wrong := [] if broken else errors(whole):
         stopped += [cell(right, finding) for finding in wrong]
     elif said := doubts(whole):
@@ -110,14 +110,18 @@ def vet(
     if stopped:
         done = "created" if creates else "updated"
         raise InputError(
-            f"This {room.noun} cannot be {done}; broken=True would let its errors pass:",
-            [*_wrong(room, fields, creates), *stopped],
+            f"This {endpoints.noun} cannot be {done}; broken=True would let its errors pass:",
+            [*_wrong(endpoints, fields, creates), *stopped],
         )
 
 
-def _wrong(room: Endpoints[Any], fields: Mapping[str, Any], creates: bool) -> Sequence[Problem]:
+def _wrong(
+    endpoints: Endpoints[Any], fields: Mapping[str, Any], creates: bool
+) -> Sequence[Problem]:
     try:
-        room.body.whole(fields, "", room.required()) if creates else room.body.part(fields, "")
+        endpoints.body.whole(fields, "", endpoints.required()) if creates else endpoints.body.part(
+            fields, ""
+        )
     except InputError as error:
         return error.problems
     return ()

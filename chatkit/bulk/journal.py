@@ -759,7 +759,7 @@ def counted_events(path: Path) -> int:
         return 0
 
 
-# --- its JSON --------------------------------------------------------------------------
+# --- serialized as JSON ----------------------------------------------------------------
 
 #: As for a call: the standard library's writer refuses what JSON has not, others write null.
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
@@ -770,7 +770,7 @@ _TOLD = 20
 
 
 def changes_as_json(changes: Sequence[Change]) -> list[str]:
-    """Write each change as JSON, or refuse all that cannot be written at once.
+    """Serialize each change as JSON, or refuse all that cannot be at once.
 
     Raises:
         InputError: JSON cannot hold one of their labels or values.

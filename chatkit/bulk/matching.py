@@ -51,7 +51,7 @@ class Natural(NamedTuple):
 
 
 class Identity(NamedTuple):
-    """How the records of one room are told apart."""
+    """How the records of one resource are told apart."""
 
     noun: str  #: one record, for messages: "contact"
     key: tuple[str, ...]  #: the names of the levels of the base's index

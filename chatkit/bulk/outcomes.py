@@ -37,7 +37,7 @@ from chatkit.throttle import Throttle
 REFUSALS = 10
 #: So many doubts one after the other pause it, to look whether anything lands at all.
 DOUBTS = 20
-#: So often one row is sent, or read in vain, before it is given up.
+#: So often one row is sent, or read in vain (the retry policy in `chatkit.transport`).
 ATTEMPTS = 5
 
 
@@ -190,7 +190,7 @@ class Judge:
 
     Args:
         journal: What is written on.
-        of: Returns the room of a row.
+        of: Returns the endpoints of a row.
         throttle: What is slowed down when the service asks for it.
         taken: Keys of records that no create in doubt may adopt.
     """
@@ -208,9 +208,8 @@ class Judge:
         self.given_up: set[int] = set()  #: rows that could not be read, for this time
         self._journal, self._of, self._throttle = journal, of, throttle
         self._failed_reads: dict[int, int] = {}
-        self._maybe_duplicates: dict[
-            int, Refused
-        ] = {}  # refusals of rows that may have landed before
+        #: Refusals of rows that may have landed before.
+        self._maybe_duplicates: dict[int, Refused] = {}
         self._sent_before: dict[int, int] = {}  # how often a row was sent by earlier processes
         self._refused = self._doubts = self._outages = self._unreached = 0
         self._last_doubt = ""
@@ -221,7 +220,7 @@ class Judge:
         return self._doubts >= DOUBTS
 
     def check_outage(self) -> None:
-        """After a outage_suspected, go on only if anything has landed since the one before."""
+        """After a suspected outage, go on only if anything has landed since the one before."""
         self._doubts = 0
         self._outages += 1
         if self._outages == 3:

@@ -54,7 +54,7 @@ class Source(Desk, Protocol):
 
 def make_plan(
     source: Source,
-    room: Endpoints[Any],
+    endpoints: Endpoints[Any],
     frame: pd.DataFrame | None,
     delete: Iterable[Any] | None = None,
     *,
@@ -69,13 +69,13 @@ def make_plan(
     The frame is checked and read with what it is compared with, its rows are matched with
     records, its cells are compared with theirs, and the changes that this makes are weighed.
 
-    `source` is where the records are read and written, `room` what they are: for a frame of
+    `source` is where the records are read and written, `endpoints` what they are: for a frame of
     many templates the contents of any of them.
     """
     if existing not in get_args(Existing):
         choice = ", ".join(map(repr, get_args(Existing)))
         raise InputError(f"existing= is one of {choice}, not {existing!r:.60}.")
-    given = _read(source, room, frame, delete, other_account, duplicates)
+    given = _read(source, endpoints, frame, delete, other_account, duplicates)
     edits = compare(
         given.frame,
         given.base,
@@ -83,7 +83,7 @@ def make_plan(
         duplicates=duplicates,
         gone=given.deletes.places,
     )
-    changes = _Changes(source, room, given, edits, existing, broken=broken)
+    changes = _Changes(source, endpoints, given, edits, existing, broken=broken)
     changes.compare()
     changes.weigh()
     return changes.plan(skip_invalid=skip_invalid)
@@ -106,7 +106,7 @@ class _Given(NamedTuple):
 
 def _read(
     source: Source,
-    room: Endpoints[Any],
+    endpoints: Endpoints[Any],
     frame: pd.DataFrame | None,
     delete: Iterable[Any] | None,
     other_account: bool,
@@ -120,7 +120,7 @@ def _read(
         raise InputError(
             f"This frame is of {theirs}, and the plan would be for {account}. "
             "plan(frame, other_account=True) takes it all the same; records are then found by "
-            f"{' and '.join(room.named_by())}, not by their ids."
+            f"{' and '.join(endpoints.named_by())}, not by their ids."
         )
     snapshot = source.base(frame, now=foreign)
     base = snapshot.frame
@@ -129,21 +129,21 @@ def _read(
         base = pd.concat([base, whole[~whole.index.isin(base.index)]])
     if frame is None:
         frame = base.iloc[:0]
-    elif foreign and not room.chosen:
-        frame = frame.reset_index(drop=room.key in frame.index.names).drop(
-            columns=room.key, errors="ignore"
+    elif foreign and not endpoints.chosen:
+        frame = frame.reset_index(drop=endpoints.key in frame.index.names).drop(
+            columns=endpoints.key, errors="ignore"
         )
-    identity = _identity(room, base)
+    identity = _identity(endpoints, base)
     notes = []
-    if room.lists_deleted and not room.reads_deleted:
+    if endpoints.lists_deleted and not endpoints.reads_deleted:
         deleted = _deleted(source, compare(frame, base, identity, duplicates=duplicates))
         base = base[~base.index.isin(deleted)]
         if deleted:
             notes.append(
-                f"{many(len(deleted), room.noun)} that the list shows "
+                f"{many(len(deleted), endpoints.noun)} that the list shows "
                 f"{'is' if len(deleted) == 1 else 'are'} deleted: created again under the old id."
             )
-    deletes = _Deletes(_keys(delete, room), base, identity)
+    deletes = _Deletes(_keys(delete, endpoints), base, identity)
     return _Given(frame, base, identity, deletes, foreign, snapshot.now, notes)
 
 
@@ -158,23 +158,25 @@ def _deleted(source: Source, edits: Edits) -> set[Any]:
     return set(keys) - set(source.full(keys).index) if keys else set()
 
 
-def _keys(delete: Iterable[Any] | None, room: Endpoints[Any]) -> list[Any]:
+def _keys(delete: Iterable[Any] | None, endpoints: Endpoints[Any]) -> list[Any]:
     """Return the keys that are to be deleted, whatever they came in."""
     if delete is None:
         return []
     if isinstance(delete, pd.DataFrame):
-        named = column_or_level(delete, room.key)
+        named = column_or_level(delete, endpoints.key)
         if named is None:
-            raise InputError(f"The frame in delete= has no {room.key}, in a column or the index.")
+            raise InputError(
+                f"The frame in delete= has no {endpoints.key}, in a column or the index."
+            )
         return named.tolist()
     if isinstance(delete, str | bytes) or not isinstance(delete, Iterable):
         raise InputError(f"delete= takes a list of keys, like delete=[{delete!r}].")
     return list(dict.fromkeys(delete))
 
 
-def _identity(room: Endpoints[Any], base: pd.DataFrame) -> Identity:
+def _identity(endpoints: Endpoints[Any], base: pd.DataFrame) -> Identity:
     """Tell how the records of a resource are told apart."""
-    names = room.named_by()
+    names = endpoints.named_by()
 
     def valid(cells: pd.DataFrame) -> pd.DataFrame:
         """Leave out what cannot be sent: "call him" in a column of numbers names nobody."""
@@ -182,7 +184,7 @@ def _identity(room: Endpoints[Any], base: pd.DataFrame) -> Identity:
         for name in cells.columns:
             values = cells[name].astype(object)
             texts = [value if isinstance(value, str) else None for value in values]
-            _, wrong = room.body.column(name, texts) if any(texts) else ({}, {})
+            _, wrong = endpoints.body.column(name, texts) if any(texts) else ({}, {})
             kept[name] = [None if n in wrong else text for n, text in enumerate(texts)]
         return pd.DataFrame(kept, index=cells.index, dtype="str")
 
@@ -190,12 +192,14 @@ def _identity(room: Endpoints[Any], base: pd.DataFrame) -> Identity:
         names,
         joined,
         valid,
-        agree=tuple(name for name in room.natural_key if name not in names),
-        told=tuple(dict.fromkeys((*room.natural_key, "name"))),
-        single=room.single,
-        restores=room.restores,
+        agree=tuple(name for name in endpoints.natural_key if name not in names),
+        told=tuple(dict.fromkeys((*endpoints.natural_key, "name"))),
+        single=endpoints.single,
+        restores=endpoints.restores,
     )
-    return Identity(room.noun, tuple(map(str, base.index.names)), natural, chosen=room.chosen)
+    return Identity(
+        endpoints.noun, tuple(map(str, base.index.names)), natural, chosen=endpoints.chosen
+    )
 
 
 def joined(rows: pd.DataFrame) -> pd.Series[Any]:
@@ -236,16 +240,16 @@ class _Changes:
     def __init__(
         self,
         source: Source,
-        room: Endpoints[Any],
+        endpoints: Endpoints[Any],
         given: _Given,
         edits: Edits,
         existing: Existing,
         *,
         broken: bool,
     ) -> None:
-        self.cells = Cells(room, edits, broken=broken)
+        self.cells = Cells(endpoints, edits, broken=broken)
         self.notes = [*self.cells.unknown_columns(), *given.notes]
-        self._source, self._room, self._given, self._edits = source, room, given, edits
+        self._source, self._endpoints, self._given, self._edits = source, endpoints, given, edits
         self._base, self._foreign, self._existing = given.base, given.foreign, existing
         self._changes: dict[int, Change] = {}
         self._skips: dict[int, Change] = {}
@@ -262,7 +266,7 @@ class _Changes:
         """
         edits = self._edits
         there = (edits.positions >= 0) & ~edits.deleted
-        if not self._room.chosen:
+        if not self._endpoints.chosen:
             return there & ~edits.given
         asked = self._existing != "update" and self._given.undated
         return there if asked else np.zeros(len(edits.labels), bool)
@@ -310,11 +314,11 @@ class _Changes:
 
     def _sendable(self, name: str, rows: Rows, changed: Mapping[str, Rows]) -> Rows:
         """Leave out what the service sets, in rows that do not edit what was read."""
-        body, room = self._room.body, self._room
+        body, endpoints = self._endpoints.body, self._endpoints
         if name in body.model_fields:
             return rows
         own = self._met[rows] | self._foreign
-        if name in room.instead and (way := [n for n in body.updatable() if n in name]):
+        if name in endpoints.instead and (way := [n for n in body.updatable() if n in name]):
             # who has edited first_name and nothing else must hear that name is the way
             ways = (self._edits.filled(rows) if self._foreign else changed).get(way[0], rows[:0])
             own &= np.isin(rows, ways)
@@ -332,8 +336,8 @@ class _Changes:
         before: dict[int, dict[str, Any]],
     ) -> Rows:
         """Keep what the records that were met hold, as `existing` says; return the other rows."""
-        fill = self._existing == "fill" and name in self._room.body.updatable()
-        if self._existing == "update" or name not in self._room.body.model_fields:
+        fill = self._existing == "fill" and name in self._endpoints.body.updatable()
+        if self._existing == "update" or name not in self._endpoints.body.model_fields:
             return rows
         stays = np.array(
             [
@@ -358,7 +362,7 @@ class _Changes:
         before: dict[int, dict[str, Any]],
     ) -> None:
         """Take the edited cells of one column; `held` is what was there, as far as shown."""
-        if name not in self._room.body.updatable():
+        if name not in self._endpoints.body.updatable():
             self.cells.refuse_fixed(name, rows)
             return
         for row, value in self.cells.writable(name, rows):
@@ -373,7 +377,7 @@ class _Changes:
         kept: dict[int, dict[str, Any]],
     ) -> None:
         """Compare fields that lists do not show: the records are read in full for it."""
-        edits, body = self._edits, self._room.body
+        edits, body = self._edits, self._endpoints.body
         fields = [name for name in edits.unknown if name in body.updatable()]
         there = np.flatnonzero((edits.positions >= 0) & ~edits.deleted)
         filled = edits.filled(there) if fields else {}
@@ -410,9 +414,9 @@ class _Changes:
         before: Mapping[int, Mapping[str, Any]],
     ) -> None:
         """Plan the updates, with what tells how well each can be undone."""
-        edits, room = self._edits, self._room
+        edits, endpoints = self._edits, self._endpoints
         rows = np.array(sorted(after.keys() - self.cells.bad), np.int64)
-        weighed = [*room.weighed, *room.natural_key]
+        weighed = [*endpoints.weighed, *endpoints.natural_key]
         if any(after[row].keys() - before.get(row, {}).keys() for row in rows.tolist()):
             weighed.append(SEEN)  # where a field is not shown, it tells of others' edits
         names = [name for name in dict.fromkeys(weighed) if name in self._base.columns]
@@ -424,7 +428,7 @@ class _Changes:
         ):
             held = {n: v for n, v in before.get(row, {}).items() if n in after[row]}
             known = {**dict(zip(names, fact, strict=True)), **held}
-            if (named := room.named_by()) and not after[row].keys().isdisjoint(named):
+            if (named := endpoints.named_by()) and not after[row].keys().isdisjoint(named):
                 held |= {n: known[n] for n in named if n in known}  # it changes as a whole
             self._add(row, "update", label, key, known, after[row], held)
 
@@ -439,7 +443,7 @@ class _Changes:
         for row, key, there in zip(rows.tolist(), self._keys(rows), known, strict=True):
             held = {n: v for n, v in before.get(row, {}).items() if n in kept[row]}
             code, key = _parts(key)
-            label = self._label(code or self._room.code, key, there)
+            label = self._label(code or self._endpoints.code, key, there)
             if self._existing == "refuse":
                 for name, value in kept[row].items():
                     has = shown(held[name]) if name in held else "a value that is not shown"
@@ -453,7 +457,7 @@ class _Changes:
                 label=label,
                 before=held,
                 after=kept[row],
-                code=code or self._room.code,
+                code=code or self._endpoints.code,
             )
 
     def _delete(self) -> None:
@@ -464,23 +468,23 @@ class _Changes:
             self._add_delete(row, self.cells.label(row), key, fields)
 
     def _add_delete(self, row: int, label: Any, key: Any, known: Mapping[str, Any]) -> None:
-        sendable = {n: v for n, v in known.items() if n in self._room.body.updatable()}
+        sendable = {n: v for n, v in known.items() if n in self._endpoints.body.updatable()}
         self._add(row, "delete", label, key, known, {}, sendable)
 
     def _create(self) -> None:
         """Plan the rows that are not there yet."""
-        edits, room, cells = self._edits, self._room, self.cells
+        edits, endpoints, cells = self._edits, self._endpoints, self.cells
         fields: dict[int, dict[str, Any]] = {row: {} for row in edits.new.tolist()}
         left: dict[str, Rows] = {}
         for name, rows in edits.filled(edits.new).items():
-            if name in room.body.model_fields:
+            if name in endpoints.body.model_fields:
                 for row, value in cells.writable(name, rows):
                     fields[row][name] = value
-            elif name in room.record.model_fields:
+            elif name in endpoints.record.model_fields:
                 left[name] = rows
         for name, rows in left.items():
-            way = any(other in name for other in room.body.updatable())
-            if name in room.instead and (way or not self._foreign):
+            way = any(other in name for other in endpoints.body.updatable())
+            if name in endpoints.instead and (way or not self._foreign):
                 # unless the right way was taken as well
                 unsaid = [not _said(name, fields[row]) for row in rows.tolist()]
                 cells.refuse_fixed(name, rows[unsaid])
@@ -490,12 +494,14 @@ class _Changes:
             names = ", ".join(sorted(left))
             self.notes.append(f"New rows are sent without {names}: the service sets them.")
         for row, after in fields.items():
-            key = edits.key(row) if room.chosen else None
-            if room.chosen and key is None:
+            key = edits.key(row) if endpoints.chosen else None
+            if endpoints.chosen and key is None:
                 self._refuse_keyless(row)
-            elif room.chosen:
-                after[room.key] = _parts(key)[1]
-            missing = [Problem(n, "", "is required") for n in room.required() if n not in after]
+            elif endpoints.chosen:
+                after[endpoints.key] = _parts(key)[1]
+            missing = [
+                Problem(n, "", "is required") for n in endpoints.required() if n not in after
+            ]
             if missing and row not in cells.bad:
                 cells.problems(row, missing)
             if row not in cells.bad:
@@ -518,14 +524,14 @@ class _Changes:
         after: Mapping[str, Any],
         before: Mapping[str, Any],
     ) -> None:
-        room = self._room
+        endpoints = self._endpoints
         code, key = _parts(key)
-        code = code or room.code
-        undo, loss = room.undo(kind, known, after)
+        code = code or endpoints.code
+        undo, loss = endpoints.undo(kind, known, after)
         seen = known.get(SEEN) if after.keys() - before.keys() else None
         self._names[row] = (
-            room.natural(known) if kind != "create" else None,
-            room.natural({**known, **after}) if kind != "delete" else None,
+            endpoints.natural(known) if kind != "create" else None,
+            endpoints.natural({**known, **after}) if kind != "delete" else None,
         )
         self._changes[row] = Change(
             row=label,
@@ -541,8 +547,8 @@ class _Changes:
         )
 
     def _label(self, code: str | None, key: Any, fields: Mapping[str, Any]) -> str:
-        room = self._room
-        return f"{code}/{key}" if room.chosen else room.label(fields) or str(key)
+        endpoints = self._endpoints
+        return f"{code}/{key}" if endpoints.chosen else endpoints.label(fields) or str(key)
 
     # --- weigh the changes --------------------------------------------------------
 
@@ -556,7 +562,7 @@ class _Changes:
     def _examine(self) -> None:
         """Check each record as it would then be, and leave out what cannot be sent."""
         rows = list(self._changes)
-        found = self._room.examined(list(self._changes.values()), self._base)
+        found = self._endpoints.examined(list(self._changes.values()), self._base)
         for place, each in found.items():
             row = rows[place]
             if not self.cells.passes(row, self._changes[row].after, each):
@@ -564,14 +570,14 @@ class _Changes:
 
     def _limit(self, total: int) -> None:
         """Refuse creates beyond what an account may hold."""
-        most = self._room.most
+        most = self._endpoints.most
         kinds = [change.kind for change in self._changes.values()]
         over = 0 if most is None else total + kinds.count("create") - kinds.count("delete") - most
         for row in sorted(self._changes, reverse=True):
             if over > 0 and self._changes[row].kind == "create":
                 over -= 1
                 change = self._changes.pop(row)
-                reason = f"an account has at most {most} {self._room.noun}s, and has {total}"
+                reason = f"an account has at most {most} {self._endpoints.noun}s, and has {total}"
                 step = "delete one first, in this plan or before it"
                 self.cells.refused.append(Refused(change.row, "", change.label, reason, step))
 
@@ -581,12 +587,12 @@ class _Changes:
         What a delete or an update of the plan frees may be taken: `Run` sends the rows in
         that order. In a ring no row can be first, and no number is made up to begin with.
         """
-        if not self._room.single or self._room.chosen:
+        if not self._endpoints.single or self._endpoints.chosen:
             return
         wants = {n: new for n, (old, new) in self._names.items() if new not in (None, old)}
         if not wants:
             return
-        names = self._room.named_by()
+        names = self._endpoints.named_by()
         known = joined(self._base.reindex(columns=list(names)))
         found = known[known.isin(set(wants.values()))]
         holders: dict[str, list[Any]] = {}
@@ -603,7 +609,7 @@ class _Changes:
         """Find rows that can be sent in no order, and say why."""
         gives = {c.key: row for row, c in self._changes.items() if c.kind == "delete"}
         gives |= {self._changes[row].key: row for row in wants if self._updates(row)}
-        noun, key = self._room.noun, self._room.key
+        noun, key = self._endpoints.noun, self._endpoints.key
         blocked = {}
         waits: dict[int, int] = {}  # an update, and the update that must be sent before it
         for row, text in wants.items():
@@ -620,7 +626,7 @@ class _Changes:
         for ring in _rings(waits):
             rows = ", ".join(str(self.cells.label(row)) for row in ring[:_RING])
             more = f" and {len(ring) - _RING} more" if len(ring) > _RING else ""
-            named = self._room.named_by()[-1]
+            named = self._endpoints.named_by()[-1]
             reason = (
                 f"rows {rows}{more} pass their {named}s round in a ring, and the service keeps "
                 "each of them single: none can be the first"
@@ -661,17 +667,17 @@ class _Changes:
 
     def plan(self, *, skip_invalid: bool) -> Plan:
         """Return the plan of all changes, in the order of their rows."""
-        room, both = self._room, {**self._changes, **self._skips}
+        endpoints, both = self._endpoints, {**self._changes, **self._skips}
         kinds = (self._changes, self._skips)
         setting = Setting(
             account=self._source.transport.connection.account,
-            noun=room.noun,
+            noun=endpoints.noun,
             names=tuple(
                 name if name is None else str(name) for name in self._given.frame.index.names
             ),
             total=len(self._base),
             # Who has a unique name needs no list of those who were there before.
-            known=() if room.unique else tuple(int(key) for key in self._base.index),
+            known=() if endpoints.unique else tuple(int(key) for key in self._base.index),
             met=int(self._met.sum()),
         )
         return Plan(
@@ -725,16 +731,16 @@ class Cells:
     is to be known of documents in the others.
 
     Args:
-        room: What the records are.
+        endpoints: What the records are.
         edits: The edited frame.
         broken: Take documents although the platform will refuse them.
     """
 
-    def __init__(self, room: Endpoints[Any], edits: Edits, *, broken: bool = False) -> None:
+    def __init__(self, endpoints: Endpoints[Any], edits: Edits, *, broken: bool = False) -> None:
         self.refused: list[Refused] = []
         self.bad: set[int] = set()
         self.doubts: dict[int, list[Finding]] = {}
-        self._room, self._edits, self._broken = room, edits, broken
+        self._endpoints, self._edits, self._broken = endpoints, edits, broken
         self._stopped = False
         for refusal in edits.refused:
             self.refuse(*refusal)
@@ -744,7 +750,7 @@ class Cells:
 
         Without `sent` documents are not checked: they are only shown.
         """
-        body = self._room.body
+        body = self._endpoints.body
         values = self._edits.values(name, rows)
         if not body.takes_text(name):  # empty text clears what cannot hold it, too
             values = [None if value == "" else value for value in values]
@@ -752,14 +758,14 @@ class Cells:
         numbers = rows.tolist()
         for place, problems in wrong.items():
             self.problems(numbers[place], problems)
-        document = sent and name in self._room.documents
+        document = sent and name in self._endpoints.documents
         for place, value in good.items():
             if not document or self._sound(numbers[place], name, value):
                 yield numbers[place], value
 
     def _sound(self, row: int, name: str, document: Any) -> bool:
         """Whether a document may be sent; what else is to be known of it is kept."""
-        found = self._room.findings(name, document)
+        found = self._endpoints.findings(name, document)
         errors = findings.errors(found)
         if errors and not self._broken:
             self._stopped = True
@@ -790,14 +796,14 @@ class Cells:
 
     def refuse_fixed(self, name: str, rows: Rows) -> None:
         """Refuse edits to a field that cannot be written, and tell the right way."""
-        reason, step = why_fixed(self._room, name)
+        reason, step = why_fixed(self._endpoints, name)
         for row, value in zip(rows.tolist(), self._edits.values(name, rows), strict=True):
             self.refuse(row, name, value, reason, step)
 
     def problems(self, row: int, problems: Sequence[Problem]) -> None:
         """Refuse cells of a row for what is wrong with them."""
         for problem in problems:
-            field = self._room.body.model_fields.get(problem.field.partition(".")[0])
+            field = self._endpoints.body.model_fields.get(problem.field.partition(".")[0])
             step = (field and field.description) or "leave it out"
             self._refuse(row, problem.field, problem.value, problem.reason, step)
 
@@ -818,30 +824,30 @@ class Cells:
     def told(self, labels: Mapping[int, str]) -> list[str]:
         """Say what was found in documents; `labels` has the names of the rows that are planned."""
         kept = [(labels[row], found) for row, found in self.doubts.items() if row in labels]
-        said = findings.notes(self._room.noun, kept)
+        said = findings.notes(self._endpoints.noun, kept)
         if self._stopped:
-            said.append(f"{self._room.refuses} plan(…, broken=True) plans it all the same.")
+            said.append(f"{self._endpoints.refuses} plan(…, broken=True) plans it all the same.")
         return said
 
     def unknown_columns(self) -> list[str]:
         """Name the columns that are ignored, and what may have been meant."""
-        room = self._room
-        known = {*room.record.model_fields, *room.body.model_fields}
+        endpoints = self._endpoints
+        known = {*endpoints.record.model_fields, *endpoints.body.model_fields}
         notes = []
         for name in self._edits.unknown:
             if name not in known:
-                like = get_close_matches(name, room.body.model_fields, 1)
+                like = get_close_matches(name, endpoints.body.model_fields, 1)
                 hint = f"; did you mean {like[0]}?" if like else ""
                 notes.append(f"The column {name} is ignored: unknown field{hint}")
         return notes
 
 
-def why_fixed(room: Endpoints[Any], name: str) -> tuple[str, str]:
+def why_fixed(endpoints: Endpoints[Any], name: str) -> tuple[str, str]:
     """Say why a field of a record cannot be written, and what to do about it."""
-    if name in room.instead:
-        return "cannot be written", room.instead[name]
-    if name in room.body.create_only:
+    if name in endpoints.instead:
+        return "cannot be written", endpoints.instead[name]
+    if name in endpoints.body.create_only:
         return "can only be set when it is created", "leave it as it was, or make a new one"
-    if name in room.record.model_fields:
+    if name in endpoints.record.model_fields:
         return "is set by the service", "leave it as it was"
     return "is not documented, so it is never sent", "leave it as it was"

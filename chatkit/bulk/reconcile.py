@@ -25,7 +25,8 @@ from chatkit.transport import Transport
 
 #: A list that moves while it is read may miss a record: so often it is read again.
 _PASSES = 3
-#: So often one read is sent whose answers say nothing: a page of HTML, a text cut short.
+#: So often one read is sent whose answers are none: a page of HTML, a text cut short (the retry
+#: policy in `chatkit.transport`).
 READS = 5
 
 #: New records by what names them, and then by their keys.
@@ -52,11 +53,11 @@ def _defaults(body: type[Body]) -> dict[str, Any]:
 
 
 class Search:
-    """Looks for the records of creates in doubt, all of one room.
+    """Looks for the records of creates in doubt, all of one resource.
 
     Args:
         reader: Sends the calls.
-        endpoints: The room.
+        endpoints: The endpoints of the resource.
     """
 
     def __init__(self, reader: ThrottledReader, endpoints: Endpoints[Any]) -> None:

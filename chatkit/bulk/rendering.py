@@ -1,4 +1,4 @@
-"""Rendering: plans as text and HTML; plans, results, journals and runs as DataFrames."""
+"""Render plans as text and HTML; plans, results, journals and runs as DataFrames."""
 
 from __future__ import annotations
 

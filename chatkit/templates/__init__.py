@@ -1,7 +1,7 @@
 """Templates: message templates by their codes, and their contents by language."""
 
 from chatkit.templates.contents import App, Button, Content, ContentBody, Contents, Header
-from chatkit.templates.room import Templates, bulk_templates
+from chatkit.templates.resource import Templates, bulk_templates
 
 __all__ = [
     "App",

@@ -348,7 +348,7 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
     ) -> Plan:
         """Show what an edited frame would change, and how full the account gets.
 
-        The arguments are those of every room. Nothing is sent before `plan.apply()`.
+        The arguments are those of every resource. Nothing is sent before `plan.apply()`.
 
         Raises:
             InputError: The frame as a whole cannot be planned.

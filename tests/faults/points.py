@@ -25,7 +25,7 @@ POINTS = _both(
     "bulk.apply:folded",
     "bulk.journal:Journal.write",
     "bulk.journal:Journal.commit",
-    "bulk.apply:Run._start",
+    "bulk.apply:Run._dispatch",
     "bulk.outcomes:Judge.note",
     "transport:Flight.start",
     "wire:Wire.ask",
