@@ -13,13 +13,7 @@ from chatkit.bulk.rendering import FEW, LABEL, MANY, STYLE, marked, wrapped
 from chatkit.display import cut, many, visible
 from chatkit.finding import SEVERITIES, FindingSequence
 from chatkit.localization import language
-from chatkit.localization.checks import (
-    check_buttons,
-    check_header,
-    check_lengths,
-    check_settings,
-    check_text,
-)
+from chatkit.localization.checks import CONTENT_CHECKS
 from chatkit.localization.content import Contents, Entry, entries, grouped
 from chatkit.localization.parity import check_parity
 from chatkit.localization.rules import ContentFinding, Ledger, rule_of
@@ -33,7 +27,6 @@ _COLUMNS = (
     *("template_code", "lang_code", "severity", "code", "refused", "field", "position"),
     *("message", "hint", "source"),
 )
-_CHECKS = (check_text, check_lengths, check_header, check_buttons, check_settings, check_wording)
 #: What is not judged when a frame does not have it.
 _LOOKED_AT = ("text", "variables", "footer", "headers", "buttons")
 
@@ -122,9 +115,8 @@ def check(contents: Contents, source: str = "en") -> Audit:
         seen: dict[str, str] = {}
         for entry in members:
             tell.open(entry)
-            _shape(entry, tell)
             _language(entry, seen, tell)
-            for check_one in _CHECKS:
+            for check_one in (*CONTENT_CHECKS, check_wording):
                 check_one(entry, tell)
             if original is not None and entry is not original:
                 check_parity(entry, original, tell)
@@ -141,11 +133,6 @@ def source_of(members: Sequence[Entry], source: str) -> Entry | None:
     """Find the content that the others of a template are translated from."""
     code = language.find(source, [entry.lang_code for entry in members])
     return next((entry for entry in members if entry.lang_code == code), None)
-
-
-def _shape(entry: Entry, tell: Ledger) -> None:
-    for field, said in entry.wrong.items():
-        tell("wrong type", field, f"it must be {said}", "The service would not take it.")
 
 
 def _language(entry: Entry, seen: dict[str, str], tell: Ledger) -> None:

@@ -15,8 +15,31 @@ from chatkit.display import cut, many, values
 from chatkit.localization import language
 from chatkit.localization.content import Contents, Entry, entries, part
 from chatkit.localization.placeholders import Slot, adjacent, gaps, meant, slots, stray, words
-from chatkit.localization.rules import Ledger
+from chatkit.localization.rules import ContentFinding, Ledger
 from chatkit.localization.wording import emoji
+
+
+def check_content(content: Mapping[str, Any]) -> list[ContentFinding]:
+    """Hold one content against what the API document states and the platform publishes.
+
+    How it is worded, in which language, and what its siblings say is up to `audit.check`.
+
+    Args:
+        content: Any JSON object; the time this takes is linear in its size.
+    """
+    tell = Ledger()
+    for entry in entries(content):
+        tell.open(entry)
+        for check in CONTENT_CHECKS:
+            check(entry, tell)
+    return tell.found
+
+
+def check_types(entry: Entry, tell: Ledger) -> None:
+    """Tell which fields have another type than the API document says."""
+    for field, said in entry.wrong.items():
+        tell("wrong type", field, f"it must be {said}", "The service would not take it.")
+
 
 # --- lengths ------------------------------------------------------------------------------
 # The documents of the platform say "characters" and nothing else. Here a character is a code
@@ -453,6 +476,8 @@ def check_settings(entry: Entry, tell: Ledger) -> None:
 def _authentication(entry: Entry, tell: Ledger) -> None:
     if entry.headers:
         tell("authentication", "headers", "it has a header", _NO_HEADER)
+    if entry.flag("is_catalog"):
+        tell("authentication", "is_catalog", "it shows a catalog", "Set is_catalog to False.")
     if entry.text and (found := _LINK.search(entry.text)):
         tell("authentication", "text", "an address is in the text", _PLAIN, at=found.start())
     if entry.text and (found := emoji(entry.text)):
@@ -526,3 +551,13 @@ def _validity(entry: Entry, tell: Ledger) -> None:
 _NO_HEADER = "An authentication content takes none."
 _PLAIN = "An authentication content takes no addresses, media and emoji."
 _MINUTES = f"{EXPIRY.start} to {EXPIRY.stop - 1:,} seconds are allowed."
+
+#: What one content is held against beside its types.
+CONTENT_CHECKS = (
+    check_types,
+    check_text,
+    check_lengths,
+    check_header,
+    check_buttons,
+    check_settings,
+)

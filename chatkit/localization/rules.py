@@ -160,7 +160,7 @@ class ContentFinding(Finding):
     @property
     def refused(self) -> bool:
         """Whether the documents say that such a content is refused."""
-        return rule_of(self.code, self.severity).refused
+        return self.severity != "note" and rule_of(self.code, self.severity).refused
 
     @property
     def content(self) -> str:

@@ -37,8 +37,9 @@ objects, without the envelope. A refusal is `{"error": "why"}`.
     The last 1,000 calls of the API, oldest first: `{"requests": [{"method", "path", "status",
     "ms", "time"}]}`. Status null: closed without an answer. Never a header, query or body.
 `GET /flows/{id}/findings`, `GET /templates/{id}/findings`
-    What the upstream platform finds in a flow's document or in a template content:
-    `{"findings": [{"code", "severity", "pointer", "message"}]}`.
+    What the upstream platform finds in a flow's document or in a template content, as
+    `chatkit.flowjson` and `chatkit.localization` know its published rules; it refuses what has
+    the severity `error`: `{"findings": [{"code", "severity", "pointer", "message"}]}`.
 `POST /flows/{id}/publish`
     Move a flow from DRAFT to PUBLISHED, as upstream does when it is published there:
     `{"wa_status": "PUBLISHED"}`; 409 with the findings when one of them is an error.

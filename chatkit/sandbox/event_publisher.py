@@ -17,10 +17,10 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from chatkit.localization.checks import check_content
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox import events
 from chatkit.sandbox.clock import Clock
-from chatkit.sandbox.content_check import check_content
 from chatkit.sandbox.events import EventKinds, event_body
 from chatkit.sandbox.operations import Verb
 from chatkit.sandbox.receivers import Receivers
@@ -103,7 +103,7 @@ class EventPublisher:
         event, reason = "APPROVED", "NONE"
         if verb == "delete":
             event = "DELETED"
-        elif any(finding.severity == "error" for finding in check_content(content)):
+        elif any(finding.refused for finding in check_content(content)):
             event, reason = "REJECTED", "INVALID_FORMAT"
         body = events.template_status(*place, event, reason, at)
         self._post_quietly(account, kind, body, stamp)

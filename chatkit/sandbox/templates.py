@@ -2,11 +2,10 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
+from chatkit.localization.checks import check_content
 from chatkit.sandbox.access import Grant
-from chatkit.sandbox.content_check import check_content
 from chatkit.sandbox.event_publisher import EventPublisher
 from chatkit.sandbox.fields import (
     FLAG,
@@ -259,8 +258,22 @@ def _texts(content: dict[str, Any]) -> tuple[str, str, str]:
     """The list item, the rest, and what upstream would say."""
     item = {name: content[name] for name in _LISTED}
     more = {name: value for name, value in content.items() if name not in _LISTED}
-    findings = [asdict(finding) for finding in check_content(content)]
-    return dumps(item), dumps(more), dumps({"findings": findings})
+    return dumps(item), dumps(more), _findings(content)
+
+
+def _findings(content: dict[str, Any]) -> str:
+    """What upstream would say of a content: its published rules stand in `localization`."""
+    told = [
+        {
+            "code": each.code,
+            "severity": "error" if each.refused else "warning",
+            "pointer": each.pointer,
+            "message": each.message,
+        }
+        for each in check_content(content)
+        if each.severity != "note"
+    ]
+    return dumps({"findings": told})
 
 
 def _holds(item: dict[str, Any], term: str) -> bool:

@@ -28,6 +28,15 @@ def test_whole_minutes_are_asked_for_in_a_note():
     assert (found.code, found.severity) == ("code expiry", "note")
 
 
+def test_what_is_only_noted_is_not_refused():
+    found = audit(**AUTH, auth_add_code_expiration=True, auth_code_expiration_seconds=90)
+    assert [(one.code, one.refused) for one in found] == [("code expiry", False)]
+
+
+def test_a_code_is_not_sent_with_a_catalog():
+    assert "authentication" in auth(is_catalog=True)
+
+
 def test_an_expiry_that_does_not_count_is_noted():
     assert auth(auth_code_expiration_seconds=600) == {"code expiry unused"}
 

@@ -1,6 +1,6 @@
 """Pointers of findings."""
 
-from oracles.flows.finding import Finding, Findings, step
+from oracles.finding import Finding, Findings, step
 
 
 def test_a_pointer_escapes_what_it_must() -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from oracles.flows.finding import step
+from oracles.finding import step
 from oracles.flows.flow import Action, Flow, Node, Screen
 from oracles.flows.properties import Properties
 from oracles.flows.references import (

@@ -3,9 +3,9 @@
 import re
 from typing import Any
 
+from oracles.finding import DOCUMENTED_LIMIT, Finding, Findings, step
 from oracles.flows import components as table
 from oracles.flows.actions import check_actions
-from oracles.flows.finding import DOCUMENTED_LIMIT, Finding, Findings, step
 from oracles.flows.flow import Flow, Node, Screen
 from oracles.flows.properties import Properties, is_date
 from oracles.flows.references import declared_type, json_type

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from oracles.finding import Findings, step
 from oracles.flows import components as table
-from oracles.flows.finding import Findings, step
 from oracles.flows.references import Reference, declared_type, json_type
 
 RANGE = ("start-date", "end-date")

@@ -4,9 +4,9 @@ import re
 from datetime import date
 from typing import Any
 
+from oracles.finding import DOCUMENTED_LIMIT, step
 from oracles.flows import components as table
 from oracles.flows.components import Prop
-from oracles.flows.finding import DOCUMENTED_LIMIT, step
 from oracles.flows.flow import RANGE, Action, Flow, Node, Screen
 from oracles.flows.references import (
     Reference,

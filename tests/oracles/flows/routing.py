@@ -3,9 +3,9 @@
 from collections import defaultdict
 from typing import Any
 
+from oracles.finding import step
 from oracles.flows.actions import target
 from oracles.flows.components import BRANCHES_MOST
-from oracles.flows.finding import step
 from oracles.flows.flow import Flow
 
 _CODE, _AT = "INVALID_ROUTING_MODEL", "/routing_model"

@@ -1,19 +1,26 @@
-"""Judge the content of a message template by what the platform publishes about templates.
+"""A second reading of what the platform publishes about the contents of templates.
 
 Codes are the platform's error numbers where it has one; other rules carry INVALID_FORMAT, the
 reason it gives when it rejects a template. Unlike those of a flow, the lengths of a template
 have an error number of their own, so they are refused. Our content tells no category, so
-what depends on it is only warned about.
+what depends on it is not judged. What the API document does not show, like which fields a
+button needs here, is only warned about.
 """
 
 import re
 from collections import Counter
-from dataclasses import dataclass
-from typing import Any, Literal, TypeGuard
+from typing import Any, TypeGuard
+
+from oracles.finding import Finding, Findings, step
+from oracles.flows.references import json_type
 
 LENGTH, HEADER, BODY, FOOTER, EDGE = "2388040", "2388047", "2388072", "2388073", "2388299"
 FORMAT = "INVALID_FORMAT"
 _SLOT = re.compile(r"\{\{([^{}]*)\}\}")
+#: What is left of braces when the placeholders are taken out, each for a NUL.
+_STRAY = re.compile(r"\{\{|\}\}|\{\s*\d+\s*\}|[｛｝]|\{\0|\0\}")
+_ADDRESS = re.compile(r"https?://[^\s/]\S*", re.IGNORECASE)
+_LINK = re.compile(r"https?://|www\.", re.IGNORECASE)
 _ADJACENT = re.compile(r"\}\}\s*\{\{")
 _PACKAGE = re.compile(r"[A-Za-z]\w*(\.[A-Za-z]\w*)+", re.ASCII)
 _HASH = re.compile(r"[A-Za-z0-9+/=]{11}")
@@ -24,44 +31,18 @@ _BUTTONS = {  # by type (how many at most, length of its value)
     "copy_offer_code": (1, 15),
     "view_catalog": (1, None),
 }
+_UNLABELLED = ("copy_offer_code", "view_catalog")  # the platform writes on these itself
 _VALIDITY = range(30, 2_592_001)  # the widest of the three categories
+_CODE_VALIDITY = range(30, 901)
 _EXPIRATION = range(60, 5_401)  # 1 to 90 minutes
 
 
-@dataclass(frozen=True, slots=True)
-class ContentFlaw:
-    """One thing the platform would say about a content, at a JSON pointer into it."""
-
-    code: str
-    severity: Literal["error", "warning"]
-    pointer: str
-    message: str
-
-
-class Flaws(list[ContentFlaw]):
-    """Findings in the order in which they were found."""
-
-    def error(self, code: str, pointer: str, message: str) -> None:
-        """Add what the platform refuses."""
-        self.append(ContentFlaw(code, "error", pointer, message))
-
-    def warning(self, code: str, pointer: str, message: str) -> None:
-        """Add what the platform lets pass, or what its own sources disagree about."""
-        self.append(ContentFlaw(code, "warning", pointer, message))
-
-
-def step(pointer: str, *keys: str | int) -> str:
-    """The pointer some steps deeper (RFC 6901)."""
-    steps = (str(key).replace("~", "~0").replace("/", "~1") for key in keys)
-    return "/".join((pointer, *steps))
-
-
-def check_content(content: object) -> list[ContentFlaw]:
+def check_content(content: object) -> list[Finding]:
     """Tell what the upstream platform would say about a template content, as far as is known.
 
     Takes any JSON value, never raises, and costs time linear in its size.
     """
-    findings = Flaws()
+    findings = Findings()
     if not isinstance(content, dict):
         findings.error(FORMAT, "", "a content is an object")
         return findings
@@ -72,20 +53,26 @@ def check_content(content: object) -> list[ContentFlaw]:
     _headers(content.get("headers") or [], findings)
     _buttons(content.get("buttons") or [], content, findings)
     if content.get("is_custom_validity_period") is True:
+        allowed = _CODE_VALIDITY if content.get("auth_delivery_method") else _VALIDITY
         seconds = content.get("validity_period_seconds")
-        if seconds != -1 and not _within(seconds, _VALIDITY):
-            text = f"no category allows this: {_VALIDITY.start} to {_VALIDITY.stop - 1} seconds"
-            findings.warning(FORMAT, "/validity_period_seconds", text)
-    if content.get("auth_delivery_method") is not None:
+        if seconds != -1 and not _within(seconds, allowed):
+            text = f"{allowed.start} to {allowed.stop - 1} seconds"
+            findings.error(FORMAT, "/validity_period_seconds", text)
+    seconds = content.get("auth_code_expiration_seconds")
+    if content.get("auth_add_code_expiration") is True and not _within(seconds, _EXPIRATION):
+        at = "/auth_code_expiration_seconds"
+        findings.error(FORMAT, at, f"{_EXPIRATION.start} to {_EXPIRATION.stop - 1} seconds")
+    _apps(content.get("auth_apps") or [], findings)
+    if content.get("auth_delivery_method"):
         _authentication(content, findings)
     return findings
 
 
-def _is_text(value: Any, at: str, code: str, most: int, findings: Flaws) -> TypeGuard[str]:
+def _is_text(value: Any, at: str, code: str, most: int, findings: Findings) -> TypeGuard[str]:
     if not isinstance(value, str):
         findings.error(code, at, "must be a text")
     elif len(value) > most:
-        findings.warning(LENGTH, at, f"{len(value)} characters, at most {most}")
+        findings.error(LENGTH, at, f"{len(value)} characters, at most {most}")
     return isinstance(value, str)
 
 
@@ -93,20 +80,24 @@ def _within(value: Any, allowed: range) -> bool:
     return json_type(value) == "number" and allowed.start <= value < allowed.stop
 
 
-def _placeholders(text: str, at: str, code: str, findings: Flaws) -> list[str]:
+def _placeholders(text: str, at: str, code: str, findings: Findings) -> list[str]:
     """The placeholders of a text in order of appearance; they count up from 1."""
+    if _STRAY.search(_SLOT.sub("\0", text.replace("\0", " "))):
+        findings.error(code, at, "a brace stands alone")
     found = list(dict.fromkeys(slot[1] for slot in _SLOT.finditer(text)))
     if set(found) != {str(number + 1) for number in range(len(found))}:
         findings.error(code, at, "placeholders are {{1}}, {{2}} and so on, without a gap")
     return found
 
 
-def _body(content: dict[str, Any], findings: Flaws) -> None:
+def _body(content: dict[str, Any], findings: Findings) -> None:
     text = content.get("text")
     if not _is_text(text, "/text", BODY, 1024, findings):
         return
     if not text.strip():
-        findings.error(BODY, "/text", "the body must not be blank")
+        if not content.get("auth_delivery_method"):  # the platform writes that one itself
+            findings.error(BODY, "/text", "the body must not be blank")
+        return
     found = _placeholders(text, "/text", BODY, findings)
     trimmed = text.strip()
     if found and (trimmed.startswith("{{") or trimmed.endswith("}}")):
@@ -122,7 +113,7 @@ def _body(content: dict[str, Any], findings: Flaws) -> None:
         findings.warning(FORMAT, step("/variables", name), "the text has no such placeholder")
 
 
-def _headers(headers: Any, findings: Flaws) -> None:
+def _headers(headers: Any, findings: Findings) -> None:
     if not isinstance(headers, list):
         findings.error(HEADER, "/headers", "must be an array")
         return
@@ -132,20 +123,25 @@ def _headers(headers: Any, findings: Flaws) -> None:
         at = step("/headers", index)
         kind = header.get("type") if isinstance(header, dict) else None
         if kind in ("image", "video", "document"):
-            if not (header.get("link") or header.get("parameter")):
+            link = header.get("link")
+            if not (link or header.get("parameter")):
                 findings.error(HEADER, step(at, "link"), "a medium needs a sample")
+            elif link and not (isinstance(link, str) and _ADDRESS.fullmatch(link)):
+                findings.error(HEADER, step(at, "link"), "a sample is an address")
         elif kind != "text":
             findings.error(HEADER, at, "a header is a text, image, video or document")
         elif _is_text(header.get("text"), step(at, "text"), HEADER, 60, findings):
+            if not header["text"].strip():
+                findings.error(HEADER, step(at, "text"), "must not be blank")
             found = _placeholders(header["text"], step(at, "text"), HEADER, findings)
-            if len(found) > 1:
+            if len(_SLOT.findall(header["text"])) > 1:
                 findings.error(HEADER, step(at, "text"), "at most one placeholder")
             # which of the two fields holds the sample is not documented: either will do
             if found and not (header.get("text_variable") or header.get("parameter")):
                 findings.error(HEADER, step(at, "text_variable"), "a placeholder needs a sample")
 
 
-def _buttons(buttons: Any, content: dict[str, Any], findings: Flaws) -> None:
+def _buttons(buttons: Any, content: dict[str, Any], findings: Findings) -> None:
     if not isinstance(buttons, list):
         findings.error(FORMAT, "/buttons", "must be an array")
         return
@@ -157,9 +153,16 @@ def _buttons(buttons: Any, content: dict[str, Any], findings: Flaws) -> None:
         if not isinstance(kind, str) or kind not in _BUTTONS:
             findings.error(FORMAT, at, f"a button is one of {', '.join(_BUTTONS)}")
             continue
-        _is_text(button.get("label"), step(at, "label"), FORMAT, 25, findings)
+        label = button.get("label")
+        if label is None and kind in _UNLABELLED:
+            label = "none is needed"
+        written = _is_text(label, step(at, "label"), FORMAT, 25, findings)
+        if written and not label.strip() and kind not in _UNLABELLED:
+            findings.error(FORMAT, step(at, "label"), "must not be blank")
         value, most = button.get("value"), _BUTTONS[kind][1]
-        if most is not None and _is_text(value, step(at, "value"), FORMAT, most, findings):
+        if value is None and kind == "call_phone":
+            findings.warning(FORMAT, step(at, "value"), "a number is called")
+        elif most is not None and _is_text(value, step(at, "value"), FORMAT, most, findings):
             _value(button, kind, value, at, findings)
     for kind, count in Counter(kind for kind in kinds if kind in tuple(_BUTTONS)).items():
         if count > _BUTTONS[kind][0]:
@@ -171,32 +174,36 @@ def _buttons(buttons: Any, content: dict[str, Any], findings: Flaws) -> None:
         findings.error(FORMAT, "/buttons", "custom buttons stand together")
 
 
-def _value(button: dict[str, Any], kind: str, value: str, at: str, findings: Flaws) -> None:
+def _value(button: dict[str, Any], kind: str, value: str, at: str, findings: Findings) -> None:
     if kind == "call_phone" and not button.get("country_code"):
-        findings.error(FORMAT, step(at, "country_code"), "a number needs its country code")
-    if kind == "visit_website" and (slots := _SLOT.findall(value)):
-        if len(slots) > 1 or not value.endswith("}}"):
-            findings.error(FORMAT, step(at, "value"), "one placeholder, at the end")
-        if not button.get("dynamic_url"):
-            findings.error(FORMAT, step(at, "dynamic_url"), "a placeholder needs a sample")
+        findings.warning(FORMAT, step(at, "country_code"), "a number needs its country code")
+    if kind == "copy_offer_code" and not value.strip():
+        findings.error(FORMAT, step(at, "value"), "must not be blank")
+    if kind == "visit_website":
+        if not _ADDRESS.fullmatch(value.strip()):
+            findings.error(FORMAT, step(at, "value"), "must be an address")
+        elif slots := _placeholders(value, step(at, "value"), FORMAT, findings):
+            if len(_SLOT.findall(value)) > 1 or not value.rstrip().endswith("}}"):
+                findings.error(FORMAT, step(at, "value"), f"one placeholder, at the end: {slots}")
+            if not button.get("dynamic_url"):
+                findings.error(FORMAT, step(at, "dynamic_url"), "a placeholder needs a sample")
 
 
-def _authentication(content: dict[str, Any], findings: Flaws) -> None:
-    method, apps = content["auth_delivery_method"], content.get("auth_apps") or []
+def _authentication(content: dict[str, Any], findings: Findings) -> None:
     if any(content.get(field) for field in ("headers", "is_catalog")):
         findings.error(FORMAT, "/headers", "an authentication content takes no medium")
-    if "://" in str(content.get("text", ""))[:1024]:
+    if _LINK.search(str(content.get("text", ""))):
         findings.error(BODY, "/text", "an authentication content takes no address")
-    seconds = content.get("auth_code_expiration_seconds")
-    if content.get("auth_add_code_expiration") is True and not _within(seconds, _EXPIRATION):
-        at = "/auth_code_expiration_seconds"
-        findings.error(FORMAT, at, f"{_EXPIRATION.start} to {_EXPIRATION.stop - 1} seconds")
+    # only copy_code is shown; of the two other methods upstream both hand the code to an app
+    method = content["auth_delivery_method"]
+    if method in ("one_tap", "zero_tap") and not content.get("auth_apps"):
+        findings.error(FORMAT, "/auth_apps", f"{method} needs an app")
+
+
+def _apps(apps: Any, findings: Findings) -> None:
     if not isinstance(apps, list):
         findings.error(FORMAT, "/auth_apps", "must be an array")
         return
-    # only copy_code is shown; of the two other methods upstream both hand the code to an app
-    if method in ("one_tap", "zero_tap") and not apps:
-        findings.error(FORMAT, "/auth_apps", f"{method} needs an app")
     if len(apps) > 5:
         findings.error(FORMAT, "/auth_apps", "at most 5 apps")
     for index, app in enumerate(apps):
@@ -207,15 +214,3 @@ def _authentication(content: dict[str, Any], findings: Flaws) -> None:
             findings.error(FORMAT, step(at, "package_name"), "not the name of a package")
         if not (isinstance(signature, str) and _HASH.fullmatch(signature)):
             findings.error(FORMAT, step(at, "signature_hash"), "a hash has 11 characters")
-
-
-def json_type(value: Any) -> str:
-    """The JSON Schema name of a value's type; whole numbers count as number."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "boolean"
-    for kind, name in ((str, "string"), (int | float, "number"), (list, "array")):
-        if isinstance(value, kind):
-            return name
-    return "object"
