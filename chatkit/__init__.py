@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         NotAuthenticated,
         NotFound,
         NotPermitted,
+        PartMissing,
         PlanRefused,
         RateLimited,
         Refused,
@@ -78,6 +79,7 @@ __all__ = [
     "NotAuthenticated",
     "NotFound",
     "NotPermitted",
+    "PartMissing",
     "PlanRefused",
     "PlanView",
     "Player",
@@ -131,8 +133,10 @@ def __getattr__(name: str) -> object:
     from importlib import import_module
 
     home = _HOME.get(name, "errors")
-    module = import_module(f"chatkit.{home}")
-    value = module if home == name else getattr(module, name)
+    errors = import_module("chatkit.errors")
+    with errors.needed_by(f"chatkit.{name}"):
+        module = import_module(f"chatkit.{home}")
+        value = module if home == name else getattr(module, name)
     globals()[name] = value
     return value
 

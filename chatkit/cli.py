@@ -13,8 +13,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from chatkit.errors import ChatkitError, InputError, SettingsError, StoreError
-from chatkit.inbox import command
+from chatkit.errors import (
+    ChatkitError,
+    InputError,
+    PartMissing,
+    SettingsError,
+    StoreError,
+    needed_by,
+)
 
 if TYPE_CHECKING:
     from chatkit.profile import ServiceProfile
@@ -140,7 +146,16 @@ def _parser() -> argparse.ArgumentParser:
     )
     conformance.set_defaults(run=_conformance)
 
-    command.add(commands, _port, _read_profile)
+    try:
+        with needed_by("chatkit inbox"):
+            from chatkit.inbox import command
+    except PartMissing as missing:
+        reason = str(missing)
+        inbox = commands.add_parser("inbox", help=reason)
+        inbox.add_argument("arguments", nargs=argparse.REMAINDER)
+        inbox.set_defaults(run=lambda _: _complain(reason, FAILED))
+    else:
+        command.add(commands, _port, _read_profile)
     return parser
 
 
@@ -176,6 +191,7 @@ def _lab(arguments: argparse.Namespace) -> int:
     return OK
 
 
+@needed_by("chatkit sandbox")
 def _sandbox(arguments: argparse.Namespace) -> int:
     from chatkit.sandbox import Sandbox
     from chatkit.sandbox.server import run
@@ -333,6 +349,7 @@ def _connections(arguments: argparse.Namespace) -> int:
     return OK
 
 
+@needed_by("chatkit conformance")
 def _conformance(arguments: argparse.Namespace) -> int:
     from chatkit.client import Client
     from chatkit.conformance import run

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from chatkit import settings
 from chatkit.connection import Connection
 from chatkit.contacts import Contacts
-from chatkit.errors import SettingsError, steady
+from chatkit.errors import SettingsError, needed_by, steady
 from chatkit.flows import Flows
 from chatkit.profile import ServiceProfile
 from chatkit.progress import say
@@ -160,7 +160,8 @@ def connect(to: str | Sandbox | None = None) -> Client:
     if to is None or isinstance(to, str):
         connection = settings.resolve(to)
         if connection is None:
-            from chatkit.sandbox import Sandbox
+            with needed_by("chatkit.connect() without a connection"):
+                from chatkit.sandbox import Sandbox
 
             return _sandboxed(Sandbox(seed="demo"))
         kind = "on this machine" if connection.loopback else "live data"

@@ -8,6 +8,7 @@ ChatkitError
 ├── JournalError           what a run does cannot be recorded, or its journal cannot be trusted
 ├── AccountBusy            another apply is at work on the account; nothing was sent
 ├── StoreError             the inbox, or the file of a sandbox, cannot be read or written
+├── PartMissing            a part of chatkit is needed that is not installed here
 └── CallError              a call failed (.call, .status)
     ├── Refused            the service said no; nothing changed
     │   ├── NotAuthenticated   the token is missing, wrong or of another account
@@ -28,7 +29,8 @@ In a notebook each shows as its message, without the forty lines of a traceback.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -107,6 +109,25 @@ class StoreError(ChatkitError):
     """
 
     of_one = False
+
+
+class PartMissing(ChatkitError, ImportError):
+    """A part of chatkit is needed that is not installed here, like the widgets or the sandbox."""
+
+
+@contextmanager
+def needed_by(what: str) -> Iterator[None]:
+    """Raise `PartMissing`, which says what needs which part, for an import that finds none.
+
+    Widgets, inbox, conformance, sandbox and files can each be left out: the rest works.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        part = ".".join((error.name or "").split(".")[:2])
+        if not part.startswith("chatkit."):
+            raise
+        raise PartMissing(f"{what} needs {part}, which is not installed here.") from None
 
 
 class CallError(ChatkitError):

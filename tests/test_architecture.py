@@ -24,7 +24,7 @@ ORDER = [
     ("resource",),
     ("accessor", "checks", "files", "localization"),
     ("bulk",),
-    ("endpoints", "listing", "observation"),
+    ("endpoints", "listing", "observation", "tables"),
     ("frame", "transport"),
     ("wire",),
     (
@@ -37,6 +37,7 @@ ORDER = [
             "record",
             "secret",
             "settings",
+            "signature",
             "snapshot",
             "temporary",
         ),
@@ -44,7 +45,7 @@ ORDER = [
         "webhook_sender",
     ),
 ]
-RANK = {room: rank for rank, line in enumerate(ORDER) for room in line} | {"signature": len(ORDER)}
+RANK = {room: rank for rank, line in enumerate(ORDER) for room in line}
 ROOMS = {"contacts", "flows", "templates", "webhooks"}
 
 # Who may import a library at run time: a successor is then a change of one file.
@@ -53,13 +54,21 @@ DOORS = {
     "httpx": ("wire",),
     "httpx_aiohttp": ("wire",),
     "pandas": (
-        *("accessor", "frame", "files/", "bulk/planner", "bulk/comparison", "bulk/rendering"),
+        *(
+            "accessor",
+            "frame",
+            "files/",
+            "tables",
+            "bulk/planner",
+            "bulk/comparison",
+            "bulk/rendering",
+        ),
         *("checks/check", "checks/quality", "flowjson/rows", "localization/table"),
         "widgets/grid/sheet",
     ),
     "pyarrow": ("frame", "bulk/comparison", "numbers"),
-    "openpyxl": ("files/sheet",),
-    "vobject": ("files/vcard",),
+    "openpyxl": ("tables/workbook",),
+    "vobject": ("files/reading",),
     "phonenumbers": ("numbers",),
     "babel": ("localization/language", "localization/translation/po"),
     "filelock": ("bulk/lock", "temporary"),
@@ -130,8 +139,6 @@ IMPORTS = [
 def room_of(name: str) -> str:
     """The part of the house a dotted name or a file belongs to."""
     parts = name.removesuffix(".py").replace("/", ".").split(".")
-    if parts[1:3] == ["inbox", "signature"]:
-        return "signature"  # at the bottom: the sandbox signs with it
     return parts[1] if len(parts) > 1 and parts[1] != "__init__" else "chatkit"
 
 

@@ -17,7 +17,7 @@ import chatkit
 from chatkit.client import Client
 from chatkit.errors import InputError
 from chatkit.files import reading as files
-from chatkit.files.writing import to_csv, to_xlsx
+from chatkit.tables import to_csv, to_xlsx
 
 BOTH = pytest.mark.parametrize("write", [to_csv, to_xlsx])
 TEXT = st.text(st.characters(codec="utf-8"), max_size=30)
@@ -102,7 +102,9 @@ def test_what_people_type_as_numbers_is_left_or_refused_never_changed(
     inputs = json.loads((shared / "corpora/phone/parse_inputs.json").read_text(encoding="utf-8"))
     numbers = [str(each["input"]) for each in inputs]
     found = there_and_back(
-        write, texts(number=numbers, place=list(map(str, range(len(numbers))))), skip_invalid=True
+        write,
+        texts(number=numbers, place=list(map(str, range(len(numbers))))),
+        skip_invalid=True,
     )
     kept = {
         numbers[int(place)] == number
@@ -250,7 +252,7 @@ def test_wherever_quotes_are_missing_each_contact_is_read_or_refused(names: list
     numbers = [f"55501{n}" for n in range(len(names))]
     lines = [f"{number},{name},x" for number, name in zip(numbers, names, strict=True)]
     text = "\n".join(["number,name,city", *lines])
-    found = files.read(text, delimiter=",")
+    found = files.read_file(text, delimiter=",")
     problems = " ".join(problem.value for problem in found.problems)
     cells = " ".join(found.frame.fillna("").to_numpy().ravel())
     assert not [number for number in numbers if number not in problems + cells]

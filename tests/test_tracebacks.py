@@ -13,9 +13,9 @@ from faultserver import FaultServer, answers, says
 import chatkit
 from chatkit.cli import main
 from chatkit.inbox.identify import identify_scheme
-from chatkit.inbox.signature import Scheme, key_of, sign, verify
 from chatkit.secret import Secret, access_token
 from chatkit.settings import resolve
+from chatkit.signature import Scheme, key_of, sign, verify
 
 MARKER = f"tok-{secrets.token_hex(16)}"
 ODD = f"{MARKER} \u00e9"  # neither a token nor a signing secret can hold this

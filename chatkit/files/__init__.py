@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from chatkit.files.reading import read
-from chatkit.files.writing import to_csv, to_xlsx
+from chatkit.files.reading import read_file
 from chatkit.progress import say
 from chatkit.snapshot import remember
+from chatkit.tables import to_csv, to_xlsx
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from chatkit.files.source import Source
+    from chatkit.tables import Source
 
 __all__ = ["read_contacts", "to_csv", "to_xlsx"]
 
@@ -65,7 +65,7 @@ def read_contacts(
     from chatkit import accessor
 
     accessor.register()
-    reading = read(
+    reading = read_file(
         source,
         number=number,
         country_code=country_code,

@@ -12,11 +12,20 @@ import pandas as pd
 
 from chatkit.errors import InputError, Problem
 from chatkit.files import headers
-from chatkit.files.cells import Reader, as_text, digits, kept, word
-from chatkit.files.table import Row, Table, letter, listed, shown
+from chatkit.tables import (
+    ROW,
+    RawTable,
+    Reader,
+    TableRow,
+    as_text,
+    column_letter,
+    digits,
+    kept,
+    list_rows,
+    quoted_name,
+    word,
+)
 
-#: The index of the frame: the number of each row in the file, as a spreadsheet shows it.
-ROW = "row"
 #: What a frame of contacts has, and how its cells are read.
 FIELDS: Mapping[str, Reader] = {"number": digits, "country_code": digits, "name": word}
 #: What the file calls each of these; None to find out, nothing if it has none.
@@ -28,7 +37,7 @@ _UNUSUAL = {"\0": "a NUL character", "\ufffd": "�, where a letter was lost", "
 
 
 @dataclass
-class Columns:
+class ContactColumns:
     """The frame of the rows that can be read, and what is to be said of the others."""
 
     frame: pd.DataFrame
@@ -38,7 +47,7 @@ class Columns:
     left_out: int
 
 
-def sort(table: Table, wanted: Wanted) -> Columns:
+def find_columns(table: RawTable, wanted: Wanted) -> ContactColumns:
     """Find the names of the columns, and read the rows below them.
 
     Raises:
@@ -51,7 +60,7 @@ def sort(table: Table, wanted: Wanted) -> Columns:
     top = headers.row_of_names(rows, said) if table.titled else 0
     sorter = _Sorter(rows[top].cells, rows[top + 1 :], table.notes)
     if top:
-        above = listed([row.number for row in rows[:top]])
+        above = list_rows([row.number for row in rows[:top]])
         sorter.notes.append(f"{above} above the names of the columns: left out")
     for n, text, reason in table.broken:
         sorter.broken.append((n, 0, Problem(f"row {n}", _short(text), reason)))
@@ -65,7 +74,7 @@ def sort(table: Table, wanted: Wanted) -> Columns:
     return sorter.columns(meant)
 
 
-def _unmeant(first: Row, names: Iterable[str | None]) -> InputError:
+def _unmeant(first: TableRow, names: Iterable[str | None]) -> InputError:
     if headers.looks_like_data(first):
         return InputError(
             f"Row {first.number} is a contact already: put a row above it that says what each "
@@ -81,7 +90,7 @@ def _unmeant(first: Row, names: Iterable[str | None]) -> InputError:
 class _Sorter:
     """Reads the rows below the names of columns."""
 
-    def __init__(self, names: Sequence[Any], rows: list[Row], notes: Sequence[str]) -> None:
+    def __init__(self, names: Sequence[Any], rows: list[TableRow], notes: Sequence[str]) -> None:
         self.names = [as_text(name) for name in names]
         self.notes = [*notes]
         self.broken: list[tuple[int, int, Problem]] = []  #: with row and place, to sort them
@@ -106,7 +115,9 @@ class _Sorter:
             beyond = next((n for n in range(width, count) if row.cells[n] is not None), None)
             if beyond is not None:
                 reason = f"is beyond the {width} columns that have a name, so some may be shifted"
-                self._refuse(row, beyond, f"column {letter(beyond)}", row.cells[beyond], reason)
+                self._refuse(
+                    row, beyond, f"column {column_letter(beyond)}", row.cells[beyond], reason
+                )
             elif count < width:
                 reason = f"has {count} of {width} cells, so some may be shifted"
                 self._refuse(
@@ -119,11 +130,13 @@ class _Sorter:
         """Give a name to columns without one, and refuse names that are there twice."""
         for place, name in enumerate(self.names):
             if name is None and self._any(place):
-                self.names[place] = f"column {letter(place)}"
-                self.notes.append(f"column {letter(place)} has no name")
+                self.names[place] = f"column {column_letter(place)}"
+                self.notes.append(f"column {column_letter(place)} has no name")
         twice = {name: self._places(name) for name in self.names if name is not None}
         if problems := [
-            Problem("columns " + " and ".join(map(letter, places)), repr(name), "is there twice")
+            Problem(
+                "columns " + " and ".join(map(column_letter, places)), repr(name), "is there twice"
+            )
             for name, places in twice.items()
             if len(places) > 1
         ]:
@@ -153,7 +166,7 @@ class _Sorter:
         }
         return free | told
 
-    def columns(self, meant: Mapping[str, tuple[int, ...]]) -> Columns:
+    def columns(self, meant: Mapping[str, tuple[int, ...]]) -> ContactColumns:
         """Read all cells, and make the frame of the rows in which all can be read."""
         of = self._named(meant)
         read = {
@@ -173,7 +186,7 @@ class _Sorter:
         names = {name: tuple(self.names[place] or "" for place in of[name]) for name in of}
         self.broken.sort(key=lambda found: found[:2])
         problems = [problem for _, _, problem in self.broken]
-        return Columns(frame, names, self.notes, problems, len(bad))
+        return ContactColumns(frame, names, self.notes, problems, len(bad))
 
     # --- helpers --------------------------------------------------------------------
 
@@ -186,7 +199,7 @@ class _Sorter:
                 of.setdefault(taken[place], meant[taken[place]])
             elif name is not None:
                 clash = name in taken.values()  # it is called so, but another one is it
-                of[f"{name} (column {letter(place)})" if clash else name] = (place,)
+                of[f"{name} (column {column_letter(place)})" if clash else name] = (place,)
         return of
 
     def _read(self, place: int, reader: Reader) -> list[str | None]:
@@ -212,7 +225,7 @@ class _Sorter:
                 stored = [row.number for row in self._rows if type(row.cells[place]) is int]
                 if stored:
                     self.notes.append(
-                        f"{field} is a number in the file, not text, in {listed(stored)}: "
+                        f"{field} is a number in the file, not text, in {list_rows(stored)}: "
                         "a zero or + in front, if there was one, is gone"
                     )
         for name in frame.columns:
@@ -220,10 +233,10 @@ class _Sorter:
                 if character != "\n" or name in FIELDS:
                     where = frame.index[frame[name].str.contains(character, regex=False, na=False)]
                     if len(where):
-                        self.notes.append(f"{name} holds {said} in {listed(where.tolist())}")
+                        self.notes.append(f"{name} holds {said} in {list_rows(where.tolist())}")
 
-    def _refuse(self, row: Row, place: int, column: str, value: Any, reason: str) -> None:
-        where = f"row {row.number}, {shown(column)}" if column else f"row {row.number}"
+    def _refuse(self, row: TableRow, place: int, column: str, value: Any, reason: str) -> None:
+        where = f"row {row.number}, {quoted_name(column)}" if column else f"row {row.number}"
         text, _ = kept(value)
         self.broken.append((row.number, place, Problem(where, _short(text or ""), reason)))
 

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from chatkit.files.table import Row
+from chatkit.tables import TableRow
 
 
 def _words(name: str) -> list[str]:
@@ -82,7 +82,7 @@ _LIKE_A_NUMBER = re.compile(r"\s*'?[+(]?\d[\d\s()./-]{5,}")
 _TITLES = 20
 
 
-class Columns(NamedTuple):
+class FoundColumns(NamedTuple):
     """The places of the columns that mean something."""
 
     number: int | None
@@ -97,7 +97,7 @@ def known(names: Iterable[Any]) -> int:
     return sum(_rank(words) is not None or "".join(words) in _MEANT for words in texts)
 
 
-def row_of_names(rows: Sequence[Row], wanted: Sequence[str]) -> int:
+def row_of_names(rows: Sequence[TableRow], wanted: Sequence[str]) -> int:
     """Find the row that names the columns: the first, but for titles above it.
 
     Args:
@@ -117,7 +117,7 @@ def row_of_names(rows: Sequence[Row], wanted: Sequence[str]) -> int:
     return likely
 
 
-def looks_like_data(row: Row) -> bool:
+def looks_like_data(row: TableRow) -> bool:
     """Whether there is a telephone number in a row, or anything that is no text."""
     return any(
         _LIKE_A_NUMBER.fullmatch(cell) if isinstance(cell, str) else cell is not None
@@ -125,7 +125,7 @@ def looks_like_data(row: Row) -> bool:
     )
 
 
-def found(names: Sequence[str], rows: Sequence[Row]) -> Columns:
+def found(names: Sequence[str], rows: Sequence[TableRow]) -> FoundColumns:
     """Find the columns by their names, and by some rows where a name may mean two things."""
     ranks = {place: rank for place, n in enumerate(names) if (rank := _rank(_words(n))) is not None}
     if {"number", "country_code"} <= set(names):  # a frame of contacts, written to a file
@@ -133,7 +133,7 @@ def found(names: Sequence[str], rows: Sequence[Row]) -> Columns:
     numbers = sorted(ranks, key=lambda place: (ranks[place], place))
     codes = [place for place in _places(names, _COUNTRY_CODE) if _are_codes(rows, place)]
     codes.sort(key=lambda place: names[place] != "country_code")
-    return Columns(
+    return FoundColumns(
         number=numbers[0] if numbers else None,
         country_code=codes[0] if codes else None,
         name=_name(names, rows),
@@ -154,14 +154,14 @@ def _places(names: Sequence[str], meant: frozenset[str]) -> list[int]:
     return [place for place, name in enumerate(names) if "".join(_words(name)) in meant]
 
 
-def _are_codes(rows: Sequence[Row], place: int) -> bool:
+def _are_codes(rows: Sequence[TableRow], place: int) -> bool:
     """Whether a column holds codes like +49, and not mostly DE or Germany."""
     texts = [str(row.cells[place] or "") for row in rows]
     lettered = sum(any(map(str.isalpha, text)) for text in texts)
     return lettered * 2 <= sum(map(bool, texts))
 
 
-def _name(names: Sequence[str], rows: Sequence[Row]) -> tuple[int, ...]:
+def _name(names: Sequence[str], rows: Sequence[TableRow]) -> tuple[int, ...]:
     """Find the name, or its parts. `Name` beside `Vorname` is the last name, if it lacks the first.
 
     Beside `Apellidos`, `Nombre` is the first name, by the same rule.
@@ -180,7 +180,7 @@ def _name(names: Sequence[str], rows: Sequence[Row]) -> tuple[int, ...]:
     return tuple(first + middle + whole[:1] if first else whole[:1] + middle + last)
 
 
-def _holds(rows: Sequence[Row], whole: int, parts: Sequence[int]) -> bool:
+def _holds(rows: Sequence[TableRow], whole: int, parts: Sequence[int]) -> bool:
     """Whether a column mostly repeats what the others hold."""
     pairs = [
         (str(row.cells[whole]), str(row.cells[part]))

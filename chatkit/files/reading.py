@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from io import BytesIO
-from typing import TYPE_CHECKING
+from typing import Any
 
 import pandas as pd
 
 from chatkit.display import many
 from chatkit.errors import InputError
-from chatkit.files import headers, text
-from chatkit.files.columns import FIELDS, Columns, sort
-from chatkit.files.source import Source, kind, opened
-from chatkit.files.table import Row, Table, shown
+from chatkit.files import headers
+from chatkit.files.columns import FIELDS, ContactColumns, find_columns
 from chatkit.frame import collector_paused
-
-if TYPE_CHECKING:
-    import pandas as pd
-
+from chatkit.tables import (
+    BrokenRow,
+    RawTable,
+    Source,
+    TableRow,
+    file_kind,
+    open_source,
+    quoted_name,
+)
+from chatkit.tables.delimited import decode_text, read_delimited
 
 #: More problems than this are only counted in a message.
 _SHOWN = 20
 
 
-class Reading:
+class FileReading:
     """What came of reading a file.
 
     Args:
@@ -33,7 +39,7 @@ class Reading:
         columns: What is in it.
     """
 
-    def __init__(self, source: str, kind: str, columns: Columns) -> None:
+    def __init__(self, source: str, kind: str, columns: ContactColumns) -> None:
         self.frame: pd.DataFrame = columns.frame  #: the rows that can be read
         self.columns = columns.of  #: for each column those of the file that it was made of
         self.notes = columns.notes
@@ -48,11 +54,11 @@ class Reading:
             skipped: Say which rows are left out, too.
         """
         meant = {name: of for name, of in self.columns.items() if name in FIELDS}
-        sources = [" + ".join(map(shown, of)) for of in meant.values()]
+        sources = [" + ".join(map(quoted_name, of)) for of in meant.values()]
         width = max(map(len, sources), default=0)
         lines = [f"{self._source}: {many(len(self.frame), 'row')} ({self._kind})"]
         lines += [f"  {of:<{width}} → {name}" for of, name in zip(sources, meant, strict=True)]
-        if others := [shown(name) for name in self.columns if name not in meant]:
+        if others := [quoted_name(name) for name in self.columns if name not in meant]:
             lines.append(f"  kept as they are: {', '.join(others)}")
         lines += [f"  note: {note}" for note in self.notes]
         if skipped and self.problems:
@@ -75,7 +81,7 @@ class Reading:
         return error
 
 
-def read(
+def read_file(
     source: Source,
     *,
     number: str | None = None,
@@ -84,23 +90,23 @@ def read(
     sheet: str | None = None,
     encoding: str | None = None,
     delimiter: str | None = None,
-) -> Reading:
+) -> FileReading:
     """Read contacts as `chatkit.read_contacts` does, but neither print nor refuse rows.
 
     Raises:
         InputError: The file as a whole cannot be read.
         OSError: There is no such file, or it cannot be opened.
     """
-    label, content = opened(source)
+    label, content = open_source(source)
     wanted = {"number": number, "country_code": country_code, "name": name}
     try:
         with collector_paused():
             table = _table(content, sheet, encoding, delimiter)
-            columns = sort(table, {field: _several(said) for field, said in wanted.items()})
+            columns = find_columns(table, {field: _several(said) for field, said in wanted.items()})
     except InputError as error:
         error.args = (f"{label}: {error}",)
         raise
-    return Reading(label, table.kind, columns)
+    return FileReading(label, table.kind, columns)
 
 
 def _several(said: str | Sequence[str] | None) -> Sequence[str] | None:
@@ -110,23 +116,24 @@ def _several(said: str | Sequence[str] | None) -> Sequence[str] | None:
 
 def _table(
     content: bytes | str, name: str | None, encoding: str | None, delimiter: str | None
-) -> Table:
-    form = kind(content)
+) -> RawTable:
+    form = file_kind(content)
     if form == "parquet" and isinstance(content, bytes):
         return read_parquet(content)
     if form == "xlsx" and isinstance(content, bytes):
-        from chatkit.files import sheet  # slow to load
+        from chatkit.tables import workbook  # slow to load
 
-        return sheet.read(content, name)
-    content, said, notes = text.decoded(content, encoding)
-    if kind(content) == "vcard":
-        from chatkit.files import vcard
-
-        return vcard.read(content, said, notes)
-    return text.read(content, said, delimiter, headers.known, notes)
+        return workbook.read_sheet(content, name)
+    content, said, notes = decode_text(content, encoding)
+    if file_kind(content) == "vcard":
+        return read_vcards(content, said, notes)
+    return read_delimited(content, said, delimiter, headers.known, notes)
 
 
-def read_parquet(data: bytes) -> Table:
+# --- Parquet ------------------------------------------------------------------------------
+
+
+def read_parquet(data: bytes) -> RawTable:
     """Read a file. Its rows count from 1.
 
     Raises:
@@ -140,5 +147,106 @@ def read_parquet(data: bytes) -> Table:
     frame = frame.reset_index(named) if named else frame
     columns = [frame.iloc[:, place].astype(object) for place in range(frame.shape[1])]
     cells = [column.where(column.notna(), None).tolist() for column in columns]
-    rows = [Row(number, row) for number, row in enumerate(zip(*cells, strict=True), 1)]
-    return Table("Parquet", [Row(0, list(map(str, frame.columns))), *rows], titled=False)
+    rows = [TableRow(number, row) for number, row in enumerate(zip(*cells, strict=True), 1)]
+    return RawTable("Parquet", [TableRow(0, list(map(str, frame.columns))), *rows], titled=False)
+
+
+# --- address books ------------------------------------------------------------------------
+
+#: What a contact cannot hold, the housekeeping of cards, and what is read in its own way.
+_LEFT_OUT = {"PHOTO", "LOGO", "SOUND", "KEY", "VERSION", "PRODID", "REV", "VCARD", "FN", "N", "TEL"}
+_EDGE = re.compile(r"\s*(BEGIN|END)\s*:\s*VCARD\s*", re.IGNORECASE)
+
+
+def read_vcards(text: str, encoding: str, notes: list[str]) -> RawTable:
+    """Read cards, a row each, counted from 1: their number, name, and all else as text.
+
+    The number is the first that is marked as a mobile, or else as preferred, or else the first.
+    """
+    import vobject  # slow to load
+
+    table = RawTable(
+        ", ".join(filter(None, ("vCard", encoding))), [], notes, titled=False, ours=True
+    )
+    columns = {"number": 0, "name": 1}
+    several = []
+    for number, card in enumerate(_cards(text), 1):
+        try:
+            fields = dict(_card_fields(vobject.readOne(card, allowQP=True)))
+        except Exception as error:  # noqa: BLE001  vobject raises anything over a broken card
+            reason = str(error) or type(error).__name__
+            table.broken.append(BrokenRow(number, card, f"cannot be read: {reason}"))
+            continue
+        if "other number" in fields:
+            several.append(number)
+        for name in fields:
+            columns.setdefault(name, len(columns))
+        table.rows.append(TableRow(number, [fields.get(name) for name in columns]))
+    width = len(columns)
+    table.rows = [
+        TableRow(number, [*cells, *[None] * (width - len(cells))]) for number, cells in table.rows
+    ]
+    table.rows.insert(0, TableRow(0, list(columns)))
+    if several:
+        table.notes.append(
+            f"{len(several)} cards have several numbers: the mobile or preferred one is number, "
+            "the others are in other number, other number 2 and so on"
+        )
+    return table
+
+
+def _cards(text: str) -> Iterator[str]:
+    """Cut a file into cards; one inside another stays in it, and one that never ends is one."""
+    card: list[str] = []
+    depth = 0
+    for line in text.splitlines(keepends=True):
+        edge = _EDGE.fullmatch(line)
+        depth += (edge[1].upper() == "BEGIN") - (edge[1].upper() == "END") if edge else 0
+        if depth or edge:
+            card.append(line)
+        if edge and depth <= 0:
+            yield "".join(card)
+            card, depth = [], 0
+    if card:
+        yield "".join(card)
+
+
+def _card_fields(card: Any) -> Iterator[tuple[str, str]]:
+    """Yield what a card says, each with a name of its own."""
+    name = _card_text(_first_value(card, "fn")) or _joined_name(card)
+    if name:
+        yield "name", name
+    numbers = sorted(card.contents.get("tel", []), key=_phone_rank)
+    said = [("other number", _card_text(tel.value).removeprefix("tel:")) for tel in numbers]
+    if said:
+        yield "number", said.pop(0)[1]
+    said += [(c.name, _card_text(c.value)) for c in card.getChildren() if c.name not in _LEFT_OUT]
+    seen: Counter[str] = Counter()
+    for what, text in said:
+        if text:
+            seen[what] += 1
+            yield what if seen[what] == 1 else f"{what} {seen[what]}", text
+
+
+def _first_value(card: Any, name: str) -> Any:
+    return getattr(card.contents.get(name, [None])[0], "value", None)
+
+
+def _joined_name(card: Any) -> str:
+    """Join the parts of a name for a card that does not say it whole."""
+    value = _first_value(card, "n")
+    parts = [getattr(value, part, "") for part in ("given", "additional", "family")]
+    return " ".join(filter(None, (_card_text(part, " ") for part in parts)))
+
+
+def _phone_rank(tel: Any) -> int:
+    said = [*tel.singletonparams, *(word for words in tel.params.values() for word in words)]
+    words = set(",".join(said).upper().split(","))
+    return 0 if "CELL" in words else 1 if "PREF" in words or "PREF" in tel.params else 2
+
+
+def _card_text(value: Any, between: str = ", ") -> str:
+    """Return a value as text: a list of parts as one line."""
+    if isinstance(value, list):
+        return between.join(filter(None, map(_card_text, value)))
+    return "" if value is None else str(value)

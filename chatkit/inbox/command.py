@@ -71,7 +71,7 @@ def add(
 
 def _serve(arguments: argparse.Namespace, read_profile: Callable[[Path], ServiceProfile]) -> int:
     from chatkit.inbox.inbox import Inbox
-    from chatkit.inbox.signature import BadSignature
+    from chatkit.signature import BadSignature
 
     if arguments.plain and arguments.authority:
         raise SettingsError("--plain has no certificate to write: leave out --authority.")

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, NamedTuple
 
-from chatkit.inbox.signature import SCHEMES, BadSignature, Scheme, key_of
 from chatkit.secret import Secret
+from chatkit.signature import SCHEMES, BadSignature, Scheme, key_of
 
 _ALGORITHMS: dict[int, Any] = {32: "sha256", 20: "sha1", 48: "sha384", 64: "sha512"}
 _KEYS: tuple[Any, ...] = ("ascii", "hex", "base64", "whsec")

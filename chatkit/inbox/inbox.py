@@ -14,11 +14,11 @@ from weakref import WeakSet
 from chatkit.errors import InputError, steady
 from chatkit.inbox.delivery import Delivery, Which
 from chatkit.inbox.events import Event, events
-from chatkit.inbox.signature import named, sign
 from chatkit.inbox.statuses import courses
 from chatkit.inbox.store import Store
 from chatkit.profile import ServiceProfile
 from chatkit.secret import MASK, Secret
+from chatkit.signature import named, sign
 from chatkit.webhook_sender import BadReceiver, NotThisMachine, Sender, read_address
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from chatkit.inbox.receiver import Receiver, Unverified
-    from chatkit.inbox.signature import Scheme
+    from chatkit.signature import Scheme
 
 Bound = datetime | str | int | None
 

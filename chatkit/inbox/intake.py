@@ -14,9 +14,9 @@ from hashlib import sha256
 import msgspec
 
 from chatkit.inbox.delivery import Delivery, Entry, Verdict
-from chatkit.inbox.signature import BadSignature, Scheme, key_of, named, verify
 from chatkit.profile import ServiceProfile
 from chatkit.secret import MASK, Secret
+from chatkit.signature import BadSignature, Scheme, key_of, named, verify
 
 #: Headers that may hold a password: a proxy adds some. They are not needed again.
 _MASKED = {"authorization", "proxy-authorization", "cookie"}

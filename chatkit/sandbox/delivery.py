@@ -16,11 +16,11 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from chatkit.errors import StoreError
-from chatkit.inbox.signature import sign
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox.event_publisher import Waiting
 from chatkit.sandbox.receivers import Receivers
 from chatkit.sandbox.webhooks import ActiveWebhook
+from chatkit.signature import sign
 from chatkit.webhook_sender import BadReceiver, ConnectionLost, Sender
 
 if TYPE_CHECKING:

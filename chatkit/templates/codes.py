@@ -15,8 +15,8 @@ from chatkit.display import many, values, visible
 from chatkit.errors import InputError, Problem
 
 if TYPE_CHECKING:
-    from chatkit.files.table import Table
     from chatkit.localization.translation.files import Paths
+    from chatkit.tables import RawTable
 
 #: Codes as they are passed: some of them, one of them, or a file that has them.
 Codes: TypeAlias = "str | os.PathLike[str] | Iterable[str]"
@@ -87,29 +87,30 @@ def _no_codes(codes: Sequence[object]) -> Iterator[Problem]:
 
 def _of_file(path: Path) -> list[str]:
     """Read codes from a file."""
-    from chatkit.files import source, text  # slow to load, as pandas is
+    from chatkit.tables import file_kind  # slow to load, as pandas is
+    from chatkit.tables.delimited import decode_text, read_delimited
 
     content = path.read_bytes()
     try:
-        if source.kind(content) == "xlsx":
-            from chatkit.files import sheet
+        if file_kind(content) == "xlsx":
+            from chatkit.tables import workbook
 
-            return _of_table(sheet.read(content, None))
-        decoded, said, notes = text.decoded(content)
+            return _of_table(workbook.read_sheet(content, None))
+        decoded, said, notes = decode_text(content)
         if path.suffix.lower() in (".csv", ".tsv"):
-            return _of_table(text.read(decoded, said, None, _named, notes))
+            return _of_table(read_delimited(decoded, said, None, _named, notes))
         lines = (line.strip() for line in decoded.splitlines())
         return [line for line in lines if line and not line.startswith("#")]
     except InputError as error:
         raise InputError(f"{visible(path.name)}: {error}") from None
 
 
-def _of_table(table: Table) -> list[str]:
+def _of_table(table: RawTable) -> list[str]:
     """Take the column of codes; a table of one column needs no name for it."""
-    from chatkit.files.table import listed
+    from chatkit.tables import list_rows
 
     if table.broken:
-        lines = listed([row.number for row in table.broken])
+        lines = list_rows([row.number for row in table.broken])
         raise InputError(f"{lines}: {table.broken[0].reason}.")
     rows = [row for row in table.rows if any(cell is not None for cell in row.cells)]
     for place, row in enumerate(rows[:_SEARCHED]):

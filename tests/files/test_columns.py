@@ -8,19 +8,19 @@ import pandas as pd
 import pytest
 
 from chatkit.errors import InputError
-from chatkit.files.columns import Columns, sort
-from chatkit.files.table import Broken, Odd, Row, Table
+from chatkit.files.columns import ContactColumns, find_columns
+from chatkit.tables import BrokenRow, OddCell, RawTable, TableRow
 
 
-def table(*cells: list[Any], **more: Any) -> Table:
-    return Table("a table", [Row(n, row) for n, row in enumerate(cells, 1)], **more)
+def table(*cells: list[Any], **more: Any) -> RawTable:
+    return RawTable("a table", [TableRow(n, row) for n, row in enumerate(cells, 1)], **more)
 
 
-def sorted_out(*cells: list[Any], **wanted: Any) -> Columns:
-    return sort(table(*cells), wanted)
+def sorted_out(*cells: list[Any], **wanted: Any) -> ContactColumns:
+    return find_columns(table(*cells), wanted)
 
 
-def reasons(columns: Columns) -> list[tuple[str, str]]:
+def reasons(columns: ContactColumns) -> list[tuple[str, str]]:
     return [(problem.field, problem.value) for problem in columns.problems]
 
 
@@ -52,7 +52,7 @@ def test_all_bad_cells_are_named_by_row_and_column_and_take_only_their_rows_out(
     found = sorted_out(
         ["Handy", "Name", "Vorwahl Land", "Extra"],
         ["9.2E+11", "Ana", None, "1.5"],
-        ["0151", Odd("#N/A", "is an error"), None, None],
+        ["0151", OddCell("#N/A", "is an error"), None, None],
         [919.5, True, None, None],
         ["0152", "NA", None, 1.5],
     )
@@ -108,14 +108,14 @@ def test_rows_that_lack_cells_are_refused() -> None:
 
 
 def test_rows_that_could_not_even_be_cut_into_cells_are_among_the_problems() -> None:
-    broken = [Broken(3, '2,"x" y', "quotes")]
-    found = sort(table(["Phone"], ["1"], broken=broken), {})
+    broken = [BrokenRow(3, '2,"x" y', "quotes")]
+    found = find_columns(table(["Phone"], ["1"], broken=broken), {})
     assert reasons(found) == [("row 3", "'2,\"x\" y'")] and found.left_out == 1
 
 
 def test_problems_are_in_the_order_of_the_file() -> None:
-    broken = [Broken(3, "x", "quotes")]
-    found = sort(table(["Phone", "Name"], ["nan", 1.5], broken=broken), {})
+    broken = [BrokenRow(3, "x", "quotes")]
+    found = find_columns(table(["Phone", "Name"], ["nan", 1.5], broken=broken), {})
     assert [field for field, _ in reasons(found)] == ["row 2, Phone", "row 2, Name", "row 3"]
 
 
@@ -236,7 +236,7 @@ def test_characters_that_nobody_sees_are_told() -> None:
 
 
 def test_columns_that_we_have_named_ourselves_need_no_guess() -> None:
-    found = sort(table(["number", "X-WHATSAPP"], ["1", "2"], ours=True, titled=False), {})
+    found = find_columns(table(["number", "X-WHATSAPP"], ["1", "2"], ours=True, titled=False), {})
     assert found.frame.to_dict("list") == {"number": ["1"], "X-WHATSAPP": ["2"]}
 
 

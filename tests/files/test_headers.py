@@ -1,18 +1,18 @@
-"""Columns are found by what people call them, and data is never taken for a name."""
+"""FoundColumns are found by what people call them, and data is never taken for a name."""
 
 from __future__ import annotations
 
 import pytest
 
-from chatkit.files.headers import Columns, found, known, looks_like_data, row_of_names
-from chatkit.files.table import Row
+from chatkit.files.headers import FoundColumns, found, known, looks_like_data, row_of_names
+from chatkit.tables import TableRow
 
 
-def rows(*cells: list[object]) -> list[Row]:
-    return [Row(number, row) for number, row in enumerate(cells, 1)]
+def rows(*cells: list[object]) -> list[TableRow]:
+    return [TableRow(number, row) for number, row in enumerate(cells, 1)]
 
 
-def columns(names: list[str], *data: list[object]) -> Columns:
+def columns(names: list[str], *data: list[object]) -> FoundColumns:
     return found(names, rows(*data))
 
 
@@ -164,9 +164,9 @@ def test_names_that_a_person_says_are_found() -> None:
 
 
 def test_what_looks_like_data() -> None:
-    assert looks_like_data(Row(1, ["Ana", "+49 (171) 234-567"]))
-    assert looks_like_data(Row(1, ["Ana", 491712345678]))
-    assert not looks_like_data(Row(1, ["Name", "Phone 1 - Value", None, "2026"]))
+    assert looks_like_data(TableRow(1, ["Ana", "+49 (171) 234-567"]))
+    assert looks_like_data(TableRow(1, ["Ana", 491712345678]))
+    assert not looks_like_data(TableRow(1, ["Name", "Phone 1 - Value", None, "2026"]))
 
 
 def test_data_has_few_words_that_name_columns() -> None:

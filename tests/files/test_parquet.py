@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from pyarrow.parquet import write_table
 
 from chatkit.errors import InputError
-from chatkit.files.cells import as_text
 from chatkit.files.reading import read_parquet as read
-from chatkit.files.table import Row
+from chatkit.tables import TableRow, as_text
 
 
 def parquet(frame: pd.DataFrame) -> bytes:
@@ -39,7 +38,7 @@ def test_values_keep_their_types_and_nothing_is_nothing() -> None:
         }
     )
     names, first, second = read(parquet(frame)).rows
-    assert names == Row(0, list(frame.columns))
+    assert names == TableRow(0, list(frame.columns))
     assert list(map(as_text, first.cells)) == [
         *("919876543210", "9007199254740993", "NA", "1.5", "True"),
         *("2026-01-02T03:04:05+00:00", '["a"]'),
@@ -59,7 +58,7 @@ def test_whole_numbers_of_other_programs_stay_whole_beside_nothing() -> None:
 
 def test_an_index_with_a_name_is_a_column() -> None:
     frame = pd.DataFrame({"name": ["Ana"]}, index=pd.Index([50001], name="id"))
-    assert read(parquet(frame)).rows == [Row(0, ["id", "name"]), Row(1, (50001, "Ana"))]
+    assert read(parquet(frame)).rows == [TableRow(0, ["id", "name"]), TableRow(1, (50001, "Ana"))]
 
 
 def test_the_names_of_the_columns_are_those_of_the_file() -> None:

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatkit.errors import InputError
-from chatkit.files.reading import Reading, read
-from chatkit.files.writing import to_csv, to_xlsx
+from chatkit.files.reading import FileReading
+from chatkit.files.reading import read_file as read
+from chatkit.tables import to_csv, to_xlsx
 
 FRAME = pd.DataFrame(
     {"Vorname": ["Zoë", "NA"], "Handy": ["0151 2345", "+420 7"], "Ort": ["Ulm", None]}, dtype="str"
@@ -124,4 +125,4 @@ def test_whatever_is_passed_is_read_or_refused(data: bytes) -> None:
         found = read(data, number="")
     except InputError:
         return
-    assert isinstance(found, Reading) and found.report(skipped=True)
+    assert isinstance(found, FileReading) and found.report(skipped=True)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatkit.files.table import Table
-from chatkit.files.vcard import read
+from chatkit.files.reading import read_vcards as read
+from chatkit.tables import RawTable
 
 IPHONE = r"""BEGIN:VCARD
 VERSION:3.0
@@ -141,4 +141,4 @@ def test_a_card_that_never_ends_is_broken() -> None:
 @given(st.text(), st.text(alphabet=';:,=\\\n\r "TELFNcel0+\x00', max_size=30))
 def test_whatever_stands_in_a_card_it_is_a_row_or_broken(name: str, line: str) -> None:
     found = read(f"BEGIN:VCARD\nVERSION:2.1\nFN:{name}\n{line}\nTEL:1\nEND:VCARD\n", "", [])
-    assert isinstance(found, Table) and len(found.rows) - 1 + len(found.broken) >= 1
+    assert isinstance(found, RawTable) and len(found.rows) - 1 + len(found.broken) >= 1

@@ -5,7 +5,7 @@ import ssl
 import time
 from urllib.parse import urlsplit
 
-from chatkit.inbox.signature import sign
+from chatkit.signature import sign
 
 SECRET = "0123456789abcdef" * 4
 OTHER = "f" * 64

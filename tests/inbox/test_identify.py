@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from chatkit.inbox.identify import identify_scheme
-from chatkit.inbox.signature import SCHEMES, BadSignature, Scheme, sign, verify
+from chatkit.signature import SCHEMES, BadSignature, Scheme, sign, verify
 
 SECRET = "0123456789abcdef" * 4
 NOW = 1_750_000_000

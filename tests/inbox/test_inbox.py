@@ -14,8 +14,8 @@ from inbox.senders import OTHER, SECRET, post, signed
 
 from chatkit.errors import InputError
 from chatkit.inbox.inbox import Inbox
-from chatkit.inbox.signature import sign
 from chatkit.profile import ServiceProfile
+from chatkit.signature import sign
 
 
 @pytest.fixture

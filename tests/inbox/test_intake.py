@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from inbox.senders import OTHER, SECRET
 
 from chatkit.inbox.intake import Intake
-from chatkit.inbox.signature import SCHEMES, BadSignature, Scheme, sign
 from chatkit.profile import ServiceProfile
 from chatkit.secret import MASK, Secret
+from chatkit.signature import SCHEMES, BadSignature, Scheme, sign
 
 NOW = 1_750_000_000
 BODY = b'{"event":"chat.message.status","data":{}}'

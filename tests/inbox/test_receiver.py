@@ -16,10 +16,10 @@ from chatkit.inbox import receiver as module
 from chatkit.inbox.delivery import Entry, Which
 from chatkit.inbox.intake import Intake
 from chatkit.inbox.receiver import Receiver
-from chatkit.inbox.signature import BadSignature
 from chatkit.inbox.store import Store
 from chatkit.profile import ServiceProfile
 from chatkit.secret import Secret
+from chatkit.signature import BadSignature
 
 BODY = b'{"event":"chat.message.status","data":{"n":1}}'
 

@@ -11,9 +11,9 @@ from inbox.senders import SECRET
 
 from chatkit.errors import InputError
 from chatkit.inbox.inbox import send_again as replay
-from chatkit.inbox.signature import BadSignature, verify
 from chatkit.profile import ServiceProfile
 from chatkit.secret import MASK, Secret
+from chatkit.signature import BadSignature, verify
 
 PROFILE = ServiceProfile()
 CAME = delivery(

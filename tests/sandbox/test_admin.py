@@ -11,8 +11,8 @@ import pytest
 import trustme
 
 from chatkit import Sandbox
-from chatkit.inbox.signature import verify
 from chatkit.sandbox.operations import OPERATIONS, PERMISSIONS
+from chatkit.signature import verify
 
 ROOT = "/api/business/public/channels/chat/accounts/1001"
 KIND = "chat.message.status"

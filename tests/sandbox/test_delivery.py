@@ -12,12 +12,12 @@ import pytest
 import trustme
 from listening import GO_ON, OK, Listener, answering, listening
 
-from chatkit.inbox.signature import verify
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox.delivery import DeliveryOutcome, attempt
 from chatkit.sandbox.events import event_body
 from chatkit.sandbox.receivers import Receivers
 from chatkit.sandbox.webhooks import ActiveWebhook
+from chatkit.signature import verify
 from chatkit.webhook_sender import ConnectionLost, Sender
 
 SECRET = "0123456789abcdef" * 4

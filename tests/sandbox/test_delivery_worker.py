@@ -17,10 +17,10 @@ from listening import GO_ON, OK, Listener, answering, listening
 
 from chatkit import Sandbox, ServiceProfile
 from chatkit.errors import StoreError
-from chatkit.inbox.signature import verify
 from chatkit.sandbox.delivery import DeliveryOutcome
 from chatkit.sandbox.event_publisher import Event
 from chatkit.sandbox.webhooks import ActiveWebhook
+from chatkit.signature import verify
 
 HOOK = "https://hooks.example/a"
 QUICK = (0.01, 0.02, 0.03)

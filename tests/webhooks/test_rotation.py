@@ -15,11 +15,11 @@ from listening import listening
 import chatkit
 from chatkit import ServiceProfile
 from chatkit.client import Client
-from chatkit.inbox.signature import verify
 from chatkit.sandbox import Sandbox
 from chatkit.sandbox.faults import Dropped
 from chatkit.sandbox.replies import Answer
 from chatkit.sandbox.request import Request
+from chatkit.signature import verify
 from chatkit.webhooks.signing_secrets import address_beside
 
 HOOK = "https://shop.example/hook"

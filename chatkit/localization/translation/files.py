@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 from chatkit.errors import InputError
-from chatkit.files.source import opened
 from chatkit.localization.translation import grid, po, xliff
 from chatkit.localization.translation.units import Unit
+from chatkit.tables import open_source
 
 Form = Literal["xlsx", "csv", "po", "xliff-1.2", "xliff-2.0"]
 FORMS: tuple[Form, ...] = get_args(Form)
@@ -106,7 +106,7 @@ def _each(paths: Paths) -> Iterator[Any]:
 
 
 def _read(path: Path | bytes) -> list[Unit]:
-    name, content = opened(path)
+    name, content = open_source(path)
     data = content.encode() if isinstance(content, str) else content
     try:
         units = _reader(data, name)(data)

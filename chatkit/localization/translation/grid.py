@@ -8,13 +8,11 @@ from typing import Any
 
 from chatkit.display import visible
 from chatkit.errors import InputError
-from chatkit.files import sheet, text
-from chatkit.files.cells import as_text, word
-from chatkit.files.table import Odd, Table
-from chatkit.files.writing import to_csv
 from chatkit.localization.table import frame_of
 from chatkit.localization.translation.escapes import escape_controls, unescape_controls
 from chatkit.localization.translation.units import Unit
+from chatkit.tables import OddCell, RawTable, as_text, to_csv, word, workbook
+from chatkit.tables.delimited import decode_text, read_delimited
 
 #: The columns; a translator fills in `translation`.
 COLUMNS = (
@@ -53,7 +51,7 @@ def workbook_of(units: Sequence[Unit], *, one_sheet: bool) -> bytes:
     for unit in units:
         books.setdefault("translations" if one_sheet else unit.lang_code, []).append(unit)
     rows = {title: [_cells(unit) for unit in group] for title, group in books.items()}
-    return sheet.written_sheets(COLUMNS, rows, wide=_WIDE)
+    return workbook.workbook_of(COLUMNS, rows, wide=_WIDE)
 
 
 def _cells(unit: Unit) -> list[str | None]:
@@ -70,8 +68,8 @@ def read_csv(data: bytes) -> list[Unit]:
     Raises:
         InputError: It is none, or lacks a column.
     """
-    content, said, notes = text.decoded(data)
-    table = text.read(content, said, None, _known, notes)
+    content, said, notes = decode_text(data)
+    table = read_delimited(content, said, None, _known, notes)
     return list(_units(table, ""))
 
 
@@ -81,7 +79,7 @@ def read_workbook(data: bytes) -> list[Unit]:
     Raises:
         InputError: It is none, or no sheet has them.
     """
-    tables = sheet.read_sheets(data)
+    tables = workbook.read_sheets(data)
     ours = {name: table for name, table in tables.items() if _titles(table) is not None}
     if not ours:
         return list(_units(next(iter(tables.values())), ""))  # says what is missing
@@ -92,7 +90,7 @@ def _known(row: Sequence[str]) -> int:
     return sum(name in COLUMNS for name in row)
 
 
-def _titles(table: Table) -> dict[str, int] | None:
+def _titles(table: RawTable) -> dict[str, int] | None:
     """Find the places of the columns; None if they are not there."""
     for row in table.rows[:1]:
         names = {as_text(cell): place for place, cell in enumerate(row.cells) if cell is not None}
@@ -101,7 +99,7 @@ def _titles(table: Table) -> dict[str, int] | None:
     return None
 
 
-def _units(table: Table, where: str) -> Iterator[Unit]:
+def _units(table: RawTable, where: str) -> Iterator[Unit]:
     places = _titles(table)
     if places is None:
         raise InputError(
@@ -123,7 +121,7 @@ def _unit(cells: Sequence[Any], places: dict[str, int], place: str) -> Unit:
         found, reason = word(value)
         if reason:
             trouble = f"the {name} {reason}"
-            found = value.text if isinstance(value, Odd) else as_text(value)
+            found = value.text if isinstance(value, OddCell) else as_text(value)
         said[name] = unescape_controls(found or "")
     return Unit(
         said["template_code"],

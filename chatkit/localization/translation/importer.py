@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chatkit.display import cut, many, visible
-from chatkit.files.writing import half
 from chatkit.localization.content import Entry, grouped
 from chatkit.localization.placeholders import slots
 from chatkit.localization.table import frame_of
@@ -25,6 +24,7 @@ from chatkit.localization.translation.fields import (
 )
 from chatkit.localization.translation.files import Paths
 from chatkit.localization.translation.units import Stamp, Unit, contents, digest, key_of, stamp_of
+from chatkit.tables import has_half_character
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -219,7 +219,7 @@ class _Importer:
             return "unreadable", unit.trouble
         if unit.unfinished:
             return "unfinished", f"it is marked {unit.unfinished}"
-        if half(unit.target):
+        if has_half_character(unit.target):
             return "unreadable", "it holds half a character"
         if not unit.target.strip():
             return "emptied", "the translation was taken out; delete it in the template if meant"

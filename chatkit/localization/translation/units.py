@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from chatkit.display import visible
 from chatkit.errors import InputError, Problem
-from chatkit.files.writing import half
 from chatkit.localization import language
 from chatkit.localization.audit import source_of
 from chatkit.localization.content import Entry, entries, grouped
@@ -28,6 +27,7 @@ from chatkit.localization.translation.fields import (
     group_of,
     translator_note,
 )
+from chatkit.tables import has_half_character
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -213,7 +213,7 @@ def _refuse(units: Sequence[Unit], source: str) -> None:
         )
         for unit in units
         for text in (unit.source, unit.target)
-        if half(text) and (said := "holds half a character")
+        if has_half_character(text) and (said := "holds half a character")
     ]
     if problems:
         raise InputError("A file cannot hold all of this:", problems)

@@ -20,11 +20,11 @@ from localization.translation.translator import (
 )
 
 import chatkit
-from chatkit.files.writing import half
 from chatkit.localization.content import entries
 from chatkit.localization.translation import export, import_files
 from chatkit.localization.translation.fields import field_texts
 from chatkit.localization.translation.grid import csv_of
+from chatkit.tables import has_half_character
 
 FORMS = tuple(FORMATS)
 TEXT = ANY.filter(str.strip)
@@ -122,7 +122,7 @@ def test_what_a_translator_writes_comes_back_exactly(tmp_path, form, sides):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_naughty_strings_come_back(tmp_path, shared, form):
-    strings = [s for s in naughty(shared) if s.strip() and not half(s)]
+    strings = [s for s in naughty(shared) if s.strip() and not has_half_character(s)]
     frame = full(*(content(text=s, footer=s) for s in strings)).reset_index()
     frame["template_code"] = [f"t{n}" for n in range(len(frame))]
     paths = sent(frame, tmp_path, form, languages=["ar"])

@@ -19,9 +19,9 @@ from translate.storage.pypo import pofile
 from translate.storage.xliff import xlifffile
 from translate.storage.xliff2 import Xliff2File
 
-from chatkit.files.formula_guard import bare, marked
 from chatkit.localization.translation.escapes import escape_controls, unescape_controls
 from chatkit.localization.translation.units import Unit, stamped
+from chatkit.tables import guarded_cell, unguarded
 
 #: Every format, by what is asked for, and how its files end.
 FORMATS = {"xlsx": "xlsx", "csv": "csv", "po": "po", "xliff-1.2": "xlf", "xliff-2.0": "xlf"}
@@ -95,12 +95,12 @@ def translate(paths: Sequence[str], work: Work) -> None:
 
 def seen(cell: str) -> str:
     """What a person takes a cell for: an apostrophe in front only says that it is text."""
-    return unescape_controls(bare(cell))
+    return unescape_controls(unguarded(cell))
 
 
 def typed(text: str) -> str:
     """Type a text into a cell as the file does."""
-    return marked(escape_controls(text))
+    return guarded_cell(escape_controls(text))
 
 
 def _workbook(data: bytes, work: Work) -> bytes:

@@ -14,8 +14,8 @@ import pandas as pd
 import pytest
 
 from chatkit.errors import InputError
-from chatkit.files.reading import read
-from chatkit.files.writing import Target, half, to_csv, to_xlsx
+from chatkit.files.reading import read_file as read
+from chatkit.tables import Target, has_half_character, to_csv, to_xlsx
 
 Write = Callable[[pd.DataFrame, Target], None]
 BOTH = pytest.mark.parametrize("write", [to_csv, to_xlsx])
@@ -156,5 +156,5 @@ def test_a_sheet_holds_no_formula_and_no_number() -> None:
 
 
 def test_half_a_character_is_seen() -> None:
-    assert half("a\ud83d")
-    assert not half("a👍")
+    assert has_half_character("a\ud83d")
+    assert not has_half_character("a👍")

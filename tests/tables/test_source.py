@@ -8,30 +8,30 @@ from pathlib import Path
 import pytest
 
 from chatkit.errors import InputError
-from chatkit.files.source import kind, opened
+from chatkit.tables import file_kind, open_source
 
 
 def test_paths_files_bytes_and_pasted_text(tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     path.write_bytes(b"a,b")
-    assert opened(path) == opened(str(path)) == ("people.csv", b"a,b")
+    assert open_source(path) == open_source(str(path)) == ("people.csv", b"a,b")
     with path.open("rb") as file:
-        assert opened(file) == ("people.csv", b"a,b")
+        assert open_source(file) == ("people.csv", b"a,b")
     with path.open(encoding="utf-8") as file:
-        assert opened(file) == ("people.csv", "a,b")
-    assert opened(b"a,b") == opened(io.BytesIO(b"a,b")) == ("the data", b"a,b")
-    assert opened("a\tb") == ("the pasted table", "a\tb")
-    assert opened("a,b\n1,2") == ("the pasted table", "a,b\n1,2")
+        assert open_source(file) == ("people.csv", "a,b")
+    assert open_source(b"a,b") == open_source(io.BytesIO(b"a,b")) == ("the data", b"a,b")
+    assert open_source("a\tb") == ("the pasted table", "a\tb")
+    assert open_source("a,b\n1,2") == ("the pasted table", "a,b\n1,2")
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"nobody\.csv"):
-        opened(str(tmp_path / "nobody.csv"))
+        open_source(str(tmp_path / "nobody.csv"))
 
 
 def test_other_things_are_refused() -> None:
     with pytest.raises(InputError, match="a path, an open file, bytes or a pasted table, not int"):
-        opened(7)  # type: ignore[arg-type]
+        open_source(7)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_other_things_are_refused() -> None:
     ],
 )
 def test_the_content_tells_the_kind_not_the_name(content: bytes | str, expected: str) -> None:
-    assert kind(content) == expected
+    assert file_kind(content) == expected
 
 
 @pytest.mark.parametrize(
@@ -61,4 +61,4 @@ def test_the_content_tells_the_kind_not_the_name(content: bytes | str, expected:
 )
 def test_kinds_that_are_not_read_say_what_to_do(content: bytes, advice: str) -> None:
     with pytest.raises(InputError, match=advice):
-        kind(content)
+        file_kind(content)

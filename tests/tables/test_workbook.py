@@ -15,9 +15,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from chatkit.errors import InputError
-from chatkit.files import sheet
-from chatkit.files.sheet import read, written
-from chatkit.files.table import Odd, Row, Table
+from chatkit.tables import OddCell, RawTable, TableRow, workbook
+from chatkit.tables.workbook import read_sheet as read
+from chatkit.tables.workbook import workbook_of
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=20)
 
@@ -30,6 +30,11 @@ def book(*rows: Sequence[Any], **formats: str) -> bytes:
     for place, form in formats.items():
         made.active[place].number_format = form
     return saved(made)
+
+
+def contacts_book(columns: Sequence[str], rows: Sequence[Sequence[str | None]]) -> bytes:
+    """Write a workbook of one sheet, as contacts are written."""
+    return workbook_of(columns, {"Contacts": rows})
 
 
 def saved(made: Any) -> bytes:
@@ -62,14 +67,14 @@ def test_texts_stay_texts_and_nothing_is_nothing() -> None:
     values = ["+91", "0091", "NA", "None", " x ", "1E5", "a\nb", "'t Hart"]
     assert cells(book(*[[value] for value in values])) == values
     assert read(book(["a", None, "", "b"], [None, "c"]), None).rows == [
-        Row(1, ["a", None, None, "b"]),
-        Row(2, [None, "c", None, None]),
+        TableRow(1, ["a", None, None, "b"]),
+        TableRow(2, [None, "c", None, None]),
     ]
 
 
 def test_empty_rows_and_columns_are_counted_as_a_person_sees_them() -> None:
     found = read(book([], [None, "Name"], [], [None, "Ana"]), None).rows
-    assert found == [Row(2, [None, "Name"]), Row(4, [None, "Ana"])]
+    assert found == [TableRow(2, [None, "Name"]), TableRow(4, [None, "Ana"])]
 
 
 @pytest.mark.parametrize(
@@ -107,7 +112,7 @@ def test_a_whole_number_is_what_its_format_shows(value: int, form: str, seen: An
 )
 def test_what_has_lost_digits_or_cannot_be_told_is_odd(value: Any, form: str, reason: str) -> None:
     (found,) = cells(book([value], A1=form))
-    assert isinstance(found, Odd) and reason in found.reason
+    assert isinstance(found, OddCell) and reason in found.reason
 
 
 def test_a_number_with_an_exponent_in_the_file_is_a_float() -> None:
@@ -128,7 +133,7 @@ def test_formulas_are_their_results_and_odd_without_them() -> None:
     known = edited(data, part, "<f>1+1</f><v />", "<f>1+1</f><v>2</v>")
     first, second, third = cells(known)
     assert first == 2 and third == "text"
-    assert second == Odd('="Ana"', second.reason) and "whose result is not in the file" in (
+    assert second == OddCell('="Ana"', second.reason) and "whose result is not in the file" in (
         second.reason
     )
 
@@ -155,9 +160,9 @@ def test_the_first_sheet_that_is_not_hidden_is_read_and_the_others_are_told() ->
     made.create_sheet("Old").append(["y"])
     data = saved(made)
     found = read(data, None)
-    assert found.kind == "XLSX, sheet People" and found.rows == [Row(1, ["x"])]
+    assert found.kind == "XLSX, sheet People" and found.rows == [TableRow(1, ["x"])]
     assert found.notes == ["not read: the sheets 'Old' (sheet=)"]
-    assert read(data, "Old").rows == [Row(1, ["y"])] and not read(data, "Sheet").rows
+    assert read(data, "Old").rows == [TableRow(1, ["y"])] and not read(data, "Sheet").rows
     with pytest.raises(InputError, match="no sheet 'Odl'; there are 'People', 'Old'"):
         read(data, "Odl")
 
@@ -166,16 +171,16 @@ def test_styles_beyond_the_table_cost_nothing() -> None:
     made = openpyxl.Workbook()
     made.active["A1"] = "x"
     made.active["XFD1"].number_format = "@"
-    assert read(saved(made), None).rows == [Row(1, ["x"])]
+    assert read(saved(made), None).rows == [TableRow(1, ["x"])]
 
 
 def test_a_sheet_that_would_fill_the_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sheet, "_MOST_CELLS", 100)
+    monkeypatch.setattr(workbook, "_MOST_CELLS", 100)
     made = openpyxl.Workbook()
     made.active["A3"] = made.active["CV1"] = "x"
     with pytest.raises(InputError, match="too wide: clear what stands in column CV"):
         read(saved(made), None)
-    monkeypatch.setattr(sheet, "_MOST_BYTES", 100)
+    monkeypatch.setattr(workbook, "_MOST_BYTES", 100)
     with pytest.raises(InputError, match="Unpacked"):
         read(saved(made), None)
 
@@ -183,7 +188,7 @@ def test_a_sheet_that_would_fill_the_memory_is_refused(monkeypatch: pytest.Monke
 @given(st.data())
 @settings(max_examples=50)
 def test_a_broken_file_is_refused_and_nothing_else(data: st.DataObject) -> None:
-    good = written(["number", "name"], [("1", "=x"), (None, "\0")])
+    good = contacts_book(["number", "name"], [("1", "=x"), (None, "\0")])
     with zipfile.ZipFile(io.BytesIO(good)) as parts:
         names = parts.namelist()
     part = data.draw(st.sampled_from(names))
@@ -201,7 +206,7 @@ def test_a_broken_file_is_refused_and_nothing_else(data: st.DataObject) -> None:
         found = read(target.getvalue(), None)
     except InputError:
         return
-    assert isinstance(found, Table)
+    assert isinstance(found, RawTable)
 
 
 def test_no_workbook_at_all_is_refused() -> None:
@@ -225,7 +230,7 @@ def rows(data: bytes) -> list[list[Any]]:
 @example([("=1+1", "{=1+1}"), ("#N/A", "TRUE"), ("+91", "\t"), ("1E5", "http://example.org")])
 @settings(max_examples=60, deadline=None)
 def test_what_was_written_is_read(table: list[tuple[str | None, str | None]]) -> None:
-    found = rows(written(["a", "b"], table))
+    found = rows(contacts_book(["a", "b"], table))
     assert found[0] == ["a", "b"]
     expected = [list(row) for row in table]
     assert [row for row in found[1:] if any(c is not None for c in row)] == [
@@ -237,7 +242,7 @@ def test_what_was_written_is_read(table: list[tuple[str | None, str | None]]) ->
     "text", ["=1+1", "+91", "-1", "@x", "\t=1", "\r=1", "\0=1", "{=1}", "=cmd|'/c calc'!A0", "#N/A"]
 )
 def test_every_cell_is_text_and_none_is_a_formula(text: str) -> None:
-    data = written(["name", "=header"], [(text, "x")])
+    data = contacts_book(["name", "=header"], [(text, "x")])
     with zipfile.ZipFile(io.BytesIO(data)) as parts:
         xml = parts.read("xl/worksheets/sheet1.xml").decode()
     assert not re.search(r"<f[ >/]", xml) and set(re.findall(r' t="(\w+)"', xml)) == {"inlineStr"}
@@ -246,36 +251,38 @@ def test_every_cell_is_text_and_none_is_a_formula(text: str) -> None:
 
 
 def test_what_is_typed_into_a_column_later_is_text_too() -> None:
-    active = openpyxl.load_workbook(io.BytesIO(written(["number", "name"], [("1", "x")]))).active
+    active = openpyxl.load_workbook(
+        io.BytesIO(contacts_book(["number", "name"], [("1", "x")]))
+    ).active
     assert {active.column_dimensions[name].number_format for name in "AB"} == {"@"}
     assert active.freeze_panes == "A2" and active["A1"].font.bold
 
 
 def test_a_reader_finds_the_size_of_a_sheet_at_its_top() -> None:
-    data = written([str(n) for n in range(30)], [("x",) * 30] * 4)
+    data = contacts_book([str(n) for n in range(30)], [("x",) * 30] * 4)
     with zipfile.ZipFile(io.BytesIO(data)) as parts:
         xml = parts.read("xl/worksheets/sheet1.xml").decode()
     assert xml.index('<dimension ref="A1:AD5"') < xml.index("<sheetData")
 
 
 def test_cells_that_are_too_long_are_refused_before_a_program_cuts_them() -> None:
-    fits = written(["a"], [("x" * 32767,)])
+    fits = contacts_book(["a"], [("x" * 32767,)])
     assert len(rows(fits)[1][0]) == 32767
     with pytest.raises(InputError) as caught:
-        written(["a", "b"], [("x" * 32768, "ok"), ("ok", "😀" * 16384), ("\r" * 5000, "")])
+        contacts_book(["a", "b"], [("x" * 32768, "ok"), ("ok", "😀" * 16384), ("\r" * 5000, "")])
     assert [problem.field for problem in caught.value.problems] == [
-        "row 2, a",
-        "row 3, b",
-        "row 4, a",
+        "Contacts, row 2, a",
+        "Contacts, row 3, b",
+        "Contacts, row 4, a",
     ]
 
 
 def test_more_rows_or_columns_than_a_sheet_has_are_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(sheet, "MOST_ROWS", 3)
-    assert len(rows(written(["a"], [("1",), ("2",)]))) == 3
+    monkeypatch.setattr(workbook, "MOST_ROWS", 3)
+    assert len(rows(contacts_book(["a"], [("1",), ("2",)]))) == 3
     with pytest.raises(InputError, match="at most 2 rows below the names"):
-        written(["a"], [("1",), ("2",), ("3",)])
+        contacts_book(["a"], [("1",), ("2",), ("3",)])
     with pytest.raises(InputError, match="16,384 columns"):
-        written(["a"] * 16385, [])
+        contacts_book(["a"] * 16385, [])

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chatkit.errors import InputError
-from chatkit.files import sheet
+from chatkit.tables import workbook
 
 TEXTS = st.none() | st.text(st.characters(codec="utf-8"), min_size=1, max_size=12)
 ROWS = st.lists(st.tuples(TEXTS, TEXTS), max_size=4)
@@ -21,8 +21,8 @@ def cells(table):
 @settings(max_examples=30)
 @given(first=ROWS, second=ROWS)
 def test_what_was_written_is_read_from_every_sheet(first, second):
-    data = sheet.written_sheets(["a", "b"], {"de": first, "pt_BR": second}, wide=["b"])
-    found = sheet.read_sheets(data)
+    data = workbook.workbook_of(["a", "b"], {"de": first, "pt_BR": second}, wide=["b"])
+    found = workbook.read_sheets(data)
     assert list(found) == ["de", "pt_BR"]
     for name, rows in (("de", first), ("pt_BR", second)):
         assert cells(found[name]) == [("a", "b"), *(row for row in rows if any(row))]
@@ -30,7 +30,7 @@ def test_what_was_written_is_read_from_every_sheet(first, second):
 
 def test_a_person_sees_lines_that_break_and_a_head_that_stays():
     book = openpyxl.load_workbook(
-        io.BytesIO(sheet.written_sheets(["key", "text"], {"de": [("k", "=1+1")]}, wide=["text"]))
+        io.BytesIO(workbook.workbook_of(["key", "text"], {"de": [("k", "=1+1")]}, wide=["text"]))
     )
     page = book["de"]
     assert page.freeze_panes == "A2"
@@ -42,20 +42,20 @@ def test_a_person_sees_lines_that_break_and_a_head_that_stays():
 
 def test_hidden_sheets_are_not_read():
     book = openpyxl.load_workbook(
-        io.BytesIO(sheet.written_sheets(["a"], {"x": [], "y": []}, wide=[]))
+        io.BytesIO(workbook.workbook_of(["a"], {"x": [], "y": []}, wide=[]))
     )
     book["x"].sheet_state = "hidden"
     target = io.BytesIO()
     book.save(target)
-    assert list(sheet.read_sheets(target.getvalue())) == ["y"]
+    assert list(workbook.read_sheets(target.getvalue())) == ["y"]
 
 
 def test_what_a_sheet_cannot_hold_is_refused_by_its_place():
     with pytest.raises(InputError, match="32,767") as caught:
-        sheet.written_sheets(["a"], {"de": [("x",), ("y" * 32768,)]}, wide=[])
+        workbook.workbook_of(["a"], {"de": [("x",), ("y" * 32768,)]}, wide=[])
     assert caught.value.problems[0].field == "de, row 3, a"
 
 
 def test_what_is_no_workbook_is_said():
     with pytest.raises(InputError, match="no XLSX file"):
-        sheet.read_sheets(b"PK\x03\x04 nothing")
+        workbook.read_sheets(b"PK\x03\x04 nothing")

@@ -21,8 +21,15 @@ from openpyxl.cell import WriteOnlyCell
 from openpyxl.styles import Alignment, Font
 
 from chatkit.errors import InputError, Problem
-from chatkit.files.formula_guard import bare, marked
-from chatkit.files.table import Odd, Row, Table, letter, shown
+from chatkit.tables import (
+    OddCell,
+    RawTable,
+    TableRow,
+    column_letter,
+    guarded_cell,
+    quoted_name,
+    unguarded,
+)
 
 #: What a spreadsheet program can hold.
 MOST_ROWS, _MOST_COLUMNS, LONGEST = 2**20, 2**14, 32767
@@ -45,7 +52,7 @@ _SheetRows = Sequence[Sequence[str | None]]
 # --- reading ----------------------------------------------------------------------------
 
 
-def read(data: bytes, sheet: str | None) -> Table:
+def read_sheet(data: bytes, sheet: str | None) -> RawTable:
     """Read one sheet of a workbook.
 
     Args:
@@ -65,19 +72,19 @@ def read(data: bytes, sheet: str | None) -> Table:
         raise InputError(f"This is no XLSX file that can be read ({error!r:.100}).") from None
 
 
-def read_sheets(data: bytes) -> dict[str, Table]:
+def read_sheets(data: bytes) -> dict[str, RawTable]:
     """Read every sheet of a workbook that is not hidden, by its title.
 
     Raises:
         InputError: It is no workbook that can be read.
     """
-    read(data, None)  # refuses what is none, in its own words
+    read_sheet(data, None)  # refuses what is none, in its own words
     with closing(_opened(data, values=False)) as book:
         names = [each.title for each in book.worksheets if each.sheet_state == "visible"]
-    return {name: read(data, name) for name in names}
+    return {name: read_sheet(data, name) for name in names}
 
 
-def _read(data: bytes, sheet: str | None) -> Table:
+def _read(data: bytes, sheet: str | None) -> RawTable:
     with zipfile.ZipFile(BytesIO(data)) as parts:
         if sum(part.file_size for part in parts.infolist()) > _MOST_BYTES:
             raise InputError(f"Unpacked, this file is larger than {_MOST_BYTES >> 30} GB.")
@@ -95,11 +102,11 @@ def _read(data: bytes, sheet: str | None) -> Table:
     values = [_trimmed(row) for row in rows]
     width = max(map(len, values), default=0)
     if width * len(values) > _MOST_CELLS:
-        raise InputError(f"It is too wide: clear what stands in column {letter(width - 1)}.")
-    table = Table(f"XLSX, sheet {shown(name)}", [])
+        raise InputError(f"It is too wide: clear what stands in column {column_letter(width - 1)}.")
+    table = RawTable(f"XLSX, sheet {quoted_name(name)}", [])
     for number, cells in enumerate(values, 1):
         if cells:
-            table.rows.append(Row(number, cells + [None] * (width - len(cells))))
+            table.rows.append(TableRow(number, cells + [None] * (width - len(cells))))
     if others := [other for other in names if other != name]:
         table.notes.append(f"not read: the sheets {', '.join(map(repr, others))} (sheet=)")
     return table
@@ -142,11 +149,11 @@ def _value(cell: Any) -> Any:
     if value is None or value == "":
         return None
     if kind == "f":
-        return Odd(str(value), "is a formula whose result is not in the file: open and save it")
+        return OddCell(str(value), "is a formula whose result is not in the file: open and save it")
     if kind == "e":
-        return Odd(str(value), "is an error in the spreadsheet")
+        return OddCell(str(value), "is an error in the spreadsheet")
     if isinstance(value, str):
-        return bare(_ESCAPED.sub(lambda found: chr(int(found[1], 16)), value))
+        return unguarded(_ESCAPED.sub(lambda found: chr(int(found[1], 16)), value))
     if type(value) is int:
         return _seen(value, cell.number_format)
     if isinstance(value, datetime) and value.time() == time() and "h" not in cell.number_format:
@@ -159,10 +166,12 @@ def _seen(value: int, form: str) -> Any:
     literals = "".join(one or other for one, other in _LITERAL.findall(form))
     pattern = _NO_DIGIT.sub("", form).partition(";")[0]
     if re.search("[eE][+-]|%", pattern):
-        return Odd(f"{value:.5E}", "is shown with an exponent, so its last digits may be lost")
+        return OddCell(f"{value:.5E}", "is shown with an exponent, so its last digits may be lost")
     plus = "+" if _PLUS.fullmatch(form) else ""
     if not plus and re.search("[+0-9]", literals + pattern.replace("0", "")):
-        return Odd(str(value), f"is shown with the format {form}, which adds to it: make it text")
+        return OddCell(
+            str(value), f"is shown with the format {form}, which adds to it: make it text"
+        )
     zeros = pattern.partition(".")[0].count("0")
     if not plus and zeros < 2:
         return value
@@ -172,34 +181,49 @@ def _seen(value: int, form: str) -> Any:
 # --- writing ----------------------------------------------------------------------------
 
 
-def written(columns: Sequence[str], rows: Sequence[Sequence[str | None]]) -> bytes:
-    """Write a workbook of one sheet in which each cell is text, also what is typed later.
+def workbook_of(
+    columns: Sequence[str], sheets: Mapping[str, _SheetRows], *, wide: Collection[str] = ()
+) -> bytes:
+    """Write a workbook in which each cell is text, also what is typed later.
+
+    Args:
+        columns: The names of the columns, the same in every sheet.
+        sheets: The rows of each sheet by its title.
+        wide: Columns of sentences: their lines break.
 
     Raises:
         InputError: It is more than a spreadsheet can hold.
     """
-    if len(rows) >= MOST_ROWS or len(columns) > _MOST_COLUMNS:
-        raise InputError(
-            f"A sheet has at most {MOST_ROWS - 1:,} rows below the names and {_MOST_COLUMNS:,} "
-            f"columns; these are {len(rows):,} and {len(columns):,}. to_csv() has no limit."
-        )
-    texts = [[None if text is None else escaped(text) for text in row] for row in rows]
+    for title, rows in sheets.items():
+        if len(rows) >= MOST_ROWS or len(columns) > _MOST_COLUMNS:
+            raise InputError(
+                f"A sheet has at most {MOST_ROWS - 1:,} rows below the names and "
+                f"{_MOST_COLUMNS:,} columns; {title} would have {len(rows):,} and "
+                f"{len(columns):,}. A CSV file has no limit."
+            )
+    texts = {
+        title: [[None if text is None else escaped(text) for text in row] for row in rows]
+        for title, rows in sheets.items()
+    }
     if too_long := [
-        Problem(f"row {number}, {column}", f"{text[:40]!r}…", f"has {len(text):,} characters")
-        for number, row in enumerate(texts, 2)
-        for column, text in zip(columns, row, strict=True)
+        Problem(f"{title}, row {n}, {name}", f"{text[:40]!r}…", f"has {len(text):,} characters")
+        for title, rows in texts.items()
+        for n, row in enumerate(rows, 2)
+        for name, text in zip(columns, row, strict=True)
         if text is not None and len(text) > LONGEST // 2 and units(text) > LONGEST
     ]:
         raise InputError(f"A cell holds at most {LONGEST:,} characters:", too_long)
     book = openpyxl.Workbook(write_only=True)
-    widths = [min(max(len(column) + 2, 16), 40) for column in columns]
-    _fill(book.create_sheet("Contacts"), columns, texts, widths)
-    return _saved(book)
+    for title, rows in texts.items():
+        _fill(book.create_sheet(title), columns, rows, wide)
+    target = BytesIO()
+    book.save(target)
+    return target.getvalue()
 
 
 def escaped(text: str) -> str:
     """Write what XML cannot hold as a workbook does."""
-    return _ESCAPE.sub(lambda found: f"_x{ord(found[0]):04X}_", marked(text))
+    return _ESCAPE.sub(lambda found: f"_x{ord(found[0]):04X}_", guarded_cell(text))
 
 
 def units(text: str) -> int:
@@ -217,75 +241,23 @@ def text_cell(sheet: Any, text: str | None) -> Any:
     return cell
 
 
-def written_sheets(
-    columns: Sequence[str], rows: Mapping[str, _SheetRows], *, wide: Collection[str]
-) -> bytes:
-    """Write a workbook of several sheets in which each cell is text, also what is typed later.
-
-    Args:
-        columns: The names of the columns, the same in every sheet.
-        rows: The rows of each sheet by its title.
-        wide: Columns of sentences: their lines break.
-
-    Raises:
-        InputError: It is more than a spreadsheet can hold.
-    """
-    problems = [
-        Problem(
-            f"{title}, row {number}, {name}", f"{text[:40]!r}…", f"has {len(text):,} characters"
-        )
-        for title, group in rows.items()
-        for number, row in enumerate(group, 2)
-        for name, text in zip(columns, row, strict=True)
-        if text is not None and units(escaped(text)) > LONGEST
-    ]
-    if problems:
-        raise InputError(f"A cell holds at most {LONGEST:,} characters:", problems)
-    if any(len(group) >= MOST_ROWS for group in rows.values()):
-        raise InputError(f"A sheet has at most {MOST_ROWS - 1:,} rows below the names.")
-    book = openpyxl.Workbook(write_only=True)
-    broken = Alignment(wrap_text=True, vertical="top")
-    for title, group in rows.items():
-        longest = [
-            max((len(row[n] or "") for row in group), default=0) for n in range(len(columns))
-        ]
-        widths = [
-            _SENTENCES if name in wide else min(max(len(name), most) + 2, _WORDS)
-            for name, most in zip(columns, longest, strict=True)
-        ]
-        texts = [[None if text is None else escaped(text) for text in row] for row in group]
-        _fill(book.create_sheet(title), columns, texts, widths, broken)
-    return _saved(book)
-
-
-def _fill(
-    made: Any,
-    columns: Sequence[str],
-    rows: _SheetRows,
-    widths: Sequence[int],
-    alignment: Alignment | None = None,
-) -> None:
+def _fill(made: Any, columns: Sequence[str], rows: _SheetRows, wide: Collection[str]) -> None:
     """Write the names of the columns and the rows, escaped already, each cell as text."""
     made.freeze_panes = "A2"
-    size = f"A1:{letter(len(columns) - 1)}{len(rows) + 1}"
+    size = f"A1:{column_letter(len(columns) - 1)}{len(rows) + 1}"
     made.calculate_dimension = lambda: size  # at the top, or readers look for it in all rows
-    for place, width in enumerate(widths):
-        dimension = made.column_dimensions[letter(place)]
+    for place, name in enumerate(columns):
+        longest = max((len(row[place] or "") for row in rows), default=0)
+        dimension = made.column_dimensions[column_letter(place)]
         dimension.number_format = "@"
-        dimension.width = width
+        dimension.width = _SENTENCES if name in wide else min(max(len(name), longest) + 2, _WORDS)
     head = [text_cell(made, escaped(column)) for column in columns]
     for cell in head:
         cell.font = Font(bold=True)
     made.append(head)
+    broken = Alignment(wrap_text=True, vertical="top")
     for row in rows:
         cells = [text_cell(made, text) for text in row]
-        if alignment is not None:
-            for cell in filter(None, cells):
-                cell.alignment = alignment
+        for cell in filter(None, cells if wide else ()):
+            cell.alignment = broken
         made.append(cells)
-
-
-def _saved(book: Any) -> bytes:
-    target = BytesIO()
-    book.save(target)
-    return target.getvalue()

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatkit.files.cells import as_text, digits, kept, texts, word
-from chatkit.files.table import Odd
+from chatkit.tables import OddCell, as_text, column_texts, digits, kept, word
 
 UTC = dt.UTC
 JSON = st.recursive(
@@ -67,8 +66,8 @@ def test_times_are_iso_8601_and_exact(time: dt.datetime) -> None:
 
 @given(st.lists(st.text(st.characters(codec="utf-8")) | st.none()))
 def test_a_column_of_texts_is_itself(values: list[str | None]) -> None:
-    assert texts(pd.Series(values, dtype="str")) == values
-    assert texts(pd.Series(values, dtype=object)) == values
+    assert column_texts(pd.Series(values, dtype="str")) == values
+    assert column_texts(pd.Series(values, dtype=object)) == values
 
 
 def test_columns_of_any_dtype_become_texts() -> None:
@@ -81,14 +80,14 @@ def test_columns_of_any_dtype_become_texts() -> None:
             "category": pd.Categorical(["a", None]),
         }
     )
-    assert {name: texts(frame[name])[0] for name in frame} == {
+    assert {name: column_texts(frame[name])[0] for name in frame} == {
         "Int64": "9007199254740993",
         "merged": "7",
         "boolean": "True",
         "time": "2026-01-02T03:04:05+00:00",
         "category": "a",
     }
-    assert {texts(frame[name])[1] for name in frame} == {None}
+    assert {column_texts(frame[name])[1] for name in frame} == {None}
 
 
 @pytest.mark.parametrize(
@@ -139,6 +138,6 @@ def test_any_text_is_a_name(text: str) -> None:
 
 
 def test_what_is_odd_is_refused_where_it_matters_and_shown_elsewhere() -> None:
-    odd = Odd("#N/A", "is an error")
+    odd = OddCell("#N/A", "is an error")
     assert digits(odd) == word(odd) == (None, "is an error")
     assert kept(odd) == ("#N/A", "")

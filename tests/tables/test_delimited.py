@@ -10,16 +10,15 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from chatkit.errors import InputError
-from chatkit.files.formula_guard import shielded
 from chatkit.files.headers import known
-from chatkit.files.table import Row, Table
-from chatkit.files.text import decoded, read
+from chatkit.tables import RawTable, TableRow, guarded
+from chatkit.tables.delimited import decode_text, read_delimited
 
 PEOPLE = "Name;Handy\nZoë Müller;0151\nŽofie;+420\n"
 
 
-def table(text: str, delimiter: str | None = None) -> Table:
-    return read(text, "UTF-8", delimiter, known, [])
+def table(text: str, delimiter: str | None = None) -> RawTable:
+    return read_delimited(text, "UTF-8", delimiter, known, [])
 
 
 def cells(text: str, delimiter: str | None = None) -> list[list[str | None]]:
@@ -41,15 +40,15 @@ def cells(text: str, delimiter: str | None = None) -> list[list[str | None]]:
     ],
 )
 def test_unicode_is_told_with_and_without_its_mark(encoding: str, said: str) -> None:
-    assert decoded(PEOPLE.encode(encoding)) == (PEOPLE, said, [])
+    assert decode_text(PEOPLE.encode(encoding)) == (PEOPLE, said, [])
 
 
 def test_the_mark_of_utf_16_be_is_known() -> None:
-    assert decoded(b"\xfe\xff" + PEOPLE.encode("utf-16-be")) == (PEOPLE, "UTF-16-BE", [])
+    assert decode_text(b"\xfe\xff" + PEOPLE.encode("utf-16-be")) == (PEOPLE, "UTF-16-BE", [])
 
 
 def test_a_guess_is_shown_with_words_to_judge_it_by() -> None:
-    text, said, notes = decoded("Name\nZoë Müller\nJosé\n".encode("cp1252"))
+    text, said, notes = decode_text("Name\nZoë Müller\nJosé\n".encode("cp1252"))
     assert (text, said) == ("Name\nZoë Müller\nJosé\n", "cp1252")
     assert "'Zoë', 'Müller', 'José'" in notes[0] and "encoding=" in notes[0]
 
@@ -57,31 +56,31 @@ def test_a_guess_is_shown_with_words_to_judge_it_by() -> None:
 def test_utf_8_with_a_broken_letter_is_not_taken_for_something_else() -> None:
     data = "Name\nZoë\nMüller\nJosé\nŽofie".encode().replace(b"\xc3\xbc", b"\xc3")
     with pytest.raises(InputError, match="line 3 holds the byte 0xc3"):
-        decoded(data)
+        decode_text(data)
 
 
 def test_what_is_in_no_known_encoding_is_refused() -> None:
     with pytest.raises(InputError, match=r"line 2 holds the byte 0x81.*encoding="):
-        decoded(b"Name\n\x81\x8d\n")
+        decode_text(b"Name\n\x81\x8d\n")
 
 
 def test_who_knows_the_encoding_says_it() -> None:
-    assert decoded("Имя\nОльга".encode("cp1251"), "cp1251")[0] == "Имя\nОльга"
+    assert decode_text("Имя\nОльга".encode("cp1251"), "cp1251")[0] == "Имя\nОльга"
     with pytest.raises(InputError, match="no text in ascii: line 1"):
-        decoded(b"\xff", "ascii")
+        decode_text(b"\xff", "ascii")
     with pytest.raises(InputError, match="no encoding 'klingon'"):
-        decoded(b"x", "klingon")
+        decode_text(b"x", "klingon")
 
 
 def test_half_a_character_is_refused() -> None:
     with pytest.raises(InputError, match="Line 2 holds half a character"):
-        decoded("Name\n\ud83d")
+        decode_text("Name\n\ud83d")
 
 
 @given(st.text(st.characters(codec="utf-8")), st.sampled_from(["utf-8-sig", "utf-16", "utf-32"]))
 def test_a_mark_is_enough(text: str, encoding: str) -> None:
     assume(not text.startswith(("\ufeff", "\0")))  # UTF-16 and a NUL are the mark of UTF-32
-    assert decoded(text.encode(encoding))[0] == text
+    assert decode_text(text.encode(encoding))[0] == text
 
 
 # --- delimiters -----------------------------------------------------------------------------
@@ -116,7 +115,7 @@ def test_who_knows_the_delimiter_says_it() -> None:
 
 def test_the_line_that_names_the_delimiter_is_obeyed_and_counted() -> None:
     found = table("sep=;\r\na,b;c\r\n1;2\r\n")
-    assert found.rows == [Row(2, ["a,b", "c"]), Row(3, ["1", "2"])]
+    assert found.rows == [TableRow(2, ["a,b", "c"]), TableRow(3, ["1", "2"])]
 
 
 # --- rows -----------------------------------------------------------------------------------
@@ -124,15 +123,15 @@ def test_the_line_that_names_the_delimiter_is_obeyed_and_counted() -> None:
 
 def test_empty_lines_are_left_out_and_still_counted() -> None:
     assert table("a,b\n\n1,2\n\n\n3,4").rows == [
-        Row(1, ["a", "b"]),
-        Row(3, ["1", "2"]),
-        Row(6, ["3", "4"]),
+        TableRow(1, ["a", "b"]),
+        TableRow(3, ["1", "2"]),
+        TableRow(6, ["3", "4"]),
     ]
 
 
 def test_a_cell_with_lines_is_one_row() -> None:
     found = table('a,b\n"x\r\ny",1\nz,2\n').rows
-    assert found == [Row(1, ["a", "b"]), Row(2, ["x\r\ny", "1"]), Row(3, ["z", "2"])]
+    assert found == [TableRow(1, ["a", "b"]), TableRow(2, ["x\r\ny", "1"]), TableRow(3, ["z", "2"])]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
@@ -151,13 +150,25 @@ def test_what_excel_forces_to_be_text_is_that_text() -> None:
 @pytest.mark.parametrize(
     ("text", "broken", "good"),
     [
-        ('a,b\n1,"Ana" Cruz\n2,Bob\n', (2, '1,"Ana" Cruz', "not doubled"), [Row(3, ["2", "Bob"])]),
-        ('a,b\n1,x\n2,"Bob\n3,y\n', (3, '2,"Bob\n3,y', "never ends, so 2"), [Row(2, ["1", "x"])]),
-        ('a,b\n1,"x\n2,"y",z\n3,w\n', (2, '1,"x\n2,"y",z', "so 2 lines"), [Row(4, ["3", "w"])]),
+        (
+            'a,b\n1,"Ana" Cruz\n2,Bob\n',
+            (2, '1,"Ana" Cruz', "not doubled"),
+            [TableRow(3, ["2", "Bob"])],
+        ),
+        (
+            'a,b\n1,x\n2,"Bob\n3,y\n',
+            (3, '2,"Bob\n3,y', "never ends, so 2"),
+            [TableRow(2, ["1", "x"])],
+        ),
+        (
+            'a,b\n1,"x\n2,"y",z\n3,w\n',
+            (2, '1,"x\n2,"y",z', "so 2 lines"),
+            [TableRow(4, ["3", "w"])],
+        ),
     ],
 )
 def test_quotes_that_do_not_match_break_their_row_only(
-    text: str, broken: tuple[int, str, str], good: list[Row]
+    text: str, broken: tuple[int, str, str], good: list[TableRow]
 ) -> None:
     found = table(text, ",")
     ((number, line, reason),) = found.broken
@@ -168,7 +179,7 @@ def test_quotes_that_do_not_match_break_their_row_only(
 def test_a_cell_without_end_is_refused_before_it_fills_the_memory() -> None:
     found = table(f"a,b\n1,{'x' * 200_000}\n2,y\n")
     assert "longer than any name" in found.broken[0].reason
-    assert found.rows[1:] == [Row(3, ["2", "y"])]
+    assert found.rows[1:] == [TableRow(3, ["2", "y"])]
 
 
 ROWS = st.lists(
@@ -184,5 +195,5 @@ def test_what_any_writer_has_written_is_read(
     text = io.StringIO(newline="")
     writer = csv.writer(text, delimiter=delimiter, quoting=quoting)  # type: ignore[arg-type]
     writer.writerow(["name", "number"])
-    writer.writerows([None if cell is None else shielded(cell) for cell in row] for row in rows)
+    writer.writerows([None if cell is None else guarded(cell) for cell in row] for row in rows)
     assert cells(text.getvalue(), delimiter)[1:] == rows

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from standardwebhooks import Webhook
 
-from chatkit.inbox.signature import SCHEMES, BadSignature, Scheme, sign, verify
+from chatkit.signature import SCHEMES, BadSignature, Scheme, sign, verify
 
 SECRET = "0123456789abcdef" * 4
 OTHER = "f" * 64

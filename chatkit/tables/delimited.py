@@ -12,8 +12,7 @@ from functools import lru_cache
 from itertools import islice
 
 from chatkit.errors import InputError
-from chatkit.files.formula_guard import bare
-from chatkit.files.table import Broken, Row, Table
+from chatkit.tables import BrokenRow, RawTable, TableRow, unguarded
 
 #: Marks at the beginning of a file; the longer first, for one begins like another.
 _MARKS = (
@@ -34,7 +33,7 @@ _SEP = re.compile("sep=(.)\r?\n", re.IGNORECASE)
 _FORCED = re.compile('="([^"]*)"')
 
 
-def decoded(data: bytes | str, encoding: str | None = None) -> tuple[str, str, list[str]]:
+def decode_text(data: bytes | str, encoding: str | None = None) -> tuple[str, str, list[str]]:
     """Decode a file. Returns its text, what is said of its encoding, and what of doubts.
 
     Raises:
@@ -97,13 +96,13 @@ def _without_mark(data: bytes) -> str:
     return ""
 
 
-def read(
+def read_delimited(
     text: str,
     encoding: str,
     delimiter: str | None,
     known: Callable[[Sequence[str]], int],
     notes: list[str],
-) -> Table:
+) -> RawTable:
     """Read the rows of a text.
 
     Args:
@@ -122,23 +121,23 @@ def read(
     elif len(delimiter) != 1 or delimiter in '\r\n"':
         raise InputError(f"A delimiter is one character, not {delimiter!r}.")
     said = _DELIMITERS.get(delimiter, repr(delimiter))
-    table = Table(", ".join(filter(None, ("CSV" * bool(encoding), encoding, said))), [], notes)
+    table = RawTable(", ".join(filter(None, ("CSV" * bool(encoding), encoding, said))), [], notes)
     for record in _records(text, delimiter, first):
-        if isinstance(record, Broken):
+        if isinstance(record, BrokenRow):
             table.broken.append(record)
         elif record.cells:
             cells = [_cell(c) if "'" in c or "=" in c else c or None for c in record.cells]
-            table.rows.append(Row(record.number, cells))
+            table.rows.append(TableRow(record.number, cells))
     return table
 
 
 @lru_cache(4096)  # a country code stands in many rows
 def _cell(raw: str) -> str | None:
     forced = _FORCED.fullmatch(raw)
-    return forced[1] or None if forced else bare(raw)
+    return forced[1] or None if forced else unguarded(raw)
 
 
-def _records(text: str, delimiter: str, number: int) -> Iterator[Row | Broken]:
+def _records(text: str, delimiter: str, number: int) -> Iterator[TableRow | BrokenRow]:
     """Yield each record with its number, from `number` on; bad quotes break their record only.
 
     The next record begins with the next line. Each line of a broken one may have been a row.
@@ -154,12 +153,12 @@ def _records(text: str, delimiter: str, number: int) -> Iterator[Row | Broken]:
     while True:
         lines.clear()
         try:
-            record = Row(number, next(reader))
+            record = TableRow(number, next(reader))
         except StopIteration:
             return
         except csv.Error as error:
             several = f", so {len(lines)} lines were taken for one" if len(lines) > 1 else ""
-            yield Broken(number, "".join(lines).rstrip("\r\n"), _why(str(error)) + several)
+            yield BrokenRow(number, "".join(lines).rstrip("\r\n"), _why(str(error)) + several)
             number += len(lines)
         else:
             yield record

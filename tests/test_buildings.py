@@ -1,0 +1,200 @@
+"""Buildings come off: each of five parts can be missing, and everything else works.
+
+Each test runs a whole session in an interpreter of its own, in which one part of chatkit cannot
+be imported: an account over HTTP is read, edited, undone and checked. What is missing says so in
+one sentence.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+#: What stands in each session before anything is imported.
+BLOCKER = """
+import sys
+
+class Blocker:
+    def find_spec(self, name, path=None, target=None):
+        if (name + ".").startswith(f"chatkit.{MISSING}."):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+MISSING, FOLDER, ACCOUNT = sys.argv[1:]
+sys.meta_path.insert(0, Blocker())
+"""
+
+#: A session with an account: read, plan, apply, undo, check, translate, and the doctor.
+SESSION = """
+import contextlib, io, json
+from pathlib import Path
+import chatkit
+
+def work(client):
+    contacts = client.contacts.frame()
+    flows = client.flows.frame()
+    webhooks = client.webhooks.frame()
+    contents = client.templates("order_ready").frame(full=True)
+    assert not contacts.empty and not flows.empty and not contents.empty
+    assert list(webhooks.columns)
+
+    edited = contacts.copy()
+    edited.iloc[0, edited.columns.get_loc("name")] = "Ana Cruz"
+    plan = client.contacts.plan(edited)
+    result = plan.apply()
+    key = contacts.index[0]
+    assert result["state"].tolist() == ["applied"], result
+    assert client.contacts.get(key).first_name == "Ana"
+    undone = chatkit.undo(result).apply()
+    assert undone["state"].tolist() == ["applied"], undone
+    assert client.contacts.get(key).first_name == contacts.loc[key, "first_name"]
+    assert len(chatkit.runs()) == 2
+
+    assert not client.flows.check_all().empty
+    assert len(chatkit.flowjson.lint({"version": "7.1", "screens": []}))
+    assert client.contacts.check(contacts).frame().columns.tolist()
+    assert client.templates.check(["order_ready"]).frame().columns.tolist()
+
+    for name in ("texts.csv", "texts.xlsx", "texts.po", "texts.xlf"):
+        written = client.templates.export(Path(FOLDER) / name, ["order_ready"], only="all")
+        assert len(written)
+        files = sorted(Path(FOLDER).glob(f"texts*{Path(name).suffix}"))
+        taken = client.templates.read_translations(files)
+        assert taken.rejected.empty, taken.rejected
+
+    target = io.BytesIO()
+    contacts.chatkit.to_csv(target)
+    contacts.chatkit.to_xlsx(Path(FOLDER) / "contacts.xlsx")
+    assert len(target.getvalue().splitlines()) == len(contacts) + 1
+
+    report = chatkit.doctor(client)
+    assert report.status == 0, report
+
+with contextlib.ExitStack() as stack:
+    if MISSING == "sandbox":
+        told = json.loads(ACCOUNT)
+    else:
+        sandbox = stack.enter_context(chatkit.Sandbox(seed="demo"))
+        base_url = stack.enter_context(sandbox.serve())
+        told = {"base_url": base_url, "account_id": sandbox.account_id, "token": sandbox.token,
+                "search_param": sandbox.profile.search_param,
+                "status_param": sandbox.profile.status_param}
+    profile = chatkit.ServiceProfile(
+        search_param=told["search_param"], status_param=told["status_param"]
+    )
+    client = chatkit.Client(
+        told["base_url"], told["account_id"], told["token"], profile=profile
+    )
+    work(stack.enter_context(client))
+"""
+
+#: The other buildings are all used, and the commands shown.
+OTHERS = """
+from chatkit import cli
+
+if MISSING != "widgets":
+    assert chatkit.Grid and chatkit.Form and chatkit.Editor and chatkit.PlanView
+if MISSING != "inbox":
+    with chatkit.Inbox() as inbox:
+        assert inbox.frame().empty
+if MISSING not in ("widgets", "inbox"):
+    assert chatkit.Tail and chatkit.funnel
+if MISSING != "files":
+    assert len(chatkit.read_contacts("number,name\\n+4915123456789,Ana\\n")) == 1
+if MISSING not in ("conformance", "sandbox"):
+    from chatkit import conformance
+
+    with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
+        report = conformance.run(client)
+        assert report.status == 0, report
+try:
+    cli.main(["--help"])
+except SystemExit as end:
+    assert end.code == 0
+assert not [name for name in sys.modules if (name + ".").startswith(f"chatkit.{MISSING}.")]
+"""
+
+PARTS = ("widgets", "inbox", "conformance", "sandbox", "files")
+#: What needs each part, and what it says then.
+ASKED = {
+    "widgets": ("chatkit.Grid", "chatkit.Grid needs chatkit.widgets"),
+    "inbox": ("chatkit.Inbox", "chatkit.Inbox needs chatkit.inbox"),
+    "conformance": ("import chatkit.conformance", "No module named 'chatkit.conformance'"),
+    "sandbox": (
+        "chatkit.connect()",
+        "chatkit.connect() without a connection needs chatkit.sandbox",
+    ),
+    "files": ("chatkit.read_contacts", "chatkit.read_contacts needs chatkit.files"),
+}
+
+
+def environment(folder: Path) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("CHATKIT_")}
+    return {
+        **kept,
+        "XDG_DATA_HOME": str(folder / "data"),
+        "XDG_CONFIG_HOME": str(folder / "config"),
+    }
+
+
+@pytest.fixture(scope="module")
+def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A sandbox that another process serves, as JSON."""
+    command = [sys.executable, "-m", "chatkit", "sandbox", "--json", "--seed", "demo"]
+    folder = tmp_path_factory.mktemp("served")
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env=environment(folder)
+    ) as server:
+        try:
+            assert server.stdout is not None
+            told = server.stdout.readline()
+            assert told
+            yield told
+        finally:
+            server.send_signal(signal.SIGTERM)
+
+
+def run(code: str, part: str, folder: Path, account: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", BLOCKER + code, part, str(folder), account],
+        env=environment(folder),
+        capture_output=True,
+        text=True,
+        timeout=180,
+    )
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_without_it_everything_else_works(part: str, tmp_path: Path, account: str) -> None:
+    done = run(SESSION + OTHERS, part, tmp_path, account)
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_what_is_missing_says_so_in_one_sentence(part: str, tmp_path: Path) -> None:
+    asked, said = ASKED[part]
+    code = f"""
+import chatkit
+try:
+    {asked}
+except ImportError as error:
+    print(error)
+"""
+    done = run(code, part, tmp_path, "")
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.stdout.startswith(said) and done.stdout.count("\n") == 1, done.stdout
+
+
+@pytest.mark.parametrize("command", ["sandbox", "inbox", "conformance"])
+def test_a_command_whose_part_is_missing_says_so(command: str, tmp_path: Path) -> None:
+    arguments = {"inbox": ["inbox", "serve", "--port", "0"]}.get(command, [command])
+    code = f"from chatkit.cli import main; sys.exit(main({json.dumps(arguments)}))"
+    done = run(code, command, tmp_path, "")
+    said = f"chatkit: chatkit {command} needs chatkit.{command}, which is not installed here.\n"
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", said)
