@@ -15,14 +15,15 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from volume import FULL, volume
 
-#: `make fuzz` says so: every test under every service profile, properties with many examples.
-EVERYTHING = os.environ.get("TEST_VOLUME") == "full"
+from chatkit import ServiceProfile
+
 #: Each test of a resource meets one of so many of the unusual profiles otherwise.
 SHARE = 4
 
 # Speed is measured by benches: a clock in a test fails on a busy machine, and says nothing.
-settings.register_profile("house", deadline=None, max_examples=500 if EVERYTHING else 50)
+settings.register_profile("house", deadline=None, max_examples=volume(50))
 settings.load_profile("house")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
@@ -40,17 +41,26 @@ def shared() -> Path:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave to each test its share of the service profiles; every profile is in some share."""
-    if EVERYTHING:
+    if FULL:
         return
     kept, left = [], []
     for item in items:
-        number = getattr(getattr(item, "callspec", None), "params", {}).get("sandbox")
+        number = profile_number(item)
         share = zlib.crc32(getattr(item, "originalname", item.name).encode()) % SHARE
-        apart = isinstance(number, int) and number > 0 and number % SHARE != share
+        apart = number > 0 and number % SHARE != share
         (left if apart else kept).append(item)
     if left:
         items[:] = kept
         config.hook.pytest_deselected(items=left)
+
+
+def profile_number(item: pytest.Item) -> int:
+    """The number of the service profile that a test runs under, 0 for the usual one."""
+    callspec = getattr(item, "callspec", None)
+    for name, value in callspec.params.items() if callspec else ():
+        if isinstance(value, ServiceProfile) or (name == "sandbox" and isinstance(value, int)):
+            return int(callspec.indices[name])
+    return 0
 
 
 def refuse_skip(report: pytest.TestReport | pytest.CollectReport) -> None:

@@ -4,8 +4,8 @@ A client that works under all of them works where the real service differs from 
 defaults in any one way, and in any two ways at once.
 """
 
+import itertools
 import random
-from itertools import combinations, product
 from typing import Any, get_args, get_origin
 
 from chatkit import ServiceProfile
@@ -47,48 +47,50 @@ def axes() -> dict[str, tuple[Any, ...]]:
 
 
 def covering(seed: int = 0) -> list[ServiceProfile]:
-    """Few profiles in which each pair of values of each two points occurs at least once."""
-    points = axes()
-    names = list(points)
-    open_pairs = {
-        (a, x, b, y) for a, b in combinations(names, 2) for x, y in product(points[a], points[b])
-    }
-    rng = random.Random(seed)
+    """Few profiles in which each pair of values of each two points occurs at least once.
+
+    A value of a point is a bit; `uncovered` holds, for each, the values it has not met yet.
+    """
+    numbers = itertools.count()
+    points = {name: [(next(numbers), value) for value in values] for name, values in axes().items()}
+    masks = {name: sum(1 << bit for bit, _ in values) for name, values in points.items()}
+    every = sum(masks.values())
+    uncovered = {bit: every & ~masks[name] for name, values in points.items() for bit, _ in values}
+    chance = random.Random(seed)
     profiles = []
-    while open_pairs:
-        best: dict[str, Any] = {}
-        best_covers: set[tuple[str, Any, str, Any]] = set()
-        for _ in range(12):
-            start = rng.choice(sorted(open_pairs, key=repr))
-            chosen = {start[0]: start[1], start[2]: start[3]}
-            for name in rng.sample(names, len(names)):
-                if name not in chosen:
-                    chosen[name] = max(
-                        rng.sample(points[name], len(points[name])),
-                        key=lambda value, name=name: len(
-                            _pairs(chosen, name, value, names) & open_pairs
-                        ),
-                    )
-            covers = _all_pairs(chosen, names) & open_pairs
-            if len(covers) > len(best_covers):
-                best, best_covers = chosen, covers
-        open_pairs -= best_covers
-        profiles.append(ServiceProfile(**best))
+    while any(uncovered.values()):
+        tries = [_greedy(points, uncovered, chance) for _ in range(12)]
+        best = max(tries, key=lambda chosen: _covered(_mask(chosen), uncovered))
+        for bit, _ in best.values():
+            uncovered[bit] &= ~_mask(best)
+        profiles.append(ServiceProfile(**{name: value for name, (_, value) in best.items()}))
     return profiles
 
 
-def _pairs(
-    chosen: dict[str, Any], name: str, value: Any, names: list[str]
-) -> set[tuple[str, Any, str, Any]]:
-    place = names.index
-    return {
-        (name, value, other, x) if place(name) < place(other) else (other, x, name, value)
-        for other, x in chosen.items()
+def _greedy(
+    points: dict[str, list[tuple[int, Any]]], uncovered: dict[int, int], chance: random.Random
+) -> dict[str, tuple[int, Any]]:
+    """One value for each point: a value with something uncovered first, then what covers most."""
+    first = chance.choice([bit for bit, left in uncovered.items() if left])
+    chosen = {
+        name: choice for name, values in points.items() for choice in values if choice[0] == first
     }
+    for name in chance.sample(list(points), len(points)):
+        if name not in chosen:
+            met = _mask(chosen)
+            chosen[name] = max(
+                chance.sample(points[name], len(points[name])),
+                key=lambda choice, met=met: (uncovered[choice[0]] & met).bit_count(),
+            )
+    return chosen
 
 
-def _all_pairs(chosen: dict[str, Any], names: list[str]) -> set[tuple[str, Any, str, Any]]:
-    return {(a, chosen[a], b, chosen[b]) for a, b in combinations(names, 2)}
+def _mask(chosen: dict[str, tuple[int, Any]]) -> int:
+    return sum(1 << bit for bit, _ in chosen.values())
+
+
+def _covered(mask: int, uncovered: dict[int, int]) -> int:
+    return sum((left & mask).bit_count() for bit, left in uncovered.items() if mask >> bit & 1)
 
 
 def anything(count: int, seed: int = 1) -> list[ServiceProfile]:

@@ -635,15 +635,15 @@ def send(count):
         (Call("POST", ("contacts",), body={"number": str(n)}) for n in range(count)), concurrency=32
     ):
         pass
-send(2000)
+send(1_000)
 before = now()
-send(10_000)
+send(4_000)
 print(now() - before)
 """
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="/proc tells of memory")
-def test_ten_thousand_calls_need_no_more_memory_than_two_thousand() -> None:
+def test_four_thousand_calls_need_no_more_memory_than_a_thousand() -> None:
     with FaultServer(ok) as server:
         done = subprocess.run(
             [sys.executable, "-c", HUNGRY, server.base_url, str(Path(__file__).parent)],
@@ -652,7 +652,7 @@ def test_ten_thousand_calls_need_no_more_memory_than_two_thousand() -> None:
             timeout=100,
         )
         assert done.stderr == ""
-        assert len(server.asked) == 12_000
+        assert len(server.asked) == 5_000
     assert int(done.stdout) < 4096, "KB"
 
 

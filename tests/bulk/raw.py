@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import zlib
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, NamedTuple
@@ -10,6 +11,7 @@ from typing import Any, NamedTuple
 from bulk.operations import OPERATIONS, Operation
 from bulk.wayward import Answer, Service, plan_of, wayward
 from faultserver import Asked, FaultServer, Line, Script, http
+from volume import FULL
 
 from chatkit import history
 
@@ -95,7 +97,12 @@ class Case:
         return Told(row.state, row.evidence, row.sent, len(self.arrived), true)
 
 
-def each(work: Callable[[Case], Any], *writes: Fault, looks: Iterable[Fault] = ()) -> Any:
+def each(
+    work: Callable[[Case], Any],
+    *writes: Fault,
+    looks: Iterable[Fault] = (),
+    operations: Sequence[Operation] = OPERATIONS,
+) -> dict[str, Any]:
     """What becomes of each operation whose calls meet these faults."""
 
     def one(operation: Operation) -> tuple[str, Any]:
@@ -104,12 +111,29 @@ def each(work: Callable[[Case], Any], *writes: Fault, looks: Iterable[Fault] = (
             with case.server:
                 return str(operation), work(case)
 
-    with ThreadPoolExecutor(len(OPERATIONS)) as threads:
-        return dict(threads.map(one, OPERATIONS))
+    with ThreadPoolExecutor(len(operations)) as threads:
+        return dict(threads.map(one, operations))
 
 
-def applied(*writes: Fault, deadline: float = 5.0) -> dict[str, Told]:
-    return each(lambda case: case.told(case.apply(deadline)), *writes)
+def applied(
+    *writes: Fault, deadline: float = 5.0, operations: Sequence[Operation] = OPERATIONS
+) -> dict[str, Told]:
+    return each(lambda case: case.told(case.apply(deadline)), *writes, operations=operations)
+
+
+def share(fault: str) -> Sequence[Operation]:
+    """One write to each resource, of all three verbs: what one fault of many meets.
+
+    Each operation meets a third of the faults; in `make fuzz` each meets all of them.
+    """
+    first = zlib.crc32(fault.encode())
+    chosen = [OPERATIONS[3 * n + (first + n) % 3] for n in range(len(OPERATIONS) // 3)]
+    return OPERATIONS if FULL else chosen
+
+
+def these(wanted: dict[str, Any], told: dict[str, Any]) -> dict[str, Any]:
+    """What is wanted of the operations that are told of."""
+    return {name: wanted[name] for name in told}
 
 
 def of_each(what: Callable[[Operation], Any]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from volume import volume
 
 from chatkit import frame as frames
 from chatkit.bulk import comparison as module
@@ -221,7 +222,7 @@ def told(story: Story, base: pd.DataFrame) -> pd.DataFrame:
 
 
 @given(stories())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=volume(100), deadline=None)
 def test_any_edits_are_found_through_anything(story: Story) -> None:
     base = based(story.base, story.chunk)
     frame = told(story, base)

@@ -27,6 +27,7 @@ from bulk.journalling import (  # noqa: F401
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from volume import volume
 
 from chatkit import temporary
 from chatkit.bulk.journal import (
@@ -74,7 +75,7 @@ def test_changes_and_header_come_back_as_they_were(tmp_path_factory, rows):
     assert glance(journal.path) == (about, None)
 
 
-@settings(deadline=None)
+@settings(max_examples=volume(15))
 @given(
     st.lists(
         st.lists(st.tuples(st.none() | st.integers(0, 9), st.dictionaries(st.text(), VALUES))),

@@ -6,6 +6,7 @@ import pandas as pd
 from bulk.planning import account, active, number, person, states
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from volume import volume
 
 import chatkit
 
@@ -34,7 +35,7 @@ STORY = {
     "put": st.sampled_from(["merge", "replace"]),
     "mangle": st.sampled_from(["remembered", "forgotten", "objects", "columns", "own"]),
 }
-QUICK = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(max_examples=volume(8), suppress_health_check=[HealthCheck.too_slow])
 
 
 def edited_frame(frame, edits, new, shuffle, mangle):

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from bent import Bend, Bent, Exchange, quiet, status
+from volume import volume
 
 import chatkit
 from chatkit.conformance import FACTS, run
@@ -117,7 +118,7 @@ def raise_broken() -> None:
 
 
 #: Later it is cleaning up, and what an error keeps it from deleting it cannot delete.
-SHARES = sorted(random.Random(7).sample(range(1, 88), 25))
+SHARES = sorted(random.Random(7).sample(range(1, 88), volume(8, 80)))
 
 
 @pytest.mark.parametrize("landed", [False, True], ids=["before", "after"])

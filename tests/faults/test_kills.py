@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from faults.account import environment
 from faults.points import BEGINNINGS, ENDS, POINTS
+from volume import volume
 
 FEW = [
     ["contacts", 30, 15, 10],
@@ -49,7 +50,7 @@ def test_the_harness_finds_what_a_naive_applier_does_wrong() -> None:
 
 def test_kills_and_faults_leave_no_row_lost_doubled_or_falsely_reported() -> None:
     """14 % faults, and SIGKILL at every named point, at any request and at any time."""
-    told = work(FEW, kills=75, points="once", killer={"share": 1.0, "patience": 1000})
+    told = work(FEW, kills=volume(60), points="once", killer={"share": 1.0, "patience": 1000})
     assert told["wrong"] == []
     assert set(told["states"]) == {"applied"}
     named = {f"{point}:1" for point in (*BEGINNINGS, *POINTS, *ENDS)}

@@ -21,6 +21,7 @@ from faults.weather import Crash, Door, crashing, weather
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from volume import volume
 
 import chatkit
 from chatkit.sandbox import Sandbox
@@ -326,7 +327,7 @@ def stake(room: str, change: Any, was: Record) -> set[str]:
 
 TestUndo = Account.TestCase
 TestUndo.settings = settings(
-    max_examples=20,
+    max_examples=volume(8),
     stateful_step_count=6,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

@@ -11,6 +11,7 @@ import pytest
 from documents import document
 from faults.account import Account, account
 from faults.test_kills import QUICK, work
+from volume import volume
 
 import chatkit
 
@@ -157,8 +158,9 @@ def test_flows_are_compared_field_by_field(
 @pytest.mark.parametrize("put", ["merge", "replace"])
 def test_random_edits_of_somebody_else_are_never_overwritten_unseen(put: str) -> None:
     """One request in ten is preceded by an edit; kills and lost answers come on top."""
-    parts = [["contacts", 10, 60, 5], ["flows", 5, 40, 5], ["templates", 5, 40, 5]]
-    told = work(parts, kills=15, options=QUICK | {"writer": 0.1}, profile={"put": put})
+    rows = volume(30)
+    parts = [["contacts", 5, rows, 5], ["flows", 5, rows, 5], ["templates", 5, rows, 5]]
+    told = work(parts, kills=volume(8), options=QUICK | {"writer": 0.1}, profile={"put": put})
     assert told["wrong"] == []
     assert set(told["states"]) <= {"applied", "differs", "conflict"}
     assert told["states"]["conflict"] > 0

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.flows.components import COMPONENTS, PARTS, VERSIONS
 from oracles.flows.document import check_flow
+from volume import volume
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -61,7 +62,7 @@ def test_any_json_is_judged_without_an_exception(document: object) -> None:
     check_flow(document)
 
 
-@settings(max_examples=300)
+@settings(max_examples=volume(80))
 @given(
     st.sampled_from(VERSIONS),
     st.lists(NEAR_JSON, max_size=4),

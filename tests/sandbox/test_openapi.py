@@ -7,6 +7,7 @@ import sys
 import jsonschema_rs
 import pytest
 from caller import ROOT, Caller
+from volume import volume
 
 from chatkit import Sandbox, ServiceProfile
 from chatkit.sandbox.openapi import document
@@ -117,7 +118,7 @@ def of_one_account(made, account_id):
     return made
 
 
-@pytest.mark.parametrize(("profile", "examples"), [("default", "20"), ("other", "8")])
+@pytest.mark.parametrize(("profile", "examples"), [("default", volume(5)), ("other", volume(2))])
 def test_schemathesis_finds_nothing(profile, examples, tmp_path):
     points = PROFILES[profile]
     with Sandbox(seed="demo", profile=ServiceProfile(**points)) as sandbox, sandbox.serve() as url:
@@ -131,7 +132,7 @@ def test_schemathesis_finds_nothing(profile, examples, tmp_path):
             "--checks",
             "all",
             "--max-examples",
-            examples,
+            str(examples),
         ]
         options += ["--header", f"Authorization: Bearer {sandbox.token}", "--seed", "20260105"]
         options += ["--workers", "2", "--no-color", "--warnings", "off"]

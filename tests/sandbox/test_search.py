@@ -8,6 +8,7 @@ from caller import Caller
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from volume import volume
 
 from chatkit.sandbox import Sandbox, search
 
@@ -114,7 +115,9 @@ class Account(RuleBasedStateMachine):
 
 TestAccount = Account.TestCase
 TestAccount.settings = settings(
-    max_examples=150, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=volume(40),
+    stateful_step_count=30,
+    suppress_health_check=list(HealthCheck),
 )
 
 

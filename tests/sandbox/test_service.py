@@ -8,6 +8,7 @@ from caller import ROOT, Caller
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from profiles import PROFILES
+from volume import volume
 
 from chatkit.sandbox import Sandbox
 from chatkit.sandbox.operations import OPERATIONS
@@ -37,7 +38,7 @@ def calls():
         sandbox.close()
 
 
-@settings(deadline=None, max_examples=600)
+@settings(deadline=None, max_examples=volume(150))
 @given(data=st.data(), at=st.integers(0, len(PROFILES) - 1), method=st.sampled_from(METHODS),
        path=st.sampled_from(PATHS), query=QUERIES, body=BODIES)  # fmt: skip
 def test_any_request_under_any_profile_is_answered(calls, data, at, method, path, query, body):

@@ -18,6 +18,7 @@ from localization.translation.translator import (
     translate,
     unit,
 )
+from volume import volume
 
 import chatkit
 from chatkit.localization.content import entries
@@ -62,7 +63,7 @@ CONTENT = st.builds(
     *(TEXT, TEXT, TEXT, st.tuples(TEXT, TEXT), TEXT, TEXT),
 )
 QUIET = settings(
-    max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+    max_examples=volume(6), suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from volume import volume
 from widgets.gridding import Page, client, page, sandbox  # noqa: F401
 from widgets.screen import page_of, sources, static
 
@@ -199,7 +200,7 @@ def test_the_widgets_are_loaded_when_they_are_needed():
 
 def test_whatever_is_typed_is_kept_to_the_letter_or_refused(page: Page, shared):
     naughty = json.loads((shared / "corpora/blns/blns.json").read_text())
-    naughty = [text for text in naughty if text][:250]
+    naughty = [text for text in naughty if text][: volume(60, 250)]
     place = page.column("name")
     for row, text in enumerate(naughty):
         shown = page.type(row, "name", text)
@@ -215,7 +216,7 @@ def test_whatever_is_typed_is_kept_to_the_letter_or_refused(page: Page, shared):
     assert [after[key]["name"] for key in keys if key in after] == [
         text for key, text in zip(keys, naughty, strict=True) if key in after
     ]
-    assert len(after) > 200
+    assert len(after) > 0.8 * len(naughty)
 
 
 # --- by its page ----------------------------------------------------------------------------

@@ -1,0 +1,11 @@
+"""How much a test tries: enough to notice in `make test`, ten times as much in `make fuzz`."""
+
+import os
+
+#: `make fuzz` says so: every test under every service profile, properties with many examples.
+FULL = os.environ.get("TEST_VOLUME") == "full"
+
+
+def volume(quick: int, full: int | None = None) -> int:
+    """Return how many examples, rows or rounds: `quick` of them, or `full` (ten times) of them."""
+    return (full or 10 * quick) if FULL else quick
