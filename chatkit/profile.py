@@ -15,6 +15,12 @@ def point(default: Any, why: str, *, section: str) -> Any:
     return Field(default, description=why, json_schema_extra={"section": section})
 
 
+def event_kind(default: str, means: str, more: str = "") -> Any:
+    """Declare the kind of a family of events, which section Events does not name."""
+    extra: Any = {"section": "Events", "means": means}
+    return Field(default, description=f"Kind of {means}.{more}", json_schema_extra=extra)
+
+
 class ServiceProfile(BaseModel):
     """What to assume where the API document is silent.
 
@@ -271,33 +277,21 @@ class ServiceProfile(BaseModel):
         "The name of the field of a delivery that holds what happened.",
         section="Events",
     )
-    event_kind_inbound: str = point(
+    event_kind_inbound: str = event_kind(
         "chat.message.inbound",
-        "Kind of a message from a customer. Only `*` and chat.message.status are named; this "
-        "and the next five follow their pattern for the families that rule 2 lists.",
-        section="Events",
+        "messages from customers",
+        " Only `*` and chat.message.status are named; this and the next five follow their "
+        "pattern for the families that rule 2 lists.",
     )
-    event_kind_outbound: str = point(
-        "chat.message.outbound", "Kind of a message that the account sent.", section="Events"
+    event_kind_outbound: str = event_kind("chat.message.outbound", "messages that the account sent")
+    event_kind_reaction: str = event_kind("chat.message.reaction", "reactions to messages")
+    event_kind_media: str = event_kind(
+        "chat.message.media", "messages from customers that hold a file"
     )
-    event_kind_reaction: str = point(
-        "chat.message.reaction", "Kind of a reaction to a message.", section="Events"
+    event_kind_template: str = event_kind(
+        "chat.template", "what the platform says of template contents"
     )
-    event_kind_media: str = point(
-        "chat.message.media",
-        "Kind of a message from a customer that holds a file.",
-        section="Events",
-    )
-    event_kind_template: str = point(
-        "chat.template",
-        "Kind of what the upstream platform says of a template content.",
-        section="Events",
-    )
-    event_kind_raw: str = point(
-        "chat.raw",
-        "Kind of every other change that the upstream platform tells.",
-        section="Events",
-    )
+    event_kind_raw: str = event_kind("chat.raw", "every other change that the platform tells")
     unasked_events: Literal["none", "inbound_and_status"] = point(
         "none",
         "Rule 1 can be read so that every active address receives inbound messages and "
@@ -360,3 +354,12 @@ class ServiceProfile(BaseModel):
     def changed(self) -> dict[str, Any]:
         """The points whose value is not the default, by name."""
         return self.model_dump(exclude_defaults=True)
+
+    def event_kinds(self) -> dict[str, str]:
+        """The kinds of events that the API document does not name, and what each means."""
+        extras = {name: field.json_schema_extra for name, field in type(self).model_fields.items()}
+        return {
+            getattr(self, name): str(extra["means"])
+            for name, extra in extras.items()
+            if isinstance(extra, dict) and "means" in extra
+        }

@@ -1,12 +1,15 @@
 """Every open point is documented, and every pair of them is tried by the rooms' tests."""
 
 from itertools import combinations, product
+from pathlib import Path
 
 import pytest
 from profiles import PROFILES, axes
 from pydantic import ValidationError
 
+import chatkit
 from chatkit import ServiceProfile
+from chatkit.sandbox.events import EventKinds
 
 
 def test_every_point_says_why_and_which_section_is_silent():
@@ -37,3 +40,18 @@ def test_a_misspelt_point_or_value_is_refused():
 
 def test_changed_tells_what_is_not_the_default():
     assert ServiceProfile(put="replace", page_base=1).changed() == {"put": "replace"}
+
+
+def test_a_kind_of_events_is_named_here_and_made_in_the_sandbox_and_nowhere_else() -> None:
+    """So that a new one is a change of two places: the client reads the kinds from the profile."""
+    package = Path(chatkit.__file__).parent
+    names = [name for name in ServiceProfile.model_fields if name.startswith("event_kind_")]
+    families = {name.removeprefix("event_kind_") for name in names} - {"field"}
+    assert families == {*EventKinds._fields} - {"status"}
+    assert len(ServiceProfile().event_kinds()) == len(families)
+    told = {
+        file.relative_to(package).as_posix()
+        for file in package.rglob("*.py")
+        if any(f"event_kind_{family}" in file.read_text() for family in families)
+    }
+    assert told == {"profile.py"}

@@ -37,14 +37,6 @@ MAX_WEBHOOKS = 10
 #: What a registration can ask for beside the kinds that the profile names, and what it means.
 _ALL, _STATUS = "*", "chat.message.status"
 _KINDS = re.compile(r"[\w.*-]+")
-_FAMILIES = {
-    "inbound": "messages from customers",
-    "outbound": "messages that the account sent",
-    "reaction": "reactions to messages",
-    "media": "messages from customers that hold a file",
-    "template": "what the platform says of template contents",
-    "raw": "every other change that the platform tells",
-}
 
 
 class Webhook(Record):
@@ -119,8 +111,7 @@ class WebhookBody(Body):
 def event_kinds(profile: ServiceProfile) -> dict[str, str]:
     """Name the kinds of events that can be asked for, and what each means."""
     kinds = {_ALL: "all events", _STATUS: "how far messages of the account have come"}
-    named = {getattr(profile, f"event_kind_{n}"): says for n, says in _FAMILIES.items()}
-    return kinds | named
+    return kinds | profile.event_kinds()
 
 
 class WebhookEndpoints(Endpoints[Webhook]):

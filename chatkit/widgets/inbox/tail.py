@@ -16,6 +16,7 @@ from chatkit.errors import ChatkitError, InputError, steady
 from chatkit.inbox.delivery import Delivery
 from chatkit.inbox.events import Event, events
 from chatkit.inbox.inbox import Inbox
+from chatkit.webhooks.room import event_kinds
 from chatkit.widgets.assets import joined_text
 from chatkit.widgets.inbox.delivery_view import (
     concerns,
@@ -74,13 +75,12 @@ class Tail(anywidget.AnyWidget):
         self._judged = inbox.judged
         self._chosen = (kind, contact.strip())
         self._fill()
-        named = (getattr(inbox.profile, f"event_kind_{name}") for name in _KINDS)
-        kinds = {"chat.message.status", *named, *(row["kind"] for row in self._rows)}
+        kinds = {*event_kinds(inbox.profile), *(row["kind"] for row in self._rows)}
         super().__init__(
             kind=kind,
             contact=contact.strip(),
             limit=limit,
-            kinds=sorted(kinds - {""}),
+            kinds=sorted(kinds - {"", "*"}),
             first=self.rows,
         )
         self.on_msg(self._heard)
@@ -229,6 +229,3 @@ class Tail(anywidget.AnyWidget):
         about = repr(self)
         forms = {"text/plain": about, "text/html": lines_html(self.rows[:_FEW], about)}
         return data | forms, metadata
-
-
-_KINDS = ("inbound", "outbound", "reaction", "media", "template", "raw")
