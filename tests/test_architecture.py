@@ -31,6 +31,7 @@ ORDER = [
         *("answer", "asgi_server", "background", "call", "connection", "display", "errors"),
         *(
             "finding",
+            "json_reader",
             "numbers",
             "profile",
             "progress",
@@ -171,7 +172,7 @@ def test_imports_point_down() -> None:
 
 def test_flow_documents_stand_alone() -> None:
     """A flow document can be checked without an account, so flowjson knows of none."""
-    allowed = ("flowjson", "display", "errors", "finding")
+    allowed = ("flowjson", "display", "errors", "finding", "json_reader")
     wrong = [i for i in of_the_house("flowjson") if room_of(i.name) not in allowed]
     assert not wrong, list(map(str, wrong))
 
@@ -182,10 +183,13 @@ def test_the_sandbox_is_a_second_witness() -> None:
     What the platform publishes about flow documents and contents is no fact of that document: it
     stands once, in flowjson and in localization's checks of one content, and an oracle in
     tests/oracles judges each. What a notebook shows when a file cannot be used is an exception
-    of the one tree, and the server of an ASGI application and the sender of deliveries know
-    nothing of the API.
+    of the one tree, and the server of an ASGI application, the sender of deliveries and the
+    reader of JSON know nothing of the API.
     """
-    allowed = ("sandbox", "profile", "signature", "asgi_server", "webhook_sender", "flowjson")
+    allowed = (
+        *("sandbox", "profile", "signature", "asgi_server", "webhook_sender", "json_reader"),
+        "flowjson",
+    )
     single = ("chatkit.errors.StoreError", "chatkit.localization.checks.check_content")
     wrong = [
         i

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from chatkit.errors import InputError
+from chatkit.flowjson.pointer import escape
+from chatkit.json_reader import JsonFault, is_deeper, read_json
 
 #: Levels of nesting that are read: a flow document has some 20; `outline` looks no deeper than 64.
 DEEPEST = 60
@@ -30,7 +32,7 @@ def read(document: object) -> Any:
         if given.fault:
             raise InputError(f"The flow document is no JSON: {given.fault}.")
         value = json.loads(json.dumps(given.value))  # tuples become lists, and keys texts
-        deep = _deeper(value, DEEPEST)
+        deep = is_deeper(value, DEEPEST)
     except RecursionError:
         deep = True
     except InputError:
@@ -42,23 +44,7 @@ def read(document: object) -> Any:
     return value
 
 
-def _deeper(value: Any, levels: int) -> bool:
-    """Whether a value is nested more deeply than so many levels."""
-    level = [value]
-    for _ in range(levels):
-        nested = [item for item in level if isinstance(item, dict | list)]
-        level = [
-            child
-            for item in nested
-            for child in (item.values() if isinstance(item, dict) else item)
-        ]
-        if not level:
-            return False
-    return any(isinstance(item, dict | list) for item in level)
-
-
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
-_CONSTANT = re.compile(r'"(?:[^"\\]|\\.)*"|(-?Infinity|NaN)', re.DOTALL)
 
 
 class Place(NamedTuple):
@@ -170,46 +156,15 @@ def _bytes(data: bytes) -> Source:
 def _text(text: str, size: int) -> Source:
     source = Source(text=text, size=size)
 
-    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
-        made = dict(items)
-        source.doubled = source.doubled or len(made) != len(items)
-        return made
-
-    def constant(name: str) -> float:
-        raise ValueError(f"{name} is no JSON")
+    def again(_key: str) -> None:
+        source.doubled = True
 
     try:
-        source.value = json.loads(text, object_pairs_hook=pairs, parse_constant=constant)
-    except json.JSONDecodeError as error:
-        source.fault, offset = _why(error)
-        source.at = source.place(offset)
-    except ValueError as error:  # NaN, or a number of thousands of digits
-        source.fault = str(error).split(";")[0]
-        found = next((each for each in _CONSTANT.finditer(text) if each[1]), None)
-        source.at = source.place(found.start()) if found else None
-    except RecursionError:
-        source.fault = "it is nested too deeply"
+        source.value = read_json(text, on_duplicate=again, surrogates=True)
+    except JsonFault as fault:
+        source.fault = str(fault)
+        source.at = None if fault.offset is None else source.place(fault.offset)
     return source
-
-
-def _why(error: json.JSONDecodeError) -> tuple[str, int]:
-    """Say what is wrong in the words of one who wrote it, and at which offset."""
-    before = error.doc[: error.pos].rstrip()
-    after = error.doc[error.pos : error.pos + 1]
-    ended = "it ends too early"
-    if not error.doc.strip():
-        return "it is empty", 0
-    if error.msg.startswith("Illegal trailing comma"):  # as Python 3.13 says it
-        return "a comma too many", error.pos
-    if before.endswith(",") and after in ("}", "]", ","):
-        return "a comma too many", len(before) - 1
-    if error.msg == "Expecting ',' delimiter":
-        return "a comma is missing" if after else ended, error.pos
-    if error.msg.startswith("Expecting property name"):
-        return "a key must stand in double quotes" if after else ended, error.pos
-    if error.msg == "Expecting value":
-        return "a value is missing or not written as JSON" if after else ended, error.pos
-    return error.msg[:1].lower() + error.msg[1:], error.pos
 
 
 def _walk(text: str) -> Iterator[tuple[str, int, bool]]:
@@ -258,7 +213,7 @@ class _Level:
         self.pointer = base
 
     def name(self, key: str) -> str:
-        self.pointer = f"{self.base}/{key.replace('~', '~0').replace('/', '~1')}"
+        self.pointer = f"{self.base}/{escape(key)}"
         return self.pointer
 
     def next(self) -> None:

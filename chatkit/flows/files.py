@@ -7,6 +7,7 @@ again, no file but these is ever touched, and none is deleted.
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
 import re
@@ -20,6 +21,7 @@ from typing import Any, NamedTuple, NoReturn
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from chatkit.errors import InputError, Problem
+from chatkit.json_reader import JsonFault, read_json
 
 INDEX = "index.json"
 
@@ -104,7 +106,7 @@ class Folder:
             if flow.file is not None and (self.path / flow.file).exists():
                 try:
                     document = _document(self.path / flow.file)
-                except (OSError, ValueError, RecursionError) as error:
+                except (OSError, ValueError) as error:
                     problems.append(Problem(flow.file, "", _why(error)))
             found.append(flow.model_copy(update={"document": document}))
         if problems:
@@ -161,7 +163,7 @@ class Folder:
                 Problem(".".join(map(str, found["loc"])), "", found["msg"])
                 for found in error.errors(include_url=False, include_input=False)
             )
-        except (OSError, ValueError, RecursionError) as error:
+        except (OSError, ValueError) as error:
             self._broken([Problem(INDEX, "", _why(error))])
         names = [flow.file for flow in index.flows if flow.file is not None]
         if wrong := list(_wrong(names)):
@@ -209,30 +211,16 @@ def _document(path: Path) -> dict[str, Any]:
     """Read an object from a file."""
     if path.is_symlink():
         raise ValueError("is a link, which may lead out of the folder: put the file in its place")
-    value = json.loads(path.read_bytes().decode("utf-8-sig"), parse_constant=_no_number)
+    value = read_json(path.read_bytes().removeprefix(codecs.BOM_UTF8))
     if not isinstance(value, dict):
         raise ValueError("is no JSON object")
-    json.dumps(
-        value, ensure_ascii=False, allow_nan=False
-    ).encode()  # half a character cannot be sent
     return value
-
-
-def _no_number(name: str) -> NoReturn:
-    raise ValueError(f"holds {name}, which is no JSON")
 
 
 def _why(error: Exception) -> str:
     if isinstance(error, OSError):
         return error.strerror or type(error).__name__
-    if isinstance(error, RecursionError):
-        return "is nested too deep"
-    if isinstance(error, json.JSONDecodeError):
-        return f"is no JSON: {error.msg}, line {error.lineno}, column {error.colno}"
-    return {
-        UnicodeDecodeError: "is no UTF-8 text",
-        UnicodeEncodeError: "holds half a character",
-    }.get(type(error), str(error))
+    return f"is no JSON: {error}{error.where}" if isinstance(error, JsonFault) else str(error)
 
 
 def _text(value: dict[str, Any]) -> bytes:

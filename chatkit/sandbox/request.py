@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from json import JSONDecodeError, JSONDecoder
-from math import isinf
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 from urllib.parse import unquote_to_bytes
 
+from chatkit.json_reader import JsonFault, read_json
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox.operations import OPERATIONS, PREFIX, Operation
-from chatkit.sandbox.replies import Problem, Refusal, dumps, invalid
+from chatkit.sandbox.replies import Problem, Refusal, invalid
 
 
 class Request(NamedTuple):
@@ -193,26 +192,11 @@ def read_object(headers: Mapping[str, str], body: bytes, max_body: int) -> dict[
     if len(body) > max_body:
         raise Refusal("too_large", f"The body has more than {max_body} bytes")
     try:
-        text = body.decode().strip(" \t\r\n")
-        value, end = _decoder.raw_decode(text)
-        if end != len(text):
-            raise _malformed("something follows the JSON value")
-        if b"\\u" in body:
-            dumps(value).encode()
-    except JSONDecodeError as error:
-        raise _malformed(f"{error.msg} at character {error.pos}") from None
-    except UnicodeDecodeError:
-        raise _malformed("it is not UTF-8") from None
-    except UnicodeEncodeError:
-        raise _malformed("it has a lone surrogate") from None
-    except RecursionError:
-        raise _malformed(f"it is more than {MAX_DEPTH} levels deep") from None
-    except ValueError:
-        raise _malformed("it has a number with too many digits") from None
+        value = read_json(body, deepest=MAX_DEPTH)
+    except JsonFault as fault:
+        raise _malformed(f"{fault}{fault.where}") from None
     if not isinstance(value, dict):
         raise _malformed("it must be an object")
-    if body.count(b"{") + body.count(b"[") > MAX_DEPTH and _is_deep(value):
-        raise _malformed(f"it is more than {MAX_DEPTH} levels deep")
     return value
 
 
@@ -226,38 +210,3 @@ def _check_type(content_type: str) -> None:
 
 def _malformed(why: str) -> Refusal:
     return Refusal("malformed", f"The body is not a JSON object: {why}")
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    value = dict(pairs)
-    if len(value) != len(pairs):
-        raise _malformed("an object names a field twice")
-    return value
-
-
-def _number(digits: str) -> float:
-    value = float(digits)
-    if isinf(value):
-        raise _malformed("it has a number that is too large")
-    return value
-
-
-def _constant(name: str) -> NoReturn:
-    raise _malformed(f"{name} is not a JSON number")
-
-
-_decoder = JSONDecoder(object_pairs_hook=_object, parse_float=_number, parse_constant=_constant)
-
-
-def _is_deep(value: object) -> bool:
-    level: list[Any] = [value]
-    for _ in range(MAX_DEPTH):
-        level = [
-            inner
-            for outer in level
-            for inner in (outer.values() if isinstance(outer, dict) else outer)
-            if isinstance(inner, dict | list)
-        ]
-        if not level:
-            return False
-    return True

@@ -205,7 +205,9 @@ def test_half_a_character_is_written_as_an_escape_and_refused_on_the_way_back(
 ) -> None:
     Folder(tmp_path).write(ME, [kept(1, found={"version": "\ud83d"})])
     assert b"\\ud83d" in (tmp_path / "order.json").read_bytes()
-    with pytest.raises(chatkit.InputError, match=r"order.json = : holds half a character"):
+    with pytest.raises(
+        chatkit.InputError, match=r"order.json = : is no JSON: it holds half"
+    ):
         Folder(tmp_path).read()
 
 
@@ -226,8 +228,9 @@ def test_all_files_that_cannot_be_read_are_named_at_once(tmp_path: Path) -> None
     told = {problem.field: problem.reason for problem in caught.value.problems}
     assert sorted(told) == sorted(f"{name.lower()}.json" for name in names)
     assert "line 2, column 1" in told["merge.json"]
-    assert told["latin.json"] == "is no UTF-8 text" and "NaN" in told["nan.json"]
-    assert told["deep.json"] == "is nested too deep"
+    assert "NaN is no JSON number at line 1, column 7" in told["nan.json"]
+    assert told["latin.json"] == "is no JSON: it is no UTF-8 text"
+    assert told["deep.json"] == "is no JSON: it is nested too deeply"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 from chatkit.errors import InputError
-from chatkit.flowjson.document import DEEPEST
 from chatkit.flowjson.pointer import at, escape, steps
 
 _PLACE = re.compile("0|[1-9][0-9]{0,8}")
@@ -59,19 +58,6 @@ def placed(parent: Any, key: str, value: Any) -> Any:
 def none(pointer: str) -> InputError:
     """Say that nothing stands at a place."""
     return InputError(f"Nothing stands at {pointer or 'the top'}.")
-
-
-def deep(value: Any) -> bool:
-    """Tell whether a value is nested more deeply than any flow."""
-    level = [value]
-    for _ in range(DEEPEST):
-        level = [
-            inner
-            for one in level
-            if isinstance(one, dict | list)
-            for inner in (one.values() if isinstance(one, dict) else one)
-        ]
-    return any(isinstance(one, dict | list) for one in level)
 
 
 def same(a: Any, b: Any) -> bool:

@@ -13,12 +13,12 @@ from chatkit.flowjson.document import DEEPEST, located
 from chatkit.flowjson.finding import Findings
 from chatkit.flowjson.lint import lint
 from chatkit.flowjson.pointer import at, steps
+from chatkit.json_reader import is_deeper
 from chatkit.widgets.controls import called
 from chatkit.widgets.editor.edits import (
     changed,
     child,
     copied,
-    deep,
     item,
     none,
     placed,
@@ -62,7 +62,7 @@ class DocumentState:
         text = None if source.text is None else _lines(source.text)
         if text and "\n" not in text.strip() and not (source.fault or source.doubled):
             text = None  # all on one line: nobody has written it by hand
-        if source.fault or deep(value):
+        if source.fault or is_deeper(value, DEEPEST):
             self._broken = _lines(source.text or "")
             self._why = "" if source.fault else _DEEP
             value, text = {}, None
@@ -155,7 +155,7 @@ class DocumentState:
             return
         source = located(f"{text}\n")
         self._found = None
-        if source.fault or deep(source.value):
+        if source.fault or is_deeper(source.value, DEEPEST):
             self._broken, self._why = text, "" if source.fault else _DEEP
             return
         self._broken = None
@@ -294,7 +294,7 @@ class DocumentState:
             raise InputError("The text is no JSON now: mend it in the source, or undo it.")
         *way, key = steps(pointer) or [""]
         value = change(None, "") if not pointer else changed(self.value, way, key, change)
-        if deep(value):
+        if is_deeper(value, DEEPEST):
             raise InputError(_DEEP)
         if not same(value, self.value):
             self._keep(_State(value, None, about, line, pointer if joins else None))

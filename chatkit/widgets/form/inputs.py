@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import ipywidgets as w
 from pydantic.fields import FieldInfo
 
+from chatkit.json_reader import JsonFault, read_json
 from chatkit.record import Body
 from chatkit.widgets.controls import Button
 
@@ -162,29 +163,14 @@ class JsonText(SingleInput):
         if not text.strip():
             return None
         try:
-            return json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
-        except json.JSONDecodeError as error:
-            place = f"line {error.lineno}, column {error.colno}"
-            raise ValueError(f"is not JSON: {error.msg} at {place}") from None
-        except RecursionError:
-            raise ValueError("is nested too deeply") from None
+            return read_json(text)
+        except JsonFault as fault:
+            raise ValueError(f"cannot be read as JSON: {fault}{fault.where}") from None
 
     def show(self, value: Any) -> None:
         """Write a value as JSON."""
         text = "" if value is None else json.dumps(value, ensure_ascii=False, indent=2)
         self.widget.value = text
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        twice = next(name for n, (name, _) in enumerate(pairs) if name in dict(pairs[:n]))
-        raise ValueError(f"is not clear: it has {twice!r} twice in one object")
-    return found
-
-
-def _constant(name: str) -> None:
-    raise ValueError(f"is not JSON: there is no {name} in it")
 
 
 # --- several rows, which can be added and removed ------------------------------------------

@@ -1,0 +1,143 @@
+"""Strict JSON reader: text that would be read otherwise than it was meant is refused.
+
+`json.loads` keeps the last of two equal keys, takes NaN, turns 1e999 into infinity and half a
+character into what cannot be sent, and ends in a RecursionError where brackets never end. What
+is wrong is said in the words of one who wrote the text, with the place where that is known.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable
+from typing import Any, Literal, NoReturn
+
+FaultKind = Literal["syntax", "encoding", "duplicate", "number", "surrogate", "depth"]
+_NUMBER = re.compile(r'"(?:[^"\\]|\\.)*"|(-?Infinity|NaN|-?[0-9][0-9.eE+-]*)', re.DOTALL)
+
+
+class JsonFault(ValueError):
+    """What is wrong with a text that should be JSON: a clause, its kind, and where."""
+
+    def __init__(
+        self, reason: str, kind: FaultKind, text: str = "", offset: int | None = None
+    ) -> None:
+        super().__init__(reason)
+        self.kind, self.offset = kind, offset
+        self._text = text
+
+    @property
+    def where(self) -> str:
+        """The place in words, to be put after the reason; empty where it is not known."""
+        if self.offset is None:
+            return ""
+        before = self._text[: self.offset].split("\n")
+        return f" at line {len(before)}, column {len(before[-1]) + 1}"
+
+
+def read_json(
+    text: str | bytes,
+    *,
+    on_duplicate: Callable[[str], None] | None = None,
+    deepest: int | None = None,
+    surrogates: bool = False,
+) -> Any:
+    """Read one JSON value.
+
+    Args:
+        text: The text, or its bytes in UTF-8.
+        on_duplicate: Hears of each key that stands in its object again, and the last one
+            counts; without it such a text is refused.
+        deepest: The most levels of objects and arrays.
+        surrogates: Take halves of characters, which cannot be encoded.
+
+    Raises:
+        JsonFault: It cannot be read, or not without a doubt.
+    """
+    if isinstance(text, bytes):
+        try:
+            text = text.decode()
+        except UnicodeDecodeError as error:
+            raise JsonFault("it is no UTF-8 text", "encoding") from error
+    given = text
+
+    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) != len(pairs):
+            key = next(key for n, (key, _) in enumerate(pairs) if key in dict(pairs[:n]))
+            if on_duplicate is None:
+                raise JsonFault(f"it has {key!r} twice in one object", "duplicate")
+            on_duplicate(key)
+        return made
+
+    def constant(name: str) -> NoReturn:
+        raise _number_fault(f"{name} is no JSON number", given, name)
+
+    def number(digits: str) -> float:
+        value = float(digits)
+        if math.isinf(value):
+            raise _number_fault(f"the number {digits[:40]} is too large", given, digits)
+        return value
+
+    try:
+        value = json.loads(
+            text, object_pairs_hook=members, parse_constant=constant, parse_float=number
+        )
+        if not surrogates:
+            (json.dumps(value, ensure_ascii=False) if "\\u" in text else text).encode()
+    except json.JSONDecodeError as error:
+        reason, offset = _mistake(error)
+        raise JsonFault(reason, "syntax", text, offset) from None
+    except UnicodeEncodeError:
+        raise JsonFault("it holds half a character", "surrogate") from None
+    except RecursionError:
+        raise JsonFault("it is nested too deeply", "depth") from None
+    except JsonFault:
+        raise
+    except ValueError:  # Python reads no more than 4,300 digits
+        raise JsonFault("a number has too many digits", "number") from None
+    brackets = text.count("{") + text.count("[")
+    if deepest is not None and brackets > deepest and is_deeper(value, deepest):
+        raise JsonFault(f"it is more than {deepest} levels deep", "depth")
+    return value
+
+
+def is_deeper(value: object, levels: int) -> bool:
+    """Whether objects and arrays stand in each other on more than so many levels."""
+    level: list[Any] = [value] if isinstance(value, dict | list) else []
+    for _ in range(levels):
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, dict | list)
+        ]
+        if not level:
+            return False
+    return bool(level)
+
+
+def _number_fault(reason: str, text: str, digits: str) -> JsonFault:
+    places = (found.start() for found in _NUMBER.finditer(text) if found[1] == digits)
+    return JsonFault(reason, "number", text, next(places, None))
+
+
+def _mistake(error: json.JSONDecodeError) -> tuple[str, int]:
+    """Say what is wrong in the words of one who wrote it, and at which offset."""
+    before = error.doc[: error.pos].rstrip()
+    after = error.doc[error.pos : error.pos + 1]
+    ended = "it ends too early"
+    if not error.doc.strip():
+        return "it is empty", 0
+    if error.msg.startswith("Illegal trailing comma"):  # as Python 3.13 says it
+        return "a comma too many", error.pos
+    if before.endswith(",") and after in ("}", "]", ","):
+        return "a comma too many", len(before) - 1
+    if error.msg == "Expecting ',' delimiter":
+        return "a comma is missing" if after else ended, error.pos
+    if error.msg.startswith("Expecting property name"):
+        return "a key must stand in double quotes" if after else ended, error.pos
+    if error.msg == "Expecting value":
+        return "a value is missing or not written as JSON" if after else ended, error.pos
+    return error.msg[:1].lower() + error.msg[1:], error.pos
