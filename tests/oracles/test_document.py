@@ -266,6 +266,7 @@ def test_many_components_warn_at_the_documented_and_refuse_at_the_observed_limit
 def test_more_than_a_hundred_screens(sound: dict[str, Any]) -> None:
     names = [f"{chr(65 + n // 26)}{chr(65 + n % 26)}" for n in range(101)]
     sound["screens"] = [{**sound["screens"][1], "id": name} for name in names]
+    sound |= {"data_api_version": "3.0", "routing_model": {}}
     assert {one.code for one in check_flow(sound)} == {"MAX_SCREENS_NUMBER"}
 
 

@@ -27,7 +27,10 @@ def test_a_screen_nobody_leads_to(sound: dict[str, Any]) -> None:
     del lost["layout"]["children"][2]
     sound["screens"].append(lost)
     assert [(one.code, one.pointer) for one in check_flow(sound)] == [(CODE, "/screens/2/id")]
-    lost["terminal"] = True  # an endpoint could send anyone there
+    lost["terminal"] = True
+    assert CODE in {one.code for one in check_flow(sound)}
+    # an endpoint could send anyone there
+    sound |= {"data_api_version": "3.0", "routing_model": {"ASK": ["DONE"]}}
     assert CODE not in {one.code for one in check_flow(sound)}
 
 

@@ -25,6 +25,7 @@ from chatkit.flowjson.rules.target import (
     named,
     references,
     resolve,
+    stands_as_it_is,
     whole,
 )
 
@@ -386,7 +387,7 @@ def check(outline: Outline) -> Iterator[Finding]:
     for binding in outline.bindings:
         owner = binding.owner
         asked = (owner.type, binding.property) == ("If", "condition")
-        if asked or binding.property in ("type", "name") or not is_expression(binding.text):
+        if asked or stands_as_it_is(binding) or not is_expression(binding.text):
             continue
         if outline.version < SINCE:
             yield Finding(

@@ -188,9 +188,10 @@ def _below(name: str, pointer: str, schema: dict[str, Any]) -> Iterator[Finding]
                     f"An {EXAMPLE} inside {name}: it stands only at the top of a field.",
                     "Move its value into the example of the field.",
                 )
-            stated = None if names else inner.get("type")
-            if isinstance(stated, str) and stated not in TYPES and not place.endswith("/items"):
-                yield _wrong(f"{place}/type", f"{name}: there is no type {stated}.", _ONE_OF)
+            told = place[len(pointer) :].replace("/items", "") == ""  # by `_declaration`
+            if not (names or told or _is_type(inner.get("type", "null"))):
+                said = f"{name}: there is no type {str(inner['type'])[:40]}."
+                yield _wrong(f"{place}/type", said, _ONE_OF)
             waiting += [
                 (f"{place}/{escape(str(key))}", inner[key], not names and key == "properties")
                 for key in reversed(inner)
@@ -198,6 +199,12 @@ def _below(name: str, pointer: str, schema: dict[str, Any]) -> Iterator[Finding]
             ]
         elif isinstance(inner, list):
             waiting += [(f"{place}/{index}", inner[index], False) for index in range(len(inner))]
+
+
+def _is_type(stated: object) -> bool:
+    """Whether it is the name of a type, or a list of some."""
+    names = stated if isinstance(stated, list) and stated else [stated]
+    return all(isinstance(each, str) and each in TYPES for each in names)
 
 
 def _example(name: str, pointer: str, schema: dict[str, Any]) -> Iterator[Finding]:

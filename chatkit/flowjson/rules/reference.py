@@ -22,13 +22,13 @@ from chatkit.flowjson.rules.target import (
     named,
     references,
     resolve,
+    stands_as_it_is,
     types_of,
     unread,
     whole,
 )
 
 _UNKNOWN: frozenset[str] = frozenset()
-_STATIC = ("type", "name")  # never bound: `structure` says so
 _FORM_MAPS = ("init-values", "error-messages")
 
 
@@ -39,7 +39,7 @@ def check(outline: Outline) -> Iterator[Finding]:
     """
     for binding in outline.bindings:
         owner = binding.owner
-        if binding.property in _STATIC or (owner.type, binding.property) == ("If", "condition"):
+        if stands_as_it_is(binding) or (owner.type, binding.property) == ("If", "condition"):
             continue
         if binding.action is not None:
             later = is_expression(binding.text) and outline.version >= (6, 0)

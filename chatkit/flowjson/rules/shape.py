@@ -70,7 +70,7 @@ def check_value(
     prop: Property, kinds: tuple[Kind, ...], value: Any, pointer: str, around: Around
 ) -> Iterator[Finding]:
     """Check the value of a property: the first kind whose JSON type it has decides."""
-    if isinstance(value, str) and prop.binding and is_binding(value):
+    if isinstance(value, str) and prop.binding and is_binding(value) and kinds[0] != "choice":
         return
     for kind in kinds:
         if fits(kind, value):

@@ -105,7 +105,7 @@ def _document(document: dict[str, Any], version: Version) -> Iterator[Finding]:
 def _screen(screen: Screen, outline: Outline, version: Version) -> Iterator[Finding]:
     value, at = screen.value, screen.pointer
     for found in check_shape(SCREEN, value, at, Around(version)):
-        if not found.pointer.startswith(f"{at}/layout"):
+        if not f"{found.pointer}/".startswith(f"{at}/layout/"):  # that is for `_layout`
             yield found
     yield from _layout(value, at, version)
     if "success" in value and value.get("terminal") is not True:
@@ -171,8 +171,11 @@ def _id(screen: Screen, count: int, version: Version) -> Iterator[Finding]:
         yield Finding("DUPLICATE_SCREEN_IDS", "error", at, said, "Choose another id.")
 
 
-def _laid_out(screen: Screen) -> bool:
-    layout = screen.value.get("layout")
+def _laid_out(screen: Screen, version: Version) -> bool:
+    """Whether nothing is told at the layout that would explain a missing Footer."""
+    if "layout" not in screen.value:
+        return not SCREEN.by_name["layout"].needed(version)
+    layout = screen.value["layout"]
     return isinstance(layout, dict) and isinstance(layout.get("children"), list)
 
 
@@ -190,7 +193,7 @@ def _terminals(outline: Outline) -> Iterator[Finding]:
             at = f"{screen.pointer}/success"
             yield Finding("INVALID_PROPERTY_VALUE", "error", at, said, "Remove success.")
     for screen in terminals:
-        if not _laid_out(screen):
+        if not _laid_out(screen, outline.version):
             continue  # told at its layout
         if not any(component.type == "Footer" for component in screen.components):
             said = "A terminal screen needs a Footer: nothing else ends the flow."

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from chatkit.flowjson.components import COMPONENTS
-from chatkit.flowjson.outline import Component, Outline, Screen
+from chatkit.flowjson.outline import Binding, Component, Outline, Screen
 
 _REFERENCE = re.compile(r"\$\{(?:screen\.([^.{}`']*)\.)?(data|form)\.([\w-]+(?:\.[\w-]+)*)\}")
 _LIKE = re.compile(r"\$\{(?:screen\.[^.]*\.)?(?:data|form)\.(?:(?!\$\{).)*\}", re.DOTALL)
@@ -74,6 +74,13 @@ def unread(text: str) -> bool:
 def is_expression(text: str) -> bool:
     """Tell whether a text is an expression: all of it in backticks."""
     return len(text) > 1 and text[0] == text[-1] == "`"
+
+
+def stands_as_it_is(binding: Binding) -> bool:
+    """Tell whether a property is never bound, so that ${…} and backticks in it are only text."""
+    shape = COMPONENTS.get(binding.owner.type or "")
+    prop = shape.property(binding.property) if shape is not None else None
+    return not prop.binding if prop is not None else binding.property in ("type", "name")
 
 
 def types_of(schema: object) -> frozenset[str]:

@@ -54,6 +54,11 @@ def is_binding(value: object) -> bool:
     return isinstance(value, str) and BINDING.fullmatch(value) is not None
 
 
+def _is_bound(value: object, version: Version) -> bool:
+    """Tell whether a value is a binding in a version: before 6.0 backticks are only text."""
+    return is_binding(value) and (version >= STRICT or "${" in str(value))
+
+
 def has_binding(text: str) -> bool:
     """Tell whether a text holds a ${…} or an expression."""
     return "${" in text or "`" in text
@@ -163,7 +168,10 @@ def image(prop: Property, value: str, pointer: str, version: Version) -> Iterato
     """Check an image: base64, and not larger than it may be."""
     if is_binding(value):
         return
-    if not _BASE64.fullmatch(value):
+    if not value.strip() and version >= STRICT:
+        yield from text(prop, value, pointer, version)
+        return
+    if not value.strip() or not _BASE64.fullmatch(value):
         said = f"{prop.name} is no base64."
         hint = "Put the picture itself here, JPEG or PNG in base64, without an address or prefix."
         severe = _LIKE_BASE64.fullmatch(value) is None
@@ -207,7 +215,7 @@ def color(prop: Property, value: str, pointer: str, version: Version) -> Iterato
 
 def choice(prop: Property, value: str, pointer: str, version: Version) -> Iterator[Finding]:
     """Check that a value is one of those allowed."""
-    if value not in prop.enum and not (prop.binding and is_binding(value)):
+    if value not in prop.enum and not (prop.binding and _is_bound(value, version)):
         said = f"{prop.name} is {value[:40]!r}, which is not one of its values."
         yield Finding("INVALID_ENUM_VALUE", "error", pointer, said, close(value, prop.enum))
 

@@ -165,7 +165,8 @@ class JsonText(SingleInput):
         try:
             return read_json(text)
         except JsonFault as fault:
-            raise ValueError(f"cannot be read as JSON: {fault}{fault.where}") from None
+            said = "is not clear" if fault.kind == "duplicate" else "is not JSON"
+            raise ValueError(f"{said}: {fault}{fault.where}") from None
 
     def show(self, value: Any) -> None:
         """Write a value as JSON."""

@@ -17,6 +17,18 @@ def declared(schema: Any) -> list[tuple[str, str]]:
     return errors(check, alone(data={"x": schema}))
 
 
+@pytest.mark.parametrize("stated", [[], -1, None, {}, "text", ["string", "text"]])
+@pytest.mark.parametrize("deeper", ["properties/a", "properties/a/items", "items/properties/a"])
+def test_a_type_deeper_in_a_field_is_one_of_json(stated: Any, deeper: str) -> None:
+    schema: Any = {"type": stated}
+    for key in reversed(deeper.split("/")):
+        schema = {key: schema}
+        if key in ("properties", "items"):
+            schema["type"] = "object" if key == "properties" else "array"
+    schema["__example__"] = {} if "properties" in schema else []
+    assert declared(schema) == [("INVALID_SCREEN_DATA", f"{AT}/{deeper}/type")]
+
+
 @pytest.mark.parametrize(
     "schema",
     [
@@ -31,6 +43,7 @@ def declared(schema: Any) -> list[tuple[str, str]]:
         field("object", {"a": "b", "c": 1}, properties={"a": {"type": "string"}}),
         field("array", [{"id": "1"}], items={"type": "object"}),
         field("object", {}, properties={"type": {"type": "string"}}),
+        field("object", {}, properties={"a": {"type": ["string", "null"]}}),
         field("string", "a", enum=["a", "b"]),
     ],
 )

@@ -58,6 +58,7 @@ def told(component: dict[str, Any], version: str = "7.3") -> list[tuple[str, str
         body("a", visible="${data.flag}"),
         entry("n", **{"max-chars": "${data.count}"}),
         drop("${data.items}"),
+        entry("n", pattern="${form.x}", **{"helper-text": "A pattern stands as it is"}),
         drop("${data.loose}"),
         {"type": "Switch", "value": "${data.text}", "cases": {"a": [body()]}},
         {"type": "Unknown", "text": "${data.text}"},

@@ -92,6 +92,18 @@ def test_a_terminal_screen_without_layout_is_not_told_that_it_has_no_footer() ->
     ]
 
 
+@pytest.mark.parametrize("version", ["2.1", "5.1"])
+def test_a_terminal_screen_that_may_lack_a_layout_still_lacks_its_footer(version: str) -> None:
+    document = drop(flow(version=version), "/screens/1/layout")
+    assert ("MISSING_FOOTER_ON_TERMINAL_SCREEN", "/screens/1") in errors(document)
+
+
+@pytest.mark.parametrize("key", ["layoutx", "layout2", "layout-old"])
+def test_an_unknown_key_that_begins_like_layout_is_told(key: str) -> None:
+    at = f"/screens/0/{key}"
+    assert ("INVALID_PROPERTY_KEY", at) in errors(put(GOOD, at, {}))
+
+
 def test_a_misspelled_key_and_type_are_told_with_what_was_meant() -> None:
     lable = {"type": "TextInpt", "name": "b", "lable": "B"}
     [found] = lint(flow(lable)).errors

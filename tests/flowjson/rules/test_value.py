@@ -111,6 +111,17 @@ def test_an_image_is_base64_and_what_looks_like_it_is_only_doubted() -> None:
         assert found("base64", wrong) == [("error", "INVALID_PROPERTY_VALUE_FORMAT")]
 
 
+@pytest.mark.parametrize("blank", ["", "  "])
+def test_an_image_is_not_blank_and_before_6_0_that_is_only_doubted(blank: str) -> None:
+    assert found("base64", blank) == [("error", "PATTERN_MISMATCH")]
+    assert found("base64", blank, OLD) == [("warning", "INVALID_PROPERTY_VALUE_FORMAT")]
+
+
+def test_backticks_are_no_choice_before_6_0() -> None:
+    assert found("choice", "`1`", enum=("a",)) == []
+    assert found("choice", "`1`", OLD, enum=("a",)) == [("error", "INVALID_ENUM_VALUE")]
+
+
 def test_a_large_image_is_warned_of_by_the_size_of_its_version() -> None:
     sizes = ((Version(5, 0), 300), (Version(6, 0), 100))
     picture = "A" * (200 * 1024 * 4 // 3)

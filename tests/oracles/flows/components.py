@@ -103,11 +103,11 @@ Form           name!:name children!:list init-values:object error-messages:objec
 If             condition!:condition then!:list else:list
 Switch         value!:reference cases!:map
 
-navigate       next!:map/NEXT payload:object
+navigate       next!:map/NEXT payload:map
 NEXT           type!:choice/screen name!:string
-complete       payload:object
-data_exchange  payload:object
-update_data    payload!:object
+complete       payload:map
+data_exchange  payload:map
+update_data    payload!:map
 open_url       url!:uri
 """
 MIME_TYPES = tuple(

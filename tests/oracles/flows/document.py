@@ -8,7 +8,7 @@ from oracles.flows import components as table
 from oracles.flows.actions import check_actions
 from oracles.flows.flow import Flow, Node, Screen
 from oracles.flows.properties import Properties, is_date
-from oracles.flows.references import declared_type, json_type
+from oracles.flows.references import declared_type, json_type, references
 from oracles.flows.routing import check_routing
 
 _DATA_TYPES = ("string", "number", "boolean", "object", "array", "null")
@@ -120,12 +120,12 @@ def _data_problem(schema: Any) -> str | None:
         return "a field is an object with a type"
     if declared not in _DATA_TYPES:
         return "no such type"
-    if declared == "array" and not isinstance(schema.get("items"), dict | bool):
-        return "an array needs items"
     if "__example__" not in schema:
         return "a field needs an __example__"
-    if json_type(schema["__example__"]) != declared:
-        return f"the __example__ is not of type {declared}"
+    if problem := _schema_problem(schema):
+        return problem
+    if not _matches(schema["__example__"], schema):
+        return "the __example__ is not of the declared type"
     waiting = [schema.get("properties"), schema.get("items")]
     while waiting:
         inner = waiting.pop()
@@ -134,6 +134,46 @@ def _data_problem(schema: Any) -> str | None:
                 return "__example__ only stands at the top of a field"
             waiting.extend(inner.values())
     return None
+
+
+def _schema_problem(schema: Any) -> str | None:
+    """An array says what its items are; a type that is stated is one of JSON."""
+    waiting = [schema]
+    while waiting:
+        inner = waiting.pop()
+        kind = declared_type(inner)
+        if isinstance(inner, dict) and "type" in inner and not _known_type(inner["type"]):
+            return "no such type"
+        if kind == "array":
+            items = inner.get("items")
+            typed = isinstance(items, bool) or isinstance(declared_type(items), str)
+            if not typed:
+                return "an array needs items of a type"
+            waiting.append(items)
+        properties = inner.get("properties") if isinstance(inner, dict) else None
+        waiting.extend(properties.values() if isinstance(properties, dict) else ())
+    return None
+
+
+def _known_type(kind: Any) -> bool:
+    names = kind if isinstance(kind, list) and kind else [kind]
+    return all(isinstance(name, str) and name in (*_DATA_TYPES, "integer") for name in names)
+
+
+def _matches(value: Any, schema: Any) -> bool:
+    """Whether a value is of the type that a schema declares, in all of its parts."""
+    waiting = [(value, schema)]
+    while waiting:
+        given, declared = waiting.pop()
+        kind = declared_type(declared)
+        if kind is not None and json_type(given) != kind:
+            return False
+        properties = declared.get("properties") if isinstance(declared, dict) else None
+        if isinstance(given, dict) and isinstance(properties, dict):
+            waiting += [(given[key], properties[key]) for key in given.keys() & properties.keys()]
+        if isinstance(given, list) and isinstance(declared, dict):
+            waiting += [(item, declared.get("items")) for item in given]
+    return True
 
 
 def _component(node: Node, flow: Flow) -> None:
@@ -160,6 +200,8 @@ def _component(node: Node, flow: Flow) -> None:
             error("INVALID_PROPERTY_VALUE", step(at, key), f"{key} must not be empty")
     cases = raw.get("cases")
     for key in cases if node.type == "Switch" and isinstance(cases, dict) else ():
+        if not isinstance(cases[key], list):
+            error("INVALID_PROPERTY_TYPE", step(at, "cases", key), "a case is a list of components")
         if not table.CASE.fullmatch(key):
             text = "a case is a letter, then letters, digits, - and _"
             error("PROPERTY_NAME_MISMATCH", step(at, "cases", key), text)
@@ -258,8 +300,13 @@ def _forms(screen: Screen, flow: Flow) -> None:
             if node.media:
                 code = "NATIVE_COMPONENT_IN_FORM_INIT_VALUES"
                 error(code, step(at, name), "a picker cannot start with a value")
-            elif flow.version >= "7.0" and not node.takes(value):
-                error("INVALID_PROPERTY_TYPE", step(at, name), f"does not fit {node.type}")
+            elif flow.version >= "7.0" and (node is form or not node.takes(value)):
+                error("INVALID_PROPERTY_TYPE", step(at, name), "fits no input of the Form")
+            elif flow.version >= "7.0" and isinstance(value, str):
+                for reference in references(value):
+                    Properties(flow, screen).resolve(
+                        reference, step(at, name), "INVALID_SCREEN_DYNAMIC_DATA"
+                    )
 
 
 def _terminals(flow: Flow) -> None:

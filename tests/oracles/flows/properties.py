@@ -104,6 +104,8 @@ class Properties:
         """Look up the references of a text; true when the whole value is computed."""
         only, expected = whole(text), _TYPES.get(prop.kind)
         for reference in references(text):
+            if self.node is None:  # the sources speak of the properties of components
+                continue
             schema = self.resolve(reference, at, "INVALID_SCREEN_DYNAMIC_DATA")
             declared = declared_type(schema)
             # what an input answers is not held against a property: sources name the data model

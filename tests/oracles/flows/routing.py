@@ -64,14 +64,15 @@ def _forward(routes: _Routes, flow: Flow) -> None:
 
 
 def _connected(routes: _Routes, flow: Flow) -> None:
-    """All of one piece; a terminal screen may be left out, an endpoint can send anyone there."""
+    """All of one piece; an endpoint can send anyone to a terminal screen that is left out."""
     ways: dict[str | None, set[str]] = defaultdict(set)
     for name, ends in routes.items():
         for end in ends:
             ways[name].add(end)
             ways[end].add(name)
     needed = [screen for screen in flow.screens if screen.id]
-    needed = [screen for screen in needed if not screen.terminal or ways[screen.id]]
+    if flow.endpoint:
+        needed = [screen for screen in needed if not screen.terminal or ways[screen.id]]
     waiting = [screen.id for screen in needed[:1]]
     reached = set(waiting)
     while waiting:
