@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chatkit.errors import InputError
-from chatkit.widgets.editor.edits import changed, child, deep, item, none, placed, same
+from chatkit.widgets.editor.edits import changed, child, item, none, placed, same
 
 
 def test_only_what_lies_on_the_way_is_copied() -> None:
@@ -38,15 +38,6 @@ def test_keys_are_escaped_in_pointers() -> None:
     assert child("/a", "b/c~d") == "/a/b~1c~0d"
     assert child("/a", 3) == "/a/3"
     assert "the top" in str(none(""))
-
-
-def test_depth_is_bounded() -> None:
-    value: object = 1
-    for _ in range(60):
-        value = [value]
-    assert not deep(value)
-    assert deep([value])
-    assert not deep("x")
 
 
 def test_values_are_the_same_when_they_are_written_alike() -> None:
