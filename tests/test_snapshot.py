@@ -32,7 +32,7 @@ from chatkit.snapshot import Snapshots, memory, remember
 def test_a_frame_remembers_where_it_came_from_in_plain_texts():
     frame = pd.DataFrame({"a": [1]})
     assert memory(frame) == {}
-    remember(frame, account="1001", room="contact")
+    remember(frame, account="1001", noun="contact")
     assert memory(frame) == memory(frame.copy()) == {"account": "1001", "noun": "contact"}
     frame.attrs["chatkit"] = "something else"
     assert memory(frame) == {}
@@ -62,7 +62,7 @@ def test_the_latest_frames_are_remembered_each_for_itself():
     assert [snapshot.whole for snapshot in found[-2:]] == [False, True]
 
 
-def test_a_room_knows_only_its_own_frames():
+def test_a_resource_knows_only_its_own_frames():
     one, two = Snapshots("1001", "contact"), Snapshots("1001", "flow")
     frame = one.keep(pd.DataFrame({"a": [1]}), whole=True)
     assert two.of(frame) is None
@@ -155,7 +155,7 @@ def test_a_frame_of_another_client_of_the_account_is_of_the_account(sandbox, cli
         assert edits(client.contacts.plan(frame)) == {ids[0]: {"name": "Zoë"}}
 
 
-def test_a_frame_of_another_room_finds_no_record_there(sandbox, client):
+def test_a_frame_of_another_resource_finds_no_record_there(sandbox, client):
     people(sandbox, 2), flow(sandbox)
     plan = client.flows.plan(client.contacts.frame())
     assert len(plan) == 0 and len(plan.refused) == 2
