@@ -71,7 +71,7 @@ DOORS = {
     "openpyxl": ("tables/workbook",),
     "vobject": ("files/reading",),
     "phonenumbers": ("numbers",),
-    "babel": ("localization/language", "localization/translation/po"),
+    "babel": ("localization/language", "localization/translation/files"),
     "filelock": ("bulk/lock", "temporary"),
     "ipywidgets": ("widgets",),
     "anywidget": ("widgets",),

@@ -13,9 +13,8 @@ from chatkit.bulk.rendering import FEW, LABEL, MANY, STYLE, marked, wrapped
 from chatkit.display import cut, many, visible
 from chatkit.finding import SEVERITIES, FindingSequence
 from chatkit.localization import language
-from chatkit.localization.checks import CONTENT_CHECKS
+from chatkit.localization.checks import CONTENT_CHECKS, check_parity
 from chatkit.localization.content import Contents, Entry, entries, grouped
-from chatkit.localization.parity import check_parity
 from chatkit.localization.rules import ContentFinding, Ledger, rule_of
 from chatkit.localization.wording import check_wording
 

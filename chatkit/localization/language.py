@@ -1,6 +1,6 @@
 """Language: what a `lang_code` means: its names, its script, its direction.
 
-The only import of Babel, which has these from CLDR. A code stays as the API writes it, `en_US`;
+They come from CLDR, by Babel. A code stays as the API writes it, `en_US`;
 upstream deliveries print `en-US`. So two codes are compared in one form, and never stored in it.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Literal
 
-from babel import Locale, UnknownLocaleError
+from babel import Locale
 from babel.core import get_global
 
 Direction = Literal["ltr", "rtl"]
@@ -139,17 +139,6 @@ def name(code: str, inside: str = "en") -> str:
 
 
 @lru_cache(4096)
-def own_name(code: str) -> str:
-    """Name a language as those who speak it do: Deutsch (Schweiz); in English if CLDR cannot."""
-    if not _parts(code.strip()):
-        return code
-    try:
-        return Locale.parse(normal(code)).get_display_name() or name(code)
-    except UnknownLocaleError:
-        return name(code)
-
-
-@lru_cache(4096)
 def script(code: str) -> str:
     """Name the script of a language by its code of ISO 15924: Latn. Empty if it is not known."""
     parts = _parts(code.strip())
@@ -180,13 +169,10 @@ def direction(code: str) -> Direction:
 # XLIFF wants the tags of BCP 47, en-US; a PO file the names of gettext, en_US. The `lang_code`
 # itself is never converted: what comes back is told by the code that stands beside the tag.
 
-#: What can be written as a tag at all: a language, perhaps its script, perhaps its region.
-_TAG = re.compile("[A-Za-z]{2,3}(?:[-_][A-Za-z]{4})?(?:[-_](?:[A-Za-z]{2}|[0-9]{3}))?")
-
 
 def is_tag(lang_code: str) -> bool:
     """Whether a code can be written as a tag."""
-    return bool(_TAG.fullmatch(lang_code))
+    return _parts(lang_code) is not None
 
 
 def bcp47_tag(lang_code: str) -> str:

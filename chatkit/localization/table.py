@@ -11,7 +11,8 @@ import pandas as pd
 from chatkit.display import visible
 
 _HALVES = re.compile("[\ud800-\udfff]")
-_KINDS = {"position": "Int64", "characters": "int64", "utf16": "int64", "limit": "int64"}
+_COUNTS = ("characters", "utf16", "limit", "templates", "texts", "words")
+_KINDS = {"position": "Int64", "refused": "bool", "share": "float64"}
 
 
 def frame_of(rows: Iterable[Any], columns: Sequence[str]) -> pd.DataFrame:
@@ -23,7 +24,7 @@ def frame_of(rows: Iterable[Any], columns: Sequence[str]) -> pd.DataFrame:
             for name in columns
         }
     )
-    kinds = {"refused": "bool", "share": "float64", **_KINDS}
+    kinds = _KINDS | dict.fromkeys(_COUNTS, "int64")
     return frame.astype({name: kinds.get(name, "str") for name in columns})
 
 

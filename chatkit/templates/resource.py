@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from chatkit.localization.audit import Audit
     from chatkit.localization.board import Board
     from chatkit.localization.translation import ImportedTexts
-    from chatkit.localization.translation.fields import Extra
+    from chatkit.localization.translation.export import Only
     from chatkit.localization.translation.files import Form, Paths
-    from chatkit.localization.translation.units import Only
+    from chatkit.localization.translation.units import Extra
     from chatkit.templates.edits import Field
 
 

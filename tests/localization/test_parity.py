@@ -4,8 +4,8 @@ import pytest
 from localization.contents import GOOD, button, content, website
 
 from chatkit.localization.audit import check
+from chatkit.localization.checks import sentences
 from chatkit.localization.content import entries
-from chatkit.localization.parity import sentences
 
 GERMAN = {
     "lang_code": "de",

@@ -5,20 +5,37 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from chatkit.display import many, visible
-from chatkit.errors import InputError
+from chatkit.errors import InputError, Problem
+from chatkit.localization import language
+from chatkit.localization.audit import source_of
+from chatkit.localization.content import Entry, grouped
 from chatkit.localization.placeholders import words
 from chatkit.localization.table import frame_of
 from chatkit.localization.translation import files
-from chatkit.localization.translation.fields import Extra
 from chatkit.localization.translation.files import Form, Paths
-from chatkit.localization.translation.units import Only, Unit, chosen, gather
+from chatkit.localization.translation.units import (
+    EXTRAS,
+    Extra,
+    Unit,
+    contents,
+    field_limit,
+    field_texts,
+    group_of,
+    stamp_of,
+    stamped,
+    translator_note,
+)
 from chatkit.progress import say
+from chatkit.tables import has_half_character
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+Only = Literal["missing", "all", "changed"]
 
 
 class _Line(NamedTuple):
@@ -26,12 +43,9 @@ class _Line(NamedTuple):
 
     path: str
     lang_code: str
-    templates: str
-    texts: str
-    words: str
-
-
-_COLUMNS = ("path", "lang_code", "templates", "texts", "words")
+    templates: int
+    texts: int
+    words: int
 
 
 def export(
@@ -92,7 +106,7 @@ def export(
         some = ", ".join(map(visible, homeless[:3]))
         more = f" and {len(homeless) - 3:,} more" if len(homeless) > 3 else ""
         say(f"  left out, for another kind of header or button stands there: {some}{more}")
-    return frame_of(lines, _COLUMNS).astype(dict.fromkeys(_COLUMNS[2:], "int64"))
+    return frame_of(lines, _Line._fields)
 
 
 def _lines(path: Path, units: Sequence[Unit]) -> Iterable[_Line]:
@@ -100,7 +114,7 @@ def _lines(path: Path, units: Sequence[Unit]) -> Iterable[_Line]:
         part = [unit for unit in units if unit.lang_code == code]
         templates = len({unit.template_code for unit in part})
         count = sum(words(unit.source) for unit in part)
-        yield _Line(str(path), code, str(templates), str(len(part)), str(count))
+        yield _Line(str(path), code, templates, len(part), count)
 
 
 def _said(units: Sequence[Unit], made: Iterable[Path]) -> str:
@@ -111,3 +125,143 @@ def _said(units: Sequence[Unit], made: Iterable[Path]) -> str:
     names = [visible(path.name) for path in made]
     shown = ", ".join(names[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
     return f"{many(len(units), 'text')} in {many(languages, 'language')} → {shown}"
+
+
+# --- what is to be translated -------------------------------------------------------------
+
+
+def gather(
+    frame: pd.DataFrame,
+    source: str,
+    languages: Iterable[str] | None,
+    also: Collection[Extra],
+) -> tuple[list[Unit], list[str]]:
+    """Collect the units of all templates in all languages, and say what has no place.
+
+    Raises:
+        InputError: Nothing can be translated, or a file cannot hold it.
+    """
+    if isinstance(languages, str) or isinstance(also, str):
+        raise InputError("Pass languages and also as lists: languages=['de', 'pt_BR'].")
+    if strange := [name for name in also if name not in EXTRAS]:
+        raise InputError(f"also= takes {' and '.join(EXTRAS)}, not {strange[0]!r}.")
+    found = contents(frame)
+    members = grouped(found)
+    originals = {code: source_of(group, source) for code, group in members.items()}
+    if not any(originals.values()):
+        raise InputError(f"No template has a content in {source!r} to translate from.")
+    wanted = _wanted(found, originals.values(), languages)
+    units: list[Unit] = []
+    homeless: dict[str, None] = {}
+    for code, original in originals.items():
+        for lang_code in wanted if original is not None else ():
+            if original is None or language.same(lang_code, original.lang_code):
+                continue
+            entry = _in(members[code], lang_code)
+            units += _units(original, entry, lang_code, also, homeless)
+    _refuse(units, source)
+    return units, list(homeless)
+
+
+def _wanted(
+    found: Iterable[Entry], originals: Iterable[Entry | None], languages: Iterable[str] | None
+) -> list[str]:
+    """List the languages once each, written as the contents write them."""
+    sources = {each.lang_code for each in originals if each is not None}
+    there = list(dict.fromkeys(entry.lang_code for entry in found))
+    codes = [code for code in there if code not in sources] if languages is None else languages
+    written = {language.normal(code): code for code in reversed(there)}
+    return list(dict.fromkeys(written.get(language.normal(code), code) for code in codes))
+
+
+def _in(group: Sequence[Entry], lang_code: str) -> Entry | None:
+    """Find the content in a language, however it is written; the same writing first."""
+    same = [entry for entry in group if language.same(entry.lang_code, lang_code)]
+    exact = [entry for entry in same if entry.lang_code == lang_code]
+    return next(iter(exact or same), None)
+
+
+def _units(
+    original: Entry,
+    entry: Entry | None,
+    lang_code: str,
+    also: Collection[Extra],
+    homeless: dict[str, None],
+) -> Iterable[Unit]:
+    there = {} if entry is None else field_texts(entry)
+    code = lang_code if entry is None else entry.lang_code
+    for field, text in field_texts(original, also).items():
+        if group_of(entry, original, field) is None:
+            homeless.setdefault(f"{original.template_code} {code} {field}")
+            continue
+        unit = Unit(
+            original.template_code,
+            code,
+            field,
+            text,
+            there.get(field, ""),
+            note=translator_note(field, original),
+            limit=field_limit(field),
+        )
+        yield stamped(unit, original.lang_code)
+
+
+def _refuse(units: Sequence[Unit], source: str) -> None:
+    """Refuse what no file could bring back as it was."""
+    codes = dict.fromkeys(unit.template_code for unit in units)
+    languages = dict.fromkeys([source, *(unit.lang_code for unit in units)])
+    problems = [
+        Problem("template_code", visible(code)[:60] or "''", "is no code that a file can hold")
+        for code in codes
+        if not code.isprintable() or not code.strip()
+    ]
+    problems += [
+        Problem("lang_code", visible(code)[:60] or "''", "is no code like en or en_US")
+        for code in languages
+        if not language.is_tag(code)
+    ]
+    problems += [
+        Problem(
+            visible(f"{unit.template_code} {unit.lang_code}, {unit.field}"), ascii(text)[:60], said
+        )
+        for unit in units
+        for text in (unit.source, unit.target)
+        if has_half_character(text) and (said := "holds half a character")
+    ]
+    if problems:
+        raise InputError("A file cannot hold all of this:", problems)
+
+
+def chosen(units: Iterable[Unit], only: Only, since: Iterable[Unit] | None) -> list[Unit]:
+    """Keep the units that are wanted.
+
+    Args:
+        units: All of them.
+        only: Those without a translation, all, or those that went out before and whose source
+            is not as it was.
+        since: What went out before, for "changed".
+
+    Raises:
+        InputError: `only` is none of these, or it cannot be told what changed.
+    """
+    if only == "all":
+        return list(units)
+    if only == "missing":
+        return [unit for unit in units if not unit.target]
+    if only != "changed":
+        raise InputError(f'only= takes "missing", "all" or "changed", not {only!r}.')
+    if since is None:
+        raise InputError(
+            'What changed can only be told against files that went out before: only="changed", '
+            "since=[their paths]."
+        )
+    stamps = [stamp for unit in since if (stamp := stamp_of(unit.stamp))]
+    before = {(stamp.key, stamp.source) for stamp in stamps}
+    went_out = {stamp.key for stamp in stamps}
+    return [
+        unit
+        for unit in units
+        if (stamp := stamp_of(unit.stamp))
+        and stamp.key in went_out
+        and (stamp.key, stamp.source) not in before
+    ]

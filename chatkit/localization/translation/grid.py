@@ -4,40 +4,50 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from chatkit.display import visible
 from chatkit.errors import InputError
 from chatkit.localization.table import frame_of
-from chatkit.localization.translation.escapes import escape_controls, unescape_controls
-from chatkit.localization.translation.units import Unit
+from chatkit.localization.translation.units import Unit, escape_controls, unescape_controls
 from chatkit.tables import OddCell, RawTable, as_text, to_csv, word, workbook
 from chatkit.tables.delimited import decode_text, read_delimited
 
-#: The columns; a translator fills in `translation`.
-COLUMNS = (
-    *("template_code", "lang_code", "field", "source", "translation", "note", "at_most", "stamp"),
-)
 _NEEDED = ("template_code", "lang_code", "field", "source", "translation", "stamp")
 _WIDE = ("source", "translation", "note")
 
 
-class _Row:
-    """One unit as cells."""
+class _Line(NamedTuple):
+    """One unit as cells; a translator fills in `translation`."""
 
-    def __init__(self, unit: Unit) -> None:
-        self.template_code, self.lang_code, self.field = unit.spot
-        self.source = escape_controls(unit.source)
-        self.translation = escape_controls(unit.target) or None
-        self.note = visible(unit.note)
-        self.at_most = str(unit.limit or "") or None
-        self.stamp = unit.stamp
+    template_code: str
+    lang_code: str
+    field: str
+    source: str
+    translation: str | None
+    note: str
+    at_most: str | None
+    stamp: str
+
+
+COLUMNS = _Line._fields
+
+
+def _line(unit: Unit) -> _Line:
+    return _Line(
+        *unit.spot,
+        escape_controls(unit.source),
+        escape_controls(unit.target) or None,
+        visible(unit.note),
+        str(unit.limit or "") or None,
+        unit.stamp,
+    )
 
 
 def csv_of(units: Sequence[Unit]) -> bytes:
     """Write units of any languages as CSV."""
     target = io.BytesIO()
-    to_csv(frame_of(map(_Row, units), COLUMNS), target)
+    to_csv(frame_of(map(_line, units), COLUMNS), target)
     return target.getvalue()
 
 
@@ -47,16 +57,10 @@ def workbook_of(units: Sequence[Unit], *, one_sheet: bool) -> bytes:
     Raises:
         InputError: It is more than a spreadsheet can hold.
     """
-    books: dict[str, list[Unit]] = {}
+    rows: dict[str, list[_Line]] = {}
     for unit in units:
-        books.setdefault("translations" if one_sheet else unit.lang_code, []).append(unit)
-    rows = {title: [_cells(unit) for unit in group] for title, group in books.items()}
+        rows.setdefault("translations" if one_sheet else unit.lang_code, []).append(_line(unit))
     return workbook.workbook_of(COLUMNS, rows, wide=_WIDE)
-
-
-def _cells(unit: Unit) -> list[str | None]:
-    row = _Row(unit)
-    return [getattr(row, name) for name in COLUMNS]
 
 
 # --- reading ----------------------------------------------------------------------------

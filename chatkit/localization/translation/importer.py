@@ -15,15 +15,20 @@ from chatkit.localization.content import Entry, grouped
 from chatkit.localization.placeholders import slots
 from chatkit.localization.table import frame_of
 from chatkit.localization.translation import files
-from chatkit.localization.translation.fields import (
+from chatkit.localization.translation.files import Paths
+from chatkit.localization.translation.units import (
+    Stamp,
+    Unit,
+    contents,
+    digest,
     field_texts,
     fields_of_group,
     group_of,
+    key_of,
     new_draft,
+    stamp_of,
     with_texts,
 )
-from chatkit.localization.translation.files import Paths
-from chatkit.localization.translation.units import Stamp, Unit, contents, digest, key_of, stamp_of
 from chatkit.tables import has_half_character
 
 if TYPE_CHECKING:

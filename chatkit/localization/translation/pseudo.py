@@ -16,8 +16,7 @@ from chatkit.errors import InputError
 from chatkit.localization import language
 from chatkit.localization.audit import source_of
 from chatkit.localization.content import grouped
-from chatkit.localization.translation.fields import field_texts, new_draft, with_texts
-from chatkit.localization.translation.units import contents
+from chatkit.localization.translation.units import contents, field_texts, new_draft, with_texts
 from chatkit.progress import say
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Units: all texts of a frame that can be translated, each on its way out and back.
+"""Units: the texts of contents that can be translated, each on its way out and back.
 
 The stamp of a unit stays with it in every format. It says by three digests which text of which
 content this is, what the source was when it went out, and what the translation was. So nothing is
@@ -10,28 +10,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterator, Mapping
+from copy import deepcopy
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from chatkit.display import visible
-from chatkit.errors import InputError, Problem
-from chatkit.localization import language
-from chatkit.localization.audit import source_of
-from chatkit.localization.content import Entry, entries, grouped
-from chatkit.localization.translation.fields import (
-    EXTRAS,
-    Extra,
-    field_limit,
-    field_texts,
-    group_of,
-    translator_note,
-)
-from chatkit.tables import has_half_character
+from chatkit.display import cut
+from chatkit.errors import InputError
+from chatkit.localization.checks import VALUE_LIMITS, text_limit
+from chatkit.localization.content import Entry, entries, part
+from chatkit.localization.placeholders import slots
 
 if TYPE_CHECKING:
     import pandas as pd
-
 
 _STAMP = re.compile("([0-9a-f]{10})[.]([0-9a-f]{10})[.]([0-9a-f]{10})")
 
@@ -93,9 +84,125 @@ def stamp_of(text: str) -> Stamp | None:
     return Stamp(*found.groups()) if found else None
 
 
-# --- gathering ------------------------------------------------------------------------------
+# --- the texts of a content, and how they are put back ------------------------------------
+# A content that lacks a header or buttons of its source gets copies of them, but only together:
+# never one button in the language of the reader and the next one in another.
 
-Only = Literal["missing", "all", "changed"]
+#: What is translated only when asked for: samples of placeholders, addresses behind buttons.
+Extra = Literal["samples", "addresses"]
+EXTRAS: tuple[Extra, ...] = ("samples", "addresses")
+
+_LISTED = re.compile(r"(headers|buttons)\.(\d+)\.(\w+)")
+_NAMED = re.compile(r"\w{1,40}")
+#: What a new content does not take over from its source.
+_ITS_OWN = ("id", "created_at", "updated_at")
+
+
+def field_texts(entry: Entry, also: Collection[Extra] = EXTRAS) -> dict[str, str]:
+    """Return the texts of a content by their fields, those that are not blank."""
+    found = {field: text for field, _, text in entry.pieces}
+    if "samples" in also:
+        for name, sample in entry.variables.items():
+            if isinstance(name, str) and _NAMED.fullmatch(name) and isinstance(sample, str):
+                found[f"variables.{name}"] = sample
+    if "addresses" in also:
+        for number, button in enumerate(entry.buttons):
+            if button.get("type") == "visit_website":
+                found[f"buttons.{number}.value"] = part(button, "value")
+    return {field: text for field, text in found.items() if text.strip()}
+
+
+def field_limit(field: str) -> int | None:
+    """Tell how many characters the platform allows; None if it does not say."""
+    if field.startswith("variables"):
+        return None
+    return VALUE_LIMITS["visit_website"] if field.endswith(".value") else text_limit(field)
+
+
+def translator_note(field: str, source: Entry) -> str:
+    """Tell a translator what a text is, how long it may be, and what must stay in it."""
+    said = [_what(field, source)]
+    if most := field_limit(field):
+        said.append(f"At most {most:,} characters.")
+    if names := list(dict.fromkeys(map(str, slots(field_texts(source).get(field, ""))))):
+        samples = [_sample(name, source) for name in names]
+        said.append(f"Keep {', '.join(samples)}{', in this order' * (len(names) > 1)}.")
+    return " ".join(said)
+
+
+def _what(field: str, source: Entry) -> str:
+    if found := _LISTED.fullmatch(field):
+        number = int(found[2])
+        if found[1] == "headers":
+            return "The header."
+        kind = part(source.buttons[number], "type").replace("_", " ")
+        thing = "address" if found[3] == "value" else "label"
+        return f"The {thing} of button {number + 1} ({kind})."
+    if field.startswith("variables."):
+        return "A sample of what stands in place of {{" + field.partition(".")[2] + "}}."
+    return "The text of the message." if field == "text" else "The footer."
+
+
+def _sample(name: str, source: Entry) -> str:
+    sample = part(source.variables, name.strip("{}"))
+    return f"{name} (like {cut(sample, 40)})" if sample else name
+
+
+def group_of(entry: Entry | None, source: Entry, field: str) -> str | None:
+    """Name the texts that must come with this one, if it is to be put into a content.
+
+    Returns:
+        The field itself if it stands alone, the name of what is missing as a whole, or None if
+        the content has something else in this place.
+    """
+    if entry is None:
+        return ""
+    if field.partition(".")[0] in entry.wrong:
+        return None
+    found = _LISTED.fullmatch(field)
+    if not found:
+        return field
+    name, number = found[1], int(found[2])
+    mine: list[Mapping[str, Any]] = getattr(entry, name)
+    theirs: list[Mapping[str, Any]] = getattr(source, name)
+    if number >= len(theirs) or f"{name}.{number}" in entry.wrong:
+        return None
+    if number >= len(mine):
+        return name
+    return field if mine[number].get("type") == theirs[number].get("type") else None
+
+
+def new_draft(source: Entry, lang_code: str) -> dict[str, Any]:
+    """Begin a content in another language as a draft that is like its source."""
+    fields = {k: deepcopy(v) for k, v in source.given.items() if k not in _ITS_OWN}
+    return {**fields, "lang_code": lang_code, "is_draft": True}
+
+
+def with_texts(given: Mapping[str, Any], source: Entry, new: Mapping[str, str]) -> dict[str, Any]:
+    """Return the fields of a content that change when these texts are put into it."""
+    fields: dict[str, Any] = {}
+    for field, text in new.items():
+        name, _, inner = field.partition(".")
+        if not inner:
+            fields[name] = text
+        elif name == "variables":
+            fields.setdefault(name, dict(given.get(name) or {}))[inner] = text
+        else:
+            items = fields.setdefault(name, deepcopy(given.get(name) or []))
+            number, _, key = inner.partition(".")
+            missing = getattr(source, name)[len(items) : int(number) + 1]
+            items.extend(dict(deepcopy(item)) for item in missing)
+            items[int(number)][key] = text
+    return fields
+
+
+def fields_of_group(source: Entry, entry: Entry | None, name: str) -> Iterator[str]:
+    """Yield the fields of the source that must come together under this name."""
+    for field in field_texts(source, ()):
+        if group_of(entry, source, field) == name:
+            yield field
+
+
 #: What a frame must have beside `template_code` and `lang_code`: without it, contents would
 #: be made that lack half of their source.
 NEEDED = ("text", "footer", "headers", "buttons", "variables")
@@ -117,138 +224,28 @@ def contents(frame: pd.DataFrame) -> list[Entry]:
     return found
 
 
-def gather(
-    frame: pd.DataFrame,
-    source: str,
-    languages: Iterable[str] | None,
-    also: Collection[Extra],
-) -> tuple[list[Unit], list[str]]:
-    """Collect the units of all templates in all languages, and say what has no place.
+# --- characters that files and programs lose ----------------------------------------------
+# A control character, a carriage return or a line separator becomes ⟨U+000D⟩, its number between
+# brackets, which a person can read. XML cannot hold most of them, and editors drop or change the
+# rest. A text that looks so by itself gets its first bracket spelled out, ⟨U+27E8⟩U+000D⟩, so that
+# every text comes back.
 
-    Raises:
-        InputError: Nothing can be translated, or a file cannot hold it.
-    """
-    if isinstance(languages, str) or isinstance(also, str):
-        raise InputError("Pass languages and also as lists: languages=['de', 'pt_BR'].")
-    if strange := [name for name in also if name not in EXTRAS]:
-        raise InputError(f"also= takes {' and '.join(EXTRAS)}, not {strange[0]!r}.")
-    found = contents(frame)
-    members = grouped(found)
-    originals = {code: source_of(group, source) for code, group in members.items()}
-    if not any(originals.values()):
-        raise InputError(f"No template has a content in {source!r} to translate from.")
-    wanted = _wanted(found, originals.values(), languages)
-    units: list[Unit] = []
-    homeless: dict[str, None] = {}
-    for code, original in originals.items():
-        for lang_code in wanted if original is not None else ():
-            if original is None or language.same(lang_code, original.lang_code):
-                continue
-            entry = _in(members[code], lang_code)
-            units += _units(original, entry, lang_code, also, homeless)
-    _refuse(units, source)
-    return units, list(homeless)
+_CHARACTERS = "\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff"
+_LOST = re.compile(rf"[{_CHARACTERS}]|⟨(?=U\+[0-9A-F]{{4}}⟩)")
+_SPELLED = re.compile(r"⟨U\+([0-9A-F]{4})⟩")
+_OURS = re.compile(f"[{_CHARACTERS}⟨]")
 
 
-def _wanted(
-    found: Iterable[Entry], originals: Iterable[Entry | None], languages: Iterable[str] | None
-) -> list[str]:
-    """List the languages once each, written as the contents write them."""
-    sources = {each.lang_code for each in originals if each is not None}
-    there = list(dict.fromkeys(entry.lang_code for entry in found))
-    codes = [code for code in there if code not in sources] if languages is None else languages
-    written = {language.normal(code): code for code in reversed(there)}
-    return list(dict.fromkeys(written.get(language.normal(code), code) for code in codes))
+def escape_controls(text: str) -> str:
+    """Spell out what would be lost on the way."""
+    return _LOST.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", text)
 
 
-def _in(group: Sequence[Entry], lang_code: str) -> Entry | None:
-    """Find the content in a language, however it is written; the same writing first."""
-    same = [entry for entry in group if language.same(entry.lang_code, lang_code)]
-    exact = [entry for entry in same if entry.lang_code == lang_code]
-    return next(iter(exact or same), None)
+def unescape_controls(text: str) -> str:
+    """Take back what `escape_controls` has done; what it never writes stays as it is."""
+    return _SPELLED.sub(_character, text)
 
 
-def _units(
-    original: Entry,
-    entry: Entry | None,
-    lang_code: str,
-    also: Collection[Extra],
-    homeless: dict[str, None],
-) -> Iterable[Unit]:
-    there = {} if entry is None else field_texts(entry)
-    code = lang_code if entry is None else entry.lang_code
-    for field, text in field_texts(original, also).items():
-        if group_of(entry, original, field) is None:
-            homeless.setdefault(f"{original.template_code} {code} {field}")
-            continue
-        unit = Unit(
-            original.template_code,
-            code,
-            field,
-            text,
-            there.get(field, ""),
-            note=translator_note(field, original),
-            limit=field_limit(field),
-        )
-        yield stamped(unit, original.lang_code)
-
-
-def _refuse(units: Sequence[Unit], source: str) -> None:
-    """Refuse what no file could bring back as it was."""
-    codes = dict.fromkeys(unit.template_code for unit in units)
-    languages = dict.fromkeys([source, *(unit.lang_code for unit in units)])
-    problems = [
-        Problem("template_code", visible(code)[:60] or "''", "is no code that a file can hold")
-        for code in codes
-        if not code.isprintable() or not code.strip()
-    ]
-    problems += [
-        Problem("lang_code", visible(code)[:60] or "''", "is no code like en or en_US")
-        for code in languages
-        if not language.is_tag(code)
-    ]
-    problems += [
-        Problem(
-            visible(f"{unit.template_code} {unit.lang_code}, {unit.field}"), ascii(text)[:60], said
-        )
-        for unit in units
-        for text in (unit.source, unit.target)
-        if has_half_character(text) and (said := "holds half a character")
-    ]
-    if problems:
-        raise InputError("A file cannot hold all of this:", problems)
-
-
-def chosen(units: Iterable[Unit], only: Only, since: Iterable[Unit] | None) -> list[Unit]:
-    """Keep the units that are wanted.
-
-    Args:
-        units: All of them.
-        only: Those without a translation, all, or those that went out before and whose source
-            is not as it was.
-        since: What went out before, for "changed".
-
-    Raises:
-        InputError: `only` is none of these, or it cannot be told what changed.
-    """
-    if only == "all":
-        return list(units)
-    if only == "missing":
-        return [unit for unit in units if not unit.target]
-    if only != "changed":
-        raise InputError(f'only= takes "missing", "all" or "changed", not {only!r}.')
-    if since is None:
-        raise InputError(
-            'What changed can only be told against files that went out before: only="changed", '
-            "since=[their paths]."
-        )
-    stamps = [stamp for unit in since if (stamp := stamp_of(unit.stamp))]
-    before = {(stamp.key, stamp.source) for stamp in stamps}
-    went_out = {stamp.key for stamp in stamps}
-    return [
-        unit
-        for unit in units
-        if (stamp := stamp_of(unit.stamp))
-        and stamp.key in went_out
-        and (stamp.key, stamp.source) not in before
-    ]
+def _character(found: re.Match[str]) -> str:
+    character = chr(int(found[1], 16))
+    return character if _OURS.fullmatch(character) else found[0]

@@ -26,8 +26,7 @@ from xml.sax.saxutils import escape, quoteattr
 from chatkit.display import escaped
 from chatkit.errors import InputError
 from chatkit.localization import language
-from chatkit.localization.translation.escapes import escape_controls, unescape_controls
-from chatkit.localization.translation.units import Unit
+from chatkit.localization.translation.units import Unit, escape_controls, unescape_controls
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element

@@ -8,7 +8,7 @@ from localization.contents import CONTENT, button, content, website
 from localization.translation.translator import ENGLISH, GERMAN
 
 from chatkit.localization.content import entries
-from chatkit.localization.translation.fields import (
+from chatkit.localization.translation.units import (
     field_limit,
     field_texts,
     fields_of_group,

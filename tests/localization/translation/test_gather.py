@@ -6,7 +6,8 @@ from localization.contents import button, content, frame
 from localization.translation.translator import ENGLISH, GERMAN, both, english, full
 
 from chatkit.errors import InputError
-from chatkit.localization.translation.units import chosen, contents, gather
+from chatkit.localization.translation.export import chosen, gather
+from chatkit.localization.translation.units import contents
 
 
 def spots(units):

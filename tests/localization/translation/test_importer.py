@@ -23,8 +23,8 @@ from volume import volume
 import chatkit
 from chatkit.localization.content import entries
 from chatkit.localization.translation import export, import_files
-from chatkit.localization.translation.fields import field_texts
 from chatkit.localization.translation.grid import csv_of
+from chatkit.localization.translation.units import field_texts
 from chatkit.tables import has_half_character
 
 FORMS = tuple(FORMATS)

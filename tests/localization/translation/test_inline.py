@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from localization.translation.translator import ANY
 
-from chatkit.localization.translation.escapes import unescape_controls
+from chatkit.localization.translation.units import unescape_controls
 from chatkit.localization.translation.xliff import parts
 
 

@@ -10,7 +10,7 @@ from translate.storage.pypo import pofile
 
 from chatkit.errors import InputError
 from chatkit.localization.language import SUPPORTED
-from chatkit.localization.translation.po import po_of, read_po_units
+from chatkit.localization.translation.files import po_of, read_po_units
 
 TEXTS = ANY.filter(str.strip)
 PAIRS = st.lists(st.tuples(TEXTS, ANY), min_size=1, max_size=6)

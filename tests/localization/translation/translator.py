@@ -19,8 +19,7 @@ from translate.storage.pypo import pofile
 from translate.storage.xliff import xlifffile
 from translate.storage.xliff2 import Xliff2File
 
-from chatkit.localization.translation.escapes import escape_controls, unescape_controls
-from chatkit.localization.translation.units import Unit, stamped
+from chatkit.localization.translation.units import Unit, escape_controls, stamped, unescape_controls
 from chatkit.tables import guarded_cell, unguarded
 
 #: Every format, by what is asked for, and how its files end.
