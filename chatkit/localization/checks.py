@@ -573,6 +573,11 @@ CONTENT_CHECKS = (
     check_settings,
 )
 
+
+# --- beside the source language -----------------------------------------------------------
+# One message is sent to customers of all languages, with the same values and the same buttons. So
+# what has to be filled in must be the same; what is read may not be.
+
 _SETTINGS = (
     *("is_catalog", "catalog_format", "is_custom_validity_period", "validity_period_seconds"),
     *("auth_delivery_method", "auth_add_security_recommendation", "auth_add_code_expiration"),
@@ -581,15 +586,8 @@ _SETTINGS = (
 _LETTER = re.compile(r"[^\W\d_]")
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+|\n+")
 _MOST = 50  #: sentences that are looked for
-_LONG, _LONG_WORDS = (
-    20,
-    4,
-)  #: a sentence that stands in both by no chance has so many characters, words
-
-
-# --- beside the source language -----------------------------------------------------------
-# One message is sent to customers of all languages, with the same values and the same buttons. So
-# what has to be filled in must be the same; what is read may not be.
+#: A sentence that stands in both by no chance has so many characters, and words.
+_LONG, _LONG_WORDS = 20, 4
 
 
 def check_parity(entry: Entry, source: Entry, tell: Ledger) -> None:
