@@ -7,139 +7,28 @@
 'Good-bye'
 """
 
-# Names are loaded when they are first used: `import chatkit.flowjson` costs next to nothing.
+# Names are loaded when they are first used: `import chatkit.flowjson` costs next to nothing. The
+# classes of components are those of `build.blocks`, which is written from the table; a type
+# checker reads the stub beside this file.
 import sys
+from importlib import import_module
 from types import ModuleType
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from chatkit.finding import Finding
-    from chatkit.flowjson.build.blocks import (
-        CalendarPicker,
-        CheckboxGroup,
-        Chip,
-        ChipsSelector,
-        DatePicker,
-        DocumentPicker,
-        Dropdown,
-        EmbeddedLink,
-        End,
-        Footer,
-        Form,
-        If,
-        Image,
-        ImageCarousel,
-        ListItem,
-        MainContent,
-        NavigationList,
-        OptIn,
-        Option,
-        PhotoPicker,
-        Picture,
-        RadioButtonsGroup,
-        RichText,
-        Start,
-        Switch,
-        TextArea,
-        TextBody,
-        TextCaption,
-        TextHeading,
-        TextInput,
-        TextSubheading,
-    )
-    from chatkit.flowjson.build.flow import Flow, Screen, parse, to_code
-    from chatkit.flowjson.build.kinds import example
-    from chatkit.flowjson.build.piece import (
-        Action,
-        Block,
-        Complete,
-        DataExchange,
-        Navigate,
-        OpenUrl,
-        Range,
-        UpdateData,
-    )
-    from chatkit.flowjson.diff import Diff, diff
-    from chatkit.flowjson.finding import Findings
-    from chatkit.flowjson.graph import Graph, graph
-    from chatkit.flowjson.lint import lint
-    from chatkit.flowjson.texts import texts, with_texts
-    from chatkit.flowjson.upgrade import Upgrade, upgrade
-
-__all__ = [
-    "Action",
-    "Block",
-    "CalendarPicker",
-    "CheckboxGroup",
-    "Chip",
-    "ChipsSelector",
-    "Complete",
-    "DataExchange",
-    "DatePicker",
-    "Diff",
-    "DocumentPicker",
-    "Dropdown",
-    "EmbeddedLink",
-    "End",
-    "Finding",
-    "Findings",
-    "Flow",
-    "Footer",
-    "Form",
-    "Graph",
-    "If",
-    "Image",
-    "ImageCarousel",
-    "ListItem",
-    "MainContent",
-    "Navigate",
-    "NavigationList",
-    "OpenUrl",
-    "OptIn",
-    "Option",
-    "PhotoPicker",
-    "Picture",
-    "RadioButtonsGroup",
-    "Range",
-    "RichText",
-    "Screen",
-    "Start",
-    "Switch",
-    "TextArea",
-    "TextBody",
-    "TextCaption",
-    "TextHeading",
-    "TextInput",
-    "TextSubheading",
-    "UpdateData",
-    "Upgrade",
-    "diff",
-    "example",
-    "graph",
-    "lint",
-    "parse",
-    "texts",
-    "to_code",
-    "upgrade",
-    "with_texts",
-]
-
+_CLASSES = "chatkit.flowjson.build.blocks"
 _HOME = {
-    name: home
+    name: f"chatkit.{home}"
     for home, names in {
-        "build.blocks": "CalendarPicker CheckboxGroup Chip ChipsSelector DatePicker DocumentPicker "
-        "Dropdown EmbeddedLink End Footer Form If Image ImageCarousel ListItem MainContent "
-        "NavigationList OptIn Option PhotoPicker Picture RadioButtonsGroup RichText Start Switch "
-        "TextArea TextBody TextCaption TextHeading TextInput TextSubheading",
-        "build.flow": "Flow Screen parse to_code",
-        "build.kinds": "example",
-        "build.piece": "Action Block Complete DataExchange Navigate OpenUrl Range UpdateData",
-        "diff": "Diff diff",
-        "finding": "Finding Findings",
-        "graph": "Graph graph",
-        "lint": "lint",
-        "texts": "texts with_texts",
-        "upgrade": "Upgrade upgrade",
+        "finding": "Finding",
+        "flowjson.build.flow": "Flow Screen parse to_code",
+        "flowjson.build.kinds": "example",
+        "flowjson.build.piece": "Action Block Complete DataExchange Navigate OpenUrl Range "
+        "UpdateData",
+        "flowjson.diff": "Diff diff",
+        "flowjson.finding": "Findings",
+        "flowjson.graph": "Graph graph",
+        "flowjson.lint": "lint",
+        "flowjson.texts": "texts with_texts",
+        "flowjson.upgrade": "Upgrade upgrade",
     }.items()
     for name in names.split()
 }
@@ -149,7 +38,7 @@ class _Package(ModuleType):
     """Lets `flowjson.lint` be the function: importing `flowjson/lint.py` would put itself there."""
 
     def __setattr__(self, name: str, value: object) -> None:
-        if isinstance(value, ModuleType) and _HOME.get(name) == name:
+        if isinstance(value, ModuleType) and _HOME.get(name) == f"{__name__}.{name}":
             value = getattr(value, name)
         super().__setattr__(name, value)
 
@@ -158,14 +47,15 @@ sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> object:
-    if name not in __all__:
+    if name == "__all__":
+        value: object = sorted([*_HOME, *import_module(_CLASSES).__all__])
+    elif name in _HOME or (name[:1].isupper() and name in import_module(_CLASSES).__all__):
+        value = getattr(import_module(_HOME.get(name, _CLASSES)), name)
+    else:
         raise AttributeError(f"module 'chatkit.flowjson' has no attribute {name!r}")
-    from importlib import import_module
-
-    value = getattr(import_module(f"chatkit.flowjson.{_HOME[name]}"), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return list(__getattr__("__all__"))

@@ -1,4 +1,4 @@
-"""Versions of the flow document: which exist, which may be published, what each brought.
+"""Versions of the flow document: which exist, and which may be published.
 
 A version compares like a number with a point: `Version(6, 3) < Version(7, 0)`. Facts as of March
 2026; a version released later is one line here.
@@ -67,42 +67,6 @@ FROZEN: dict[Version, date] = {
     Version(3, 1): date(2025, 4, 8),
     Version(4, 0): date(2025, 4, 8),
     Version(5, 0): date(2025, 9, 10),
-}
-SENDABLE = frozenset(RELEASED)
-PUBLISHABLE = SENDABLE - FROZEN.keys()
-
-#: What each version brought or took away, in the platform's order.
-CHANGES: dict[Version, tuple[str, ...]] = {
-    Version(3, 0): ("data_channel_uri left the document: the endpoint is set on the flow",),
-    Version(4, 0): (
-        "Form became optional",
-        "If and Switch",
-        "PhotoPicker and DocumentPicker",
-        "references to other screens: ${screen.ID.form.x} and ${screen.ID.data.x}",
-        "label is required on CheckboxGroup and RadioButtonsGroup",
-    ),
-    Version(5, 0): ("dates are YYYY-MM-DD", "image, alt-text and color in a data-source"),
-    Version(5, 1): ("RichText", "markdown in TextBody and TextCaption", "sensitive on a screen"),
-    Version(6, 0): (
-        "blank strings are refused",
-        "images in lists hold at most 100 KB",
-        "expressions in backticks",
-        "the actions update_data and open_url",
-        "on-unselect-action",
-        "layout is required on every screen",
-    ),
-    Version(6, 1): ("CalendarPicker",),
-    Version(6, 2): ("NavigationList", "pattern on TextInput"),
-    Version(6, 3): ("ChipsSelector", "a Footer beside RichText"),
-    Version(7, 0): (
-        "label-variant",
-        "init-values and error-messages are checked against the fields",
-        "at most one Form on a screen",
-        "on-select-action no longer runs when a screen is shown",
-    ),
-    Version(7, 1): ("ImageCarousel", "ChipsSelector in If and Switch, with on-select-action"),
-    Version(7, 2): ("expressions in payloads are checked against the data model",),
-    Version(7, 3): ("stricter routing and data models", 'data_api_version "4.0"'),
 }
 
 

@@ -20,6 +20,40 @@ from chatkit.flowjson.build.kinds import (
 from chatkit.flowjson.build.piece import Action, Block, Piece, Range, piece
 from chatkit.flowjson.components import CHIP, COMPONENTS, END, MAIN, OPTION, PICTURE, START, TARGET
 
+__all__ = [
+    "CalendarPicker",
+    "CheckboxGroup",
+    "Chip",
+    "ChipsSelector",
+    "DatePicker",
+    "DocumentPicker",
+    "Dropdown",
+    "EmbeddedLink",
+    "End",
+    "Footer",
+    "Form",
+    "If",
+    "Image",
+    "ImageCarousel",
+    "ListItem",
+    "MainContent",
+    "NavigationList",
+    "OptIn",
+    "Option",
+    "PhotoPicker",
+    "Picture",
+    "RadioButtonsGroup",
+    "RichText",
+    "Start",
+    "Switch",
+    "TextArea",
+    "TextBody",
+    "TextCaption",
+    "TextHeading",
+    "TextInput",
+    "TextSubheading",
+]
+
 AllowedMimeTypes = Literal[
     "application/gzip",
     "application/msword",

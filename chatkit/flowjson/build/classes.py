@@ -59,7 +59,9 @@ def source() -> str:
     classes = [_class(each, names.get(id(each), "")) for each in shapes if each is not RANGE]
     choices = {_title(each.name): each.enum for shape in shapes for each in _enums(shape)}
     aliases = "\n".join([_alias(name, values) for name, values in sorted(choices.items())])
-    body = "\n\n\n".join([aliases, *classes]) + "\n"
+    made = sorted(_class_name(each) for each in shapes if each is not RANGE)
+    public = "".join([f'    "{name}",\n' for name in made])
+    body = "\n\n\n".join([f"__all__ = [\n{public}]\n\n{aliases}", *classes]) + "\n"
     items = sorted(name for name in names.values() if re.search(rf"\b{name}\b", body))
     homes = _HOMES | {"chatkit.flowjson.components": tuple(sorted(["COMPONENTS", *items]))}
     return f'"""{_DOC}"""\n\n{_imports(homes, body)}\n{body}'
@@ -110,7 +112,7 @@ def _class(shape: Shape, name: str) -> str:
     others = [each for each in own if not each.required]
     lines = [
         f"@piece({name})" if not block else f"@piece(COMPONENTS[{_quoted(shape.name)}])",
-        f"class {shape.name if block else _title(shape.name)}({'Block' if block else 'Piece'}):",
+        f"class {_class_name(shape)}({'Block' if block else 'Piece'}):",
         f'    """{shape.about}"""',
         "",
         *(f"    {attribute(each.name)}: {_hint(each)}" for each in needed),
@@ -118,6 +120,10 @@ def _class(shape: Shape, name: str) -> str:
         *(f"    {attribute(each.name)}: {_hint(each, none=True)} = None" for each in others),
     ]
     return "\n".join(lines)
+
+
+def _class_name(shape: Shape) -> str:
+    return shape.name if isinstance(shape, Component) else _title(shape.name)
 
 
 def _hint(about: Property, none: bool = False) -> str:

@@ -1,0 +1,77 @@
+"""A new component is an entry in the table: lint, builder and editor know it from there.
+
+The test is the walk of "Your first change" in .github/CONTRIBUTING.md, on a copy of the package.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import chatkit
+
+ENTRY = """
+_RATING = Component(
+    "Rating",
+    "Stars of which a person taps some.",
+    (TYPE, name(), label(30), Property("stars", "integer", "How many.", low=3, high=10), VISIBLE),
+    group="input",
+    value="number",
+    since=V7_1,
+)
+COMPONENTS[_RATING.name] = _RATING
+"""
+USE = """
+import json
+from chatkit.flowjson.build import classes
+classes.main()  # python -m chatkit.flowjson.build.classes
+from chatkit import flowjson
+from chatkit.widgets.editor.additions import new_component
+stars = flowjson.Rating("stars", "How was it?", stars=12)
+done = flowjson.Footer("Send", flowjson.Complete({"stars": stars}))
+flow = flowjson.Flow([flowjson.Screen("RATE", "Rate", [stars, done], terminal=True)])
+print(json.dumps({
+    "listed": "Rating" in dir(flowjson),
+    "json": flow.to_json()["screens"][0]["layout"]["children"],
+    "now": [f.code for f in flow.lint()],
+    "before": [f.code for f in flow.lint("7.0").errors],
+    "code": 'Rating("stars", "How was it?", stars=12)' in flow.to_code(),
+    "read": flowjson.parse(flow.to_json())["RATE"]["stars"].stars,
+    "texts": flowjson.texts(flow).text.tolist(),
+    "added": new_component("Rating"),
+}))
+"""
+
+
+def test_a_component_is_one_entry_and_its_generated_class(tmp_path: Path) -> None:
+    package = Path(chatkit.__file__).parent
+    copied = tmp_path / "chatkit"
+    shutil.copytree(package, copied, ignore=shutil.ignore_patterns("__pycache__", "demo"))
+    with (copied / "flowjson/components.py").open("a") as table:
+        table.write(ENTRY)
+    told = subprocess.run(
+        [sys.executable, "-c", USE],
+        cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False,
+        env={**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"},
+    )  # fmt: skip
+    assert told.returncode == 0, told.stderr
+    found = json.loads(told.stdout)
+    assert found["listed"] and found["code"] and found["read"] == 12
+    assert found["json"][0] == {
+        "type": "Rating", "name": "stars", "label": "How was it?", "stars": 12,
+    }  # fmt: skip
+    assert found["json"][1]["on-click-action"]["payload"] == {"stars": "${form.stars}"}
+    assert found["now"] == ["MAXIMUM_VALUE_REQUIRED"]
+    assert "INVALID_PROPERTY_VALUE" in found["before"]
+    assert found["texts"] == ["Rate", "How was it?", "Send"]
+    assert found["added"] == {"type": "Rating", "name": "rating", "label": "Choose"}
+    edited = [
+        path.relative_to(copied).as_posix()
+        for path in sorted(copied.rglob("*.py"))
+        if path.read_bytes() != (package / path.relative_to(copied)).read_bytes()
+    ]
+    assert edited == ["flowjson/build/blocks.py", "flowjson/components.py"]
