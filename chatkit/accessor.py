@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from chatkit import tables
 from chatkit.bulk import rendering
+from chatkit.tables import writing
 
 if TYPE_CHECKING:
-    from chatkit.tables import Target
+    from chatkit.tables.writing import Target
 
 
 @cache
@@ -49,7 +49,7 @@ class Accessor:
         Raises:
             InputError: A file cannot hold some of it.
         """
-        tables.to_csv(self._frame, target)
+        writing.to_csv(self._frame, target)
 
     def to_xlsx(self, target: Target) -> None:
         """Write the frame as an XLSX file that `chatkit.read_contacts` reads as it was.
@@ -63,4 +63,4 @@ class Accessor:
         Raises:
             InputError: A sheet cannot hold some of it.
         """
-        tables.to_xlsx(self._frame, target)
+        writing.to_xlsx(self._frame, target)

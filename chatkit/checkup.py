@@ -1,26 +1,32 @@
-"""Checkup: what the doctor finds about an account, without changing anything."""
+"""Checkup: what the doctor finds about an account, without changing anything.
+
+It asks the probes of `probe`, tells from them what the token may do, and holds what the service
+does at the points that the API document leaves open against the profile.
+"""
 
 from __future__ import annotations
 
 import html
+import re
 import socket
 import ssl
 import textwrap
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 import msgspec
 from pydantic import ValidationError
 
-from chatkit.answer import printable
+from chatkit.answer import Answer, printable
 from chatkit.client import Client, connect
 from chatkit.connection import Connection
 from chatkit.errors import BadAnswer, NotFound, steady
-from chatkit.observation import Observation, Observer, Seen
+from chatkit.probe import Prober, Reply
 from chatkit.profile import ServiceProfile
+from chatkit.record import document
 from chatkit.webhooks import MAX_WEBHOOKS
 
 if TYPE_CHECKING:
@@ -51,7 +57,7 @@ class Check:
     next_step: str = ""
 
 
-class Report:
+class CheckupReport:
     """The doctor's report: shows itself as text and in a notebook; `.frame()` is a table.
 
     `status` is 1 when there is a problem, so that nothing can work, and else 0.
@@ -120,7 +126,7 @@ def _cell(text: str) -> str:
     return escaped.replace(" ", "&nbsp;") if len(text) < 40 else escaped
 
 
-def doctor(to: Client | Sandbox | str | None = None) -> Report:
+def doctor(to: Client | Sandbox | str | None = None) -> CheckupReport:
     """Check address, TLS, account, token, permissions, webhooks and open points, read-only.
 
     Nothing is ever written: permissions that only a write could prove are `unknown`.
@@ -132,35 +138,35 @@ def doctor(to: Client | Sandbox | str | None = None) -> Report:
         with connect(to) as client:
             return doctor(client)
     connection = to.connection
-    return Report(
+    return CheckupReport(
         f"account {connection.account_id} at {connection.base_url}",
-        tuple(_checks(connection, Observer(to.transport))),
+        tuple(_checks(connection, Prober(to.transport, Reply))),
     )
 
 
-def _checks(connection: Connection, observer: Observer) -> Iterator[Check]:
-    contacts = observer.ask("contacts")
+def _checks(connection: Connection, ask: Prober[Reply]) -> Iterator[Check]:
+    contacts = ask.get("contacts")
     address = _address(connection, contacts)
     yield address
     yield _tls(connection)
     if address.state == "problem":
         return  # whatever else is asked would be answered by nobody, or by somebody else
     views = {
-        "Chat Flows": observer.ask("flows"),
-        "Chat Templates": observer.ask("templates", "default", "contents", "lookups", "languages"),
+        "Chat Flows": ask.get("flows"),
+        "Chat Templates": ask.languages("default"),
         "Chat Contacts": contacts,
-        "Chat Detail": observer.ask("webhooks"),
+        "Chat Detail": ask.get("webhooks"),
     }
-    accepted = any(seen.envelope for seen in views.values())
+    accepted = any(reply.granted for reply in views.values())
     yield _account(connection, views, accepted)
     yield _token(views, accepted)
-    for group, seen in views.items():
-        yield _view(f"{group}, View", seen, accepted, connection.profile)
+    for group, reply in views.items():
+        yield _view(f"{group}, View", reply, accepted, connection.profile)
         for operation in _WRITES[group]:
             yield Check(f"{group}, {operation}", "unknown", "cannot be tried without a write")
     yield _webhooks(views["Chat Detail"])
-    observations = list(observer.points(contacts, views["Chat Flows"], views["Chat Detail"]))
-    denied = {s.answer.status for s in views.values() if s.answer} & {401, 403}
+    observations = list(observe(ask, contacts, views["Chat Flows"], views["Chat Detail"]))
+    denied = {reply.status for reply in views.values()} & {401, 403}
     if accepted and len(denied) == 1:
         observations.append(Observation("forbidden_status", "a list is refused", denied.pop()))
     for observation in observations:
@@ -170,7 +176,10 @@ def _checks(connection: Connection, observer: Observer) -> Iterator[Check]:
     yield Check("Other open points", "unknown", f"reading cannot tell: {', '.join(unseen)}")
 
 
-def _address(connection: Connection, first: Seen) -> Check:
+# --- address, token and permissions -------------------------------------------------------
+
+
+def _address(connection: Connection, first: Reply) -> Check:
     name, url = "Base address", connection.base_url
     if first.answer is None:
         reason = str(first.error.reason if first.error else "")
@@ -181,7 +190,7 @@ def _address(connection: Connection, first: Seen) -> Check:
     if isinstance(first.error, BadAnswer) or first.answer.status >= 500:
         return Check(
             name, "problem",
-            f"{url} answers {first.outcome}, but not as the API document describes",
+            f"{url} answers {first.said}, but not as the API document describes",
             "Check the address: it is what stands before /api/business/public.",
         )  # fmt: skip
     where = "loopback" if connection.loopback else "https"
@@ -218,11 +227,11 @@ def _days_left(host: str, port: int) -> int:
     return int((ssl.cert_time_to_seconds(str(certificate["notAfter"])) - time.time()) // 86400)
 
 
-def _account(connection: Connection, views: dict[str, Seen], accepted: bool) -> Check:
+def _account(connection: Connection, views: dict[str, Reply], accepted: bool) -> Check:
     name, account_id = "Account", connection.account_id
     if accepted:
         return Check(name, "ok", f"{account_id} answers")
-    if all(isinstance(seen.error, NotFound) for seen in views.values()):
+    if all(isinstance(reply.error, NotFound) for reply in views.values()):
         return Check(
             name, "problem", f"{account_id} is not found",
             "Check the account id, and that the token is of this account.",
@@ -230,11 +239,11 @@ def _account(connection: Connection, views: dict[str, Seen], accepted: bool) -> 
     return Check(name, "unknown", f"{account_id}: not told while the token is refused")
 
 
-def _token(views: dict[str, Seen], accepted: bool) -> Check:
+def _token(views: dict[str, Reply], accepted: bool) -> Check:
     if accepted:
         return Check("Access token", "ok", "accepted")
-    outcomes = ", ".join(sorted({seen.outcome for seen in views.values()}))
-    if not any(seen.refused for seen in views.values()):
+    outcomes = ", ".join(sorted({reply.said for reply in views.values()}))
+    if not any(reply.refused for reply in views.values()):
         return Check("Access token", "unknown", f"no list can be read ({outcomes})")
     return Check(
         "Access token", "problem", f"refused ({outcomes})",
@@ -243,27 +252,48 @@ def _token(views: dict[str, Seen], accepted: bool) -> Check:
     )  # fmt: skip
 
 
-def _view(permission: str, seen: Seen, accepted: bool, profile: ServiceProfile) -> Check:
-    if seen.envelope is not None:
+def _view(permission: str, reply: Reply, accepted: bool, profile: ServiceProfile) -> Check:
+    if reply.granted:
         return Check(permission, "ok", "its list was read")
-    if not accepted or seen.outcome not in {"401", "403", str(profile.forbidden_status)}:
-        return Check(permission, "unknown", f"answered with {seen.outcome}")
+    if not accepted or reply.said not in {"401", "403", str(profile.forbidden_status)}:
+        return Check(permission, "unknown", f"answered with {reply.said}")
     return Check(
-        permission, "warning", f"refused ({seen.outcome})",
+        permission, "warning", f"refused ({reply.said})",
         "Give it to the user of the token in the business application.",
     )  # fmt: skip
 
 
-def _webhooks(seen: Seen) -> Check:
+def _webhooks(reply: Reply) -> Check:
     name = "Webhooks"
-    if seen.envelope is None:
-        return Check(name, "unknown", f"answered with {seen.outcome}")
-    used = len(seen.rows)
+    if not reply.granted:
+        return Check(name, "unknown", f"answered with {reply.said}")
+    used = len(reply.found)
     left = max(0, MAX_WEBHOOKS - used)
     detail = f"{used} of {MAX_WEBHOOKS} used, {left} left"
     return Check(name, "ok", detail) if left else Check(
         name, "warning", detail, "Delete one before you create another."
     )  # fmt: skip
+
+
+# --- points that the API document leaves open ---------------------------------------------
+
+#: A text that no account has.
+_NO_TEXT = "chatkit doctor finds nothing"
+_SEARCH_NAMES = ("search", "q", "query", "keyword", "filter")
+_STATUS_NAMES = ("status", "wa_status", "state", "filter")
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One open point: the field of the profile, what was seen, and how it was seen.
+
+    `told` is False when reading could not tell; `how` then says why.
+    """
+
+    field: str
+    how: str
+    value: object = None
+    told: bool = True
 
 
 def _point(observation: Observation, profile: ServiceProfile) -> Check:
@@ -280,3 +310,177 @@ def _point(observation: Observation, profile: ServiceProfile) -> Check:
     except ValidationError:
         return Check(name, "warning", detail, "The profile cannot say this yet: please report it.")
     return Check(name, "warning", detail, f"Set {field}={value!r} in the profile.")
+
+
+def observe(
+    ask: Prober[Reply], contacts: Reply, flows: Reply, webhooks: Reply
+) -> Iterator[Observation]:
+    """Look at one open point after the other. Takes the first pages, read without a query."""
+    resource, first = ("contacts", contacts) if contacts.granted else ("flows", flows)
+    if not first.granted:
+        return
+    yield from _pages(ask, resource, first)
+    yield from _records(ask, contacts, flows)
+    yield from _unknown_keys(ask, resource)
+    yield _parameter(ask, "search_param", "contacts", contacts, _SEARCH_NAMES)
+    yield _parameter(ask, "status_param", "flows", flows, _STATUS_NAMES)
+    yield _delivery_time(webhooks)
+
+
+def _pages(ask: Prober[Reply], resource: str, first: Reply) -> Iterator[Observation]:
+    pagination = first.pagination
+    said = first.envelope.get("statusCode") is not None
+    yield Observation("status_code_in_body", "in a list", said)
+    yield Observation("pagination", "in a list", "always" if pagination else "never")
+    if pagination is None:
+        yield _untold("page_base", "the list came without pagination")
+        return
+    yield Observation("page_base", "the number of the page when none is asked for",
+                      pagination.page)  # fmt: skip
+    yield Observation("default_page_size", "when none is asked for", pagination.page_size)
+    yield from _page_sizes(ask, resource)
+    beyond = ask.page(resource, pagination.page + pagination.total_pages + 3)
+    yield _either("page_past_end", beyond, "empty", "a page after the last")
+    yield _either("bad_page", ask.page(resource, -1), "clamp", "page -1")
+
+
+def _page_sizes(ask: Prober[Reply], resource: str) -> Iterator[Observation]:
+    assumed = ask.profile.max_page_size
+    largest = ask.get(resource, pageSize=assumed)
+    if largest.pagination is None:
+        yield _untold("max_page_size", f"{assumed} was answered with {largest.said}")
+        return
+    over = ask.get(resource, pageSize=assumed + 1)
+    sizes = [seen.pagination.page_size for seen in (largest, over) if seen.pagination]
+    used = max(sizes)
+    yield Observation("max_page_size", f"the most used when {assumed + 1} were asked for", used)
+    if used > assumed:
+        yield _untold("over_max_page_size", f"{used} is not over the cap")
+    else:
+        yield _either("over_max_page_size", over, "clamp", f"a page of {assumed + 1}")
+
+
+def _records(ask: Prober[Reply], contacts: Reply, flows: Reply) -> Iterator[Observation]:
+    row = next(iter(contacts.found + flows.found), {})
+    yield _from_record("id_type", "in a list", _name(row.get("id"), integer=int, string=str))
+    digits = re.search(r":\d\d(?:\.(\d+))?(?:Z|\+)", str(row.get("updated_at")))
+    resolution = {0: "second", 3: "millisecond", 6: "microsecond"}
+    yield _from_record("timestamps", "digits of a second in updated_at",
+                       resolution.get(len(digits[1] or "")) if digits else None)  # fmt: skip
+    yield _number_form(contacts)
+    tagged = next((row["tags"] for row in contacts.found if row.get("tags")), None)
+    tag = tagged[0] if isinstance(tagged, list) else None
+    yield _from_record("tags", "of a contact", _name(tag, strings=str, objects=dict))
+    yield from _flow_document(ask, flows)
+
+
+def _flow_document(ask: Prober[Reply], flows: Reply) -> Iterator[Observation]:
+    key = str(flows.found[0].get("id")) if flows.found else ""
+    flow = ask.get("flows", key) if key.isascii() and key.isdigit() else None
+    if flow is None or not flow.found:
+        yield _untold("flow_json_in_get", "no flow could be read")
+        yield _untold("flow_json_form", "no flow could be read")
+        return
+    form = _document_form(flow.found[0])
+    shown = form is not None or "flow_json" in flow.found[0]
+    yield Observation("flow_json_in_get", "reading one flow", shown)
+    yield _from_record("flow_json_form", "reading one flow", form)
+
+
+def _unknown_keys(ask: Prober[Reply], resource: str) -> Iterator[Observation]:
+    missing = ask.unknown_record(resource)
+    if missing.answer is None or not missing.refused:
+        yield _untold("not_found_status", f"an unknown id was answered with {missing.said}")
+    else:
+        yield Observation("not_found_status", "reading an unknown id", missing.answer.status)
+        yield Observation("error_body", "reading an unknown id", _shape(missing.answer))
+    template = ask.unknown_template()
+    if template.refused and template.said != str(ask.profile.not_found_status):
+        yield _untold("unknown_template", f"it was answered with {template.said}")
+    else:
+        yield _either("unknown_template", template, "empty", "an unknown code", "not_found")
+
+
+def _parameter(
+    ask: Prober[Reply], field: str, resource: str, whole: Reply, usual: tuple[str, ...]
+) -> Observation:
+    """Find the parameter that filters: with it, a text that nothing holds finds nothing."""
+    if not whole.found:
+        return _untold(field, f"there are no {resource} to look among")
+    assumed = getattr(ask.profile, field)
+    names = dict.fromkeys([assumed, *usual] if assumed else usual)
+    for name in names:
+        found = ask.filtered(resource, by=name, text=_NO_TEXT)
+        if found.granted and not found.found:
+            return Observation(field, f"it filters the {resource}", name)
+    return Observation(field, f"none of {', '.join(names)} filters the {resource}", None)
+
+
+def _document_form(flow: Mapping[str, Any]) -> str | None:
+    """Name the form in which a flow shows its document; None when it shows none."""
+    shown = flow.get("flow_json")
+    if shown:
+        return "text" if isinstance(shown, str) else "object"
+    return "raw" if isinstance(document(flow.get("flow_json_raw")), dict) else None
+
+
+def _number_form(contacts: Reply) -> Observation:
+    """Tell whether the numbers of contacts begin with the digits of their country codes."""
+    pairs = [(row.get("number"), row.get("country_code")) for row in contacts.found]
+    whole = [
+        number.startswith(code.removeprefix("+"))
+        for number, code in pairs
+        if isinstance(number, str) and isinstance(code, str) and code.removeprefix("+")
+    ]
+    form = ("international" if all(whole) else "national") if whole else None
+    how = f"{sum(whole)} of {len(whole)} numbers begin with their country code"
+    return _from_record("number_form", how, form)
+
+
+def _delivery_time(webhooks: Reply) -> Observation:
+    """Tell the form of the time of a webhook's last delivery."""
+    times = [row["last_delivery_at"] for row in webhooks.found if row.get("last_delivery_at")]
+    value: Any = next(iter(times), None)
+    form = _name(value, text=str)
+    if type(value) in (int, float):
+        form = "seconds" if value < 1e11 else "milliseconds"
+    return _from_record("last_delivery_at", "of a webhook", form)
+
+
+def _name(value: object, **types: type) -> str | None:
+    return next((name for name, kind in types.items() if type(value) is kind), None)
+
+
+def _untold(field: str, why: str) -> Observation:
+    return Observation(field, why, told=False)
+
+
+def _from_record(field: str, how: str, value: object) -> Observation:
+    if value is None:
+        return _untold(field, "no record shows it")
+    return Observation(field, how, value)
+
+
+def _either(
+    field: str, seen: Reply, granted: str, what: str, denied: str = "refuse"
+) -> Observation:
+    if not seen.granted and (not seen.refused or seen.said == "429"):
+        return _untold(field, f"{what} was answered with {seen.said}")
+    if granted == "empty" and seen.found:
+        return _untold(field, f"{what} has records")
+    return Observation(field, what, denied if not seen.granted else granted)
+
+
+def _shape(answer: Answer) -> str:
+    """Name the shape of an error body as the profile does."""
+    if not answer.body.strip():
+        return "empty"
+    try:
+        told = msgspec.json.decode(answer.body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return "html" if "html" in answer.headers.get("content-type", "") else "text"
+    if not isinstance(told, dict):
+        return "text"
+    if "success" in told:
+        return "envelope"
+    return "error_object" if isinstance(told.get("error"), dict) else "message"

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlencode
 import pytest
 
 import chatkit
-from chatkit.conformance import Report, run
+from chatkit.conformance import ConformanceReport, run
 
 ALL_TOKEN = "the token with all permissions"
 
@@ -122,7 +122,7 @@ def report_of(
     before: Bend | None = None,
     after: Bend | None = None,
     profile: chatkit.ServiceProfile | None = None,
-) -> Report:
+) -> ConformanceReport:
     """Run all facts against a bent sandbox."""
     with (
         chatkit.Sandbox(seed="empty", profile=profile) as sandbox,

@@ -24,7 +24,7 @@ ORDER = [
     ("resource",),
     ("accessor", "checks", "files", "localization"),
     ("bulk",),
-    ("endpoints", "listing", "observation", "tables"),
+    ("endpoints", "listing", "probe", "tables"),
     ("frame", "transport"),
     ("wire",),
     (

@@ -12,7 +12,7 @@ import pytest
 import trustme
 
 import chatkit
-from chatkit.checkup import Check, Report, doctor
+from chatkit.checkup import Check, CheckupReport, doctor
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox import Sandbox
 
@@ -38,11 +38,11 @@ def account(
             yield sandbox, client
 
 
-def states(report: Report) -> dict[str, str]:
+def states(report: CheckupReport) -> dict[str, str]:
     return {check.check: check.state for check in report.checks}
 
 
-def found(report: Report, name: str) -> Check:
+def found(report: CheckupReport, name: str) -> Check:
     return next(check for check in report.checks if check.check == name)
 
 
@@ -238,12 +238,12 @@ def answering(
             thread.join()
 
 
-def checkup(base_url: str) -> Report:
+def checkup(base_url: str) -> CheckupReport:
     with chatkit.Client(base_url, "1001", MARKER, deadline=5) as client:
         return doctor(client)
 
 
-def _everything(report: Report) -> str:
+def _everything(report: CheckupReport) -> str:
     return repr(report) + report._repr_html_() + report.frame().to_string() + str(vars(report))
 
 
@@ -331,7 +331,7 @@ def test_a_certificate_that_ends_soon_is_a_warning(
 
 # --- how it shows itself ------------------------------------------------------------
 
-STRANGE = Report(
+STRANGE = CheckupReport(
     "account <b>1</b>",
     (
         Check("Base address", "ok", "fine"),
@@ -360,7 +360,7 @@ def test_the_notebook_form_folds_what_is_as_assumed_and_what_could_not_be_told()
     calm = Check("Profile: put", "ok", "merge as assumed")
     odd = Check("Profile: page_base", "warning", "0, not 1")
     untold = Check("Chat Flows, Add", "unknown", "cannot be tried without a write")
-    shown = Report("an account", (calm, odd, untold))._repr_html_()
+    shown = CheckupReport("an account", (calm, odd, untold))._repr_html_()
     front, points, rest = shown.split("<details>")
     assert "page_base" in front and "put" not in front
     assert "1 open points look as assumed" in points and "put" in points
@@ -372,7 +372,7 @@ def test_the_frame_has_one_row_for_each_check() -> None:
     assert list(frame.columns) == ["state", "detail", "next_step"]
     assert list(frame.index) == ["Base address", "TLS"]
     assert frame.loc["TLS", "next_step"] == "do & see"
-    assert Report("x", ()).frame().empty
+    assert CheckupReport("x", ()).frame().empty
 
 
 def test_the_doctor_takes_a_name_or_nothing(

@@ -17,7 +17,7 @@ import chatkit
 from chatkit.client import Client
 from chatkit.errors import InputError
 from chatkit.files import reading as files
-from chatkit.tables import to_csv, to_xlsx
+from chatkit.tables.writing import to_csv, to_xlsx
 
 BOTH = pytest.mark.parametrize("write", [to_csv, to_xlsx])
 TEXT = st.text(st.characters(codec="utf-8"), max_size=30)

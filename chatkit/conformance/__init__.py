@@ -1,8 +1,8 @@
 """Conformance: hold a service against every fact that the API document states.
 
-The facts are numbered in the order of the document, one table or one function each:
-`lists`, `flows`, `templates`, `contacts`, `webhooks`, `access`. To add one, write a line in
-the table of its room, or a function below `@facts(number, section)`.
+The facts are numbered in the order of the document, one table or one function each, in `flows`,
+`templates`, `contacts`, `webhooks` and `service`. To add one, write a line in the table of its
+resource, or a function below `@facts(number, section)`.
 
 Not among them is what no caller can see: how a token is made in the business application,
 which families of events there are, that a staging environment has the same paths. And what
@@ -12,19 +12,25 @@ the document leaves open is no fact: it is in `chatkit.ServiceProfile`.
 from __future__ import annotations
 
 from chatkit.client import Client
-from chatkit.conformance import access, contacts, flows, lists, templates, webhooks
-from chatkit.conformance.fact import Fact, Outcome
-from chatkit.conformance.report import Report
+from chatkit.conformance import contacts, flows, service, templates, webhooks
+from chatkit.conformance.fact import ConformanceReport, Fact, Outcome
 from chatkit.conformance.trial import MakeToken, SendEvent, Trial
 from chatkit.progress import Progress
 
-__all__ = ["FACTS", "Fact", "Outcome", "Report", "run"]
+__all__ = ["FACTS", "ConformanceReport", "Fact", "Outcome", "run"]
 
 # In the order in which they are tried: what all answers tell comes last.
 _TRIED = [
     fact
-    for room in (flows, templates, contacts, webhooks, access, lists)
-    for fact in room.facts.all
+    for part in (
+        flows.facts,
+        templates.facts,
+        contacts.facts,
+        webhooks.facts,
+        service.access,
+        service.answers,
+    )
+    for fact in part.all
 ]
 
 #: Every fact, by number.
@@ -37,7 +43,7 @@ def run(
     allow_writes: bool = False,
     make_token: MakeToken | None = None,
     send_event: SendEvent | None = None,
-) -> Report:
+) -> ConformanceReport:
     """Check every fact against the account of a client, and tell what holds.
 
     Without `allow_writes` nothing is written, and what only a write can show is not told.
@@ -70,7 +76,7 @@ def run(
     except KeyboardInterrupt:
         interrupted = True
     stopped = "the trial was interrupted before it"
-    return Report(
+    return ConformanceReport(
         f"account {connection.account_id} at {connection.base_url}",
         tuple(outcomes.get(f.number) or Outcome(f, "not told", stopped) for f in FACTS),
         left=tuple(trial.left.values()),

@@ -1,12 +1,20 @@
-"""Fact: one thing the API document states, and how to see whether a service does it."""
+"""Facts: what the API document states, how to see whether a service does it, and the report."""
 
 from __future__ import annotations
 
+import html
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar
 
+import msgspec
+
+from chatkit.answer import printable
+
 if TYPE_CHECKING:
+    import pandas as pd
+
     from chatkit.conformance.trial import Trial
 
 State = Literal["holds", "differs", "not told"]
@@ -97,3 +105,99 @@ class Facts(Generic[E]):
             number, name, section, statement, lambda trial: check(trial.evidence(self._evidence))
         )
         self.all.append(fact)
+
+
+# --- the report -------------------------------------------------------------------------
+
+
+_COLUMNS = ("number", "fact", "section", "outcome", "statement", "seen")
+
+
+class ConformanceReport:
+    """What holds, what differs and what could not be told; `.frame()` is a table.
+
+    `status` is 1 when anything differs or was left behind, and else 0. `left` names the
+    records that could not be removed; `notes` says what else the account will remember.
+    """
+
+    def __init__(
+        self,
+        subject: str,
+        outcomes: tuple[Outcome, ...],
+        *,
+        left: tuple[str, ...] = (),
+        notes: tuple[str, ...] = (),
+        interrupted: bool = False,
+    ) -> None:
+        self.subject = subject
+        self.outcomes = outcomes
+        self.left = left
+        self.notes = notes
+        self.interrupted = interrupted
+
+    @property
+    def status(self) -> int:
+        """The exit status: 130 when it was interrupted, 1 when something is wrong, else 0."""
+        if self.interrupted:
+            return 130
+        return int(bool(self.left) or any(o.state == "differs" for o in self.outcomes))
+
+    @property
+    def counts(self) -> str:
+        """How many facts hold, differ and are not told, in words."""
+        count = Counter(outcome.state for outcome in self.outcomes)
+        hold, differ, untold = count["holds"], count["differs"], count["not told"]
+        return (
+            f"{hold} {'fact holds' if hold == 1 else 'facts hold'}, "
+            f"{differ or 'none'} {'differs' if differ < 2 else 'differ'}, "
+            f"{untold or 'none'} could not be told."
+        )
+
+    def frame(self) -> pd.DataFrame:
+        """The outcomes as a DataFrame, one row a fact, indexed by its number."""
+        from chatkit.frame import Columns, Kind
+
+        kinds: dict[str, Kind] = dict.fromkeys(_COLUMNS, "text")
+        columns = Columns({**kinds, "number": "number"})
+        rows = [dict(zip(_COLUMNS, _row(outcome), strict=True)) for outcome in self.outcomes]
+        columns.add(msgspec.json.encode(rows))
+        return columns.frame("number")
+
+    def __repr__(self) -> str:
+        width = max((len(outcome.fact.section) for outcome in self.outcomes), default=0)
+        lines = [f"Conformance of {self.subject}"]
+        for outcome in self.outcomes:
+            fact = outcome.fact
+            lines.append(
+                f"{fact.number:>5}  {outcome.state:<8}  {fact.section:<{width}}  {fact.statement}"
+            )
+            if outcome.seen:
+                lines.append(f"{'':<17}{'':<{width}}  -> {outcome.seen}")
+        lines += ["", *self._end()]
+        return "\n".join(map(printable, lines))
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{name}</th>" for name in _COLUMNS)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(str(v))}</td>" for v in _row(outcome)) + "</tr>"
+            for outcome in self.outcomes
+        )
+        end = "".join(f"<p>{html.escape(line)}</p>" for line in self._end())
+        return (
+            f"<table><caption>Conformance of {html.escape(self.subject)}</caption>"
+            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{end}"
+        )
+
+    def _end(self) -> list[str]:
+        stopped = ["It was interrupted: the facts after that were not tried."]
+        return [
+            self.counts,
+            *(stopped if self.interrupted else ()),
+            *self.notes,
+            *(f"Left behind, remove it yourself: {line}" for line in self.left),
+        ]
+
+
+def _row(outcome: Outcome) -> tuple[int | str, ...]:
+    fact = outcome.fact
+    return (fact.number, fact.name, fact.section, outcome.state, fact.statement, outcome.seen)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
-from chatkit.conformance.fact import Facts, NotTold, expect, not_told
-from chatkit.conformance.field import TEXT, TIME, WHOLE, add_fields
-from chatkit.conformance.reply import Reply
-from chatkit.conformance.trial import Caller, Trial
+from chatkit.conformance.fact import Facts, expect, not_told
+from chatkit.conformance.reply import TEXT, TIME, WHOLE, TrialReply, add_fields
+from chatkit.conformance.trial import Caller, ResourceEvidence, Trial
 from chatkit.record import document as parsed
-
-PATH = ("flows",)
 
 
 def document(title: str) -> dict[str, Any]:
@@ -31,95 +27,44 @@ def document(title: str) -> dict[str, Any]:
     return {"version": "7.1", "screens": [screen]}
 
 
-class Flows:
+class FlowEvidence(ResourceEvidence):
     """What is done with flows, each once."""
 
+    path = ("flows",)
+
     def __init__(self, trial: Trial) -> None:
-        self.trial = trial
-        self._call = trial.caller
+        super().__init__(trial)
         self._count = 0
 
-    def new(self, by: Caller | None = None, **fields: Any) -> Reply:
+    def new(self, by: Caller | None = None, **fields: Any) -> TrialReply:
         """Create a flow; a field that is None is left out."""
         self._count += 1
         name = f"{self.trial.marker} {self._count}"
         sent = {"name": name, "template_name": "default", "flow_json": document("Hello"), **fields}
-        return (by or self._call).create(PATH, {k: v for k, v in sent.items() if v is not None})
+        body = {k: v for k, v in sent.items() if v is not None}
+        return (by or self._call).create(self.path, body)
+
+    def another(self, by: Caller) -> TrialReply:
+        """Create one more flow, as some caller."""
+        return self.new(by)
 
     @cached_property
-    def created(self) -> Reply:
+    def created(self) -> TrialReply:
         """A flow, created with all it may have."""
         return self.new(categories=["OTHER"], flow_json_raw="")
 
     @cached_property
-    def plain(self) -> Reply:
+    def doomed(self) -> TrialReply:
         """A flow, created with what it must have; it is deleted later."""
         return self.new()
 
-    @cached_property
-    def read(self) -> Reply:
-        """The first flow; without writes, the first that is listed."""
-        return self._call.get(*PATH, self.id)
-
     @property
-    def id(self) -> Any:
-        """The id of that flow."""
-        if self.trial.allow_writes:
-            return self.created.record().get("id", "0")
-        rows = self.listed.rows() or not_told("there are no flows")
-        return rows[0].get("id", "0")
-
-    @cached_property
-    def listed(self) -> Reply:
-        """The first page of the list."""
-        with suppress(NotTold):
-            _ = self.created  # so that there is one
-        return self._call.get(*PATH)
-
-    @cached_property
-    def updated(self) -> Reply:
-        """An update of the first flow's document."""
-        return self._call.change("PUT", (*PATH, self.id), changes())
-
-    @cached_property
-    def changed(self) -> dict[str, Any]:
-        """The first flow after its update."""
-        self.updated.expect_done()
-        return self._call.get(*PATH, self.id).record()
-
-    @cached_property
-    def deleted(self) -> Reply:
-        """The delete of the plain flow."""
-        return self._call.delete(*PATH, self.plain.record().get("id", "0"))
-
-    @cached_property
-    def gone(self) -> Reply:
-        """A get of the plain flow after its delete."""
-        self.deleted.expect_done()
-        return self._call.get(*PATH, self.plain.record().get("id", "0"))
-
-    def of_status(self, status: str) -> list[dict[str, Any]]:
-        """The first page of the flows of a status."""
-        name = self.trial.profile.status_param or not_told("the profile has no status_param")
-        reply = self._call.get(*PATH, **{name: status})
-        reply.expect_success()
-        return reply.rows()
-
-    def records(self, place: str) -> list[dict[str, Any]]:
-        """The records seen in the list, in a get, in the answers to a create and an update."""
-        if place == "list":
-            return self.listed.rows()
-        if place == "get":
-            return [self.read.record()]
-        return [(self.created if place == "create" else self.updated).record()]
+    def changes(self) -> dict[str, Any]:
+        """The body of an update."""
+        return {"flow_json": document("Hello again"), "flow_json_raw": ""}
 
 
-def changes() -> dict[str, Any]:
-    """The body of an update."""
-    return {"flow_json": document("Hello again"), "flow_json_raw": ""}
-
-
-facts = Facts(Flows)
+facts = Facts(FlowEvidence)
 
 add_fields(facts, "Flow", "flow", [
     (11, "id", WHOLE, "list get create update"),
@@ -130,7 +75,7 @@ add_fields(facts, "Flow", "flow", [
 
 
 @facts(15, "Flows")
-def list_flows(seen: Flows) -> None:
+def list_flows(seen: FlowEvidence) -> None:
     """GET flows answers 200 with an array of flows and the pagination."""
     seen.listed.expect_success(200)
     seen.listed.expect_list()
@@ -138,15 +83,15 @@ def list_flows(seen: Flows) -> None:
 
 
 @facts(16, "Flows")
-def status_filter(seen: Flows) -> None:
+def status_filter(seen: FlowEvidence) -> None:
     """The list can be filtered by status."""
     for status in ("DRAFT", "PUBLISHED"):
-        others = [row for row in seen.of_status(status) if row.get("wa_status") != status]
-        expect(not others, f"flows of another status are listed as {status}")
+        found = {row.get("wa_status") for row in seen.filtered("status_param", status)}
+        expect(found <= {status}, f"flows of another status are listed as {status}")
 
 
 @facts(17, "Flows")
-def get_flow(seen: Flows) -> None:
+def get_flow(seen: FlowEvidence) -> None:
     """GET flows/:id answers with the flow of that id."""
     seen.read.expect_success()
     flow = seen.read.expect_object()
@@ -154,7 +99,7 @@ def get_flow(seen: Flows) -> None:
 
 
 @facts(18, "Flows")
-def create_flow(seen: Flows) -> None:
+def create_flow(seen: FlowEvidence) -> None:
     """POST flows answers 201 with a message and the flow."""
     seen.created.expect_success(201)
     seen.created.expect_message()
@@ -165,26 +110,26 @@ def create_flow(seen: Flows) -> None:
 
 
 @facts(19, "Flow")
-def create_needs(seen: Flows) -> None:
+def create_needs(seen: FlowEvidence) -> None:
     """A create needs name, template_name and flow_json."""
-    seen.plain.expect_done()
+    seen.doomed.expect_done()
     for field in ("name", "template_name", "flow_json"):
         seen.new(**{field: None}).expect_refusal(f"a create without {field}")
 
 
 @facts(20, "Flow")
-def create_may_have(seen: Flows) -> None:
+def create_may_have(seen: FlowEvidence) -> None:
     """A create may have categories, an array of text, and flow_json_raw, text, or leave them."""
     if not seen.created.ok:
-        seen.plain.expect_done()
-    seen.plain.expect_success()
+        seen.doomed.expect_done()
+    seen.doomed.expect_success()
     seen.created.expect_success()
 
 
 @facts(21, "Flow")
-def flow_json_is_an_object(seen: Flows) -> None:
+def flow_json_is_an_object(seen: FlowEvidence) -> None:
     """flow_json is an object with version, text, and screens, an array."""
-    seen.plain.expect_done()
+    seen.doomed.expect_done()
     whole = document("Hello")
     for what, broken in {
         "text": "{}",
@@ -197,41 +142,41 @@ def flow_json_is_an_object(seen: Flows) -> None:
 
 
 @facts(22, "States")
-def created_as_draft(seen: Flows) -> None:
+def created_as_draft(seen: FlowEvidence) -> None:
     """A flow that is created is a DRAFT."""
     flow = seen.created.record()
     expect(flow.get("wa_status") == "DRAFT", "wa_status is another")
 
 
 @facts(23, "States")
-def created_upstream(seen: Flows) -> None:
+def created_upstream(seen: FlowEvidence) -> None:
     """A flow that is created gets an identifier of its own on the upstream platform."""
-    first, second = (reply.record().get("wa_flow_id") for reply in (seen.created, seen.plain))
+    first, second = (reply.record().get("wa_flow_id") for reply in (seen.created, seen.doomed))
     expect(first and second, "wa_flow_id is empty")
     expect(first != second, "two flows have the same")
 
 
 @facts(24, "Flows")
-def update_flow(seen: Flows) -> None:
+def update_flow(seen: FlowEvidence) -> None:
     """PUT flows/:id takes flow_json and flow_json_raw and answers with the flow."""
     seen.updated.expect_updated("", seen.trial.profile)
 
 
 @facts(25, "Flows")
-def update_changes_the_document(seen: Flows) -> None:
+def update_changes_the_document(seen: FlowEvidence) -> None:
     """An update changes the flow document."""
     shown = seen.changed.get("flow_json") or seen.changed.get("flow_json_raw")
     found = parsed(shown or not_told("get does not show flow_json"))
-    expect(found == changes()["flow_json"], "flow_json is not what was sent")
+    expect(found == seen.changes["flow_json"], "flow_json is not what was sent")
 
 
 @facts(26, "Flows")
-def delete_flow(seen: Flows) -> None:
+def delete_flow(seen: FlowEvidence) -> None:
     """DELETE flows/:id answers with success, a message and data null."""
     seen.deleted.expect_deleted(seen.trial.profile)
 
 
 @facts(27, "Flows")
-def deleted_flow_is_gone(seen: Flows) -> None:
+def deleted_flow_is_gone(seen: FlowEvidence) -> None:
     """A flow that was deleted is no longer there."""
     seen.gone.expect_refusal("a get of a deleted flow")

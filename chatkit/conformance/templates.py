@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+import secrets
 from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
 from chatkit.conformance.fact import Facts, NotTold, expect, not_told
-from chatkit.conformance.field import (
+from chatkit.conformance.reply import (
     ANYTHING,
     FLAG,
     TEXT,
     WHOLE,
-    Kind,
+    TrialReply,
+    ValueKind,
     add_fields,
     array_of,
     object_of,
     pattern,
 )
-from chatkit.conformance.reply import Reply
-from chatkit.conformance.trial import Caller, Trial
+from chatkit.conformance.trial import Caller, ResourceEvidence, Trial
 
 #: The two languages in which contents are made: those the document has as examples.
 LANGUAGES = ("en_US", "en")
@@ -62,119 +63,83 @@ BUTTON = {"type": "custom", "label": "Stop", "value": None, "country_code": None
           "url_type": None, "dynamic_url": None}  # fmt: skip
 
 
-class Templates:
+class TemplateEvidence(ResourceEvidence):
     """What is done with the contents of one template, each once."""
 
     def __init__(self, trial: Trial, suffix: str = "") -> None:
-        self.trial = trial
+        super().__init__(trial)
         self.path = ("templates", f"{trial.marker} {suffix}".strip().replace(" ", "_"), "contents")
-        self._call = trial.caller
 
-    def new(self, lang_code: str, by: Caller | None = None, **fields: Any) -> Reply:
+    def new(self, lang_code: str, by: Caller | None = None, **fields: Any) -> TrialReply:
         """Create a content."""
         sent = {**content(lang_code, f"Hello {{{{1}}}}, {self.trial.word} {{{{2}}}}."), **fields}
         return (by or self._call).create(self.path, sent)
 
-    @cached_property
-    def languages(self) -> Reply:
-        """The language lookup."""
-        with suppress(NotTold):
-            _ = self.created  # a template without contents may count as unknown
-        return self._call.get(*self.path, "lookups", "languages")
+    def another(self, by: Caller) -> TrialReply:
+        """Create the content of one more template, as some caller."""
+        return TemplateEvidence(self.trial, secrets.token_hex(2)).new(LANGUAGES[0], by)
 
     @cached_property
-    def created(self) -> Reply:
+    def created(self) -> TrialReply:
         """The content of a language."""
         return self.new(LANGUAGES[0])
 
     @cached_property
-    def second(self) -> Reply:
+    def doomed(self) -> TrialReply:
         """The content of another language; it is deleted later."""
         return self.new(LANGUAGES[1], text="Nothing {{1}} to find {{2}}.")
 
-    @cached_property
-    def read(self) -> Reply:
-        """The first content."""
-        return self._call.get(*self.path, self._lang_code)
+    def key(self, created: TrialReply) -> Any:
+        """The language of a content that was created."""
+        created.expect_done()
+        return (created.call.body or {})["lang_code"]
+
+    @property
+    def first(self) -> Any:
+        """The language of the first content: only a trial knows one of its template."""
+        return self.key(self.created)
 
     @cached_property
-    def listed(self) -> Reply:
+    def languages(self) -> TrialReply:
+        """The language lookup."""
+        with suppress(NotTold):
+            _ = self.created  # a template without contents may count as unknown
+        return self._call.languages(self.path[1])
+
+    @cached_property
+    def listed(self) -> TrialReply:
         """The list of contents."""
         with suppress(NotTold):
-            _ = self.created, self.second
+            _ = self.created, self.doomed
         return self._call.get(*self.path)
 
     @cached_property
-    def twice(self) -> Reply:
+    def twice(self) -> TrialReply:
         """The list of another template, whose one content was created twice."""
-        other = Templates(self.trial, "twice")
+        other = TemplateEvidence(self.trial, "twice")
         other.created.expect_done()
         other.new(LANGUAGES[0])
         return self._call.get(*other.path)
 
-    @cached_property
-    def updated(self) -> Reply:
-        """An update of the first content: another text, and no draft."""
-        _ = self.read  # what was there before
-        changed = {**content(self._lang_code, self.new_text), "is_draft": False}
-        return self._call.change("PUT", (*self.path, self._lang_code), changed)
-
     @property
-    def new_text(self) -> str:
-        """The text of the first content after its update."""
-        return f"Hello again {{{{1}}}}, {self.trial.word} is {{{{2}}}}."
+    def changes(self) -> dict[str, Any]:
+        """The body of an update of the first content: another text, and no draft."""
+        _ = self.read  # what was there before
+        text = f"Hello again {{{{1}}}}, {self.trial.word} is {{{{2}}}}."
+        return {**content(self.first, text), "is_draft": False}
 
-    @cached_property
-    def changed(self) -> dict[str, Any]:
-        """The first content after its update."""
-        self.updated.expect_done()
-        return self._call.get(*self.path, self._lang_code).record()
-
-    @cached_property
-    def deleted(self) -> Reply:
-        """The delete of the second content."""
-        self.second.expect_done()
-        return self._call.delete(*self.path, LANGUAGES[1])
-
-    @cached_property
-    def gone(self) -> Reply:
-        """A get of the second content after its delete."""
-        self.deleted.expect_done()
-        return self._call.get(*self.path, LANGUAGES[1])
-
-    def refusal(self, **fields: Any) -> Reply:
+    def refusal(self, **fields: Any) -> TrialReply:
         """Create a content with something wrong, in the language that is free again."""
         if not self.gone.refused:
             not_told("a content could not be deleted first")
         return self.new(LANGUAGES[1], **fields)
 
-    def expect_known(self, reply: Reply) -> None:
+    def expect_known(self, reply: TrialReply) -> None:
         """Raise `Differs` unless a call succeeded, `NotTold` if the template is the reason."""
         known = self.trial.allow_writes and self.created.ok
         if not known and reply.status == self.trial.profile.not_found_status:
             not_told("the template is not known, and the API cannot make one")
         reply.expect_success()
-
-    def found(self, term: str) -> list[Any]:
-        """The languages of the contents that a search brings."""
-        name = self.trial.profile.search_param or not_told("the profile has no search_param")
-        self.created.expect_done()
-        reply = self._call.get(*self.path, **{name: term})
-        reply.expect_success()
-        return [row.get("lang_code") for row in reply.rows()]
-
-    def records(self, place: str) -> list[dict[str, Any]]:
-        """The records seen in the list, in a get, in the answers to a create and an update."""
-        if place == "list":
-            return self.listed.rows()
-        if place == "get":
-            return [self.read.record()]
-        return [(self.created if place == "create" else self.updated).record()]
-
-    @property
-    def _lang_code(self) -> str:
-        self.created.expect_done()
-        return LANGUAGES[0]
 
 
 _WHERE = "get create update"
@@ -197,7 +162,7 @@ _BUTTON = object_of(
     }
 )
 _APPS = array_of(object_of({"package_name": TEXT, "signature_hash": TEXT}), "an array of apps")
-_VARIABLES = Kind(
+_VARIABLES = ValueKind(
     "an object from placeholder numbers to sample text",
     lambda value: (
         type(value) is dict
@@ -205,7 +170,7 @@ _VARIABLES = Kind(
     ),
 )
 
-facts = Facts(Templates)
+facts = Facts(TemplateEvidence)
 
 add_fields(facts, "Template content", "content", [
     (28, "id", WHOLE, "list get create update"),
@@ -216,7 +181,7 @@ add_fields(facts, "Template content", "content", [
     (33, "is_catalog is_catalog_connected is_custom_validity_period "
          "auth_add_security_recommendation auth_add_code_expiration", FLAG, _WHERE),
     (34, "catalog_format auth_delivery_method", TEXT.or_null(), _WHERE),
-    (35, "connected_catalog_id", Kind("text, a number or null",
+    (35, "connected_catalog_id", ValueKind("text, a number or null",
                                       lambda v: type(v) in (str, int, float, type(None))), _WHERE),
     (36, "validity_period_seconds auth_code_expiration_seconds", WHOLE.or_null(), _WHERE),
     (37, "auth_apps", _APPS.or_null(), _WHERE),
@@ -226,7 +191,7 @@ add_fields(facts, "Template content", "content", [
 
 
 @facts(40, "Template contents")
-def languages(seen: Templates) -> None:
+def languages(seen: TemplateEvidence) -> None:
     """GET …/contents/lookups/languages answers with an array of code and label, both text."""
     seen.expect_known(seen.languages)
     seen.languages.expect_list()
@@ -235,7 +200,7 @@ def languages(seen: Templates) -> None:
 
 
 @facts(41, "Template contents")
-def list_contents(seen: Templates) -> None:
+def list_contents(seen: TemplateEvidence) -> None:
     """GET …/contents answers with an array of contents."""
     seen.expect_known(seen.listed)
     seen.listed.expect_list()
@@ -246,15 +211,16 @@ def list_contents(seen: Templates) -> None:
 
 
 @facts(42, "Template contents")
-def search_contents(seen: Templates) -> None:
+def search_contents(seen: TemplateEvidence) -> None:
     """The list can be searched."""
-    found = seen.found(seen.trial.word)
+    seen.created.expect_done()
+    found = [row.get("lang_code") for row in seen.filtered("search_param", seen.trial.word)]
     expect(LANGUAGES[0] in found, "a word of its text does not find a content")
     expect(LANGUAGES[1] not in found, "a content without the word is found, too")
 
 
 @facts(43, "Template contents")
-def get_content(seen: Templates) -> None:
+def get_content(seen: TemplateEvidence) -> None:
     """GET …/contents/:langCode answers with the content of that language."""
     seen.read.expect_success()
     shown = seen.read.expect_object()
@@ -262,14 +228,14 @@ def get_content(seen: Templates) -> None:
 
 
 @facts(44, "Template contents")
-def create_content(seen: Templates) -> None:
+def create_content(seen: TemplateEvidence) -> None:
     """POST …/contents takes all fields but id and answers with the content."""
     seen.expect_known(seen.created)
     seen.created.expect_object()
 
 
 @facts(45, "Template content")
-def content_comes_back(seen: Templates) -> None:
+def content_comes_back(seen: TemplateEvidence) -> None:
     """A get shows what was sent, in every field."""
     shown, sent = seen.read.record(), seen.created.call.body or {}
     others = [name for name in sent if name in shown and shown[name] != sent[name]]
@@ -277,59 +243,60 @@ def content_comes_back(seen: Templates) -> None:
 
 
 @facts(46, "Template content")
-def one_content_per_language(seen: Templates) -> None:
+def one_content_per_language(seen: TemplateEvidence) -> None:
     """A template has one content per language, even when it is created twice."""
     same = [row for row in seen.twice.rows() if row.get("lang_code") == LANGUAGES[0]]
     expect(len(same) == 1, "the list has two of one language")
 
 
 @facts(47, "Template content")
-def language_codes(seen: Templates) -> None:
+def language_codes(seen: TemplateEvidence) -> None:
     """A language code is one such as en or en_US, and comes back as it was sent."""
-    for reply, lang_code in zip((seen.created, seen.second), LANGUAGES, strict=True):
+    for reply, lang_code in zip((seen.created, seen.doomed), LANGUAGES, strict=True):
         expect(reply.record().get("lang_code") == lang_code, f"{lang_code} came back otherwise")
 
 
 @facts(48, "Template content")
-def header_types(seen: Templates) -> None:
+def header_types(seen: TemplateEvidence) -> None:
     """A header is a text, image, video or document and nothing else."""
     reply = seen.refusal(headers=[{**HEADER, "type": "conformance"}])
     reply.expect_refusal("a header of another type")
 
 
 @facts(49, "Template content")
-def button_types(seen: Templates) -> None:
+def button_types(seen: TemplateEvidence) -> None:
     """A button has one of the five types."""
     reply = seen.refusal(buttons=[{**BUTTON, "type": "conformance"}])
     reply.expect_refusal("a button of another type")
 
 
 @facts(50, "Template contents")
-def update_content(seen: Templates) -> None:
+def update_content(seen: TemplateEvidence) -> None:
     """PUT …/contents/:langCode answers with the content."""
     seen.updated.expect_updated("", seen.trial.profile)
 
 
 @facts(51, "Template contents")
-def update_changes_content(seen: Templates) -> None:
+def update_changes_content(seen: TemplateEvidence) -> None:
     """An update changes the content."""
-    expect(seen.changed.get("text") == seen.new_text, "the text is not what was sent")
+    sent = seen.updated.call.body or {}
+    expect(seen.changed.get("text") == sent["text"], "the text is not what was sent")
 
 
 @facts(52, "States")
-def is_draft_is_set_by_the_client(seen: Templates) -> None:
+def is_draft_is_set_by_the_client(seen: TemplateEvidence) -> None:
     """is_draft is set by whoever sends it."""
     expect(seen.read.record().get("is_draft") is True, "it was created with true")
     expect(seen.changed.get("is_draft") is False, "it was updated to false")
 
 
 @facts(53, "Template contents")
-def delete_content(seen: Templates) -> None:
+def delete_content(seen: TemplateEvidence) -> None:
     """DELETE …/contents/:langCode answers with success, a message and data null."""
     seen.deleted.expect_deleted(seen.trial.profile)
 
 
 @facts(54, "Template contents")
-def deleted_content_is_gone(seen: Templates) -> None:
+def deleted_content_is_gone(seen: TemplateEvidence) -> None:
     """A content that was deleted is no longer there."""
     seen.gone.expect_refusal("a get of a deleted content")

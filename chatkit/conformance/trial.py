@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import secrets
-from collections.abc import Callable, Iterable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, suppress
+from functools import cached_property
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from chatkit.call import Call
 from chatkit.client import Client
-from chatkit.conformance.fact import not_told
-from chatkit.conformance.marked import Made, remove_all
-from chatkit.conformance.reply import Reply
-from chatkit.errors import CallError, InputError
+from chatkit.conformance.fact import NotTold, not_told
+from chatkit.conformance.reply import TrialReply
+from chatkit.errors import InputError
+from chatkit.probe import Prober
 from chatkit.secret import Secret
 from chatkit.transport import Transport
 
@@ -24,70 +28,10 @@ MakeToken = Callable[[Iterable[str]], str]
 SendEvent = Callable[[str], None]
 #: What every name begins with that a trial gives.
 MARK = "chatkit conformance"
-
-
-class Caller:
-    """Sends the calls of one access token, and remembers what they create."""
-
-    def __init__(self, trial: Trial, transport: Transport) -> None:
-        self.profile = trial.profile
-        self._trial = trial
-        self._transport = transport
-
-    def get(self, *segments: str | int, **query: str | int) -> Reply:
-        """Read."""
-        return self._send(_call("GET", segments, query))
-
-    def create(self, path: tuple[str, ...], body: Mapping[str, Any]) -> Reply:
-        """Create a marked record; it is removed when the trial ends."""
-        self._may_write()
-        made = Made(path, body)
-        self._trial.made.append(made)  # before it is sent: an interrupt may come in between
-        reply = self._send(_call("POST", path, body=body))
-        if reply.refused:
-            self._trial.made.remove(made)
-        else:
-            made.landed(reply)
-            if path == ("contacts",) and made.key is not None:
-                self._trial.contacts.add(made.key)
-        return reply
-
-    def change(self, method: str, path: tuple[str | int, ...], body: Mapping[str, Any]) -> Reply:
-        """Change a record that the trial created."""
-        self._may_write()
-        return self._send(_call(method, path, body=body))
-
-    def delete(self, *path: str | int) -> Reply:
-        """Delete a record that the trial created."""
-        self._may_write()
-        reply = self._send(_call("DELETE", path))
-        if reply.ok:
-            self._trial.made[:] = [made for made in self._trial.made if made.place != path]
-        return reply
-
-    def close(self) -> None:
-        """Close the connections."""
-        self._transport.close()
-
-    def _may_write(self) -> None:
-        if not self._trial.allow_writes:
-            not_told("needs writes, which were not allowed")
-
-    def _send(self, call: Call) -> Reply:
-        try:
-            answer = self._transport.answer(call)
-        except CallError as error:
-            return Reply(call, None, failure=type(error).__name__)
-        reply = Reply(call, answer.status, answer.body)
-        self._trial.replies.append(reply)
-        return reply
-
-
-def _call(method: str, segments: tuple[str | int, ...], *args: Any, **more: Any) -> Call:
-    try:
-        return Call(method, segments, *args, **more)
-    except InputError:  # an id that the service told, and that no address can hold
-        not_told("the id of a record cannot be part of an address")
+#: How often a delete that got no trustworthy answer is sent.
+_TRIES = 3
+#: How many pages of a list are looked through for a record whose create got no answer.
+_MOST_PAGES = 1000
 
 
 class Trial:
@@ -113,7 +57,7 @@ class Trial:
         self.allow_writes = allow_writes
         self.send_event = send_event
         self.word = f"t{secrets.token_hex(4)}"
-        self.replies: list[Reply] = []
+        self.replies: list[TrialReply] = []
         self.made: list[Made] = []
         self.left: dict[Made, str] = {}
         self.contacts: set[str | int] = set()
@@ -176,3 +120,275 @@ class Trial:
                 caller.close()
             for line in self.left.values() if error else ():
                 error.add_note(f"Left behind: {line}")  # type: ignore[union-attr]
+
+
+# --- calls ------------------------------------------------------------------------------
+
+
+class Caller(Prober[TrialReply]):
+    """Sends the calls of one access token, and remembers what they create."""
+
+    def __init__(self, trial: Trial, transport: Transport) -> None:
+        super().__init__(transport, TrialReply)
+        self._trial = trial
+
+    def get(self, *segments: str | int, **query: str | int) -> TrialReply:
+        """Read, and bring back whatever came of it."""
+        return self._send(_call("GET", segments, query))
+
+    def create(self, path: tuple[str, ...], body: Mapping[str, Any]) -> TrialReply:
+        """Create a marked record; it is removed when the trial ends."""
+        self._may_write()
+        made = Made(path, body)
+        self._trial.made.append(made)  # before it is sent: an interrupt may come in between
+        reply = self._send(_call("POST", path, body=body))
+        if reply.refused:
+            self._trial.made.remove(made)
+        else:
+            made.landed(reply)
+            if path == ("contacts",) and made.key is not None:
+                self._trial.contacts.add(made.key)
+        return reply
+
+    def change(
+        self, method: str, path: tuple[str | int, ...], body: Mapping[str, Any]
+    ) -> TrialReply:
+        """Change a record that the trial created."""
+        self._may_write()
+        return self._send(_call(method, path, body=body))
+
+    def delete(self, *path: str | int) -> TrialReply:
+        """Delete a record that the trial created."""
+        self._may_write()
+        reply = self._send(_call("DELETE", path))
+        if reply.ok:
+            self._trial.made[:] = [made for made in self._trial.made if made.place != path]
+        return reply
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._transport.close()
+
+    def _may_write(self) -> None:
+        if not self._trial.allow_writes:
+            not_told("needs writes, which were not allowed")
+
+    def _send(self, call: Call) -> TrialReply:
+        reply = super()._send(call)
+        if reply.answer is not None:
+            self._trial.replies.append(reply)
+        return reply
+
+
+def _call(method: str, segments: tuple[str | int, ...], *args: Any, **more: Any) -> Call:
+    try:
+        return Call(method, segments, *args, **more)
+    except InputError:  # an id that the service told, and that no address can hold
+        not_told("the id of a record cannot be part of an address")
+
+
+# --- marked records ---------------------------------------------------------------------
+
+
+class Made:
+    """One create that was sent: where its record is, as far as the answer told."""
+
+    def __init__(self, path: tuple[str, ...], body: Mapping[str, Any]) -> None:
+        self.path = path
+        self.body = body
+        self.key: str | int | None = None
+        if path[0] == "templates":
+            self.key = str(body["lang_code"])  # known before the answer
+
+    def landed(self, reply: TrialReply) -> None:
+        """Take the key from the answer to the create, if it told one."""
+        key = reply.data.get("id") if type(reply.data) is dict else None
+        if self.key is None and type(key) in (int, str) and re.fullmatch(r"\d+", str(key)):
+            self.key = key
+
+    @property
+    def mark(self) -> tuple[str, Any]:
+        """The field and the value by which the record is told from all others."""
+        field = {"flows": "name", "contacts": "number", "webhooks": "url"}[self.path[0]]
+        value = self.body.get(field)
+        return field, re.sub(r"\D", "", value) if field == "number" and value else value
+
+    @property
+    def place(self) -> tuple[str | int, ...]:
+        """The path of the record."""
+        return (*self.path, "?" if self.key is None else self.key)
+
+    def __str__(self) -> str:
+        return "/".join(map(str, self.place))
+
+
+def remove_all(made: list[Made], caller: Caller, left: dict[Made, str], notes: list[str]) -> None:
+    """Remove every record, the latest first; `left` then says which could not be, and why.
+
+    A record whose removal fails, or is interrupted, does not stop that of the others. One
+    whose create got no answer, and that cannot be found, is only noted.
+    """
+    left.update((record, f"{record}: its removal was stopped") for record in made)
+    with ExitStack() as stack:
+        for record in made:
+            stack.callback(_remove, record, caller, left, notes)
+
+
+def _remove(record: Made, caller: Caller, left: dict[Made, str], notes: list[str]) -> None:
+    if record.key is None:
+        if not _can_be_found(record, caller):
+            left[record] = f"{record}: its create got no answer, and it cannot be looked for"
+            return
+        record.key = _find(record, caller)
+    if record.key is None:
+        del left[record]
+        notes.append(f"{record}: a create got no answer, and nothing of it is listed.")
+        return
+    for _ in range(_TRIES):
+        reply = caller.delete(*record.place)
+        if reply.ok or reply.status in (404, 410, caller.profile.not_found_status):
+            del left[record]
+            return
+        if reply.refused:
+            break
+    left[record] = f"{record}: {reply.outcome}"
+
+
+def _can_be_found(record: Made, caller: Caller) -> bool:
+    """Whether a record whose create got no answer is told from all others by what was sent.
+
+    A contact is, if the trial had searched for its number before: what is found now is its
+    own. Without a search it may be somebody's.
+    """
+    known = record.mark[1] is not None
+    return known and (record.path[0] != "contacts" or caller.profile.search_param is not None)
+
+
+def _find(record: Made, caller: Caller) -> str | int | None:
+    field, value = record.mark
+    for row in _rows(record.path[0], value, caller):
+        if row.get(field) == value and type(row.get("id")) in (int, str):
+            key: str | int = row["id"]
+            return key
+    return None
+
+
+def _rows(resource: str, number: str, caller: Caller) -> Iterator[dict[str, Any]]:
+    profile = caller.profile
+    if resource == "webhooks":
+        yield from _told(caller.get(resource))
+    elif resource == "contacts":
+        yield from _told(caller.filtered(resource, by=str(profile.search_param), text=number))
+    else:
+        for page in range(profile.page_base, profile.page_base + _MOST_PAGES):
+            rows = _told(caller.page(resource, page, profile.max_page_size))
+            yield from rows
+            if not rows:
+                return
+
+
+def _told(reply: TrialReply) -> list[dict[str, Any]]:
+    return reply.rows() if reply.ok and type(reply.data) is list else []
+
+
+# --- evidence ---------------------------------------------------------------------------
+
+
+class ResourceEvidence(ABC):
+    """What a trial does with the records of one resource, each once.
+
+    Args:
+        trial: The trial.
+    """
+
+    path: tuple[str, ...]
+    method = "PUT"  #: of an update
+
+    def __init__(self, trial: Trial) -> None:
+        self.trial = trial
+        self._call = trial.caller
+
+    @property
+    @abstractmethod
+    def created(self) -> TrialReply:
+        """The create of the record that is looked at."""
+
+    @property
+    @abstractmethod
+    def doomed(self) -> TrialReply:
+        """The create of the record that is deleted."""
+
+    @property
+    @abstractmethod
+    def changes(self) -> dict[str, Any]:
+        """The body of the update."""
+
+    @abstractmethod
+    def another(self, by: Caller) -> TrialReply:
+        """Create one more record, as some caller."""
+
+    def key(self, created: TrialReply) -> Any:
+        """The key of a record that was created."""
+        return created.record().get("id", "0")
+
+    @property
+    def first(self) -> Any:
+        """The key of the first record; without writes, of the first that is listed."""
+        if self.trial.allow_writes:
+            return self.key(self.created)
+        rows = self.listed.rows() or not_told(f"there are no {self.path[0]}")
+        return rows[0].get("id", "0")
+
+    @property
+    def edited(self) -> Any:
+        """The key of the record that is updated."""
+        return self.first
+
+    @cached_property
+    def listed(self) -> TrialReply:
+        """The list, or its first page."""
+        with suppress(NotTold):
+            _ = self.created  # so that there is one
+        return self._call.get(*self.path)
+
+    @cached_property
+    def read(self) -> TrialReply:
+        """The first record."""
+        return self._call.get(*self.path, self.first)
+
+    @cached_property
+    def updated(self) -> TrialReply:
+        """The update."""
+        return self._call.change(self.method, (*self.path, self.edited), self.changes)
+
+    @cached_property
+    def changed(self) -> dict[str, Any]:
+        """The updated record after its update."""
+        self.updated.expect_done()
+        return self._call.get(*self.path, self.edited).record()
+
+    @cached_property
+    def deleted(self) -> TrialReply:
+        """The delete."""
+        return self._call.delete(*self.path, self.key(self.doomed))
+
+    @cached_property
+    def gone(self) -> TrialReply:
+        """A get of the deleted record."""
+        self.deleted.expect_done()
+        return self._call.get(*self.path, self.key(self.doomed))
+
+    def filtered(self, parameter: str, text: str) -> list[dict[str, Any]]:
+        """The first page of the list through a parameter that the profile names."""
+        name = getattr(self.trial.profile, parameter) or not_told(f"the profile has no {parameter}")
+        reply = self._call.filtered(*self.path, by=name, text=text)
+        reply.expect_success()
+        return reply.rows()
+
+    def records(self, place: str) -> list[dict[str, Any]]:
+        """The records seen in the list, in a get, in the answers to a create and an update."""
+        if place == "list":
+            return self.listed.rows()
+        replies = {"get": "read", "create": "created", "update": "updated"}
+        reply: TrialReply = getattr(self, replies[place])
+        return [reply.record()]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from chatkit.files.reading import read_file
 from chatkit.progress import say
 from chatkit.snapshot import remember
-from chatkit.tables import to_csv, to_xlsx
+from chatkit.tables.writing import to_csv, to_xlsx
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,8 +8,6 @@ program opens the file.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 import re
@@ -21,8 +19,10 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import pandas as pd
 
-from chatkit.errors import InputError, Problem
-from chatkit.frame import collector_paused
+from chatkit.errors import InputError
+
+#: The index of a frame that was read from a file: the number of each row in the file.
+ROW = "row"
 
 
 class TableRow(NamedTuple):
@@ -230,6 +230,14 @@ def _kind(value: Any) -> str:
     return next((said for kind, said in kinds.items() if isinstance(value, kind)), "a list")
 
 
+def has_half_character(text: str) -> bool:
+    """Whether a text holds half a character, which no file can hold."""
+    try:
+        return not text.isascii() and not text.encode()
+    except UnicodeEncodeError:
+        return True
+
+
 # --- formula guard ----------------------------------------------------------------------
 
 # Texts come from strangers, and `=HYPERLINK(…)` in a name would run on the machine of whoever
@@ -261,85 +269,3 @@ def guarded_cell(text: str) -> str:
 def unguarded(text: str) -> str:
     """Take off the apostrophes that `guarded` or `marked` has put on."""
     return _GUARDED.sub("", text) if "'" in text else text
-
-
-# --- writing frames ---------------------------------------------------------------------
-
-
-class Writable(Protocol):
-    """A file that is open for bytes."""
-
-    def write(self, data: bytes, /) -> Any:
-        """Take all of it."""
-
-
-#: The index of a frame that was read from a file: the number of each row in the file.
-ROW = "row"
-#: What is wrong with a text that is not in any encoding.
-_HALF = "holds half a character"
-
-Target: TypeAlias = "str | os.PathLike[str] | Writable"
-
-
-def to_csv(frame: pd.DataFrame, target: Target) -> None:
-    """Write a frame as CSV: UTF-8 with its mark, commas, all cells in quotes."""
-    names, rows = _texts(frame)
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, quoting=csv.QUOTE_ALL)
-    writer.writerow(map(guarded, names))
-    writer.writerows([None if cell is None else guarded(cell) for cell in row] for row in rows)
-    _write(target, text.getvalue().encode("utf-8-sig"))
-
-
-def to_xlsx(frame: pd.DataFrame, target: Target) -> None:
-    """Write a frame as XLSX with one sheet, in which each cell is text."""
-    from chatkit.tables import workbook  # slow to load
-
-    with collector_paused():
-        names, rows = _texts(frame)
-        data = workbook.workbook_of(names, {"Contacts": rows})
-    _write(target, data)
-
-
-def _texts(frame: pd.DataFrame) -> tuple[list[str], Sequence[tuple[str | None, ...]]]:
-    """Return the names and the rows of a frame as texts, with the levels of the index it names.
-
-    Raises:
-        InputError: A file could not tell its columns apart, or cannot hold a cell.
-    """
-    named = [level for level in frame.index.names if level not in (None, ROW)]
-    if twice := {*named} & {*frame.columns}:
-        raise InputError(f"{', '.join(map(repr, twice))} is in the index and in the columns.")
-    whole = frame.reset_index(named) if named else frame
-    names = [str(name) for name in whole.columns]
-    if not names:
-        raise InputError("A frame without columns makes no file.")
-    if whole.columns.nlevels > 1 or len(set(names)) < len(names):
-        raise InputError("Each column needs one name of its own before it can be written.")
-    columns = [column_texts(whole.iloc[:, place]) for place in range(len(names))]
-    problems = [Problem("column", ascii(name), _HALF) for name in names if has_half_character(name)]
-    for name, cells in zip(names, columns, strict=True):
-        places = [
-            n for n, cell in enumerate(cells) if cell is not None and has_half_character(cell)
-        ]
-        problems += [
-            Problem(f"row {whole.index[n]!r}, {name}", ascii(cells[n]), _HALF) for n in places
-        ]
-    if problems:
-        raise InputError("A file cannot hold all of this:", problems)
-    return names, list(zip(*columns, strict=True))
-
-
-def has_half_character(text: str) -> bool:
-    """Whether a text holds half a character, which no file can hold."""
-    try:
-        return not text.isascii() and not text.encode()
-    except UnicodeEncodeError:
-        return True
-
-
-def _write(target: Target, data: bytes) -> None:
-    if isinstance(target, str | os.PathLike):
-        Path(target).expanduser().write_bytes(data)
-    else:
-        target.write(data)

@@ -3,7 +3,7 @@
 import pytest
 from bent import ALL_TOKEN, Exchange, broken, differing, unlocked
 
-from chatkit.conformance.access import PERMISSIONS
+from chatkit.conformance.service import PERMISSIONS
 from chatkit.sandbox.operations import PERMISSIONS as SANDBOX_PERMISSIONS
 
 

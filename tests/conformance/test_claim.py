@@ -9,8 +9,8 @@ import pytest
 from bent import Bent, Exchange, quiet
 
 import chatkit
-from chatkit.conformance import claim, run
-from chatkit.conformance.claim import fiction_numbers, name_of
+from chatkit.conformance import contacts, run
+from chatkit.conformance.contacts import fiction_numbers, name_of
 
 THEIRS = "2125550142"
 
@@ -20,7 +20,7 @@ def first_is_theirs(monkeypatch):
     """Draw the number of somebody first, and new ones after it."""
     real = fiction_numbers()
     drawn = itertools.chain([THEIRS], real)
-    monkeypatch.setattr(claim, "fiction_numbers", lambda: drawn)
+    monkeypatch.setattr(contacts, "fiction_numbers", lambda: drawn)
 
 
 def test_numbers_are_reserved_for_fiction():
@@ -68,7 +68,7 @@ def test_restoring_somebody_is_said(first_is_theirs):
 
 def test_what_an_earlier_trial_left_is_used_again(monkeypatch):
     few = itertools.cycle(f"31255501{n:02}" for n in range(12))
-    monkeypatch.setattr(claim, "fiction_numbers", lambda: few)
+    monkeypatch.setattr(contacts, "fiction_numbers", lambda: few)
     with chatkit.Sandbox(seed="empty") as sandbox, chatkit.connect(sandbox) as client:
         for _ in range(3):
             report = run(client, **quiet(sandbox))

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from chatkit.conformance import FACTS, contacts, flows, lists, templates, webhooks
+from chatkit.conformance import FACTS, contacts, flows, service, templates, webhooks
 from chatkit.conformance.fact import Differs, Fact, Facts, NotTold, expect, not_told
 
 
@@ -12,9 +12,10 @@ def test_facts_are_numbered_from_one_without_a_gap():
     assert [fact.number for fact in FACTS] == list(range(1, len(FACTS) + 1))
 
 
-def test_each_room_states_its_facts_in_the_order_of_their_numbers():
-    for room in (lists, flows, templates, contacts, webhooks):
-        numbers = [fact.number for fact in room.facts.all]
+def test_each_part_states_its_facts_in_the_order_of_their_numbers():
+    resources = (flows, templates, contacts, webhooks)
+    for facts in (service.answers, service.access, *(each.facts for each in resources)):
+        numbers = [fact.number for fact in facts.all]
         assert numbers == sorted(numbers)
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatkit.conformance.fact import Differs, Facts, NotTold
-from chatkit.conformance.field import (
+from chatkit.conformance.reply import (
     FLAG,
     TEXT,
     TIME,

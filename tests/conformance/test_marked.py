@@ -5,13 +5,16 @@ from bent import Bent, Exchange
 from documents import DOCUMENT
 
 import chatkit
-from chatkit.conformance.claim import Claims
-from chatkit.conformance.flows import Flows
-from chatkit.conformance.marked import Made
-from chatkit.conformance.reply import Reply
-from chatkit.conformance.templates import Templates
-from chatkit.conformance.trial import Trial
-from chatkit.conformance.webhooks import Webhooks
+from chatkit.answer import Answer
+from chatkit.call import Call
+from chatkit.conformance.contacts import Claims
+from chatkit.conformance.flows import FlowEvidence
+from chatkit.conformance.reply import TrialReply
+from chatkit.conformance.templates import TemplateEvidence
+from chatkit.conformance.trial import Made, Trial
+from chatkit.conformance.webhooks import WebhookEvidence
+
+CALL = Call("POST", ("flows",))
 
 
 def lost(room: str):
@@ -25,10 +28,10 @@ def lost(room: str):
 
 
 MAKE = {
-    "flows": lambda trial: Flows(trial).created,
+    "flows": lambda trial: FlowEvidence(trial).created,
     "contacts": lambda trial: Claims(trial).new(),
-    "webhooks": lambda trial: Webhooks(trial).created,
-    "templates": lambda trial: Templates(trial).created,
+    "webhooks": lambda trial: WebhookEvidence(trial).created,
+    "templates": lambda trial: TemplateEvidence(trial).created,
 }
 
 
@@ -88,7 +91,7 @@ def test_a_create_that_never_arrived_is_noted(room):
 @pytest.mark.parametrize("told", [b"", b'{"data": {"id": null}}', b'{"data": {"id": "../1"}}'])
 def test_a_key_that_is_no_id_is_not_taken(told):
     made = Made(("flows",), {"name": "chatkit conformance"})
-    made.landed(Reply(None, 201, told))
+    made.landed(TrialReply(CALL, Answer(CALL, 201, {}, told)))
     assert made.key is None
     assert str(made) == "flows/?"
 

@@ -4,17 +4,20 @@ import msgspec
 import pytest
 
 from chatkit import ServiceProfile
+from chatkit.answer import Answer
 from chatkit.call import Call
 from chatkit.conformance.fact import Differs, NotTold
-from chatkit.conformance.reply import Reply
+from chatkit.conformance.reply import TrialReply
+from chatkit.errors import DeadlinePassed
 
 CALL = Call("GET", ("contacts", 17))
 BODILESS = ServiceProfile(update_status=204, delete_status=204)
 DELETED = b'{"success": true, "message": "Gone", "data": null}'
 
 
-def reply(status, body=b"", **fields):
-    return Reply(CALL, status, body, **fields)
+def reply(status, body=b"", error=None):
+    answer = None if status is None else Answer(CALL, status, {}, body)
+    return TrialReply(CALL, answer, error)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +56,7 @@ def test_what_says_nothing_of_the_operation_is_not_told(status):
 
 def test_outcomes_are_told_without_ids_and_texts():
     assert reply(500, b"secret").outcome == "GET contacts was answered with 500"
-    lost = reply(None, failure="DeadlinePassed")
+    lost = reply(None, error=DeadlinePassed(CALL, "late"))
     assert lost.outcome == "GET contacts was answered with no answer (DeadlinePassed)"
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from chatkit.conformance import Outcome, Report
+from chatkit.conformance import ConformanceReport, Outcome
 from chatkit.conformance.fact import Fact
 
 ODD = "<img src=x onerror=alert(1)>\x1b[31m"
@@ -13,7 +13,7 @@ def outcome(number, state, seen=""):
     return Outcome(fact, state, seen)
 
 
-REPORT = Report(
+REPORT = ConformanceReport(
     "account 1001 at https://api.example",
     (outcome(1, "holds"), outcome(2, "differs", "data is null"), outcome(3, "not told", "dark")),
     left=("flows/7: DELETE flows was answered with 403",),
@@ -57,7 +57,7 @@ def test_it_is_a_table():
     ],
 )
 def test_it_counts_in_words(states, counts):
-    report = Report("x", tuple(outcome(n, state) for n, state in enumerate(states, 1)))
+    report = ConformanceReport("x", tuple(outcome(n, state) for n, state in enumerate(states, 1)))
     assert report.counts == counts
     assert repr(report).endswith(counts)
 
@@ -65,10 +65,10 @@ def test_it_counts_in_words(states, counts):
 @pytest.mark.parametrize(
     ("report", "status"),
     [
-        (Report("x", (outcome(1, "holds"), outcome(2, "not told"))), 0),
-        (Report("x", (outcome(1, "differs"),)), 1),
-        (Report("x", (outcome(1, "holds"),), left=("flows/7",)), 1),
-        (Report("x", (outcome(1, "holds"),), interrupted=True), 130),
+        (ConformanceReport("x", (outcome(1, "holds"), outcome(2, "not told"))), 0),
+        (ConformanceReport("x", (outcome(1, "differs"),)), 1),
+        (ConformanceReport("x", (outcome(1, "holds"),), left=("flows/7",)), 1),
+        (ConformanceReport("x", (outcome(1, "holds"),), interrupted=True), 130),
     ],
 )
 def test_the_exit_status_is_that_of_the_worst(report, status):
@@ -76,12 +76,12 @@ def test_the_exit_status_is_that_of_the_worst(report, status):
 
 
 def test_nothing_in_it_is_obeyed():
-    report = Report(ODD, (outcome(1, "differs", ODD),), left=(ODD,), notes=(ODD,))
+    report = ConformanceReport(ODD, (outcome(1, "differs", ODD),), left=(ODD,), notes=(ODD,))
     assert "\x1b" not in repr(report)
     assert "<img" not in report._repr_html_()
     assert report._repr_html_().count("&lt;img") == 4
 
 
 def test_an_interrupt_is_said():
-    assert "It was interrupted" in repr(Report("x", (), interrupted=True))
+    assert "It was interrupted" in repr(ConformanceReport("x", (), interrupted=True))
     assert "It was interrupted" not in repr(REPORT)

@@ -16,7 +16,7 @@ from volume import volume
 
 import chatkit
 from chatkit.conformance import FACTS, run
-from chatkit.conformance.flows import Flows
+from chatkit.conformance.flows import FlowEvidence
 from chatkit.conformance.trial import MARK, Trial
 
 
@@ -188,7 +188,7 @@ def test_an_error_names_what_it_leaves(sandbox):
         pytest.raises(Broken) as caught,
         Trial(client, allow_writes=True) as trial,
     ):
-        Flows(trial).created.expect_success()
+        FlowEvidence(trial).created.expect_success()
         raise Broken
     [note] = caught.value.__notes__
     assert re.match(r"Left behind: flows/\d+: DELETE", note)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from chatkit.errors import InputError
 from chatkit.files.reading import FileReading
 from chatkit.files.reading import read_file as read
-from chatkit.tables import to_csv, to_xlsx
+from chatkit.tables.writing import to_csv, to_xlsx
 
 FRAME = pd.DataFrame(
     {"Vorname": ["Zoë", "NA"], "Handy": ["0151 2345", "+420 7"], "Ort": ["Ulm", None]}, dtype="str"

@@ -15,7 +15,8 @@ import pytest
 
 from chatkit.errors import InputError
 from chatkit.files.reading import read_file as read
-from chatkit.tables import Target, has_half_character, to_csv, to_xlsx
+from chatkit.tables import has_half_character
+from chatkit.tables.writing import Target, to_csv, to_xlsx
 
 Write = Callable[[pd.DataFrame, Target], None]
 BOTH = pytest.mark.parametrize("write", [to_csv, to_xlsx])

@@ -10,8 +10,9 @@ from chatkit.display import visible
 from chatkit.errors import InputError
 from chatkit.localization.table import frame_of
 from chatkit.localization.translation.units import Unit, escape_controls, unescape_controls
-from chatkit.tables import OddCell, RawTable, as_text, to_csv, word, workbook
+from chatkit.tables import OddCell, RawTable, as_text, word, workbook
 from chatkit.tables.delimited import decode_text, read_delimited
+from chatkit.tables.writing import to_csv
 
 _NEEDED = ("template_code", "lang_code", "field", "source", "translation", "stamp")
 _WIDE = ("source", "translation", "note")

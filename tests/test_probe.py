@@ -5,8 +5,11 @@ import pytest
 
 from chatkit.answer import Answer
 from chatkit.call import Call
+from chatkit.checkup import Observation
+from chatkit.checkup import observe as observed
 from chatkit.connection import Connection
-from chatkit.observation import Observation, Observer, Seen
+from chatkit.errors import Unreachable
+from chatkit.probe import Prober, Reply
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox import Sandbox
 from chatkit.transport import Transport
@@ -15,7 +18,7 @@ from chatkit.transport import Transport
 @contextmanager
 def observing(
     service: ServiceProfile, assumed: ServiceProfile | None = None, seed: str = "demo"
-) -> Iterator[Observer]:
+) -> Iterator[Prober[Reply]]:
     with Sandbox(seed=seed, profile=service) as sandbox:
         connection = Connection(
             base_url="http://localhost",
@@ -23,15 +26,15 @@ def observing(
             token=sandbox.token,
             profile=assumed or service,
         )
-        yield Observer(Transport(connection, door=sandbox.answer))
+        yield Prober(Transport(connection, door=sandbox.answer), Reply)
 
 
 def observe(
     service: ServiceProfile, assumed: ServiceProfile | None = None, seed: str = "demo"
 ) -> dict[str, Observation]:
-    with observing(service, assumed, seed) as observer:
-        lists = [observer.ask(name) for name in ("contacts", "flows", "webhooks")]
-        points = observer.points(*lists)
+    with observing(service, assumed, seed) as ask:
+        lists = [ask.get(name) for name in ("contacts", "flows", "webhooks")]
+        points = observed(ask, *lists)
         return {point.field: point for point in points}
 
 
@@ -98,8 +101,9 @@ def test_an_empty_account_hides_what_only_records_show() -> None:
 
 
 def test_without_a_list_nothing_is_said() -> None:
-    with observing(ServiceProfile()) as observer:
-        assert list(observer.points(Seen(), Seen(), Seen())) == []
+    with observing(ServiceProfile()) as ask:
+        lost = Reply(Call("GET", ("contacts",)), error=Unreachable(Call("GET", ("contacts",)), "x"))
+        assert list(observed(ask, lost, lost, lost)) == []
 
 
 def test_a_list_without_pagination_is_told_and_hides_what_it_would_tell() -> None:
@@ -111,4 +115,4 @@ def test_a_list_without_pagination_is_told_and_hides_what_it_would_tell() -> Non
 
 def test_what_was_seen_never_holds_a_text_of_the_service() -> None:
     answer = Answer(Call("GET", ("contacts",)), 404, {}, b"tok_5f3a9c1e77")
-    assert Seen(answer).outcome == "404"
+    assert Reply(answer.call, answer).said == "404"
