@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from chatkit.widgets.inbox.plots import funnel, latency
     from chatkit.widgets.inbox.registrations import Registrations
     from chatkit.widgets.inbox.tail import Tail
-    from chatkit.widgets.plan.planview import PlanView
+    from chatkit.widgets.planview import PlanView
     from chatkit.widgets.player import Player
 
 __all__ = [
@@ -39,7 +39,7 @@ _HOME = {
     "Editor": "editor.editor",
     "Form": "form.form",
     "Grid": "grid.grid",
-    "PlanView": "plan.planview",
+    "PlanView": "planview",
     "Player": "player",
     "Preview": "content.preview",
     "Registrations": "inbox.registrations",

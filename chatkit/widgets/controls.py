@@ -1,9 +1,10 @@
-"""Small controls that all widgets share: a button, a line of Python, a message."""
+"""What all widgets share: a button, a line of Python, a message, a panel of several controls."""
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from threading import Lock
 from typing import Any, Literal
@@ -13,11 +14,12 @@ import ipywidgets as w
 import traitlets
 
 from chatkit.display import escaped
+from chatkit.errors import CallError, ChatkitError
 
 _STATIC = Path(__file__).parent / "static"
 
 
-class Button(anywidget.AnyWidget):
+class ActionButton(anywidget.AnyWidget):
     """A button that acts once, even when its click arrives twice.
 
     Each click carries the token that was in the page when it was made. The first one uses the
@@ -125,3 +127,65 @@ class Message(w.HTML):  # type: ignore[misc]  # ipywidgets has no types
         lines = "<br>".join(escaped(line) for line in text.split("\n"))
         box = f'<div class="chatkit-message {kind}" role="{role}" dir="auto">{lines}</div>'
         self.value = box if text else ""
+
+    def say_error(self, error: Exception) -> None:
+        """Say why something could not be done, and what to do about it."""
+        text = str(error)
+        if isinstance(error, CallError):
+            text = f"{error.reason}\n{error.advice}".strip()
+        self.say(text, wrong=True)
+
+
+def boxed(kind: type[w.Box], css: str, children: Sequence[w.Widget]) -> w.Box:
+    """Lay out some controls in a box that has classes of the page."""
+    box = kind(children)
+    for name in css.split():
+        box.add_class(name)
+    return box
+
+
+class Exported:
+    """A widget that can be read where it is not live: as a line of text, and as a page."""
+
+    def _page(self) -> str:
+        """Write the page: HTML without scripts, in which every text is escaped."""
+        raise NotImplementedError
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        live: Any = super()._repr_mimebundle_(**options)  # type: ignore[misc]
+        data, metadata = live if isinstance(live, tuple) else (live or {}, {})
+        return data | {"text/plain": repr(self), "text/html": self._page()}, metadata
+
+
+class Panel(Exported, w.VBox):  # type: ignore[misc]  # ipywidgets has no types
+    """Several controls one below the other, with a message that says how the last action went.
+
+    Args:
+        children: The controls; the message stands where the panel wants it.
+    """
+
+    children: Any  # declared by ipywidgets
+    _style = ""  #: the style sheet that it brings along
+    _css_classes: tuple[str, ...] = ()
+
+    def __init__(self, children: Sequence[w.Widget]) -> None:
+        style = [w.HTML(f"<style>{self._style}</style>")] if self._style else []
+        super().__init__([*style, *children])
+        for name in self._css_classes:
+            self.add_class(name)
+
+    @property
+    def message(self) -> str:
+        """What it says of the last action."""
+        return self._message.text
+
+    @cached_property
+    def _message(self) -> Message:
+        return Message()
+
+    def _attempt(self, act: Callable[..., object], *arguments: Any) -> None:
+        """Do what somebody clicked, and say why it cannot be done."""
+        try:
+            act(*arguments)
+        except ChatkitError as error:
+            self._message.say_error(error)

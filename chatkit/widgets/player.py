@@ -16,6 +16,7 @@ from chatkit.errors import InputError, steady
 from chatkit.flowjson.document import located
 from chatkit.frame import Columns, Kind
 from chatkit.widgets import assets
+from chatkit.widgets.controls import Exported
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +36,7 @@ SCRIPTS = [
 _KINDS: dict[type, Kind] = {str: "text", bool: "flag"}
 
 
-class Player(anywidget.AnyWidget):
+class Player(Exported, anywidget.AnyWidget):
     """A flow on a phone: filled in, checked and sent as a customer would, but nothing leaves.
 
     A document that is broken shows what is wrong with it in place of the screens.
@@ -160,12 +161,8 @@ class Player(anywidget.AnyWidget):
             return f"{about}."
         return f"{about}; {many(len(self.answers), 'answer')} sent."
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        """Show the phone where it is live, and its screens to be read where it is not."""
-        data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
-        about = f"<p>{shown(repr(self))}</p>"
-        forms = {"text/plain": repr(self), "text/html": about + screens_html(self._flow)}
-        return data | forms, metadata
+    def _page(self) -> str:
+        return f"<p>{shown(repr(self))}</p>" + screens_html(self._flow)
 
 
 def _json(value: Any) -> str:

@@ -20,9 +20,9 @@ CELLS = [
 from chatkit.widgets.editor.editor import Editor
 
 client = chatkit.connect(chatkit.Sandbox(seed="demo"))
-editor = Editor("trip.json", room=client.flows)
+editor = Editor("trip.json", resource=client.flows)
 editor""",
-    """print(editor.draft.broken, client.flows.frame()["name"].iloc[-1])""",
+    """print(editor.state.broken, client.flows.frame()["name"].iloc[-1])""",
 ]
 SAMPLE = """from chatkit.widgets.editor.editor import Editor
 editor = Editor("sample.json")

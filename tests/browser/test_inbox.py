@@ -246,7 +246,7 @@ def test_a_webhook_is_registered_switched_off_and_its_secret_handed_over_once(
     expect(root.get_by_text("8 webhooks of 10")).to_be_visible()
     create = root.get_by_role("button", name="Create webhook")
     expect(create).to_have_attribute("aria-disabled", "true")
-    address = root.get_by_role("textbox", name="Address")
+    address = root.get_by_role("textbox", name="url")
     address.fill("https://shop.example/new")
     kinds = root.get_by_role("checkbox", name=re.compile("how far messages"))
     kinds.check()

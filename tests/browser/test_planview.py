@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 CELLS = [
     """import chatkit
-from chatkit.widgets.plan.planview import PlanView
+from chatkit.widgets.planview import PlanView
 
 sandbox = chatkit.Sandbox(seed="demo")
 client = chatkit.connect(sandbox)

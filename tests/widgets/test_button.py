@@ -6,17 +6,17 @@ import time
 import pytest
 from widgets.screen import tell
 
-from chatkit.widgets.controls import Button
+from chatkit.widgets.controls import ActionButton
 
 
-def click(button: Button, token: str) -> None:
+def click(button: ActionButton, token: str) -> None:
     """A click as it arrives from the page: it carries the token that was there."""
     tell(button, {"token": token})
 
 
 def test_a_click_that_arrives_twice_acts_once() -> None:
     acted: list[int] = []
-    button = Button("Send", lambda: acted.append(1))
+    button = ActionButton("Send", lambda: acted.append(1))
     seen = button.token
     click(button, seen)
     click(button, seen)
@@ -32,7 +32,7 @@ def test_two_clicks_at_the_same_moment_act_once() -> None:
         acted.append(1)
         time.sleep(0.05)
 
-    button = Button("Send", slowly)
+    button = ActionButton("Send", slowly)
     seen = button.token
     threads = [threading.Thread(target=click, args=(button, seen)) for _ in range(8)]
     for thread in threads:
@@ -50,14 +50,14 @@ def test_while_it_acts_no_token_is_good_not_even_an_empty_one() -> None:
         click(button, "")
         click(button, button.token)
 
-    button = Button("Send", act)
+    button = ActionButton("Send", act)
     button.click()
     assert acted == [""]
 
 
 def test_a_disabled_button_hears_nothing() -> None:
     acted: list[int] = []
-    button = Button("Send", lambda: acted.append(1), disabled=True)
+    button = ActionButton("Send", lambda: acted.append(1), disabled=True)
     click(button, button.token)
     button.click()
     assert acted == []
@@ -67,7 +67,7 @@ def test_an_action_that_fails_leaves_a_button_that_works() -> None:
     def fail() -> None:
         raise ValueError("no")
 
-    button = Button("Send", fail)
+    button = ActionButton("Send", fail)
     before = button.token
     with pytest.raises(ValueError, match="no"):
         button.click()
@@ -75,4 +75,4 @@ def test_an_action_that_fails_leaves_a_button_that_works() -> None:
 
 
 def test_its_text_form_is_one_line_without_an_address() -> None:
-    assert repr(Button("Send", lambda: None)) == "<button 'Send'>"
+    assert repr(ActionButton("Send", lambda: None)) == "<button 'Send'>"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import anywidget
@@ -16,7 +16,7 @@ from chatkit.localization.board import SIGNS, STATES, Board, State, heading
 from chatkit.templates.codes import Codes, template_codes
 from chatkit.widgets import assets
 from chatkit.widgets.content.contentform import ContentForm
-from chatkit.widgets.controls import Message
+from chatkit.widgets.controls import Panel
 
 if TYPE_CHECKING:
     from chatkit.templates import Templates
@@ -82,7 +82,7 @@ class BoardTable(anywidget.AnyWidget):
                 self._opens(r, c)
 
 
-class BoardGrid(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
+class BoardGrid(Panel):
     """Templates × languages with the state of each content; Enter or a click opens its form.
 
     The API has no list of templates, so their codes are given, or remembered.
@@ -101,6 +101,8 @@ class BoardGrid(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         InputError: No code is named.
     """
 
+    _css_classes = ("ck-boardgrid",)
+
     def __init__(
         self,
         templates: Templates,
@@ -116,12 +118,10 @@ class BoardGrid(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         self.board = self._read()  #: the states that are shown
         self.form: ContentForm | None = None  #: the form of the cell that was opened last
         self._kept: dict[tuple[str, str], ContentForm] = {}
-        self._message = Message()
         self._table = BoardTable(self._opened, height)
         self._table.fill(self.board)
         self._below = w.VBox()
         super().__init__([self._table, self._message, self._below])
-        self.add_class("ck-boardgrid")
 
     def _read(self) -> Board:
         return self._templates.board(self._codes, self._source, languages=self._languages)
@@ -156,8 +156,8 @@ class BoardGrid(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         self._kept = {place: form for place, form in self._kept.items() if form.touched}
         form = self._kept.get((template_code, lang))
         if form is None:
-            room = self._templates(template_code)
-            form = ContentForm(room, cell.lang_code, self._source, saved=self._again)
+            resource = self._templates(template_code)
+            form = ContentForm(resource, cell.lang_code, self._source, saved=self._again)
             self._kept[template_code, lang] = form
         self.form = form
         columns = list(map(language.normal, self.board.languages))
@@ -177,10 +177,7 @@ class BoardGrid(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         return [place for place, form in self._kept.items() if form.touched]
 
     def _opened(self, row: int, column: int) -> None:
-        try:
-            self.edit(self.board.codes[row], self.board.languages[column])
-        except ChatkitError as error:
-            self._message.say(str(error), wrong=True)
+        self._attempt(self.edit, self.board.codes[row], self.board.languages[column])
 
     def _again(self) -> None:
         """Show what has become of the states after something was saved."""
@@ -193,9 +190,6 @@ class BoardGrid(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
     def __repr__(self) -> str:
         return f"<board: {heading(self.board)}>"
 
-    def _repr_mimebundle_(self, **options: Any) -> Mapping[str, Any]:
-        """Show the board itself, a line of text, and a page that is no widget."""
-        bundle: dict[str, Any] = super()._repr_mimebundle_(**options)
-        message = f"<p>{escaped(self._message.text)}</p>" if self._message.text else ""
-        html = f"{self.board._repr_html_()}{message}"
-        return {**bundle, "text/plain": repr(self), "text/html": html}
+    def _page(self) -> str:
+        message = f"<p>{escaped(self.message)}</p>" if self.message else ""
+        return f"{self.board._repr_html_()}{message}"

@@ -22,17 +22,15 @@ from chatkit.templates import Button, Contents, Header
 from chatkit.widgets import assets
 from chatkit.widgets.content.inputs import Parts, Samples
 from chatkit.widgets.content.preview import Preview, bubble, bubble_html
-from chatkit.widgets.controls import Button as Act
-from chatkit.widgets.controls import Code, Message, called
+from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, called
 from chatkit.widgets.form.fields import Fieldset, FormField
-from chatkit.widgets.plan.planview import PlanView, Saving
-from chatkit.widgets.plan.rows import LANDED
+from chatkit.widgets.form.inputs import Input
+from chatkit.widgets.form.saving import OpenedRecord, Saving
 
 if TYPE_CHECKING:
     from chatkit.bulk.plan import Plan
 
 
-_STYLE = assets.joined_text(["form.css", "content/content.css"])
 #: The fields that stand beside the source, in the order in which a customer sees them.
 _BESIDE = ("headers", "text", "variables", "footer", "buttons")
 _MOST_BUTTONS = 10
@@ -48,7 +46,7 @@ class Moved(InputError):
         )
 
 
-class ContentForm(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
+class ContentForm(Panel):
     """A form for one language of a template, side by side with the source language.
 
     What is typed is seen at once as the customer will see it, and what the rules find stands at
@@ -58,15 +56,18 @@ class ContentForm(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
     In a program: `set` fields, then `plan().apply()`.
 
     Args:
-        room: The contents of a template, like `client.templates("order_ready")`.
+        resource: The contents of a template, like `client.templates("order_ready")`.
         lang_code: The language to edit or to add.
         source: The language that it is translated from.
         saved: What is called after something was saved.
     """
 
+    _style = assets.joined_text(["form.css", "content/content.css"])
+    _css_classes = ("chatkit-form", "ck-content")
+
     def __init__(
         self,
-        room: Contents,
+        resource: Contents,
         lang_code: str,
         source: str = "en",
         *,
@@ -74,17 +75,21 @@ class ContentForm(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
     ) -> None:
         if not lang_code.strip():
             raise InputError("Name the language to edit, like 'de' or 'pt_BR'.")
-        self.room, self.lang_code = room, lang_code
+        self.resource, self.lang_code = resource, lang_code
+        self._endpoints = endpoints_of(resource)
         self.audit = Audit((), (), ())  #: what the rules find in what is typed now
-        self.view: PlanView | None = None  #: the plan that was last shown
+        self.view: Saving | None = None  #: the plan that was last shown
         self._saved = saved or (lambda: None)
         self._filling = True
         self._load(source)
-        self._fields = Fieldset(room, self._known)
+        inputs: dict[str, Input] = {
+            "headers": Parts("headers", Header, 1),
+            "buttons": Parts("buttons", Button, _MOST_BUTTONS),
+            "variables": Samples("variables"),
+        }
+        self._fields = Fieldset(resource, self._known, inputs)
         self._build()
-        super().__init__([w.HTML(f"<style>{_STYLE}</style>"), *self._parts()])
-        for name in ("chatkit-form", "ck-content"):
-            self.add_class(name)
+        super().__init__(self._parts())
         self._begin()
         self._fields.watch(self._changed)
 
@@ -92,18 +97,18 @@ class ContentForm(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
 
     def _load(self, source: str) -> None:
         """Read the content if there is one, and the source if there is one."""
-        codes = list(endpoints_of(self.room).base(None, now=True).frame.index)
+        codes = list(self._endpoints.base(None, now=True).frame.index)
         mine = [code for code in codes if language.same(code, self.lang_code)]
         self.lang_code = self.lang_code if self.lang_code in mine else (mine or [self.lang_code])[0]
         origin = language.find(source, codes)
         self.new = not mine  #: whether the language has no content yet
         self.source = origin if origin != self.lang_code else None  #: the source language
-        self._opened = endpoints_of(self.room).full([self.lang_code] if mine else [])
+        self._opened = OpenedRecord(self.resource, None if self.new else self.lang_code)
         self._known = None if self.new else self._record(self.lang_code)
         self._origin = None if self.source is None else self._record(self.source)
 
     def _record(self, lang_code: str) -> dict[str, Any]:
-        return endpoints_of(self.room).shown(self.room.get(lang_code))
+        return self._endpoints.shown(self.resource.get(lang_code))
 
     def _begin(self, mine: Mapping[str, Any] = MappingProxyType({})) -> None:
         """Show what is there, and what was typed over it.
@@ -162,15 +167,10 @@ class ContentForm(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         self._fields.set(name, value, fixed="lang_code")
 
     @property
-    def message(self) -> str:
-        """What the form says below its button."""
-        return self._message.text
-
-    @property
     def line(self) -> str:
         """The Python that does the same without a plan; empty if nothing is edited."""
         values, _ = self._fields.read()
-        place = called("client.templates", self.room.code)
+        place = called("client.templates", self.resource.code)
         if self.new:
             return called(f"{place}.create", **values)
         return called(f"{place}.update", self.lang_code, **values) if values else ""
@@ -183,22 +183,12 @@ class ContentForm(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         Raises:
             InputError: A field is missing or wrong.
         """
-        values, _ = self._fields.checked()
-        if self.new:
-            frame = type(self._opened)({name: [value] for name, value in values.items()})
-        else:
-            nested = endpoints_of(self.room).body.updatable()
-            frame = endpoints_of(self.room).snapshots.keep(
-                self._opened.copy(), whole=False, nested=nested
-            )
-            for name, value in values.items():
-                frame[name] = ["" if value is None else value]  # in a plan "" clears
-        plan = self.room.plan(frame)
+        plan = self._opened.plan(self._fields.checked()[0])
         if self.new and plan.counts["update"]:
             raise Moved
         return plan
 
-    def review(self) -> PlanView:
+    def review(self) -> Saving:
         """Show the plan below the form; it is applied there.
 
         Raises:
@@ -232,14 +222,13 @@ class ContentForm(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
                 self._message.say(str(error), wrong=True)
             self._fields.focus()
 
-    def _landed(self, view: PlanView) -> None:
+    def _landed(self, view: Saving) -> None:
         """Go on with what the service has now: saved, or changed by somebody else."""
-        states = set() if view.result is None else set(view.result["state"])
-        if "conflict" in states:
+        if view.conflict:
             self._moved()
-        elif states and states.issubset(LANDED) and self._reload({}, "It is saved"):
+        elif view.landed and self._reload({}, "It is saved"):
             self._message.say(
-                f"Saved {visible(self.room.code)} in {language.name(self.lang_code)}."
+                f"Saved {visible(self.resource.code)} in {language.name(self.lang_code)}."
             )
             self._saved()
 
@@ -260,23 +249,15 @@ class ContentForm(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
     # --- what is shown --------------------------------------------------------------
 
     def _build(self) -> None:
-        for name, made in (
-            ("headers", Parts("headers", Header, 1)),
-            ("buttons", Parts("buttons", Button, _MOST_BUTTONS)),
-            ("variables", Samples("variables")),
-        ):
-            field = self._fields.fields[name]
-            field.input = made
-            field.widget.children = (made.widget, *field.widget.children[1:])
         fields = self._fields.fields
         self._rows = {name: ContentRow(fields[name], self.lang_code) for name in _BESIDE}
         apart = {*_BESIDE, "lang_code", "is_draft"}
         self._others = [name for name in fields if name not in apart]
-        self._title, self._message, self._code = w.HTML(), Message(), Code()
+        self._title, self._code = w.HTML(), Code()
         self._rest = w.HTML()
         folded = w.VBox([fields[name].widget for name in self._others])
         self._more = w.Accordion([folded], titles=[f"{len(self._others)} more fields"])
-        self._button = Act("Review the change", self._clicked, "primary")
+        self._button = ActionButton("Review the change", self._clicked, "primary")
         self._preview = Preview({"lang_code": self.lang_code})
         self._below = w.VBox()
 
@@ -288,25 +269,18 @@ class ContentForm(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         if self.source is not None and self._origin is not None:
             heads.insert(0, self.source)
             previews.append(Preview(self._origin))
-        head = w.HBox([w.HTML(language_heading(code)) for code in heads])
-        for name in ("ck-pair", "ck-heads"):
-            head.add_class(name)
+        titles = [w.HTML(language_heading(code)) for code in heads]
+        head = boxed(w.HBox, "ck-pair ck-heads", titles)
         rows = []
         for name, row in self._rows.items():
             source = [] if self._origin is None else [w.HTML(source_field_html(name, self._origin))]
-            pair = w.HBox([*source, row.widget])
-            pair.add_class("ck-pair")
-            rows.append(pair)
-        actions = w.HBox([self._button, self._code])
-        actions.add_class("chatkit-actions")
+            rows.append(boxed(w.HBox, "ck-pair", [*source, row.widget]))
+        actions = boxed(w.HBox, "chatkit-actions", [self._button, self._code])
         draft = self._fields.fields["is_draft"].widget
-        left = w.VBox([head, *rows, draft, self._more, self._rest])
-        left.add_class("ck-fields")
+        left = boxed(w.VBox, "ck-fields", [head, *rows, draft, self._more, self._rest])
         seen = zip(reversed(heads), previews, strict=True)
-        right = w.VBox([one for code, it in seen for one in (w.HTML(language_heading(code)), it)])
-        right.add_class("ck-seen")
-        desk = w.HBox([left, right])
-        desk.add_class("ck-desk")
+        shown = [one for code, it in seen for one in (w.HTML(language_heading(code)), it)]
+        desk = boxed(w.HBox, "ck-desk", [left, boxed(w.VBox, "ck-seen", shown)])
         return [self._title, desk, actions, self._message, self._below]
 
     def _changed(self) -> None:
@@ -320,12 +294,14 @@ class ContentForm(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
 
     def _look(self) -> None:
         """Show what is typed: as a customer sees it, its lengths, and what the rules find."""
-        content = {**self.content, "template_code": self.room.code}
-        entry = Entry(content, self.room.code, self.lang_code)
+        content = {**self.content, "template_code": self.resource.code}
+        entry = Entry(content, self.resource.code, self.lang_code)
         self._filling = True
         self._input("variables").ask([slot.name for slot in entry.slots])
         self._filling = False
-        origin = [] if self._origin is None else [{**self._origin, "template_code": self.room.code}]
+        origin = (
+            [] if self._origin is None else [{**self._origin, "template_code": self.resource.code}]
+        )
         source = self.source or self.lang_code
         self.audit = check([*origin, content], source).of(lang_code=self.lang_code)
         for name, row in self._rows.items():
@@ -334,7 +310,7 @@ class ContentForm(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         self._rest.value = found_html(others, places=True)
         self._preview.show(content)
         made = "New language" if self.new else "Content"
-        title = f"{made} · {visible(self.room.code)} · {language.name(self.lang_code)}"
+        title = f"{made} · {visible(self.resource.code)} · {language.name(self.lang_code)}"
         self._title.value = f'<h3 dir="auto">{escape(title)}</h3>'
         self._button.disabled = not self.touched
         self._code.text = self.line if self.touched else ""
@@ -344,15 +320,13 @@ class ContentForm(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         names = [name for name, value in self.content.items() if value != self._first.get(name)]
         said = f"edited: {', '.join(names)}" if names else "nothing edited"
         about = "new, " if self.new else ""
-        return f"<content form: {cut(self.room.code, 40)} {self.lang_code}, {about}{said}>"
+        return f"<content form: {cut(self.resource.code, 40)} {self.lang_code}, {about}{said}>"
 
-    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
-        """Show the form itself, a line of text, and a page that is no widget."""
-        bundle: dict[str, Any] = super()._repr_mimebundle_(**options)
+    def _page(self) -> str:
         contents = [one for one in (self._origin, self.content) if one is not None]
         parts = [self._title.value, *map(source_page, contents)]
         parts += [self.audit._repr_html_(), f"<pre>{escape(self._code.text)}</pre>"]
-        return {**bundle, "text/plain": repr(self), "text/html": "".join(parts)}
+        return "".join(parts)
 
 
 # --- one field, with lengths and findings --------------------------------------------------

@@ -17,7 +17,7 @@ from chatkit.display import cut
 from chatkit.localization.content import part
 from chatkit.localization.placeholders import slots
 from chatkit.templates import Button, Header
-from chatkit.widgets import controls
+from chatkit.widgets.controls import ActionButton
 from chatkit.widgets.form.fields import input_for
 from chatkit.widgets.form.inputs import Bodies, Input, TextLine, of_kind
 
@@ -81,8 +81,8 @@ class Parts(Bodies):
         """Add an empty one; the first type is chosen."""
         row = super().add()
         *inputs, remove = row.widget.children
-        up = controls.Button("Up", lambda: self._move(row, -1))
-        down = controls.Button("Down", lambda: self._move(row, +1))
+        up = ActionButton("Up", lambda: self._move(row, -1))
+        down = ActionButton("Down", lambda: self._move(row, +1))
         tools = w.HBox([*([up, down] if self._most > 1 else []), remove])
         tools.add_class("ck-tools")
         row.widget.children = [*inputs, tools]

@@ -24,9 +24,10 @@ from chatkit.localization.checks import MEDIA
 from chatkit.localization.content import Contents, Entry, entries, part
 from chatkit.localization.placeholders import slots
 from chatkit.widgets import assets
+from chatkit.widgets.controls import Exported
 
 
-class Preview(anywidget.AnyWidget):
+class Preview(Exported, anywidget.AnyWidget):
     """A message as a customer will see it: header, text, footer and buttons.
 
     Sample values stand in place of placeholders, and are marked; a placeholder without a
@@ -93,10 +94,8 @@ class Preview(anywidget.AnyWidget):
         buttons = "".join(f" [{cut(plain_text(tap.label), 25)}]" for tap in seen.buttons)
         return f"<message{f' {name}' if name else ''}: {cut(text, 70)}{buttons}>"
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        """Show the message where it is live, and to be read where it is not."""
-        data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
-        return data | {"text/plain": repr(self), "text/html": bubble_html(self._seen)}, metadata
+    def _page(self) -> str:
+        return bubble_html(self._seen)
 
 
 # --- the message as a value ----------------------------------------------------------------

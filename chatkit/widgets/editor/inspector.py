@@ -15,7 +15,8 @@ from chatkit.flowjson.components import ACTIONS
 from chatkit.flowjson.pointer import at, steps
 from chatkit.flowjson.property import Component, Property, Shape
 from chatkit.flowjson.version import RECOMMENDED, Version
-from chatkit.widgets.controls import Message
+from chatkit.widgets.controls import Message, boxed
+from chatkit.widgets.editor.additions import new_action
 from chatkit.widgets.editor.edits import child
 from chatkit.widgets.editor.property_input import (
     ABSENT,
@@ -25,6 +26,7 @@ from chatkit.widgets.editor.property_input import (
     forget,
     input_for,
 )
+from chatkit.widgets.editor.state import DocumentState
 from chatkit.widgets.editor.tree import Branch
 
 #: Kinds that the tree shows.
@@ -36,20 +38,51 @@ _SLOTS = {
 }
 
 
-class Edits(Protocol):
-    """What the form can do to the document."""
+class Refresh(Protocol):
+    """Shows the document as it is now."""
+
+    def __call__(self, *, typed: bool = False, focus: str = "") -> None:
+        """Show it; `typed`: the form holds it already; `focus`: where somebody types."""
+
+
+class FormEdits:
+    """Takes what is typed into a state. The form stays as it is, unless it has other fields now.
+
+    Args:
+        state: The document.
+        refresh: What shows it after each edit.
+    """
+
+    def __init__(self, state: DocumentState, refresh: Refresh) -> None:
+        self._state, self._refresh = state, refresh
 
     def set(self, pointer: str, value: Any) -> None:
         """Set what stands at a place."""
+        self._state.set(pointer, value)
+        self._shown(pointer)
 
     def unset(self, pointer: str) -> None:
-        """Take out what stands at a place."""
+        """Take out what stands at a place, if anything does."""
+        if self._state.has(pointer):
+            self._state.unset(pointer)
+            self._shown(pointer)
 
     def rename(self, pointer: str, name: str) -> None:
-        """Give what stands at a place another name, wherever it is named."""
+        """Give a screen, an input or a case another name, wherever the document names it."""
+        place = self._state.rename(pointer, name)
+        moved = place != pointer  # a case is found by its name
+        self._refresh(typed=not moved, focus=place if moved else "")
 
     def act(self, pointer: str, name: str) -> None:
-        """Put an action of this name at a place."""
+        """Put an action of this name at a place; it keeps what the one before had too."""
+        before = self._state.find(pointer) if self._state.has(pointer) else None
+        self._state.set(pointer, new_action(name, before))
+        self._refresh(focus=pointer)
+
+    def _shown(self, pointer: str) -> None:
+        """Show the edit: with another mode or version, or without an action, fields come and go."""
+        again = pointer == "/version" or pointer.endswith(("/mode", "-action"))
+        self._refresh(typed=not again, focus=pointer if again else "")
 
 
 class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
@@ -59,7 +92,7 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         edits: What is called with each change.
     """
 
-    def __init__(self, edits: Edits) -> None:
+    def __init__(self, edits: FormEdits) -> None:
         self._edits = edits
         self._lines: dict[str, PropertyField] = {}
         self._folded: set[str] = set()
@@ -270,6 +303,4 @@ def _title(branch: Branch) -> str:
 def _boxed(name: str, about: str, parts: Sequence[Any]) -> w.Widget:
     label = f'<span class="chatkit-label">{escape(name)}</span>'
     title = w.HTML(f"{label} <small>{escape(about)}</small>")
-    box = w.VBox([title, *parts])
-    box.add_class("chatkit-group")
-    return box
+    return boxed(w.VBox, "chatkit-group", [title, *parts])

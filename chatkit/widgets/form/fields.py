@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from html import escape
-from types import NoneType, UnionType
+from types import MappingProxyType, NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
 import ipywidgets as w
@@ -69,13 +69,14 @@ class FormField:
     Args:
         name: Its name in the API.
         declared: How the body declares it.
+        made: What it is typed into; None for what suits the kind of its value.
     """
 
-    def __init__(self, name: str, declared: FieldInfo) -> None:
+    def __init__(self, name: str, declared: FieldInfo, made: Input | None = None) -> None:
         self.name = name
         self.required = self.fixed = False
         self.help = self._said = ""
-        self.input = input_for(name, declared)
+        self.input = made or input_for(name, declared)
         self._declared = declared
         self._first = self._peek()
         self._help, self._problem = w.HTML(), w.HTML()
@@ -184,19 +185,27 @@ _MANY = 8
 
 
 class Fieldset:
-    """The fields of a room's body.
+    """The fields of a resource's body.
 
     Args:
-        room: The room.
+        resource: Whose records these are.
         known: What a record holds, to be edited; None for a new one.
+        inputs: What some fields are typed into, in place of what suits their kind.
     """
 
-    def __init__(self, room: Resource[Any], known: Mapping[str, Any] | None) -> None:
-        endpoints = self._endpoints = endpoints_of(room)
+    def __init__(
+        self,
+        resource: Resource[Any],
+        known: Mapping[str, Any] | None,
+        inputs: Mapping[str, Input] = MappingProxyType({}),
+    ) -> None:
+        endpoints = self._endpoints = endpoints_of(resource)
         self._editing = False
         self._filling = False
         declared = endpoints.body.model_fields
-        self.fields = {name: FormField(name, field) for name, field in declared.items()}
+        self.fields = {
+            name: FormField(name, field, inputs.get(name)) for name, field in declared.items()
+        }
         self._folded = [
             name
             for name, field in declared.items()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from html import escape
 from threading import RLock
 from typing import Any
@@ -29,15 +28,14 @@ from chatkit.record import Record
 from chatkit.resource import Resource, endpoints_of
 from chatkit.secret import Secret
 from chatkit.widgets import assets
-from chatkit.widgets.controls import Button, Code, Message, called
+from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, called
 from chatkit.widgets.form.fields import Fieldset
-from chatkit.widgets.form.unknown_outcome import UnknownOutcome
+from chatkit.widgets.form.inputs import Input
+from chatkit.widgets.form.saving import UnknownOutcome
 
-_STYLE = assets.joined_text(["form.css"])
 
-
-class Form(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
-    """A form for one record, made of what its room declares.
+class Form(Panel):
+    """A form for one record, made of what its resource declares.
 
     What is typed is checked at once, at its field. Beside the button stands the Python that
     does the same. A click sends once, even when it arrives twice; when an answer is lost,
@@ -46,29 +44,33 @@ class Form(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
     In a program, `set` fields, then `submit()`: it raises what the form would show.
 
     Args:
-        room: A room of a client, like `client.contacts`.
+        resource: A resource of a client, like `client.contacts`.
         key: The record to edit; without it the form creates one.
     """
 
-    def __init__(self, room: Resource[Any], key: Key | None = None) -> None:
-        self.room = room
-        self._endpoints = endpoints_of(room)
+    _style = assets.joined_text(["form.css"])
+    _css_classes = ("chatkit-form",)
+
+    def __init__(self, resource: Resource[Any], key: Key | None = None) -> None:
+        self.resource = resource
+        self._endpoints = endpoints_of(resource)
         self.key = key
-        self.record: Record | None = None if key is None else room.get(key)
+        self.record: Record | None = None if key is None else resource.get(key)
         self._lock = RLock()
         self._unknown: UnknownOutcome | None = None
         self._ran = ""  #: the line that was last sent, until something else is edited
-        self._fields = Fieldset(room, self._known())
+        self._fields = Fieldset(resource, self._known(), self._inputs())
         self._fields.watch(self._changed)
-        self._title, self._message, self._code = w.HTML(), Message(), Code()
-        self._button = Button("", self._clicked, "primary")
-        self._new = Button(f"New {self._endpoints.noun}", self.new)
-        actions = w.HBox([self._button, self._new, self._code])
-        actions.add_class("chatkit-actions")
-        style = w.HTML(f"<style>{_STYLE}</style>")
-        super().__init__([style, self._title, *self._fields.widgets, actions, self._message])
-        self.add_class("chatkit-form")
+        self._title, self._code = w.HTML(), Code()
+        self._button = ActionButton("", self._clicked, "primary")
+        self._new = ActionButton(f"New {self._endpoints.noun}", self.new)
+        actions = boxed(w.HBox, "chatkit-actions", [self._button, self._new, self._code])
+        super().__init__([self._title, *self._fields.widgets, actions, self._message])
         self._paint()
+
+    def _inputs(self) -> Mapping[str, Input]:
+        """Make inputs in place of what suits the kind of a value."""
+        return {}
 
     @steady
     def __repr__(self) -> str:
@@ -77,12 +79,9 @@ class Form(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         edited = ", ".join(self._fields.edited)
         return f"<form: {self._endpoints.noun} {self.key}{', edited: ' if edited else ''}{edited}>"
 
-    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
-        """Show the form itself, a line of text, and a page that is no widget."""
-        bundle: dict[str, Any] = super()._repr_mimebundle_(**options)
+    def _page(self) -> str:
         code = f"<pre>{escape(self._code.text)}</pre>" if self._code.text else ""
-        html = f"{self._title.value}{self._fields.html()}{code}{self._message.value}"
-        return {**bundle, "text/plain": repr(self), "text/html": html}
+        return f"{self._title.value}{self._fields.html()}{code}{self._message.value}"
 
     # --- what is typed --------------------------------------------------------------
 
@@ -107,11 +106,6 @@ class Form(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
     def problems(self) -> dict[str, str]:
         """What the form says is wrong, by field."""
         return self._fields.wrong
-
-    @property
-    def message(self) -> str:
-        """What the form says below its button."""
-        return self._message.text
 
     @property
     def line(self) -> str:
@@ -156,14 +150,12 @@ class Form(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         """Do what the button says, and say what came of it; after a lost answer only look."""
         with self._lock, warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")
-            if self._unknown is None:
-                with suppress(ChatkitError):
-                    self.submit()
-            else:
-                try:
-                    self._looked(self._unknown)
-                except ChatkitError as error:
-                    self._show(error)
+            try:
+                self._looked(self._unknown) if self._unknown else self._sent()
+            except Exception as error:
+                self._show(error)
+                if not isinstance(error, ChatkitError):
+                    raise
         if heard:
             self._message.say(" ".join([self.message, *(str(one.message) for one in heard)]))
         self._fields.focus()
@@ -174,23 +166,21 @@ class Form(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         try:
             if key is not None:
                 self._unmoved(key, values)
-                record: Record = self.room.update(key, **values)
+                record: Record = self.resource.update(key, **values)
             else:
-                if (
-                    not self._endpoints.unique
-                ):  # the only mark of a new one is that it was not there
+                if not self._endpoints.unique:  # a new one is known by that it was not there
                     taken = set(self._endpoints.base(None).frame.index)
-                record = self.room.create(**values)
+                record = self.resource.create(**values)
         except InDoubt as error:
             if error.call.writes:
-                self._unknown = UnknownOutcome(self.room, key, body, taken, error)
+                self._unknown = UnknownOutcome(self.resource, key, body, taken, error)
                 self._fields.lock(True)
             raise
         return self._done(record, body, line)
 
     def _unmoved(self, key: Key, values: Mapping[str, Any]) -> None:
         """Refuse to write over what somebody has changed since the form was opened."""
-        live, old = self.room.get(key), self._known() or {}
+        live, old = self.resource.get(key), self._known() or {}
         now = self._endpoints.shown(live)
         moved = [n for n in values if n in now and now[n] not in (old.get(n), values[n])]
         self.record = self._with_secrets(live)
@@ -215,10 +205,7 @@ class Form(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         if record is None:
             self._message.say("It has not landed, and will not any more: you can send it again.")
             return None
-        lost = f" But {self._endpoints.lost}." if self.key is None and self._endpoints.lost else ""
-        record = self._done(record, outcome.sent, self.line)
-        self._message.say(f"It has landed. {self.message}{lost}")
-        return record
+        return self._done(record, outcome.sent, self.line, looked=True)
 
     # --- what is shown --------------------------------------------------------------
 
@@ -245,23 +232,39 @@ class Form(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         self._new.layout.display = None if editing and self._unknown is None else "none"
         self._code.text = self._ran or self.line
 
-    def _done(self, record: Record, sent: Mapping[str, Any], line: str) -> Record:
-        """Say that it is done; the form goes on with the record that is there now."""
+    def _done(
+        self, record: Record, sent: Mapping[str, Any], line: str, *, looked: bool = False
+    ) -> Record:
+        """Say that it is done; the form goes on with the record that is there now.
+
+        Args:
+            record: What the service has now.
+            sent: What was sent.
+            line: The Python that does the same.
+            looked: Whether its answer was lost, so that it was looked for.
+        """
         made = self.key is None
         record = self._with_secrets(record)
         self.key, self.record, self._ran = getattr(record, self._endpoints.key), record, line
         there = self._known() or {}
         self._fields.fill(there)
-        said = [f"{'Created' if made else 'Saved'} {self._endpoints.noun} {self.key}."]
+        said = ["It has landed."] if looked else []
+        said += [f"{'Created' if made else 'Saved'} {self._endpoints.noun} {self.key}."]
         for name, value in sent.items():
             if name in there and not agrees(there[name], value):
                 said.append(f"But {name} reads back as {shortly(there[name])}.")
-        if made:
-            secrets = [name for name, value in record if isinstance(value, Secret)]
-            said += [f"Keep this now: form.record.{n}.reveal() shows it." for n in secrets]
+        if made and looked and self._endpoints.lost:
+            said.append(f"But {self._endpoints.lost}.")
+        elif made:
+            said += self._secrets_told(record)
         self._message.say(" ".join(said))
         self._paint()
         return record
+
+    def _secrets_told(self, record: Record) -> list[str]:
+        """Say where the secrets are that only the answer to a create holds."""
+        secrets = [name for name, value in record if isinstance(value, Secret)]
+        return [f"Keep this now: form.record.{name}.reveal() shows it." for name in secrets]
 
     def _with_secrets(self, record: Record) -> Record:
         """Keep the secrets that only the answer to a create has held."""

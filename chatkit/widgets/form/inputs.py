@@ -13,7 +13,7 @@ from pydantic.fields import FieldInfo
 
 from chatkit.json_reader import JsonFault, read_json
 from chatkit.record import Body
-from chatkit.widgets.controls import Button
+from chatkit.widgets.controls import ActionButton
 
 
 class Input(Protocol):
@@ -196,7 +196,7 @@ class _Repeated(ABC):
         self._noun = noun
         self._rows: list[_Row] = []
         self._changed: Callable[[], None] = lambda: None
-        self._add = Button(f"Add {noun}", self.add)
+        self._add = ActionButton(f"Add {noun}", self.add)
         self._box = w.VBox()
         title = w.HTML(f'<span class="chatkit-label">{name}</span>')
         self.widget = w.VBox([title, self._box, self._add])
@@ -214,7 +214,7 @@ class _Repeated(ABC):
         row = _Row(inputs, w.HBox())
         row.widget.children = [
             *(one.widget for one in inputs),
-            Button("Remove", lambda: self._remove(row)),
+            ActionButton("Remove", lambda: self._remove(row)),
         ]
         row.widget.add_class("chatkit-row")
         self._rows.append(row)

@@ -15,9 +15,15 @@ from chatkit.display import values as shown
 from chatkit.errors import InputError, Problem, steady
 from chatkit.resource import Resource, endpoints_of
 from chatkit.widgets.assets import joined_text
-from chatkit.widgets.grid import cell_renderer
+from chatkit.widgets.controls import Exported
 from chatkit.widgets.grid.sheet import Sheet
-from chatkit.widgets.grid.view import View
+from chatkit.widgets.grid.view import (
+    View,
+    described_columns,
+    described_rows,
+    edits_summary,
+    table_html,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,15 +35,15 @@ if TYPE_CHECKING:
 _PAGE = 100  #: rows that are sent at once
 
 
-class Grid(anywidget.AnyWidget):
-    """An editable table of the records of a room: filter, sort, edit, paste, undo, plan.
+class Grid(Exported, anywidget.AnyWidget):
+    """An editable table of the records of a resource: filter, sort, edit, paste, undo, plan.
 
     A cell that cannot be sent keeps what it held, and says why. Nothing is sent before a plan
     of the grid is applied.
 
     Args:
-        room: A room of a client, like `client.contacts`.
-        frame: What `room.frame()` gave, or a frame of your own; left out, it is read.
+        resource: A resource of a client, like `client.contacts`.
+        frame: What `resource.frame()` gave, or a frame of your own; left out, it is read.
         height: How high the table may become, in pixels.
 
     Raises:
@@ -53,17 +59,17 @@ class Grid(anywidget.AnyWidget):
     noun = traitlets.Unicode().tag(sync=True)
 
     def __init__(
-        self, room: Resource[Any], frame: pd.DataFrame | None = None, *, height: int = 420
+        self, resource: Resource[Any], frame: pd.DataFrame | None = None, *, height: int = 420
     ) -> None:
-        self._room = room
-        endpoints = self._endpoints = endpoints_of(room)
+        self._resource = resource
+        endpoints = self._endpoints = endpoints_of(resource)
         self._sheet = Sheet(endpoints, endpoints.base(None).frame if frame is None else frame)
         self._view = View(self._sheet)
         self._names = list(self._sheet.columns)
         self._shows = 0  #: how often the rows were found anew: answers to old questions are late
         self._told = self._view.rows  #: the rows that the page knows of
         super().__init__(
-            columns=cell_renderer.columns(self._sheet),
+            columns=described_columns(self._sheet),
             state=self._state(),
             height=height,
             noun=endpoints.noun,
@@ -73,7 +79,7 @@ class Grid(anywidget.AnyWidget):
     # --- what becomes of it -----------------------------------------------------------
 
     def frame(self) -> pd.DataFrame:
-        """Return the edited frame, as `room.plan` takes it.
+        """Return the edited frame, as `resource.plan` takes it.
 
         A cell that was refused holds what it held before. Rows to be deleted are True in a
         column `delete`; new rows have no key yet and labels like 'new 1'.
@@ -88,14 +94,14 @@ class Grid(anywidget.AnyWidget):
         other_account: bool = False,
         duplicates: bool = False,
     ) -> Plan:
-        """Make the plan of the edited frame; the arguments are those of `room.plan`.
+        """Make the plan of the edited frame; the arguments are those of `resource.plan`.
 
         Entries that were refused are not in it; a note says so.
 
         Raises:
             InputError: The frame as a whole cannot be planned.
         """
-        plan = self._room.plan(
+        plan = self._resource.plan(
             self.frame(),
             existing=existing,
             skip_invalid=skip_invalid,
@@ -258,7 +264,7 @@ class Grid(anywidget.AnyWidget):
             "shows": self._shows,
             "rows": len(view.rows),
             "of": self._sheet.size + len(self._sheet.rows()),
-            "said": cell_renderer.said(self._sheet),
+            "said": edits_summary(self._sheet),
             "undo": undo > 0,
             "redo": redo > 0,
             "text": view.text,
@@ -282,7 +288,7 @@ class Grid(anywidget.AnyWidget):
         known = len(self._told) == len(self._view.rows) and (self._told == self._view.rows).all()
         if not known or len(rows) > _PAGE:
             return self._changed()
-        self.send({"rows": cell_renderer.rows(self._sheet, sorted(rows))})
+        self.send({"rows": described_rows(self._sheet, sorted(rows))})
         self.state = self._state()
 
     def _heard(self, _: Any, message: Mapping[str, Any], __: Any) -> None:
@@ -295,7 +301,7 @@ class Grid(anywidget.AnyWidget):
                         {
                             "page": page,
                             "shows": shows,
-                            "rows": cell_renderer.rows(self._sheet, rows),
+                            "rows": described_rows(self._sheet, rows),
                         }
                     )
             case {"do": "set", "row": row, "column": column, "value": value}:
@@ -336,17 +342,12 @@ class Grid(anywidget.AnyWidget):
 
     @steady
     def __repr__(self) -> str:
-        about, said = (
-            f"Grid of {many(self._sheet.size, self._endpoints.noun)}",
-            cell_renderer.said(self._sheet),
-        )
+        about = f"Grid of {many(self._sheet.size, self._endpoints.noun)}"
+        said = edits_summary(self._sheet)
         return f"{about}: {said}." if said else f"{about}."
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        """Show the table where it is live, and its first rows where it is not."""
-        data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
-        forms = {"text/plain": repr(self), "text/html": cell_renderer.html(self._sheet, repr(self))}
-        return data | forms, metadata
+    def _page(self) -> str:
+        return table_html(self._sheet, repr(self))
 
 
 # --- the clipboard -------------------------------------------------------------------------

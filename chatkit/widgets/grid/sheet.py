@@ -41,24 +41,24 @@ class _Step(NamedTuple):
 
 
 class Sheet:
-    """A frame of a room while it is edited. The frame itself stays as it is.
+    """A frame of a resource while it is edited. The frame itself stays as it is.
 
     Args:
-        room: Says what can be written, and checks it.
-        frame: What `room.frame()` gave, or a frame of your own.
+        endpoints: Say what can be written, and check it.
+        frame: What `resource.frame()` gave, or a frame of your own.
 
     Raises:
         InputError: The frame cannot be shown as a table.
     """
 
-    def __init__(self, room: Endpoints[Any], frame: pd.DataFrame) -> None:
+    def __init__(self, endpoints: Endpoints[Any], frame: pd.DataFrame) -> None:
         if not isinstance(frame, pd.DataFrame):
             raise InputError(f"A grid shows a DataFrame, not {type(frame).__name__}.")
         if frame.index.nlevels > 1:
             raise InputError("A grid shows one level of index: pass frame.reset_index().")
         self._attrs = dict(frame.attrs)
         self.deleted: set[int] = set()
-        if DELETE in check_frame(frame) and DELETE not in room.record.model_fields:
+        if DELETE in check_frame(frame) and DELETE not in endpoints.record.model_fields:
             marked, odd = delete_marks(frame[DELETE])
             if odd:
                 problems = [Problem(DELETE, repr(o.value), o.reason) for o in odd]
@@ -69,13 +69,13 @@ class Sheet:
         self.size = len(frame)
         self.added = 0
         self.cells: dict[tuple[int, str], EditedCell] = {}
-        self._room = room
+        self._endpoints = endpoints
         self.head = "" if frame.index.name is None else str(frame.index.name)
         if self.head in frame.columns:
             raise InputError(f"The index and a column are both called {self.head!r}: drop one.")
         cells = {self.head: frame.index} | {name: frame[name] for name in frame.columns}
         self.columns = {
-            name: column_of(room, name, values.dtype.kind, head=name == self.head)
+            name: column_of(endpoints, name, values.dtype.kind, head=name == self.head)
             for name, values in cells.items()
         }
         texts = frame.index.dtype.kind not in "iuf"  # a frame of a grid may have new rows already
@@ -201,7 +201,7 @@ class Sheet:
             else:
                 asked[row] = value
         clears = [None if v == "" and column.kind != "text" else v for v in asked.values()]
-        good, wrong = self._room.body.column(name, clears) if asked else ({}, {})
+        good, wrong = self._endpoints.body.column(name, clears) if asked else ({}, {})
         for place, row in enumerate(asked):
             if place in good:
                 found[row] = EditedCell("" if good[place] is None else good[place])
@@ -359,31 +359,31 @@ class Column(NamedTuple):
     closed: str
 
 
-def column_of(room: Endpoints[Any], name: str, dtype: str, *, head: bool) -> Column:
-    """Tell what a room says of a column.
+def column_of(endpoints: Endpoints[Any], name: str, dtype: str, *, head: bool) -> Column:
+    """Tell what a resource says of a column.
 
     Args:
-        room: Whose records these are.
+        endpoints: Whose records these are.
         name: The name of the column.
         dtype: The kind of its values in the frame, as pandas calls it.
         head: Whether it is the index.
     """
-    body, record = room.body.model_fields, room.record.model_fields
+    body, record = endpoints.body.model_fields, endpoints.record.model_fields
     if name in body:
-        kind = kinds(room.body, [name])[name]
+        kind = kinds(endpoints.body, [name])[name]
         nested = get_origin(body[name].annotation) in (list, dict)
-        if kind == "json" and not nested and room.body.takes_text(name):
+        if kind == "json" and not nested and endpoints.body.takes_text(name):
             kind = "text"
-        fixed = why_fixed(room, name)[0] if name in room.body.create_only else ""
-        if name == room.key:
+        fixed = why_fixed(endpoints, name)[0] if name in endpoints.body.create_only else ""
+        if name == endpoints.key:
             fixed = "tells which row this is: add a row for another"
         return Column(name, kind, fixed, "")
-    why, step = why_fixed(room, name)
-    if name in room.instead:
+    why, step = why_fixed(endpoints, name)
+    if name in endpoints.instead:
         why = f"{why}: {step}"
     elif head and not name:
         why = "only numbers the rows"
-    kind = kinds(room.record, [name])[name] if name in record else _KINDS.get(dtype, "text")
+    kind = kinds(endpoints.record, [name])[name] if name in record else _KINDS.get(dtype, "text")
     return Column(name, kind, why, why)
 
 

@@ -13,21 +13,20 @@ from chatkit.errors import InputError, steady
 from chatkit.frame import records
 from chatkit.inbox.inbox import Inbox
 from chatkit.widgets.assets import joined_text
-from chatkit.widgets.controls import Button
+from chatkit.widgets.controls import ActionButton, Panel
 from chatkit.widgets.inbox.delivery_view import contact_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-_STYLE = joined_text(["inbox/conversation.css"])
 _LONG = 4000  #: characters of a message
 _QUOTED = 80
 #: What stands beside a message of ours; the words are there for who does not know the sign.
 _TICKS = {"sent": "✓", "delivered": "✓✓", "read": "✓✓", "played": "▶", "failed": "⚠"}
 
 
-class Conversation(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
+class Conversation(Panel):
     """The messages with one contact as bubbles, each of ours with its status.
 
     Args:
@@ -42,6 +41,9 @@ class Conversation(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         StoreError: The inbox cannot be read.
     """
 
+    _style = joined_text(["inbox/conversation.css"])
+    _css_classes = ("chatkit-conversation",)
+
     def __init__(
         self, inbox: Inbox, contact: str, *, last: int = 100, verified: bool | None = True
     ) -> None:
@@ -52,10 +54,8 @@ class Conversation(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
             raise InputError("A conversation shows one message at least: last=100.")
         self._inbox, self._last, self._verified = inbox, last, verified
         self.talk: list[ThreadMessage] = []  #: all messages, oldest first
-        self._page = w.HTML()
-        self._again = Button("Look again", self.refresh)
-        super().__init__([w.HTML(f"<style>{_STYLE}</style>"), self._page, self._again])
-        self.add_class("chatkit-conversation")
+        self._bubbles = w.HTML()
+        super().__init__([self._bubbles, ActionButton("Look again", self.refresh)])
         self.refresh()
 
     def refresh(self) -> None:
@@ -69,7 +69,7 @@ class Conversation(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         self.talk = thread(
             inbox.messages(**choice), inbox.statuses(**choice), inbox.reactions(**choice)
         )
-        self._page.value = self._html()
+        self._bubbles.value = self._html()
 
     @steady
     def __repr__(self) -> str:
@@ -79,14 +79,9 @@ class Conversation(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
             f"{ours} of them ours."
         )
 
-    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
-        bundle: dict[str, Any] = super()._repr_mimebundle_(**options)
-        html = f"<style>{_STYLE}</style>{self._html()}"
-        return {
-            **bundle,
-            "text/plain": repr(self),
-            "text/html": f'<div class="chatkit-conversation">{html}</div>',
-        }
+    def _page(self) -> str:
+        html = f"<style>{self._style}</style>{self._html()}"
+        return f'<div class="chatkit-conversation">{html}</div>'
 
     def _html(self) -> str:
         name = next((said.name for said in reversed(self.talk) if said.name), None)

@@ -160,8 +160,8 @@ def _node(value: Any, left: list[int], depth: int) -> list[Any]:
     return ["value", json.dumps(value)]
 
 
-def _shown(text: str, room: int = 500) -> str:
-    return cut(text, room)
+def _shown(text: str, width: int = 500) -> str:
+    return cut(text, width)
 
 
 # --- as a test that can be pasted into a file ----------------------------------------------

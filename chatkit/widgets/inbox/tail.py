@@ -18,6 +18,7 @@ from chatkit.inbox.events import Event, events
 from chatkit.inbox.inbox import Inbox
 from chatkit.webhooks.room import event_kinds
 from chatkit.widgets.assets import joined_text
+from chatkit.widgets.controls import Exported
 from chatkit.widgets.inbox.delivery_view import (
     concerns,
     contact_of,
@@ -31,7 +32,7 @@ _BACK = 2000  #: deliveries that are looked through at once, however many there 
 _FEW = 10  #: rows of the static form
 
 
-class Tail(anywidget.AnyWidget):
+class Tail(Exported, anywidget.AnyWidget):
     """A live tail of deliveries: the last ones, and each new one as it comes.
 
     Shown, it follows the inbox in a thread of its own, until `stop()`, the end of the inbox,
@@ -222,10 +223,10 @@ class Tail(anywidget.AnyWidget):
         return f"Tail of the inbox{chosen}: {many(len(rows), 'row')}{said}."
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        """Show it live, from now on; and its last rows where nothing is live."""
+        """Follow the inbox as soon as it is shown."""
         if not self.stopped:
             self.start()
-        data, metadata = super()._repr_mimebundle_(**options) or ({}, {})
-        about = repr(self)
-        forms = {"text/plain": about, "text/html": lines_html(self.rows[:_FEW], about)}
-        return data | forms, metadata
+        return super()._repr_mimebundle_(**options)
+
+    def _page(self) -> str:
+        return lines_html(self.rows[:_FEW], repr(self))

@@ -6,28 +6,27 @@ import pytest
 
 from chatkit.errors import InputError
 from chatkit.widgets.editor.additions import new_flow
-from chatkit.widgets.editor.editor import Editing
-from chatkit.widgets.editor.state import DocumentState
+from chatkit.widgets.editor.editor import Editor
 
 PLACE = "/screens/0/layout/children"
 
 
 @pytest.fixture
-def editing() -> Editing:
-    return Editing(DocumentState(new_flow()))
+def editing() -> Editor:
+    return Editor(new_flow())
 
 
-def types(editing: Editing) -> list[str]:
-    return [one["type"] for one in editing.draft.find(PLACE)]
+def types(editing: Editor) -> list[str]:
+    return [one["type"] for one in editing.state.find(PLACE)]
 
 
-def test_the_first_screen_is_selected(editing: Editing) -> None:
+def test_the_first_screen_is_selected(editing: Editor) -> None:
     assert editing.selected == "/screens/0"
     assert editing.document == new_flow()
     assert editing.lint().ok
 
 
-def test_what_is_added_is_selected(editing: Editing) -> None:
+def test_what_is_added_is_selected(editing: Editor) -> None:
     editing.add("TextInput")
     assert editing.selected == f"{PLACE}/1"  # before the footer
     editing.add("Dropdown")
@@ -43,7 +42,7 @@ def test_what_is_added_is_selected(editing: Editing) -> None:
     assert found.pointer == "/screens/1/id"  # nothing leads to the new screen yet
 
 
-def test_branches_are_added(editing: Editing) -> None:
+def test_branches_are_added(editing: Editor) -> None:
     editing.add("TextInput")
     editing.add("If")
     editing.add("Else")
@@ -55,7 +54,7 @@ def test_branches_are_added(editing: Editing) -> None:
         editing.add("Else")
 
 
-def test_items_are_moved_copied_and_removed_and_selection_follows(editing: Editing) -> None:
+def test_items_are_moved_copied_and_removed_and_selection_follows(editing: Editor) -> None:
     editing.add("TextInput")
     editing.move(f"{PLACE}/1", -1)
     assert editing.selected == f"{PLACE}/0"
@@ -73,7 +72,7 @@ def test_items_are_moved_copied_and_removed_and_selection_follows(editing: Editi
     assert types(editing) == ["TextHeading", "TextInput", "Footer"]
 
 
-def test_values_are_set_taken_away_inserted_and_renamed(editing: Editing) -> None:
+def test_values_are_set_taken_away_inserted_and_renamed(editing: Editor) -> None:
     editing.set("/screens/0/title", "Hello")
     editing.unset("/screens/0/success")
     editing.insert(PLACE, 0, {"type": "TextBody", "text": "Hi"})
@@ -83,7 +82,7 @@ def test_values_are_set_taken_away_inserted_and_renamed(editing: Editing) -> Non
     assert (screen["id"], screen["title"], "success" in screen) == ("HELLO", "Hello", False)
 
 
-def test_typing_after_a_selection_is_a_step_of_its_own(editing: Editing) -> None:
+def test_typing_after_a_selection_is_a_step_of_its_own(editing: Editor) -> None:
     editing.set("/screens/0/title", "A")
     editing.select("")
     editing.set("/screens/0/title", "B")

@@ -31,11 +31,10 @@ from chatkit.errors import InputError
 from chatkit.flowjson import Flow, parse
 from chatkit.widgets.controls import Code
 from chatkit.widgets.editor.additions import new_flow
-from chatkit.widgets.editor.editor import Editor
+from chatkit.widgets.editor.editor import Editor, FindingList, SourceView
 from chatkit.widgets.editor.inspector import Inspector
-from chatkit.widgets.editor.source import FindingList, SourceView
 from chatkit.widgets.editor.tree import Tree
-from chatkit.widgets.plan.planview import PlanView
+from chatkit.widgets.planview import PlanView
 from chatkit.widgets.player import Player
 
 TITLE = "/screens/0/title"
@@ -94,7 +93,7 @@ def test_the_source_that_is_typed_is_the_document(editor: Editor) -> None:
     source(editor).text = source(editor).text.replace("Welcome", "Hola")
     assert editor.document["screens"][0]["title"] == "Hola"
     assert find(editor, "title").value == "Hola"
-    assert editor.draft.undoable == "the text"
+    assert editor.state.undoable == "the text"
 
 
 def test_a_broken_source_is_told_at_its_line_and_the_good_document_stays(editor: Editor) -> None:
@@ -227,12 +226,12 @@ def test_it_has_one_line_of_text_and_a_page_that_is_no_widget() -> None:
 def test_without_an_account_there_is_nothing_to_save_to(editor: Editor) -> None:
     with pytest.raises(InputError, match="has no account"):
         editor.plan()
-    with pytest.raises(InputError, match="needs its room"):
+    with pytest.raises(InputError, match="needs its resource"):
         Editor(flow=301)
 
 
 def test_a_flow_of_the_account_is_edited_and_saved(client: Client) -> None:
-    editor = Editor(room=client.flows, flow=301)
+    editor = Editor(resource=client.flows, flow=301)
     assert "Book a repair" in html(editor)
     editor.set(TITLE, "Repairs")
     press(editor, "Save …")
@@ -246,7 +245,7 @@ def test_a_flow_of_the_account_is_edited_and_saved(client: Client) -> None:
 
 
 def test_a_new_flow_is_named_and_saved(client: Client) -> None:
-    editor = Editor(new_flow(), room=client.flows)
+    editor = Editor(new_flow(), resource=client.flows)
     press(editor, "Save as a new flow …")
     assert "needs a name" in editor.message
     type_into(editor, "Name of the new flow", "Hello")
@@ -258,7 +257,7 @@ def test_a_new_flow_is_named_and_saved(client: Client) -> None:
 
 
 def test_a_flow_with_errors_is_saved_when_that_is_allowed(client: Client) -> None:
-    editor = Editor(new_flow(), room=client.flows)
+    editor = Editor(new_flow(), resource=client.flows)
     anyway = "Save it although it has errors"
     assert not is_seen(find(editor, anyway))
     editor.set("/version", "9.9")
@@ -282,7 +281,7 @@ def test_any_json_opens_and_every_row_can_be_looked_at(document: Any) -> None:
     for row in tree(editor).rows:
         editor.select(row["pointer"])
     assert static(editor)["text/plain"] == repr(editor)
-    assert not editor.draft.undoable  # to look at it changes nothing
+    assert not editor.state.undoable  # to look at it changes nothing
 
 
 def test_every_sample_opens_and_none_is_changed_by_looking_at_it(shared: Path) -> None:
@@ -292,4 +291,4 @@ def test_every_sample_opens_and_none_is_changed_by_looking_at_it(shared: Path) -
             editor = Editor(path)
             for row in tree(editor).rows[::7]:
                 editor.select(row["pointer"])
-            assert not editor.draft.undoable, path.name
+            assert not editor.state.undoable, path.name

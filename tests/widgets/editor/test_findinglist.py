@@ -6,7 +6,7 @@ from widgets.screen import tell
 
 from chatkit.flowjson import Finding
 from chatkit.flowjson.finding import Findings
-from chatkit.widgets.editor.source import FindingList
+from chatkit.widgets.editor.editor import FindingList
 
 
 def test_findings_are_listed_and_a_click_leads_to_one() -> None:

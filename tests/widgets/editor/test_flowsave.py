@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 import chatkit
+from chatkit.bulk.plan import Plan
 from chatkit.client import Client
 from chatkit.errors import InputError, NotFound
 from chatkit.widgets.editor.additions import new_flow
 from chatkit.widgets.editor.editor import FlowSave
-from chatkit.widgets.plan.planview import Saving
+from chatkit.widgets.form.saving import Saving
 
 
 @pytest.fixture
@@ -26,16 +27,22 @@ def titled(document: Any, title: str) -> dict[str, Any]:
     return {**document, "screens": [{**first, "title": title}, *rest]}
 
 
+def saved_by(save: FlowSave, plan: Plan) -> None:
+    view = Saving(plan, save.reopen)
+    view.apply()
+    assert view.landed
+
+
 def test_an_update_is_planned_and_the_next_one_builds_on_it(client: Client) -> None:
     save = FlowSave(client.flows, 301)
     assert save.name == "Book a repair"
     assert repr(save) == "<flow 301: Book a repair>"
     plan = save.plan(titled(save.document, "Repairs"))
     assert plan.counts == {"create": 0, "update": 1, "delete": 0}
-    assert save.landed(plan.apply())
+    saved_by(save, plan)
     assert save.document["screens"][0]["title"] == "Repairs"
     again = save.plan(titled(save.document, "Your bike"))
-    assert save.landed(again.apply())
+    saved_by(save, again)
     saved = client.flows.get(301).flow_json
     assert saved is not None
     assert saved["screens"][0]["title"] == "Your bike"
@@ -49,9 +56,9 @@ def test_nothing_is_planned_for_what_has_not_changed(client: Client) -> None:
 def test_a_change_by_somebody_else_is_not_written_over(client: Client) -> None:
     save = FlowSave(client.flows, 301)
     client.flows.update(301, flow_json=titled(save.document, "Theirs"))
-    result = save.plan(titled(save.document, "Mine")).apply()
-    assert list(result["state"]) == ["conflict"]
-    assert not save.landed(result)
+    view = Saving(save.plan(titled(save.document, "Mine")), lambda _: None)
+    assert list(view.apply()["state"]) == ["conflict"]
+    assert view.conflict and not view.landed
     live = client.flows.get(301).flow_json
     assert live is not None
     assert live["screens"][0]["title"] == "Theirs"
@@ -63,7 +70,7 @@ def test_a_new_flow_needs_a_name_and_is_then_edited_on(client: Client) -> None:
     with pytest.raises(InputError, match="needs a name"):
         save.plan(new_flow(), "  ")
     plan = save.plan(new_flow(), "Hello")
-    assert save.landed(plan.apply())
+    saved_by(save, plan)
     assert save.flow is not None
     assert client.flows.get(save.flow).name == "Hello"
     assert len(save.plan(new_flow() | {"version": "7.2"})) == 1
@@ -87,7 +94,7 @@ def test_a_plan_tells_when_it_was_applied(client: Client) -> None:
     save = FlowSave(client.flows)
     heard: list[bool] = []
     plan = save.plan(new_flow(), "Hello")
-    view = Saving(plan, lambda view: heard.append(save.landed(view.result)))
+    view = Saving(plan, lambda view: heard.append(view.landed))
     assert heard == []
     view.apply()
     assert heard == [True]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from chatkit.widgets.editor.additions import new_component, new_flow
-from chatkit.widgets.editor.editor import FormEdits
+from chatkit.widgets.editor.inspector import FormEdits
 from chatkit.widgets.editor.state import DocumentState
 
 FOOT = "/screens/0/layout/children/1/on-click-action"

@@ -4,32 +4,40 @@ from typing import Any
 
 import pytest
 from bulk.wayward import DOCUMENT, Service, dropped, lost, wayward
+from widgets.screen import Clock
 
 from chatkit.client import Client
 from chatkit.errors import Conflict, InDoubt
 from chatkit.resource import Resource, endpoints_of
-from chatkit.widgets.form import unknown_outcome
-from chatkit.widgets.form.unknown_outcome import UnknownOutcome
+from chatkit.widgets.form import saving
+from chatkit.widgets.form.saving import UnknownOutcome
 
 CONTACT = {"number": "2025550142", "country_code": "+1", "name": "Ana Cruz"}
 FLOW = {"name": "survey", "template_name": "default", "flow_json": DOCUMENT}
 
 
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    made = Clock()
+    monkeypatch.setattr(saving, "time", made)
+    return made
+
+
 def doubtful(
-    service: Service, room: Resource[Any], fault: Any, sent: dict[str, Any], key: Any = None
+    service: Service, resource: Resource[Any], fault: Any, sent: dict[str, Any], key: Any = None
 ) -> UnknownOutcome:
     """Send something whose answer is lost, and return the doubt."""
-    taken = set(endpoints_of(room).base(None).frame.index)
-    service.on(endpoints_of(room).update_method if key else "POST", "", fault)
+    taken = set(endpoints_of(resource).base(None).frame.index)
+    service.on(endpoints_of(resource).update_method if key else "POST", "", fault)
     with pytest.raises(InDoubt) as caught:
         if key is None:
-            room.create(**sent)
+            resource.create(**sent)
         else:
-            room.update(key, **sent)
-    return UnknownOutcome(room, key, sent, taken, caught.value)
+            resource.update(key, **sent)
+    return UnknownOutcome(resource, key, sent, taken, caught.value)
 
 
-def each_room(client: Client) -> list[tuple[Resource[Any], dict[str, Any]]]:
+def each_resource(client: Client) -> list[tuple[Resource[Any], dict[str, Any]]]:
     return [
         (client.contacts, CONTACT),
         (client.flows, FLOW),
@@ -38,34 +46,34 @@ def each_room(client: Client) -> list[tuple[Resource[Any], dict[str, Any]]]:
     ]
 
 
-def test_a_create_that_has_landed_is_found_in_every_room() -> None:
+def test_a_create_that_has_landed_is_found_in_every_resource() -> None:
     with wayward() as service, service.client() as client:
-        for room, sent in each_room(client):
-            record = doubtful(service, room, lost, sent).look()
+        for resource, sent in each_resource(client):
+            record = doubtful(service, resource, lost, sent).look()
             assert record is not None
-            assert endpoints_of(room).label(endpoints_of(room).shown(record)) == endpoints_of(
-                room
-            ).label(sent)
+            assert endpoints_of(resource).label(
+                endpoints_of(resource).shown(record)
+            ) == endpoints_of(resource).label(sent)
 
 
 def test_a_create_that_has_not_landed_is_absent_once_it_cannot_land_any_more(
-    monkeypatch: pytest.MonkeyPatch,
+    clock: Clock,
 ) -> None:
     with wayward() as service, service.client(deadline=3) as client:
-        for room, sent in each_room(client):
-            unsure = doubtful(service, room, dropped, sent)
-            if not endpoints_of(room).unique:  # nothing would refuse a second one
+        for resource, sent in each_resource(client):
+            unsure = doubtful(service, resource, dropped, sent)
+            if not endpoints_of(resource).unique:  # nothing would refuse a second one
                 with pytest.raises(InDoubt, match=r"it may still land for 3\d s"):
                     unsure.look()
-                unsure._until = 0.0
+                clock.now += 3600
             assert unsure.look() is None
 
 
-def test_one_that_was_there_before_is_not_taken_for_the_one_that_was_sent() -> None:
+def test_one_that_was_there_before_is_not_taken_for_the_one_that_was_sent(clock: Clock) -> None:
     with wayward() as service, service.client() as client:
         client.flows.create(**FLOW)
         unsure = doubtful(service, client.flows, dropped, FLOW)
-        unsure._until = 0.0
+        clock.now += 3600
         assert unsure.look() is None
 
 
@@ -85,13 +93,12 @@ def test_an_update_that_has_landed_reads_back() -> None:
 
 
 def test_an_update_that_has_not_landed_may_do_so_for_a_moment(
-    monkeypatch: pytest.MonkeyPatch,
+    clock: Clock,
 ) -> None:
-    monkeypatch.setattr(unknown_outcome, "SETTLE", 0.5)
     with wayward() as service, service.client() as client:
         key = client.contacts.create(**CONTACT).id
         unsure = doubtful(service, client.contacts, dropped, {"name": "Ana Diaz"}, key)
         with pytest.raises(InDoubt, match="may still land"):
             unsure.look()
-        unsure._until = 0.0
+        clock.now += 3600
         assert unsure.look() is None

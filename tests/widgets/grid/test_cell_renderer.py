@@ -6,8 +6,8 @@ import pytest
 from widgets.gridding import client, sandbox  # noqa: F401
 
 from chatkit.resource import endpoints_of
-from chatkit.widgets.grid import cell_renderer
 from chatkit.widgets.grid.sheet import Sheet
+from chatkit.widgets.grid.view import described_columns, described_rows, edits_summary, table_html
 
 EVIL = "<img src=x onerror=alert(1)>"
 
@@ -18,7 +18,7 @@ def sheet(client):
 
 
 def test_columns_tell_what_they_hold_and_why_they_cannot_be_written(sheet):
-    columns = {column["name"]: column for column in cell_renderer.columns(sheet)}
+    columns = {column["name"]: column for column in described_columns(sheet)}
     assert list(columns)[:2] == ["id", "name"]
     assert columns["id"]["head"]
     assert not columns["name"]["head"]
@@ -29,14 +29,14 @@ def test_columns_tell_what_they_hold_and_why_they_cannot_be_written(sheet):
 
 
 def test_a_row_is_its_values_as_text_and_the_marks_that_it_has(sheet):
-    (row,) = cell_renderer.rows(sheet, [0])
+    (row,) = described_rows(sheet, [0])
     assert set(row) == {"n", "v"}
     assert row["v"][:3] == ["50001", "Oliver Smith", "Oliver"]
     assert row["v"][3] is None
     names = list(sheet.columns)
     sheet.write([(0, "name", "Ana"), (0, "number", "x y")])
     sheet.mark([0], True)
-    (row,) = cell_renderer.rows(sheet, [0])
+    (row,) = described_rows(sheet, [0])
     assert row["c"] == [names.index("name")]
     assert row["m"] == "delete"
     typed, why = row["e"][names.index("number")]
@@ -46,20 +46,20 @@ def test_a_row_is_its_values_as_text_and_the_marks_that_it_has(sheet):
 
 
 def test_a_new_row_shows_its_label_until_it_has_a_key(sheet):
-    (row,) = cell_renderer.rows(sheet, sheet.add())
+    (row,) = described_rows(sheet, sheet.add())
     assert (row["m"], row["v"][0], row["v"][1]) == ("new", "new 1", None)
 
 
 def test_flags_stay_flags(client):
     client.webhooks.create(url="https://example.com/a", events=["*"])
     sheet = Sheet(endpoints_of(client.webhooks), client.webhooks.frame())
-    (row,) = cell_renderer.rows(sheet, [0])
+    (row,) = described_rows(sheet, [0])
     assert row["v"][list(sheet.columns).index("is_active")] is True
 
 
 def test_a_long_text_is_cut_and_marked(sheet):
     sheet.write([(0, "name", "x" * 5000)])
-    (row,) = cell_renderer.rows(sheet, [0])
+    (row,) = described_rows(sheet, [0])
     place = list(sheet.columns).index("name")
     assert row["l"] == [place]
     assert len(row["v"][place]) == 2001
@@ -67,21 +67,19 @@ def test_a_long_text_is_cut_and_marked(sheet):
 
 
 def test_what_was_done_is_said_in_one_line(sheet):
-    assert cell_renderer.said(sheet) == ""
+    assert edits_summary(sheet) == ""
     sheet.write([(0, "name", "Ana"), (1, "name", "Bo"), (2, "number", "x")])
-    assert cell_renderer.said(sheet) == "2 cells changed, 1 cell refused"
+    assert edits_summary(sheet) == "2 cells changed, 1 cell refused"
     new = sheet.add()[0]
     sheet.write([(new, "name", "Cy")])
     sheet.mark([4], True)
-    assert (
-        cell_renderer.said(sheet) == "2 cells changed, 1 row added, 1 row to delete, 1 cell refused"
-    )
+    assert edits_summary(sheet) == "2 cells changed, 1 row added, 1 row to delete, 1 cell refused"
 
 
 def test_the_static_form_shows_edited_rows_and_never_markup(sheet):
     sheet.write([(7, "name", EVIL), (8, "number", EVIL)])
     sheet.mark([9], True)
-    html = cell_renderer.html(sheet, f"Grid {EVIL}")
+    html = table_html(sheet, f"Grid {EVIL}")
     assert "<img" not in html
     assert html.count("&lt;img") == 3
     assert html.count("<tr>") == 4
@@ -92,7 +90,7 @@ def test_the_static_form_shows_edited_rows_and_never_markup(sheet):
 
 
 def test_without_edits_the_static_form_shows_the_first_rows(sheet):
-    html = cell_renderer.html(sheet, "Grid")
+    html = table_html(sheet, "Grid")
     assert html.count("<tr>") == 11
     assert "Oliver Smith" in html
     assert "… and 240 more rows." in html

@@ -45,8 +45,8 @@ def test_a_webhook_that_is_gone_is_told(account: Client) -> None:
 
 def test_what_the_form_creates_is_in_the_list(account: Client) -> None:
     registrations = Registrations(account.webhooks)
-    registrations.form.url.value = "https://shop.example/hook"
-    registrations.form.choose("*")
+    registrations.form.set("url", "https://shop.example/hook")
+    registrations.form.set("events", ["*"])
     webhook = registrations.form.submit()
     assert [row["id"] for row in registrations.rows] == [webhook.id]
     assert "1 of 10" in html(registrations)

@@ -8,7 +8,7 @@ import pytest
 import chatkit
 from chatkit.bulk.plan import Plan
 from chatkit.client import Client
-from chatkit.widgets.plan.rows import happened, planned
+from chatkit.widgets.planview import happened, planned
 
 HOSTILE = "<img src=x onerror=alert(1)>\u202e"
 

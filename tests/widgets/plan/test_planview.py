@@ -29,8 +29,7 @@ from chatkit.bulk.plan import Plan
 from chatkit.client import Client
 from chatkit.errors import AccountBusy, PlanRefused
 from chatkit.widgets.controls import Code
-from chatkit.widgets.plan.planview import PlanView
-from chatkit.widgets.plan.rows import PagedRows
+from chatkit.widgets.planview import PagedRows, PlanView
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from widgets.screen import find, html, is_seen, press
 
-from chatkit.widgets.plan.rows import PAGE, Item, PagedRows
+from chatkit.widgets.planview import PAGE, Item, PagedRows
 
 COLUMNS = {"kind": 20, "name": 80}
 

@@ -3,34 +3,37 @@
 from __future__ import annotations
 
 import contextvars
+import json
 import logging
 import threading
 import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from html import escape
+from typing import TYPE_CHECKING, NamedTuple
 
 import ipywidgets as w
 
 from chatkit.bulk import rendering
 from chatkit.bulk.apply import Interrupt
-from chatkit.bulk.plan import DELETES, setting_of
-from chatkit.display import escaped, many
+from chatkit.bulk.journal import Change
+from chatkit.bulk.plan import DELETES, refused_cells, setting_of
+from chatkit.display import escaped, many, visible
 from chatkit.errors import ChatkitError, PlanRefused, steady
 from chatkit.widgets import assets
-from chatkit.widgets.controls import Button, Code, Message, called
-from chatkit.widgets.plan.rows import LANDED, OPEN, PagedRows, happened, planned
+from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, called
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from chatkit.bulk.plan import Plan
+    from chatkit.bulk.plan import Plan, Refused
 
 
-_STYLE = assets.joined_text(["planview.css"])
 _OFTEN = 0.1  #: seconds between two pictures of the progress
 
 
-class PlanView(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
+class PlanView(Panel):
     """A plan to be read, applied, watched, stopped and taken back.
 
     Where the plan is blocked for being large or final, applying asks for a few words to be
@@ -41,6 +44,9 @@ class PlanView(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
     Args:
         plan: What `client.contacts.plan(frame)` or `chatkit.undo(result)` made.
     """
+
+    _style = rendering.STYLE + assets.joined_text(["planview.css"])
+    _css_classes = ("chatkit-planview",)
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -54,26 +60,24 @@ class PlanView(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         self._drawn = self._began = 0.0
         self._allowed = _overrides(plan)
         self._rows = PagedRows(*planned(plan))
-        style = w.HTML(f"<style>{rendering.STYLE}{_STYLE}</style>")
         self._heading, self._notes = w.HTML(), w.HTML()
-        self._meter, self._message = w.HTML(), Message()
+        self._meter = w.HTML()
         self._confirm = w.Text(description=f"Type {self.phrase} to allow it")
         self._confirm.add_class("chatkit-confirm")
         self._confirm.observe(lambda _: self._paint(), names="value")
-        self._apply = Button("", self._start_clicked, "danger" if self._allowed else "primary")
-        self._stop = Button("Stop", self.stop)
-        self._undo = Button("Take it back …", self._undo_clicked)
+        self._apply = ActionButton("", self._clicked, "danger" if self._allowed else "primary")
+        self._stop = ActionButton("Stop", self.stop)
+        self._undo = ActionButton("Take it back …", lambda: self._attempt(self.undo))
         self._code = Code(called("plan.apply", **dict.fromkeys(self._allowed, True)))
-        actions = w.HBox([self._apply, self._stop, self._meter, self._undo, self._code])
-        actions.add_class("chatkit-bar")
+        controls = [self._apply, self._stop, self._meter, self._undo, self._code]
+        actions = boxed(w.HBox, "chatkit-bar", controls)
         self._below = w.VBox()
         self._heading.value = f"<p><strong>{escaped(rendering.heading(plan))}</strong></p>"
         self._notes.value = rendering.html_list(
             "told", "", rendering.notes_of(plan)
         ) + rendering.html_list("objections", "Blocked:", [_said(one) for one in plan.objections()])
-        parts = [style, self._heading, self._rows, self._notes, self._confirm, self._message]
+        parts = [self._heading, self._rows, self._notes, self._confirm, self._message]
         super().__init__([*parts, actions, self._below])
-        self.add_class("chatkit-planview")
         self._paint()
 
     @steady
@@ -82,21 +86,11 @@ class PlanView(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
             return f"<plan view: {rendering.heading(self.plan)}>"
         return f"<plan view: {self.result.chatkit.summary()}>"
 
-    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
-        bundle: dict[str, Any] = super()._repr_mimebundle_(**options)
+    def _page(self) -> str:
         told = "" if self.result is None else f"<p>{escaped(self.result.chatkit.summary())}</p>"
-        return {
-            **bundle,
-            "text/plain": repr(self),
-            "text/html": rendering.plan_html(self.plan) + told,
-        }
+        return rendering.plan_html(self.plan) + told
 
     # --- what it does ---------------------------------------------------------------
-
-    @property
-    def message(self) -> str:
-        """What it says of how it went."""
-        return self._message.text
 
     @property
     def phrase(self) -> str:
@@ -189,17 +183,8 @@ class PlanView(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
 
     # --- at work --------------------------------------------------------------------
 
-    def _start_clicked(self) -> None:
-        try:
-            self.start(self._confirm.value)
-        except ChatkitError as error:
-            self._message.say(str(error), wrong=True)
-
-    def _undo_clicked(self) -> None:
-        try:
-            self.undo()
-        except ChatkitError as error:
-            self._message.say(str(error), wrong=True)
+    def _clicked(self) -> None:
+        self._attempt(self.start, self._confirm.value)
 
     def _work(self) -> None:
         """Apply the plan in a thread of its own, and show what came of it."""
@@ -207,10 +192,9 @@ class PlanView(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
             self.result = self.plan.apply(
                 interrupt=self._interrupt, watch=self._watch, **dict.fromkeys(self._allowed, True)
             )
-        except ChatkitError as error:
-            self._error = error
         except Exception as error:
-            logging.getLogger(__name__).exception("a plan was not applied")
+            if not isinstance(error, ChatkitError):
+                logging.getLogger(__name__).exception("a plan was not applied")
             self._error = error
         self.running = False
         self._finished()
@@ -297,34 +281,153 @@ def _said(objection: str) -> str:
     return objection.partition(": apply(")[0] if objection.endswith("allows that") else objection
 
 
-class Saving(PlanView):
-    """A plan that saves what a form or an editor holds, and tells it what came of that.
+# --- rows in pages, with filters -----------------------------------------------------------
+
+PAGE = 10  #: rows that are shown at once
+
+
+class Item(NamedTuple):
+    """One row: of which kinds it is, what is searched, and how it is drawn."""
+
+    kinds: tuple[str, ...]
+    text: str
+    html: Callable[[], str]
+
+
+class PagedRows(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
+    """A table of many rows, of which a person sees those of one kind that hold a text.
 
     Args:
-        plan: What saves it.
-        then: What is called, with this view, once it was applied or could not be.
-        lock: What lets nobody type while it is applied, or lets them again.
+        columns: Their names, each with its width in percent.
+        items: The rows; each draws itself as escaped HTML, a table body of its own.
     """
 
-    def __init__(
-        self,
-        plan: Plan,
-        then: Callable[[PlanView], object],
-        lock: Callable[[bool], object] = bool,
-    ) -> None:
-        self._then, self._lock = then, lock
-        super().__init__(plan)
+    def __init__(self, columns: Mapping[str, int], items: Sequence[Item]) -> None:
+        self.items: list[Item] = []
+        self._texts: list[str] = []
+        self._head = ""
+        self._page = 0
+        self.kind = w.Dropdown(description="Show")
+        self.search = w.Text(description="that hold", placeholder="any text")
+        self._table, self._place = w.HTML(), w.HTML()
+        self._back = ActionButton("Previous", lambda: self._turn(-1))
+        self._on = ActionButton("Next", lambda: self._turn(1))
+        for control in (self.kind, self.search):
+            control.observe(lambda _: self._turn(0), names="value")
+        self._filters = boxed(w.HBox, "chatkit-bar", [self.kind, self.search])
+        self._pager = boxed(w.HBox, "chatkit-bar", [self._back, self._on, self._place])
+        super().__init__([self._filters, self._table, self._pager])
+        self.add_class("chatkit-plan")
+        self.fill(columns, items)
 
-    def start(self, confirm: str = "") -> None:
-        """Begin to apply the plan, and return at once."""
-        self._lock(True)
-        try:
-            super().start(confirm)
-        except BaseException:
-            self._lock(self.running)
-            raise
+    def fill(self, columns: Mapping[str, int], items: Sequence[Item], kind: str = "") -> None:
+        """Show other rows, at first those of a kind if there are any of it."""
+        self.items = list(items)
+        self._texts = [item.text.casefold() for item in self.items]
+        self._head = "".join(
+            f'<th scope="col" style="width: {width}%">{escape(name)}</th>'
+            for name, width in columns.items()
+        )
+        count = Counter(kind for item in self.items for kind in item.kinds)
+        options = [(f"all {len(self.items):,}", "")]
+        options += [(f"{kind} {number:,}", kind) for kind, number in count.items()]
+        self.kind.options = options
+        self.kind.value = kind if kind in count else ""
+        self.search.value = ""
+        self._filters.layout.display = None if len(self.items) > 1 else "none"
+        self._turn(0)
 
-    def _finished(self) -> None:
-        super()._finished()
-        self._lock(False)
-        self._then(self)
+    def __repr__(self) -> str:
+        return f"<{len(self.found()):,} of {len(self.items):,} rows>"
+
+    def found(self) -> list[Item]:
+        """Return the rows of the chosen kind that hold the text, on all pages."""
+        wanted, kind = self.search.value.casefold().strip(), self.kind.value
+        return [
+            item
+            for item, text in zip(self.items, self._texts, strict=True)
+            if wanted in text and (not kind or kind in item.kinds)
+        ]
+
+    def _turn(self, pages: int) -> None:
+        """Turn so many pages; a new filter begins with the first."""
+        found = self.found()
+        last = max(len(found) - 1, 0) // PAGE
+        self._page = min(max(self._page + pages, 0), last) if pages else 0
+        first = self._page * PAGE
+        part = found[first : first + PAGE]
+        body = "".join(item.html() for item in part)
+        head = f"<thead><tr>{self._head}</tr></thead>"
+        nothing = "<p>No row is like that.</p>" if self.items else ""
+        self._table.value = (
+            # the class names keep JupyterLab from reading $…$ in a name as mathematics
+            f'<table class="tex2jax_ignore mathjax_ignore">{head}{body}</table>'
+            if part
+            else nothing
+        )
+        self._back.disabled, self._on.disabled = self._page == 0, self._page == last
+        place = f"{first + 1:,} to {first + len(part):,} of {len(found):,}"
+        self._place.value = f'<span role="status">{place}</span>' if part else ""
+        self._pager.layout.display = None if last else "none"
+
+
+# --- the rows of a plan, and of its result -------------------------------------------------
+
+LANDED = ("applied", "differs", "unchanged")  #: states of rows with which nothing is wrong
+OPEN = ("not sent", "unknown")  #: states of rows with which a run can go on
+
+#: What a person looks for among the changes that cannot be undone exactly.
+_UNDO = {"with loss": "not restored exactly", "never": "never undone"}
+
+
+def planned(plan: Plan) -> tuple[Mapping[str, int], Sequence[Item]]:
+    """Make the rows of a plan, and of what it refuses."""
+    losses = rendering.losses_of(plan)
+    noun = setting_of(plan).noun
+
+    def drawn(change: Change) -> str:
+        return rendering.html_changes([change], losses, rendering.MANY)[0]
+
+    items = [
+        Item(
+            (change.kind, *([] if change.undo == "exactly" else [_UNDO[change.undo]])),
+            _searched(change),
+            partial(drawn, change),
+        )
+        for kind in rendering.by_kind(plan)
+        for change in kind
+    ]
+    items += [
+        Item(("refused",), " ".join(map(str, cell)), partial(_refused, cell))
+        for cell in refused_cells(plan)
+    ]
+    return {"change": 10, noun: 22, "field": 16, "before": 26, "after": 26}, items
+
+
+def _searched(change: Change) -> str:
+    values = json.dumps([dict(change.before), dict(change.after)], ensure_ascii=False, default=str)
+    return f"{change.row} {change.key} {change.code or ''} {change.label} {values}"
+
+
+def _refused(cell: Refused) -> str:
+    """Draw a cell that cannot be planned below the columns of a change."""
+    row, column, value, *said = (visible(str(part)) for part in cell)
+    where = f'<td>refused</td><th scope="rowgroup" dir="auto">row {escape(row)}</th>'
+    what = f'<td dir="auto">{escape(column)}</td><td dir="auto">{escape(value)}</td>'
+    return f'<tbody><tr>{where}{what}<td dir="auto">{escape(": ".join(said))}</td></tr></tbody>'
+
+
+def happened(plan: Plan, result: pd.DataFrame) -> tuple[Mapping[str, int], Sequence[Item]]:
+    """Make the rows of a result."""
+    columns = {"state": 12, "change": 10, setting_of(plan).noun: 32, "reason": 46}
+    items = []
+    fields = zip(result["state"], result["change"], result["label"], result["reason"], strict=True)
+    for state, change, label, reason in fields:
+        kinds = (state,) if state in (*LANDED, "skipped") else ("not applied", state)
+        parts = [visible(str(part)) for part in (state, change, label, reason)]
+        fine = state in (*LANDED, "skipped")
+        kind = "fine" if fine else "open" if state in OPEN else "bad"
+        cells = "".join(f'<td dir="auto">{escape(part)}</td>' for part in parts)
+        body = f'<tbody class="{kind}"><tr>{cells}</tr></tbody>'
+        items.append(Item(kinds, " ".join(parts), partial(str, body)))
+    return columns, items

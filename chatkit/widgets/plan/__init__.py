@@ -1,1 +1,0 @@
-"""Plan view: a plan to read, apply, stop and take back."""
