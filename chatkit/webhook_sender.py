@@ -172,7 +172,7 @@ class PostAnswer(NamedTuple):
 _LOST = (ConnectionError, ssl.SSLEOFError, ssl.SSLZeroReturnError)
 
 
-class Sender:
+class WebhookSender:
     """Posts to receivers, and keeps the connection while one post follows another.
 
     It is used again only for the same scheme, host, port and trust, so the address that was

@@ -80,7 +80,7 @@ DOORS = {
     "sqlalchemy": ("inbox/store",),
     "sqlite3": ("sandbox/", "bulk/journal"),
     "starlette": ("inbox/receiver",),
-    "trustme": ("inbox/authority",),
+    "trustme": ("inbox/receiver",),
     "uvicorn": ("asgi_server",),
     "tomlkit": ("settings",),
     "tqdm": ("progress",),

@@ -39,7 +39,8 @@ SHOWN = [
     *("bulk.plan.Plan", "inbox.receiver.Receiver", "webhooks.signing_secrets.Rotation"),
     *("contacts.Contacts", "flows.Flows", "templates.Templates", "webhooks.Webhooks"),
     *("templates.contents.Contents", "transport.Transport", "wire.Wire", "secret.Secret"),
-    *("inbox.store.Store", "inbox.intake.Intake", "connection.Connection", "checkup.CheckupReport"),
+    *("inbox.store.InboxStore", "inbox.delivery.Intake", "connection.Connection"),
+    "checkup.CheckupReport",
 ]
 
 

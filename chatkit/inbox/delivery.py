@@ -1,13 +1,27 @@
-"""A delivery, before and after it is stored, and which ones are meant."""
+"""A delivery: what is found of it when it comes, how it is stored, and which ones are meant.
+
+Nothing of a delivery is ever thrown away. Of its body only what the profile says is assumed:
+which scheme signs it, and which field tells its kind. A body that is no JSON, or has no kind,
+is stored all the same.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import time
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from hashlib import sha256
 from typing import NamedTuple
 
+import msgspec
 
-class Entry(NamedTuple):
+from chatkit.profile import ServiceProfile
+from chatkit.secret import MASK, Secret
+from chatkit.signature import BadSignature, Scheme, key_of, named, verify
+
+
+class ReceivedDelivery(NamedTuple):
     """A delivery that is about to be stored: what came, and what was found of it."""
 
     received: int
@@ -43,7 +57,7 @@ class Delivery(NamedTuple):
         return f"<delivery {self.id}, {when}, {self.kind or 'no kind'}, {size}, {verdict}>"
 
 
-class Verdict(NamedTuple):
+class LateVerdict(NamedTuple):
     """What was found of a stored delivery when it was verified again."""
 
     id: int
@@ -66,3 +80,121 @@ class Which(NamedTuple):
     containing: bytes | None = None
     repeats: bool = False
     late: bool = False
+
+
+# --- what is found of a delivery before it is stored ------------------------------------------
+
+#: Headers that may hold a password: a proxy adds some. They are not needed again.
+_MASKED = {"authorization", "proxy-authorization", "cookie"}
+_LONGEST_KIND = 200
+
+
+class Intake:
+    """Looks at deliveries: whether they are signed rightly, what kind, whether a repeat.
+
+    Args:
+        profile: Its `signature_scheme` and `event_kind_field` count.
+        secrets: The signing secrets that are accepted: several while one is changed, or
+            for several registrations. None: nothing can be verified.
+        scheme: A scheme that the profile has no name for.
+
+    Raises:
+        BadSignature: A secret cannot be used with the scheme.
+    """
+
+    def __init__(
+        self,
+        profile: ServiceProfile,
+        secrets: Sequence[Secret] = (),
+        scheme: Scheme | None = None,
+    ) -> None:
+        self.scheme = scheme or named(profile.signature_scheme)
+        self._kind_field = profile.event_kind_field
+        self.accept(secrets)
+
+    def accept(self, secrets: Sequence[Secret]) -> None:
+        """Accept these secrets from now on, and no others.
+
+        Raises:
+            BadSignature: One of them cannot be used with the scheme.
+        """
+        for secret in secrets:
+            key_of(self.scheme, secret)
+        self._secrets = tuple(secrets)
+
+    @property
+    def secrets(self) -> int:
+        """How many secrets are accepted."""
+        return len(self._secrets)
+
+    def take(
+        self, path: str, headers: Sequence[tuple[str, str]], body: bytes, now: float | None = None
+    ) -> ReceivedDelivery:
+        """Find out what can be known of a delivery that has come just now."""
+        now = time.time() if now is None else now
+        together: dict[str, str] = {}
+        for name, value in headers:
+            name = name.lower()
+            together[name] = f"{together[name]},{value}" if name in together else value
+        reason = self._doubt(together, body, int(now))
+        kind, broken = self._kind(body)
+        kept = [(n, MASK if n.lower() in _MASKED else v) for n, v in headers]
+        return ReceivedDelivery(
+            received=int(now * 1_000_000),
+            identity=self._identity(together, body, verified=not reason),
+            kind=kind,
+            verified=not reason,
+            reason="; ".join(filter(None, (reason, broken))),
+            is_json=not broken,
+            path=_storable(path)[:2000],
+            headers=json.dumps(kept),
+            body=body,
+        )
+
+    def again(self, deliveries: Iterable[Delivery]) -> Iterator[LateVerdict]:
+        """Look again at deliveries that were not verified; tell those that are now.
+
+        Each is judged as of the time it came: a timestamp was fresh then, or never.
+        """
+        for one in deliveries:
+            entry = self.take(one.path, one.headers, one.body, one.received_at.timestamp())
+            if entry.verified:
+                yield LateVerdict(one.id, entry.identity, entry.reason)
+
+    def _doubt(self, headers: dict[str, str], body: bytes, now: int) -> str:
+        """Why a delivery is not verified; empty when it is."""
+        if not self._secrets:
+            return "no signing secret was given to the receiver"
+        try:
+            verify(self.scheme, self._secrets, headers, body, now=now)
+        except BadSignature as error:
+            return str(error)
+        return ""
+
+    def _kind(self, body: bytes) -> tuple[str | None, str]:
+        """The kind of the event, and what is wrong with the body if it is no JSON."""
+        try:
+            value = msgspec.json.decode(body)
+        except RecursionError:
+            return None, "the body is nested too deeply"
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            return None, f"the body is not JSON: {_storable(str(error))[:200]}"
+        kind = value.get(self._kind_field) if isinstance(value, dict) else None
+        return (_storable(kind)[:_LONGEST_KIND] if isinstance(kind, str) else None), ""
+
+    def _identity(self, headers: dict[str, str], body: bytes, *, verified: bool) -> str:
+        """What repeats of one delivery share.
+
+        The id of a message is believed only when it is signed: else anyone could send a
+        delivery that takes the place of a real one.
+        """
+        message_id = headers.get((self.scheme.id_header or "").lower(), "")
+        if verified and "{id}" in self.scheme.signed and len(message_id) <= 200:
+            return f"id:{message_id}"
+        digest = sha256(body).hexdigest()
+        return f"sha256:{digest}" if verified else f"unverified:{digest}"
+
+
+def _storable(text: str) -> str:
+    """A text that every database takes: without the null character and half characters."""
+    return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from chatkit.frame import Columns, Kind
-from chatkit.inbox import statuses as _statuses
 from chatkit.inbox.delivery import Delivery
 from chatkit.inbox.events import Event, answers, text
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 Row = dict[str, Any]
 
@@ -27,7 +28,7 @@ _CAME: dict[str, Kind] = {"delivery": "number", "received_at": "time", "verified
 _WHO: dict[str, Kind] = {"message_id": "text", "contact": "text", "name": "text", "at": "time"}
 
 
-class Table(NamedTuple):
+class EventTable(NamedTuple):
     """One kind of frame: its columns, the one it is indexed by, and how its rows are found."""
 
     columns: Mapping[str, Kind]
@@ -173,8 +174,8 @@ def _templates(events: Iterable[Event]) -> Iterator[Row]:
 _FILE = ("mime_type", "sha256", "caption", "filename")
 _OUT: dict[str, Kind] = {"outbound": "flag"}
 
-TABLES: Mapping[str, Table] = {
-    "frame": Table(
+TABLES: Mapping[str, EventTable] = {
+    "frame": EventTable(
         {
             "event": "text", **_CAME, "kind": "text", "family": "text", "field": "text",
             "type": "text", **_WHO, "number_id": "text", "text": "text", "content": "json",
@@ -182,24 +183,24 @@ TABLES: Mapping[str, Table] = {
         },
         "event", _everything,
     ),
-    "messages": Table(
+    "messages": EventTable(
         {
             **_WHO, **_OUT, "type": "text", "text": "text", "reply_to": "text",
             "changes": "text", "number_id": "text", **_CAME, "content": "json",
         },
         "message_id", _messages,
     ),
-    "reactions": Table(
+    "reactions": EventTable(
         {**_WHO, "emoji": "text", "removed": "flag", **_OUT, **_CAME}, "message_id", _reactions
     ),
-    "media": Table(
+    "media": EventTable(
         {
             **_WHO, **_OUT, "type": "text", "media_id": "text",
             **dict.fromkeys(_FILE, "text"), **_CAME,
         },
         "message_id", _media,
     ),
-    "templates": Table(
+    "templates": EventTable(
         {
             "event": "text", "template_name": "text", "lang_code": "text",
             "template_id": "text", "field": "text", "type": "text", "reason": "text",
@@ -208,32 +209,6 @@ TABLES: Mapping[str, Table] = {
         "event", _templates,
     ),
 }  # fmt: skip
-
-
-def statuses(found: dict[str, _statuses.Course]) -> pd.DataFrame:
-    """Statuses with the time that each step took; what has not been reached is NA."""
-    made = frame(_statuses.rows(found), _statuses.COLUMNS, "message_id")
-    after = list(made.columns).index("failed_at") + 1
-    made.insert(after, "to_delivered", made["delivered_at"] - made["sent_at"])
-    made.insert(after + 1, "to_read", made["read_at"] - made["sent_at"])
-    return made
-
-
-def known_statuses(made: pd.DataFrame) -> dict[str, _statuses.Course]:
-    """Read an earlier frame of statuses, to go on from it."""
-    plain = made.astype(object).where(made.notna(), None)
-    records = plain.to_dict("records")
-    return {
-        str(message_id): _statuses.Course.of(
-            {str(name): _plain(value) for name, value in record.items()}
-        )
-        for message_id, record in zip(made.index, records, strict=True)
-    }
-
-
-def _plain(value: Any) -> Any:
-    """A time of pandas is a datetime of its own kind."""
-    return value.to_pydatetime() if hasattr(value, "to_pydatetime") else value
 
 
 def flow_answers(events: Iterable[Event]) -> pd.DataFrame:
@@ -284,3 +259,154 @@ def raw(deliveries: Iterable[Delivery]) -> pd.DataFrame:
         for one in deliveries
     )
     return frame(({name: row[name] for name in columns} for row in rows), columns, "delivery")
+
+
+# --- the status of each message: where it has got to, and how long each step took ------------
+#
+# Deliveries come in any order and more than once. So a status only moves up, from sent over
+# delivered and read to played; failed is the end whenever it comes. What is found is the
+# same for every order of the same deliveries.
+
+_RANKS = {"sent": 1, "delivered": 2, "read": 3, "played": 4, "failed": 5}
+_STEPS = tuple(_RANKS)
+
+STATUS_COLUMNS: dict[str, Kind] = {
+    "message_id": "text",
+    "contact": "text",
+    "status": "text",
+    **{f"{step}_at": "time" for step in _STEPS},
+    "error_code": "text",
+    "error": "text",
+    "category": "text",
+    "number_id": "text",
+    "delivery": "number",
+}
+
+
+class Course:
+    """What is known of one message's way."""
+
+    __slots__ = ("category", "contact", "delivery", "error", "number_id", "status", "times")
+
+    def __init__(self) -> None:
+        self.status: tuple[int, datetime | None, str] | None = None
+        self.times: dict[str, datetime] = {}
+        self.contact: str | None = None
+        self.number_id: str | None = None
+        self.category: str | None = None
+        self.error: tuple[str | None, str | None] | None = None
+        self.delivery = 0
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Course:
+        """What an earlier frame knows of a message."""
+        course = cls()
+        course.times = {step: row[f"{step}_at"] for step in _STEPS if row[f"{step}_at"]}
+        if row["status"]:
+            name = row["status"]
+            course.status = (_RANKS.get(name, 0), course.times.get(name), name)
+        course.contact, course.number_id = row["contact"], row["number_id"]
+        course.category, course.delivery = row["category"], row["delivery"]
+        if row["error_code"] or row["error"]:
+            course.error = (row["error_code"], row["error"])
+        return course
+
+    def add(self, event: Event) -> None:
+        """Take one status in."""
+        name, at = event.type or "", event.at
+        self.delivery = max(self.delivery, event.delivery)
+        # The earliest and the smallest: the same whichever came first.
+        if at is not None and name in _RANKS:
+            self.times[name] = min(at, self.times.get(name, at))
+        reached = (_RANKS.get(name, 0), at, name)
+        if self.status is None or _order(reached) > _order(self.status):
+            self.status = reached
+        self.contact = _least(self.contact, event.contact)
+        self.number_id = _least(self.number_id, event.number_id)
+        pricing = event.fields.get("pricing")
+        if isinstance(pricing, dict):
+            self.category = _least(self.category, text(pricing.get("category")))
+        error = _error(event.fields.get("errors"))
+        if error is not None and (self.error is None or _known(error) < _known(self.error)):
+            self.error = error
+
+    def row(self, message_id: str) -> dict[str, Any]:
+        """The row of a frame."""
+        code, error = self.error or (None, None)
+        return {
+            "message_id": message_id,
+            "contact": self.contact,
+            "status": self.status[2] if self.status else None,
+            **{f"{step}_at": self.times.get(step) for step in _STEPS},
+            "error_code": code,
+            "error": error,
+            "category": self.category,
+            "number_id": self.number_id,
+            "delivery": self.delivery,
+        }
+
+
+def courses(
+    events: Iterable[Event], known: Mapping[str, Course] | None = None
+) -> dict[str, Course]:
+    """Follow each message through these events. In memory are the messages, not the events."""
+    found = dict(known or {})
+    for event in events:
+        # Calls have statuses of another kind under the same name.
+        if event.family == "status" and event.id and event.fields.get("type", "message") != "call":
+            found.setdefault(event.id, Course()).add(event)
+    return found
+
+
+def status_rows(found: dict[str, Course]) -> Iterator[dict[str, Any]]:
+    """The rows of a frame, in the order of the messages."""
+    return (course.row(message_id) for message_id, course in found.items())
+
+
+def _order(reached: tuple[int, datetime | None, str]) -> tuple[int, float, str]:
+    rank, at, name = reached
+    return rank, at.timestamp() if at else 0.0, name
+
+
+def _least(known: str | None, new: str | None) -> str | None:
+    return min((one for one in (known, new) if one), default=None)
+
+
+def _known(error: tuple[str | None, str | None]) -> tuple[str, str]:
+    return error[0] or "", error[1] or ""
+
+
+def _error(errors: Any) -> tuple[str | None, str | None] | None:
+    """The code and the words of the first error."""
+    first = errors[0] if isinstance(errors, list) and errors else None
+    if not isinstance(first, dict):
+        return None
+    data = first.get("error_data")
+    details = text(data.get("details")) if isinstance(data, dict) else None
+    title = text(first.get("title")) or text(first.get("message"))
+    said = ": ".join(dict.fromkeys(one for one in (title, details) if one))
+    return text(first.get("code")), said or None
+
+
+def statuses(found: dict[str, Course]) -> pd.DataFrame:
+    """Statuses with the time that each step took; what has not been reached is NA."""
+    made = frame(status_rows(found), STATUS_COLUMNS, "message_id")
+    after = list(made.columns).index("failed_at") + 1
+    made.insert(after, "to_delivered", made["delivered_at"] - made["sent_at"])
+    made.insert(after + 1, "to_read", made["read_at"] - made["sent_at"])
+    return made
+
+
+def known_statuses(made: pd.DataFrame) -> dict[str, Course]:
+    """Read an earlier frame of statuses, to go on from it."""
+    plain = made.astype(object).where(made.notna(), None)
+    records = plain.to_dict("records")
+    return {
+        str(message_id): Course.of({str(name): _plain(value) for name, value in record.items()})
+        for message_id, record in zip(made.index, records, strict=True)
+    }
+
+
+def _plain(value: Any) -> Any:
+    """A time of pandas is a datetime of its own kind."""
+    return value.to_pydatetime() if hasattr(value, "to_pydatetime") else value

@@ -14,12 +14,11 @@ from weakref import WeakSet
 from chatkit.errors import InputError, steady
 from chatkit.inbox.delivery import Delivery, Which
 from chatkit.inbox.events import Event, events
-from chatkit.inbox.statuses import courses
-from chatkit.inbox.store import Store
+from chatkit.inbox.store import InboxStore
 from chatkit.profile import ServiceProfile
 from chatkit.secret import MASK, Secret
 from chatkit.signature import named, sign
-from chatkit.webhook_sender import BadReceiver, NotThisMachine, Sender, read_address
+from chatkit.webhook_sender import BadReceiver, NotThisMachine, WebhookSender, read_address
 
 if TYPE_CHECKING:
     import ssl
@@ -74,7 +73,7 @@ class Inbox:
         if isinstance(url, str):
             url = Secret(url)  # a traceback that prints variables must not find a password
         self.profile = profile or ServiceProfile()
-        self._store = Store(url)
+        self._store = InboxStore(url)
         self._receivers: list[Receiver] = []
         self._readers: WeakSet[Reader] = WeakSet()
 
@@ -139,7 +138,7 @@ class Inbox:
             BadSignature: A secret cannot be used with the scheme.
             OSError: The port is taken, or the host is not an address of this machine.
         """
-        from chatkit.inbox.intake import Intake
+        from chatkit.inbox.delivery import Intake
         from chatkit.inbox.receiver import Receiver
 
         given = [] if secret is None else [secret] if isinstance(secret, str | Secret) else secret
@@ -193,7 +192,7 @@ class Inbox:
             BadSignature: A secret cannot be used with the scheme.
             StoreError: The inbox cannot be read or written.
         """
-        from chatkit.inbox.intake import Intake
+        from chatkit.inbox.delivery import Intake
 
         covered = [Secret(one) for one in secrets]
         del secrets  # a traceback that prints variables must not find their text
@@ -277,12 +276,12 @@ class Inbox:
         from chatkit.inbox import frames
 
         if onto is None:
-            return frames.statuses(courses(self.events(**choice)))
+            return frames.statuses(frames.courses(self.events(**choice)))
         known = frames.known_statuses(onto)
         since = max((course.delivery for course in known.values()), default=0)
         fresh = self.events(**{"since": since, **choice})
         late = self.events(**{**choice, "late": True})  # a status taken in twice changes nothing
-        return frames.statuses(courses(chain(late, fresh), known))
+        return frames.statuses(frames.courses(chain(late, fresh), known))
 
     def raw(self, **choice: Any) -> pd.DataFrame:
         """Make a frame of every delivery as it came, repeats and unverified ones too."""
@@ -377,7 +376,7 @@ def send_again(
     headers = _headers(delivery, profile, secret)
     try:
         address = read_address(url)
-        with closing(Sender(allow)) as sender:
+        with closing(WebhookSender(allow)) as sender:
             answer = sender.post(address, headers, delivery.body, seconds=_SECONDS, tls=trusting)
     except NotThisMachine as elsewhere:
         raise InputError(

@@ -26,7 +26,7 @@ from sqlalchemy.exc import DataError, IntegrityError, SQLAlchemyError
 from chatkit.bulk.journal import is_busy, prepare
 from chatkit.bulk.lock import make_folder
 from chatkit.errors import InputError, StoreError
-from chatkit.inbox.delivery import Delivery, Entry, Verdict, Which
+from chatkit.inbox.delivery import Delivery, LateVerdict, ReceivedDelivery, Which
 from chatkit.secret import Secret
 
 _SCHEMA = 2  # 1 had no `verified_at`
@@ -62,7 +62,7 @@ _VIEW = """delivery_once AS SELECT * FROM delivery AS d WHERE NOT EXISTS
  (SELECT 1 FROM delivery AS e WHERE e.identity = d.identity AND e.id < d.id)"""
 
 
-class Store:
+class InboxStore:
     """One database of deliveries; may be used from any thread, by several processes.
 
     Args:
@@ -98,7 +98,7 @@ class Store:
 
     # --- writing ---
 
-    def write(self, entries: Sequence[Entry]) -> None:
+    def write(self, entries: Sequence[ReceivedDelivery]) -> None:
         """Store deliveries, all or none; they are durable when this returns.
 
         Raises:
@@ -115,7 +115,7 @@ class Store:
             refused.of_one = isinstance(error, DataError | IntegrityError)
             raise refused from None
 
-    def judge(self, verdicts: Iterable[Verdict]) -> int:
+    def judge(self, verdicts: Iterable[LateVerdict]) -> int:
         """Note that deliveries were verified after they had come; return how many.
 
         Raises:

@@ -14,11 +14,11 @@ from uuid import uuid4
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox.clock import MachineClock, SeededClock
 from chatkit.sandbox.delivery import Attempt, DeliveryOutcome
-from chatkit.sandbox.event_publisher import Event
+from chatkit.sandbox.event_publisher import PublishedEvent
 from chatkit.sandbox.middleware import Middleware
-from chatkit.sandbox.operations import PERMISSIONS
+from chatkit.sandbox.request import PERMISSIONS
 from chatkit.sandbox.service import Request, Service
-from chatkit.sandbox.store import Store
+from chatkit.sandbox.store import SandboxStore
 
 if TYPE_CHECKING:
     from chatkit.sandbox.scenario import Played
@@ -63,7 +63,7 @@ class Sandbox:
         resolution = self.profile.timestamps
         clock = SeededClock(resolution, seed) if seed and path is None else MachineClock(resolution)
         self.in_memory = path is None
-        self.store = Store(None if path is None else Path(path))
+        self.store = SandboxStore(None if path is None else Path(path))
         self.service = Service(self.store, self.profile, clock, self.account_id)
         self.admin_token = clock.token()
         self.middleware = Middleware(self.service, self.store, self.admin_token, self.reset)
@@ -230,7 +230,9 @@ class Sandbox:
         Raises:
             OutboxFull: Too many deliveries wait already.
         """
-        return self.middleware.tell([Event(kind, payload)], self.profile.delivery_timeout + 5)
+        return self.middleware.tell(
+            [PublishedEvent(kind, payload)], self.profile.delivery_timeout + 5
+        )
 
     def play(self, scenario: str, *, seed: int = 0, wait: float = 60.0, **options: Any) -> "Played":
         """Play what customers do: `conversation`, `campaign`, `flow`, `template` or `change`.

@@ -10,9 +10,9 @@ from math import ceil
 
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox.clock import Clock
-from chatkit.sandbox.operations import PERMISSIONS
-from chatkit.sandbox.replies import Refusal
-from chatkit.sandbox.store import Store
+from chatkit.sandbox.replies import RefusedRequest
+from chatkit.sandbox.request import PERMISSIONS
+from chatkit.sandbox.store import SandboxStore
 
 
 class Grant:
@@ -25,12 +25,12 @@ class Grant:
         self.calls: deque[float] = deque()
 
 
-class Access:
+class AccessTokens:
     """The tokens of a store; it keeps their hashes only (section Authentication)."""
 
     def __init__(
         self,
-        store: Store,
+        store: SandboxStore,
         profile: ServiceProfile,
         clock: Clock,
         now: Callable[[], float] = time.monotonic,
@@ -78,13 +78,15 @@ class Access:
             Refusal: There is no header, it is not a bearer token, or nobody knows it.
         """
         if authorization is None:
-            raise Refusal("unauthenticated", "An access token is required")
+            raise RefusedRequest("unauthenticated", "An access token is required")
         if authorization[:7].lower() != "bearer ":
-            raise Refusal("unauthenticated", "The Authorization header must be: Bearer <token>")
+            raise RefusedRequest(
+                "unauthenticated", "The Authorization header must be: Bearer <token>"
+            )
         # Only hashes are compared, so the time it takes tells nothing of a token.
         grant = self._grants.get(sha256(authorization[7:].encode(errors="replace")).digest())
         if grant is None:
-            raise Refusal("unauthenticated", "The access token is not known")
+            raise RefusedRequest("unauthenticated", "The access token is not known")
         return grant
 
     def opens(self, token: str, account: str) -> bool:
@@ -110,7 +112,7 @@ class Access:
             calls.popleft()
         if len(calls) >= limit:
             wait = 1 - (now - calls[0]) if calls else 1.0
-            raise Refusal(
+            raise RefusedRequest(
                 "too_many_calls", f"At most {limit} calls a second", headers=self.come_back(wait)
             )
         calls.append(now)

@@ -54,11 +54,10 @@ from typing import TYPE_CHECKING, Any
 
 from chatkit.errors import StoreError
 from chatkit.sandbox.delivery import DeliveryOutcome
-from chatkit.sandbox.event_publisher import Event, OutboxFull
+from chatkit.sandbox.event_publisher import OutboxFull, PublishedEvent
 from chatkit.sandbox.faults import BadFaults
-from chatkit.sandbox.operations import PERMISSIONS
-from chatkit.sandbox.replies import Answer, Refusal, dumps
-from chatkit.sandbox.request import Request, read_object
+from chatkit.sandbox.replies import RefusedRequest, ServiceAnswer, dumps
+from chatkit.sandbox.request import PERMISSIONS, Request, read_object
 from chatkit.sandbox.resource import read_id
 from chatkit.sandbox.scenario import BadScenario, play
 from chatkit.webhook_sender import BadReceiver
@@ -72,10 +71,10 @@ _LONGEST_KIND = 200
 LONGEST_PLAY = 60.0
 
 Body = Mapping[str, Any]
-Action = Callable[[Body], dict[str, object]]
+AdminAction = Callable[[Body], dict[str, object]]
 
 
-class Refused(Exception):
+class RefusedAdminCall(Exception):
     """A call of the admin door that is refused."""
 
     def __init__(self, status: int, error: str, **more: object) -> None:
@@ -89,7 +88,7 @@ class Admin:
     def __init__(self, middleware: "Middleware", token: str, reset: Callable[[], None]) -> None:
         self._middleware, self._token, self._restart = middleware, token.encode(), reset
         self._receivers = middleware.service.receivers
-        self._actions: dict[str, dict[str, Action]] = {
+        self._actions: dict[str, dict[str, AdminAction]] = {
             "tokens": {"POST": self._make_token},
             "events": {"POST": self._send_event},
             "play": {"POST": self._play},
@@ -106,7 +105,7 @@ class Admin:
         """Seconds to wait for the receivers of an event: longer than any takes by itself."""
         return self._middleware.service.profile.delivery_timeout + 5
 
-    def answer(self, request: Request) -> Answer:
+    def answer(self, request: Request) -> ServiceAnswer:
         """Answer one call; waits for the receivers of an event."""
         headers = {"content-type": "application/json"}
         try:
@@ -115,31 +114,35 @@ class Admin:
             action = actions.get(request.method)
             if action is None:
                 headers["allow"] = ", ".join(actions)
-                raise Refused(405, f"This path allows {headers['allow']}")
-            return Answer(200, dumps(action(self._body(request))).encode(), headers)
-        except Refused as refused:
-            return Answer(refused.status, dumps(refused.body).encode(), headers)
+                raise RefusedAdminCall(405, f"This path allows {headers['allow']}")
+            return ServiceAnswer(200, dumps(action(self._body(request))).encode(), headers)
+        except RefusedAdminCall as refused:
+            return ServiceAnswer(refused.status, dumps(refused.body).encode(), headers)
         except (StoreError, sqlite3.Error) as error:
-            return Answer(503, dumps({"error": f"Nothing was saved: {error}"}).encode(), headers)
+            return ServiceAnswer(
+                503, dumps({"error": f"Nothing was saved: {error}"}).encode(), headers
+            )
 
     def _check_token(self, authorization: str) -> None:
         scheme, _, token = authorization.partition(" ")
         right = compare_digest(token.encode(errors="replace"), self._token)
         if scheme.lower() != "bearer" or not right:
-            raise Refused(401, "The admin token is required; the access token is another")
+            raise RefusedAdminCall(401, "The admin token is required; the access token is another")
 
-    def _find(self, path: str) -> dict[str, Action]:
+    def _find(self, path: str) -> dict[str, AdminAction]:
         name, *rest = path.removeprefix(ROOT).split("/")
         if name in ("flows", "templates") and len(rest) == 2:
             record_id = read_id(rest[0])
             if record_id is None:
-                raise Refused(404, "There is no such record")
+                raise RefusedAdminCall(404, "There is no such record")
             if rest[1] == "findings":
                 return {"GET": lambda _: {"findings": self._findings(name, record_id)}}
             if rest[1] == "publish" and name == "flows":
                 return {"POST": lambda _: self._publish(record_id)}
         if rest or name not in self._actions:
-            raise Refused(404, f"There is no such path; there are: {', '.join(self._actions)}")
+            raise RefusedAdminCall(
+                404, f"There is no such path; there are: {', '.join(self._actions)}"
+            )
         return self._actions[name]
 
     def _body(self, request: Request) -> Body:
@@ -147,15 +150,15 @@ class Admin:
             return {}
         try:
             return read_object(request.headers, request.body, self._middleware.max_body)
-        except Refusal as refusal:
-            raise Refused(_STATUSES[refusal.reason], refusal.message) from None
+        except RefusedRequest as refusal:
+            raise RefusedAdminCall(_STATUSES[refusal.reason], refusal.message) from None
 
     def _make_token(self, body: Body) -> dict[str, object]:
         permissions = _take(body, "permissions", list, account_id=str, actor=str)
         unknown = [name for name in permissions if name not in PERMISSIONS]
         if unknown:
             shown = ", ".join(map(str, unknown))
-            raise Refused(422, f"No such permission: {shown}", permissions=PERMISSIONS)
+            raise RefusedAdminCall(422, f"No such permission: {shown}", permissions=PERMISSIONS)
         with self._middleware.alone() as service:
             token = service.make_token(permissions, body.get("account_id"), body.get("actor"))
         return {"token": token}
@@ -163,8 +166,8 @@ class Admin:
     def _send_event(self, body: Body) -> dict[str, object]:
         kind = _take(body, "kind", str, payload=object)
         if not 0 < len(kind) <= _LONGEST_KIND or "payload" not in body:
-            raise Refused(422, "An event has a kind and a payload")
-        deliveries = self._told([Event(kind, body["payload"])], self._wait)
+            raise RefusedAdminCall(422, "An event has a kind and a payload")
+        deliveries = self._told([PublishedEvent(kind, body["payload"])], self._wait)
         return {"deliveries": [delivery._asdict() for delivery in deliveries]}
 
     def _play(self, body: Body) -> dict[str, object]:
@@ -178,16 +181,16 @@ class Admin:
                 wait=min(body.get("wait", LONGEST_PLAY), LONGEST_PLAY),
             )
         except BadScenario as error:
-            raise Refused(422, f"Not a scenario: {error}") from None
+            raise RefusedAdminCall(422, f"Not a scenario: {error}") from None
         except OutboxFull as error:
-            raise Refused(503, str(error)) from None
+            raise RefusedAdminCall(503, str(error)) from None
         return {"events": len(played.events), "deliveries": played.counts}
 
-    def _told(self, events: list[Event], wait: float) -> list[DeliveryOutcome]:
+    def _told(self, events: list[PublishedEvent], wait: float) -> list[DeliveryOutcome]:
         try:
             return self._middleware.tell(events, wait)
         except OutboxFull as error:
-            raise Refused(503, str(error)) from None
+            raise RefusedAdminCall(503, str(error)) from None
 
     def _show_deliveries(self, body: Body) -> dict[str, object]:
         """The attempts that were made, and how many deliveries wait for one."""
@@ -204,7 +207,7 @@ class Admin:
         try:
             self._middleware.allow(url, body.get("to"), body.get("authority"))
         except BadReceiver as error:
-            raise Refused(422, f"Not a receiver: {error}") from None
+            raise RefusedAdminCall(422, f"Not a receiver: {error}") from None
         return self._show_receivers(body)
 
     def _show_faults(self, body: Body) -> dict[str, object]:
@@ -214,7 +217,7 @@ class Admin:
         try:
             self._middleware.faults.set(body)
         except BadFaults as error:
-            raise Refused(422, f"Not a fault: {error}") from None
+            raise RefusedAdminCall(422, f"Not a fault: {error}") from None
         return self._show_faults(body)
 
     def _show_clock(self, body: Body) -> dict[str, object]:
@@ -228,7 +231,7 @@ class Admin:
                 "now": self._middleware.clock(moment, timedelta(seconds=forward or 0)).isoformat()
             }
         except (ValueError, OverflowError) as error:
-            raise Refused(422, f"Not a time: {error}") from None
+            raise RefusedAdminCall(422, f"Not a time: {error}") from None
 
     def _reset(self, body: Body) -> dict[str, object]:
         self._restart()
@@ -257,13 +260,15 @@ class Admin:
             try:
                 return service.findings(resource, record_id)
             except KeyError:
-                raise Refused(404, "There is no such record") from None
+                raise RefusedAdminCall(404, "There is no such record") from None
 
     def _publish(self, flow_id: int) -> dict[str, object]:
         with self._middleware.alone() as service:
             findings = self._findings("flows", flow_id)
             if any(finding["severity"] == "error" for finding in findings):
-                raise Refused(409, "A flow with errors cannot be published", findings=findings)
+                raise RefusedAdminCall(
+                    409, "A flow with errors cannot be published", findings=findings
+                )
             service.flows.move(flow_id, service.account_id, "PUBLISHED")
         return {"wa_status": "PUBLISHED"}
 
@@ -272,7 +277,7 @@ def _take(body: Body, name: str, kind: type, **optional: type) -> Any:
     """The required field of a body, once all its fields are known to be right."""
     _optional(body, **{name: kind, **optional})
     if name not in body:
-        raise Refused(422, f"{name} is required")
+        raise RefusedAdminCall(422, f"{name} is required")
     return body[name]
 
 
@@ -280,9 +285,9 @@ def _optional(body: Body, **allowed: type) -> list[Any]:
     """The fields of a body, in the order of `allowed`; None for one that is absent."""
     for field, value in body.items():
         if field not in allowed:
-            raise Refused(422, f"No such field: {field}; there are: {', '.join(allowed)}")
+            raise RefusedAdminCall(422, f"No such field: {field}; there are: {', '.join(allowed)}")
         if not isinstance(value, allowed[field]) or (
             isinstance(value, bool) and allowed[field] is Real
         ):
-            raise Refused(422, f"{field} must be a {allowed[field].__name__}")
+            raise RefusedAdminCall(422, f"{field} must be a {allowed[field].__name__}")
     return [body.get(field) for field in allowed]

@@ -7,12 +7,22 @@ from json.encoder import encode_basestring as _quoted
 from typing import Any
 
 from chatkit.sandbox.access import Grant
-from chatkit.sandbox.fields import TEXT, TIME, WHOLE, Anything, Field, Fields, Kind, ListOf, Text
-from chatkit.sandbox.replies import Answer, Refusal, dumps
+from chatkit.sandbox.fields import (
+    TEXT,
+    TIME,
+    WHOLE,
+    Anything,
+    Field,
+    FieldKind,
+    Fields,
+    ListOf,
+    String,
+)
+from chatkit.sandbox.replies import RefusedRequest, ServiceAnswer, dumps
 from chatkit.sandbox.request import parameters
 from chatkit.sandbox.resource import ResourceHandler, Tools, upstream_id
 from chatkit.sandbox.search import ContactSearch
-from chatkit.sandbox.store import Row
+from chatkit.sandbox.store import StoredRecord
 
 _NOT_DIGITS = re.compile("[^0-9]+")
 Names = tuple[str | None, str | None, str | None]
@@ -38,21 +48,21 @@ class ContactsHandler(ResourceHandler):
         written = (
             Field(
                 "number",
-                Text(pattern="[0-9]", says="must have a digit")
+                String(pattern="[0-9]", says="must have a digit")
                 if strip
-                else Text(pattern="^[0-9]+$", says="must be digits only"),
+                else String(pattern="^[0-9]+$", says="must be digits only"),
             ),
-            Field("country_code", Text(pattern=r"^\+[0-9]+$", says="must be + and digits")),
+            Field("country_code", String(pattern=r"^\+[0-9]+$", says="must be + and digits")),
             Field("name", TEXT, note="Split into first, middle and last name."),
         )
-        tag: Kind = TEXT
+        tag: FieldKind = TEXT
         if profile.tags == "objects":
             tag = Fields((Field("id", WHOLE), Field("name", TEXT)), frozenset({"id", "name"}))
         listed = (
             self._id_field(),
             *(Field(name, TEXT, nullable=True) for name in (*_NAMES, "meta_name")),
-            Field("number", Text(pattern="^[0-9]+$")),
-            Field("country_code", Text(pattern=r"^\+[0-9]+$")),
+            Field("number", String(pattern="^[0-9]+$")),
+            Field("country_code", String(pattern=r"^\+[0-9]+$")),
             Field("wa_phone_id", TEXT),
             Field("created_at", TIME),
             Field("updated_at", TIME),
@@ -75,7 +85,7 @@ class ContactsHandler(ResourceHandler):
         )
         self.search = ContactSearch(self.table)
 
-    def list(self, grant: Grant, values: Sequence[str], query: str, body: Any) -> Answer:
+    def list(self, grant: Grant, values: Sequence[str], query: str, body: Any) -> ServiceAnswer:
         """Answer with a page of contacts, all or those that hold the search term."""
         given = parameters(query)
         term = self._filter(given)
@@ -85,7 +95,7 @@ class ContactsHandler(ResourceHandler):
 
     def create(
         self, grant: Grant, values: Sequence[str], query: str, body: dict[str, Any]
-    ) -> Answer:
+    ) -> ServiceAnswer:
         """Make a contact, or make the inactive one of the same number active again."""
         given = self.create_body.read(body)
         code = given["country_code"]
@@ -98,13 +108,13 @@ class ContactsHandler(ResourceHandler):
             searched = _searched(names, code, number)
             self.table.insert(record_id, grant.account, key, item, _MORE, "{}", *searched)
         elif row.active:
-            raise Refusal("conflict", "An active contact has this number")
+            raise RefusedRequest("conflict", "An active contact has this number")
         else:
             record_id = row.id
             self._restore(row, given, number, code, grant.actor)
         return self.replies.data(self._only_id(record_id), 201, "Contact created")
 
-    def get(self, grant: Grant, values: Sequence[str], query: str, body: Any) -> Answer:
+    def get(self, grant: Grant, values: Sequence[str], query: str, body: Any) -> ServiceAnswer:
         """Answer with one contact; also with a deleted one if the profile says so."""
         row = self._stored(grant, values)
         if row is None or not (row.active or self.profile.inactive_readable):
@@ -113,7 +123,7 @@ class ContactsHandler(ResourceHandler):
 
     def update(
         self, grant: Grant, values: Sequence[str], query: str, body: dict[str, Any]
-    ) -> Answer:
+    ) -> ServiceAnswer:
         """Change a contact's name or number."""
         row = self.find(grant, values)
         given = self.update_body.read(body)
@@ -132,7 +142,7 @@ class ContactsHandler(ResourceHandler):
         if key != row.key:
             other = self.table.find(grant.account, key)
             if other is not None and other.active:
-                raise Refusal("clash", "An active contact has this number")
+                raise RefusedRequest("clash", "An active contact has this number")
         self._touch(record, grant.actor)
         self._rewrite(row, dumps(record), row.more)
         return self.replies.updated(self._only_id(row.id), "Contact updated")
@@ -167,7 +177,9 @@ class ContactsHandler(ResourceHandler):
             '"ai_mode":"ai_paused","tags":[]}'
         )
 
-    def _restore(self, row: Row, given: dict[str, Any], number: str, code: str, actor: str) -> None:
+    def _restore(
+        self, row: StoredRecord, given: dict[str, Any], number: str, code: str, actor: str
+    ) -> None:
         if self.profile.restore_keeps == "nothing":
             names = self._split(given.get("name"))
             self._rewrite(row, self._new_item(row.id, names, number, code, actor), _MORE)
@@ -178,7 +190,7 @@ class ContactsHandler(ResourceHandler):
         self._touch(record, actor)
         self._rewrite(row, dumps(record), row.more)
 
-    def _rewrite(self, row: Row, item: str, more: str) -> None:
+    def _rewrite(self, row: StoredRecord, item: str, more: str) -> None:
         record = json.loads(item)
         number, code = record["number"], record["country_code"]
         names = tuple(record[name] for name in _NAMES)

@@ -21,7 +21,7 @@ from chatkit.sandbox.event_publisher import Waiting
 from chatkit.sandbox.receivers import Receivers
 from chatkit.sandbox.webhooks import ActiveWebhook
 from chatkit.signature import sign
-from chatkit.webhook_sender import BadReceiver, ConnectionLost, Sender
+from chatkit.webhook_sender import BadReceiver, ConnectionLost, WebhookSender
 
 if TYPE_CHECKING:
     from chatkit.sandbox.middleware import Middleware
@@ -72,7 +72,7 @@ def attempt(
     body: bytes,
     receivers: Receivers,
     profile: ServiceProfile,
-    sender: Sender,
+    sender: WebhookSender,
 ) -> DeliveryOutcome:
     """Post one body to one webhook, signed with its secret; whatever happens is told.
 
@@ -167,7 +167,7 @@ class DeliveryWorker:
 
     def _run(self, account: str, webhook_id: int) -> None:
         """Deliver to one webhook until nothing waits for it."""
-        with closing(Sender()) as sender:
+        with closing(WebhookSender()) as sender:
             while True:
                 try:
                     taken = self._take(account, webhook_id)
@@ -185,7 +185,7 @@ class DeliveryWorker:
                     self._pause(_PAUSE)
 
     def _attempt(
-        self, delivery: Waiting, webhook: ActiveWebhook, sender: Sender
+        self, delivery: Waiting, webhook: ActiveWebhook, sender: WebhookSender
     ) -> DeliveryOutcome:
         """Attempt a delivery; again at once when a kept connection broke under it.
 

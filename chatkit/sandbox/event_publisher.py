@@ -22,9 +22,9 @@ from chatkit.profile import ServiceProfile
 from chatkit.sandbox import events
 from chatkit.sandbox.clock import Clock
 from chatkit.sandbox.events import EventKinds, event_body
-from chatkit.sandbox.operations import Verb
 from chatkit.sandbox.receivers import Receivers
-from chatkit.sandbox.store import Store
+from chatkit.sandbox.request import Verb
+from chatkit.sandbox.store import SandboxStore
 from chatkit.sandbox.webhooks import WebhooksHandler
 
 logger = logging.getLogger("chatkit.sandbox")
@@ -34,7 +34,7 @@ MOST_WAITING = 20_000
 # --- events ---------------------------------------------------------------------------
 
 
-class Event(NamedTuple):
+class PublishedEvent(NamedTuple):
     """What happened: its kind, what is told of it, and when; without a time it is now."""
 
     kind: str
@@ -159,7 +159,7 @@ class Outbox:
 
     name = "outbox"
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: SandboxStore) -> None:
         self._store = store
         # Ids are never given twice, so that a late answer cannot strike off another delivery.
         store.run(

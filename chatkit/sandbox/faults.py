@@ -4,11 +4,11 @@ import random
 from collections.abc import Mapping
 from typing import Literal, NamedTuple, get_args
 
-from chatkit.sandbox.replies import Answer
+from chatkit.sandbox.replies import ServiceAnswer
 
-Kind = Literal["429", "5xx", "dropped", "truncated"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
-_TIMED: tuple[Kind, ...] = ("5xx", "dropped")
+FaultKind = Literal["429", "5xx", "dropped", "truncated"]
+KINDS: tuple[FaultKind, ...] = get_args(FaultKind)
+_TIMED: tuple[FaultKind, ...] = ("5xx", "dropped")
 _SETTINGS = ("latency", "retry_after", "seed")
 _STATUSES = (500, 502, 503, 504)
 
@@ -20,15 +20,15 @@ class BadFaults(ValueError):
 class Dropped(ConnectionError):
     """A fault closed the connection: without an answer, or in the middle of this one."""
 
-    def __init__(self, answer: Answer | None = None) -> None:
+    def __init__(self, answer: ServiceAnswer | None = None) -> None:
         super().__init__("the sandbox closed the connection, as its faults ask for")
         self.answer = answer
 
 
-class Fault(NamedTuple):
+class DrawnFault(NamedTuple):
     """What happens to one call, and whether its effect happened first."""
 
-    kind: Kind
+    kind: FaultKind
     after: bool
     status: int
 
@@ -69,7 +69,7 @@ class Faults:
             raise BadFaults("seed must be an integer")
         latency = _number("latency", wanted.get("latency", 0), most=60)
         retry_after = _number("retry_after", wanted.get("retry_after", 1), most=3600)
-        edges: list[tuple[float, Kind, bool]] = []
+        edges: list[tuple[float, FaultKind, bool]] = []
         edge = 0.0
         for kind in KINDS:
             for after, rate in _rates(kind, wanted.get(kind, 0)):
@@ -88,17 +88,17 @@ class Faults:
         """The faults in force, as they were set."""
         return dict(self._wanted)
 
-    def draw(self) -> Fault | None:
+    def draw(self) -> DrawnFault | None:
         """What happens to the next call; None: nothing."""
         drawn = self._random.random()
         for edge, kind, after in self._edges:
             if drawn < edge:
                 status = 429 if kind == "429" else self._random.choice(_STATUSES)
-                return Fault(kind, after, status)
+                return DrawnFault(kind, after, status)
         return None
 
 
-def _rates(kind: Kind, value: object) -> list[tuple[bool, float]]:
+def _rates(kind: FaultKind, value: object) -> list[tuple[bool, float]]:
     """A rate as pairs of (after the effect, rate)."""
     if kind not in _TIMED:
         return [(kind == "truncated", _number(kind, value))]

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Protocol
 
-from chatkit.sandbox.replies import Problem, invalid
+from chatkit.sandbox.replies import FieldProblem, invalid
 
 Schema = dict[str, Any]
 
 
-class Kind(Protocol):
+class FieldKind(Protocol):
     """What values a field can have."""
 
-    def problems(self, value: Any, where: str) -> Iterable[Problem]:
+    def problems(self, value: Any, where: str) -> Iterable[FieldProblem]:
         """What is wrong with a value; nothing when it fits."""
 
     def schema(self) -> Schema:
@@ -36,7 +36,7 @@ def _fits(pattern: str, value: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class String:
     """A string; with choices or a pattern, one of them or one that fits, as `says` tells."""
 
     choices: Sequence[str] = ()
@@ -44,14 +44,14 @@ class Text:
     says: str = ""
     format: str = ""
 
-    def problems(self, value: Any, where: str) -> Iterable[Problem]:
+    def problems(self, value: Any, where: str) -> Iterable[FieldProblem]:
         """A value that is no string, not among the choices or not of the pattern."""
         if not isinstance(value, str):
-            return (Problem(where, "must be a string"),)
+            return (FieldProblem(where, "must be a string"),)
         if self.choices and value not in self.choices:
-            return (Problem(where, self.says or f"must be one of {', '.join(self.choices)}"),)
+            return (FieldProblem(where, self.says or f"must be one of {', '.join(self.choices)}"),)
         if self.pattern and not _fits(self.pattern, value):
-            return (Problem(where, self.says),)
+            return (FieldProblem(where, self.says),)
         return ()
 
     def schema(self) -> Schema:
@@ -72,11 +72,13 @@ class Plain:
 
     types: tuple[str, ...]
 
-    def problems(self, value: Any, where: str) -> Iterable[Problem]:
+    def problems(self, value: Any, where: str) -> Iterable[FieldProblem]:
         """A value of another type; true and false are no numbers."""
         if type(value) in _PYTHON_TYPES and _PYTHON_TYPES[type(value)] & set(self.types):
             return ()
-        return (Problem(where, f"must be {' or '.join(_ARTICLES[name] for name in self.types)}"),)
+        return (
+            FieldProblem(where, f"must be {' or '.join(_ARTICLES[name] for name in self.types)}"),
+        )
 
     def schema(self) -> Schema:
         """The type, or the list of types."""
@@ -96,8 +98,8 @@ _ARTICLES = {
     "string": "a string",
 }
 
-TEXT = Text()
-TIME = Text(format="date-time")
+TEXT = String()
+TIME = String(format="date-time")
 FLAG = Plain(("boolean",))
 WHOLE = Plain(("integer",))
 
@@ -106,7 +108,7 @@ WHOLE = Plain(("integer",))
 class Anything:
     """Any JSON value: the document does not say which (section Resources)."""
 
-    def problems(self, value: Any, where: str) -> Iterable[Problem]:
+    def problems(self, value: Any, where: str) -> Iterable[FieldProblem]:
         """Nothing is wrong with any value."""
         return ()
 
@@ -119,12 +121,12 @@ class Anything:
 class ListOf:
     """An array of values of one kind."""
 
-    kind: Kind
+    kind: FieldKind
 
-    def problems(self, value: Any, where: str) -> Iterator[Problem]:
+    def problems(self, value: Any, where: str) -> Iterator[FieldProblem]:
         """A value that is no array, and what is wrong with its items."""
         if not isinstance(value, list):
-            yield Problem(where, "must be an array")
+            yield FieldProblem(where, "must be an array")
             return
         for at, item in enumerate(value):
             yield from self.kind.problems(item, f"{where}[{at}]")
@@ -141,14 +143,14 @@ class TextMap:
     key_pattern: str
     says: str
 
-    def problems(self, value: Any, where: str) -> Iterator[Problem]:
+    def problems(self, value: Any, where: str) -> Iterator[FieldProblem]:
         """A value that is no object, keys that do not fit, values that are no strings."""
         if not isinstance(value, dict):
-            yield Problem(where, "must be an object")
+            yield FieldProblem(where, "must be an object")
             return
         for key, text in value.items():
             if not _fits(self.key_pattern, key):
-                yield Problem(where, self.says)
+                yield FieldProblem(where, self.says)
             yield from TEXT.problems(text, f"{where}.{key}")
 
     def schema(self) -> Schema:
@@ -165,11 +167,11 @@ class Field:
     """One named field of a record or a body; `note` is its description."""
 
     name: str
-    kind: Kind
+    kind: FieldKind
     nullable: bool = False
     note: str = ""
 
-    def problems(self, value: Any, where: str) -> Iterable[Problem]:
+    def problems(self, value: Any, where: str) -> Iterable[FieldProblem]:
         """What is wrong with a value of this field."""
         if value is None and self.nullable:
             return ()
@@ -207,10 +209,10 @@ class Fields:
         fields = tuple(fields)
         return cls(fields, frozenset(field.name for field in fields))
 
-    def problems(self, value: Any, where: str = "") -> Iterator[Problem]:
+    def problems(self, value: Any, where: str = "") -> Iterator[FieldProblem]:
         """A value that is no object, fields that are missing or unknown, and theirs."""
         if not isinstance(value, dict):
-            yield Problem(where, "must be an object")
+            yield FieldProblem(where, "must be an object")
             return
         inside = f"{where}." if where else ""
         known = 0
@@ -220,12 +222,12 @@ class Fields:
                 known += 1
                 yield from field.problems(value[name], inside + name)
             elif name in self.required:
-                yield Problem(inside + name, "is required")
+                yield FieldProblem(inside + name, "is required")
         if self.closed and known != len(value):
             names = {field.name for field in self.fields}
             for name in value:
                 if name not in names:
-                    yield Problem(inside + name, "is not a field of this body")
+                    yield FieldProblem(inside + name, "is not a field of this body")
 
     def read(self, body: dict[str, Any]) -> dict[str, Any]:
         """The declared fields of a body.

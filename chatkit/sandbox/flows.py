@@ -7,11 +7,11 @@ from typing import Any
 from chatkit.flowjson.lint import lint
 from chatkit.sandbox.access import Grant
 from chatkit.sandbox.event_publisher import EventPublisher
-from chatkit.sandbox.fields import TEXT, TIME, WHOLE, Anything, Field, Fields, ListOf, Text
-from chatkit.sandbox.replies import Answer, Refusal, dumps
+from chatkit.sandbox.fields import TEXT, TIME, WHOLE, Anything, Field, Fields, ListOf, String
+from chatkit.sandbox.replies import RefusedRequest, ServiceAnswer, dumps
 from chatkit.sandbox.request import parameters
 from chatkit.sandbox.resource import ResourceHandler, Tools, upstream_id
-from chatkit.sandbox.store import Row
+from chatkit.sandbox.store import StoredRecord
 
 CATEGORIES = (
     "SIGN_UP",
@@ -40,7 +40,7 @@ class FlowsHandler(ResourceHandler):
         self._publisher = publisher
         profile = self.profile
         closed = profile.unknown_fields == "refuse"
-        category = Text(choices=CATEGORIES) if profile.unknown_category == "refuse" else TEXT
+        category = String(choices=CATEGORIES) if profile.unknown_category == "refuse" else TEXT
         document = Fields(
             (Field("version", TEXT), Field("screens", ListOf(Anything()))),
             frozenset({"version", "screens"}),
@@ -82,7 +82,7 @@ class FlowsHandler(ResourceHandler):
             self.record = Fields.all_of(whole)
         self.table = self.store.table("flows", first_id=301, extra=("wa_status",))
 
-    def list(self, grant: Grant, values: Sequence[str], query: str, body: Any) -> Answer:
+    def list(self, grant: Grant, values: Sequence[str], query: str, body: Any) -> ServiceAnswer:
         """Answer with a page of flows, all or those of one status."""
         given = parameters(query)
         status = self._filter(given)
@@ -90,7 +90,7 @@ class FlowsHandler(ResourceHandler):
             return self._page(self.table.ids(grant.account, "wa_status = ?", (status,)), given)
         return self._page(self.table.listed(grant.account), given)
 
-    def get(self, grant: Grant, values: Sequence[str], query: str, body: Any) -> Answer:
+    def get(self, grant: Grant, values: Sequence[str], query: str, body: Any) -> ServiceAnswer:
         """Answer with one flow, with its document if the profile says so."""
         row = self.find(grant, values)
         return self.replies.data(
@@ -99,14 +99,14 @@ class FlowsHandler(ResourceHandler):
 
     def create(
         self, grant: Grant, values: Sequence[str], query: str, body: dict[str, Any]
-    ) -> Answer:
+    ) -> ServiceAnswer:
         """Make a flow, here and upstream: a draft, whatever its document is worth."""
         given = self.create_body.read(body)
         name = given["name"]
         if self.profile.duplicate_flow_name == "refuse":
             same = self.table.find(grant.account, name)
             if same is not None and same.active:
-                raise Refusal("clash", "A flow has this name")
+                raise RefusedRequest("clash", "A flow has this name")
         flow_id = self.table.next_id()
         record = {
             "id": self._shown_id(flow_id),
@@ -130,7 +130,7 @@ class FlowsHandler(ResourceHandler):
 
     def update(
         self, grant: Grant, values: Sequence[str], query: str, body: dict[str, Any]
-    ) -> Answer:
+    ) -> ServiceAnswer:
         """Change a flow's document."""
         row = self.find(grant, values)
         given = self.update_body.read(body)
@@ -166,7 +166,7 @@ class FlowsHandler(ResourceHandler):
         self.table.rewrite(row, row.key, dumps(record), row.more, row.hidden, wa_status)
         self._publisher.flow(account, record, before["wa_status"])
 
-    def _whole(self, row: Row) -> bytes:
+    def _whole(self, row: StoredRecord) -> bytes:
         """A flow with its document, in the form that the profile names."""
         form = self.profile.flow_json_form
         if form == "object":
@@ -181,10 +181,10 @@ class FlowsHandler(ResourceHandler):
             more["flow_json_raw"] = dumps(more["flow_json"])
         return dumps(more)
 
-    def _may_delete(self, row: Row) -> None:
+    def _may_delete(self, row: StoredRecord) -> None:
         published = json.loads(row.item)["wa_status"] == "PUBLISHED"
         if published and self.profile.published_flow_delete == "refuse":
-            raise Refusal("clash", "A published flow cannot be deleted")
+            raise RefusedRequest("clash", "A published flow cannot be deleted")
 
 
 def _brief(item: str) -> bytes:

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from chatkit.errors import StoreError
 from chatkit.sandbox.admin import ROOT, Admin
 from chatkit.sandbox.delivery import DeliveryOutcome, DeliveryWorker
-from chatkit.sandbox.event_publisher import Event
-from chatkit.sandbox.faults import Dropped, Fault, Faults
-from chatkit.sandbox.replies import Answer, dumps
+from chatkit.sandbox.event_publisher import PublishedEvent
+from chatkit.sandbox.faults import DrawnFault, Dropped, Faults
+from chatkit.sandbox.replies import ServiceAnswer, dumps
 from chatkit.sandbox.request import Request
-from chatkit.sandbox.store import Store
+from chatkit.sandbox.store import SandboxStore
 
 if TYPE_CHECKING:
     from chatkit.sandbox.service import Service
@@ -60,7 +60,7 @@ class Middleware:
     """
 
     def __init__(
-        self, service: "Service", store: Store, admin_token: str, reset: Callable[[], None]
+        self, service: "Service", store: SandboxStore, admin_token: str, reset: Callable[[], None]
     ) -> None:
         self.service, self.store = service, store
         self.delivery_worker = DeliveryWorker(self)
@@ -97,7 +97,7 @@ class Middleware:
                 clock.set(moment.timestamp())
             return moment
 
-    def answer(self, request: Request) -> Answer:
+    def answer(self, request: Request) -> ServiceAnswer:
         """Answer a call of this process; what it changed is saved when this returns.
 
         Raises:
@@ -112,7 +112,7 @@ class Middleware:
             self.note(request.method, request.path, status, started)
         return answer
 
-    def _answer(self, request: Request) -> Answer:
+    def _answer(self, request: Request) -> ServiceAnswer:
         if not request.path.startswith(API):
             return self.aside(request)
         fault = None
@@ -129,7 +129,7 @@ class Middleware:
                     answer = self.unsaved()
         return self.spoilt(fault, answer) if fault else answer
 
-    def take(self, request: Request) -> tuple[Answer, Batch | None]:
+    def take(self, request: Request) -> tuple[ServiceAnswer, Batch | None]:
         """Answer a call; with a batch, the answer must be held until that is saved.
 
         A read after an uncommitted write waits too: it may tell of what is rolled back.
@@ -188,7 +188,7 @@ class Middleware:
         with self.alone():
             self.delivery_worker.wake()
 
-    def tell(self, events: Sequence[Event], wait: float) -> list[DeliveryOutcome]:
+    def tell(self, events: Sequence[PublishedEvent], wait: float) -> list[DeliveryOutcome]:
         """Deliver events to whoever asks for them; what came of each first attempt.
 
         Waits so many seconds at most, never holding up the API meanwhile.
@@ -207,7 +207,7 @@ class Middleware:
             self.delivery_worker.expect(deliveries)
         return self.delivery_worker.collect(deliveries, webhook_ids, wait)
 
-    def aside(self, request: Request) -> Answer:
+    def aside(self, request: Request) -> ServiceAnswer:
         """Answer what is not a call of the API: the admin API and the OpenAPI document."""
         if request.path.startswith(ROOT):
             try:
@@ -221,7 +221,7 @@ class Middleware:
             refused = self.error(405, "This path allows GET, HEAD")
             refused.headers["allow"] = "GET, HEAD"
             return refused
-        return Answer(200, self._document, {"content-type": "application/json"})
+        return ServiceAnswer(200, self._document, {"content-type": "application/json"})
 
     @cached_property
     def _document(self) -> bytes:
@@ -230,11 +230,11 @@ class Middleware:
         made = document(self.service.resources, self.service.profile, self.service.replies)
         return dumps(made).encode()
 
-    def unsaved(self) -> Answer:
+    def unsaved(self) -> ServiceAnswer:
         """The answer to a call whose commit failed: the disk is full, or gone."""
         return self.error(503, "The sandbox could not save this; nothing was changed")
 
-    def spoilt(self, fault: Fault, answer: Answer | None = None) -> Answer:
+    def spoilt(self, fault: DrawnFault, answer: ServiceAnswer | None = None) -> ServiceAnswer:
         """The answer that a fault makes of this one.
 
         Raises:
@@ -249,7 +249,7 @@ class Middleware:
             made.headers.update(self.service.access.come_back(self.faults.retry_after))
         return made
 
-    def error(self, status: int, message: str) -> Answer:
+    def error(self, status: int, message: str) -> ServiceAnswer:
         """An error that is not the service's own, in the same form."""
         return self._replies.error(status, message)
 

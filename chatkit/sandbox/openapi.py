@@ -5,8 +5,8 @@ from typing import Any
 
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox.fields import Fields, Schema
-from chatkit.sandbox.operations import OPERATIONS, PREFIX, Operation
 from chatkit.sandbox.replies import HTML_TYPE, JSON_TYPE, TEXT_TYPE, Reason, Replies
+from chatkit.sandbox.request import OPERATIONS, PREFIX, Operation
 from chatkit.sandbox.resource import ID_DIGITS, ResourceHandler
 from chatkit.sandbox.templates import LANGUAGE
 

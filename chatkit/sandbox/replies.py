@@ -17,7 +17,7 @@ dumps = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 @dataclass(slots=True)
-class Answer:
+class ServiceAnswer:
     """What the service says to a request."""
 
     status: int
@@ -45,14 +45,14 @@ Reason = Literal[
 ]
 
 
-class Problem(NamedTuple):
+class FieldProblem(NamedTuple):
     """What is wrong with one field of a body or one parameter of a query."""
 
     field: str
     message: str
 
 
-class Refusal(Exception):
+class RefusedRequest(Exception):
     """A request that is refused: why, in words, and what is wrong with which field.
 
     The reason is turned into a status and a body by `Replies`, as the profile says.
@@ -62,7 +62,7 @@ class Refusal(Exception):
         self,
         reason: Reason,
         message: str,
-        problems: Sequence[Problem] = (),
+        problems: Sequence[FieldProblem] = (),
         headers: dict[str, str] | None = None,
     ) -> None:
         super().__init__(message)
@@ -72,10 +72,10 @@ class Refusal(Exception):
         self.headers = headers or {}
 
 
-def invalid(*problems: Problem) -> Refusal:
+def invalid(*problems: FieldProblem) -> RefusedRequest:
     """The refusal of a body or query whose fields break a rule."""
     text = "; ".join(f"{problem.field}: {problem.message}" for problem in problems[:3])
-    return Refusal("invalid", text, problems)
+    return RefusedRequest("invalid", text, problems)
 
 
 # --- answers --------------------------------------------------------------------------
@@ -104,12 +104,12 @@ class Replies:
             "unavailable": 503,
         }
 
-    def data(self, payload: bytes, status: int = 200, message: str | None = None) -> Answer:
+    def data(self, payload: bytes, status: int = 200, message: str | None = None) -> ServiceAnswer:
         """A success whose `data` is this JSON text."""
         head = self._heads.get((status, message)) or self._head(status, message)
-        return Answer(status, b"%b%b}" % (head, payload), {"content-type": JSON_TYPE})
+        return ServiceAnswer(status, b"%b%b}" % (head, payload), {"content-type": JSON_TYPE})
 
-    def page(self, payload: bytes, page: int, size: int, total: int) -> Answer:
+    def page(self, payload: bytes, page: int, size: int, total: int) -> ServiceAnswer:
         """One page of a list, with its `pagination` unless the profile says never."""
         if self._profile.pagination == "never":
             return self.data(b"[%b]" % payload)
@@ -119,17 +119,17 @@ class Replies:
             % (payload, page, size, total, pages)
         )
 
-    def updated(self, payload: bytes, message: str) -> Answer:
+    def updated(self, payload: bytes, message: str) -> ServiceAnswer:
         """An update that was done; without a body when the profile says 204."""
         status = self._profile.update_status
-        return Answer(204, b"") if status == 204 else self.data(payload, status, message)
+        return ServiceAnswer(204, b"") if status == 204 else self.data(payload, status, message)
 
-    def deleted(self, message: str) -> Answer:
+    def deleted(self, message: str) -> ServiceAnswer:
         """A deletion that was done; without a body when the profile says 204."""
         status = self._profile.delete_status
-        return Answer(204, b"") if status == 204 else self.data(b"null", status, message)
+        return ServiceAnswer(204, b"") if status == 204 else self.data(b"null", status, message)
 
-    def refuse(self, refusal: Refusal) -> Answer:
+    def refuse(self, refusal: RefusedRequest) -> ServiceAnswer:
         """The answer to a refused request."""
         answer = self.error(
             self.statuses[refusal.reason], refusal.message, refusal.reason, refusal.problems
@@ -140,25 +140,25 @@ class Replies:
         return answer
 
     def error(
-        self, status: int, message: str, code: str = "error", problems: Sequence[Problem] = ()
-    ) -> Answer:
+        self, status: int, message: str, code: str = "error", problems: Sequence[FieldProblem] = ()
+    ) -> ServiceAnswer:
         """An error in the form the profile names (section Errors: not shown)."""
         form = self._profile.error_body
         if form == "empty":
-            return Answer(status, b"")
+            return ServiceAnswer(status, b"")
         if form == "text":
-            return Answer(status, message.encode(), {"content-type": TEXT_TYPE})
+            return ServiceAnswer(status, message.encode(), {"content-type": TEXT_TYPE})
         if form == "html":
             page = f"<!doctype html><title>{status}</title><p>{html.escape(message)}</p>"
-            return Answer(status, page.encode(), {"content-type": HTML_TYPE})
-        return Answer(
+            return ServiceAnswer(status, page.encode(), {"content-type": HTML_TYPE})
+        return ServiceAnswer(
             status,
             dumps(self._error_object(status, message, code, problems)).encode(),
             {"content-type": JSON_TYPE},
         )
 
     def _error_object(
-        self, status: int, message: str, code: str, problems: Sequence[Problem]
+        self, status: int, message: str, code: str, problems: Sequence[FieldProblem]
     ) -> dict[str, object]:
         details = [problem._asdict() for problem in problems]
         match self._profile.error_body:

@@ -1,16 +1,69 @@
-"""Requests: which operation a path names, and what its query and its body say."""
+"""Requests: the operations of the interface, which one a path names, what query and body say.
+
+The table of operations is the whole public interface (sections Endpoints, Authentication).
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from chatkit.json_reader import JsonFault, read_json
 from chatkit.profile import ServiceProfile
-from chatkit.sandbox.operations import OPERATIONS, PREFIX, Operation
-from chatkit.sandbox.replies import Problem, Refusal, invalid
+from chatkit.sandbox.replies import FieldProblem, RefusedRequest, invalid
+
+# --- the operations ---------------------------------------------------------------------
+
+PREFIX = "/api/business/public/channels/chat/accounts/"
+Verb = Literal["list", "get", "create", "update", "delete", "languages"]
+
+
+class Operation(NamedTuple):
+    """One call of the interface: its resource and verb, method and path, and who may call it."""
+
+    resource: str
+    verb: Verb
+    method: str
+    path: str
+    permission: str
+
+    @property
+    def takes_body(self) -> bool:
+        """Whether the call carries a JSON object."""
+        return self.verb in ("create", "update")
+
+
+_CONTENTS = "/templates/:templateCode/contents"
+
+OPERATIONS = (
+    Operation("flows", "list", "GET", "/flows", "Chat Flows, View"),
+    Operation("flows", "get", "GET", "/flows/:id", "Chat Flows, View"),
+    Operation("flows", "create", "POST", "/flows", "Chat Flows, Add"),
+    Operation("flows", "update", "PUT", "/flows/:id", "Chat Flows, Edit"),
+    Operation("flows", "delete", "DELETE", "/flows/:id", "Chat Flows, Delete"),
+    Operation(
+        "templates", "languages", "GET", f"{_CONTENTS}/lookups/languages", "Chat Templates, View"
+    ),
+    Operation("templates", "list", "GET", _CONTENTS, "Chat Templates, View"),
+    Operation("templates", "get", "GET", f"{_CONTENTS}/:langCode", "Chat Templates, View"),
+    Operation("templates", "create", "POST", _CONTENTS, "Chat Templates, Add"),
+    Operation("templates", "update", "PUT", f"{_CONTENTS}/:langCode", "Chat Templates, Edit"),
+    Operation("templates", "delete", "DELETE", f"{_CONTENTS}/:langCode", "Chat Templates, Delete"),
+    Operation("contacts", "list", "GET", "/contacts", "Chat Contacts, View"),
+    Operation("contacts", "get", "GET", "/contacts/:contactId", "Chat Contacts, View"),
+    Operation("contacts", "create", "POST", "/contacts", "Chat Contacts, Add"),
+    Operation("contacts", "update", "PUT", "/contacts/:contactId", "Chat Contacts, Edit"),
+    Operation("contacts", "delete", "DELETE", "/contacts/:contactId", "Chat Contacts, Delete"),
+    Operation("webhooks", "list", "GET", "/webhooks", "Chat Detail, View"),
+    Operation("webhooks", "create", "POST", "/webhooks", "Chat Detail, Edit"),
+    Operation("webhooks", "update", "PATCH", "/webhooks/:webhookId", "Chat Detail, Edit"),
+    Operation("webhooks", "delete", "DELETE", "/webhooks/:webhookId", "Chat Detail, Delete"),
+)
+
+# Every permission there is, in the order of the table.
+PERMISSIONS = tuple(dict.fromkeys(operation.permission for operation in OPERATIONS))
 
 
 class Request(NamedTuple):
@@ -27,13 +80,13 @@ class Request(NamedTuple):
 
 _PREFIX = PREFIX.split("/")[:-1]
 _ACCOUNT = len(_PREFIX)
-_ROOM = _ACCOUNT + 1
+_RESOURCE = _ACCOUNT + 1
 # Empty, this folder, the folder above: what a path is normalised by cannot be a value in it.
 _NO_VALUES = frozenset({"", ".", ".."})
 _BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 
-class Place(NamedTuple):
+class RoutedOperation(NamedTuple):
     """Where in the interface a request points: the operation, the account, the path's values."""
 
     operation: Operation
@@ -45,7 +98,7 @@ class _Path:
     """One path of the interface: its fixed segments, where its values are, its operations."""
 
     def __init__(self, operations: Sequence[Operation]) -> None:
-        segments = list(enumerate(operations[0].path.split("/")[1:], _ROOM))
+        segments = list(enumerate(operations[0].path.split("/")[1:], _RESOURCE))
         self._fixed = [(at, text) for at, text in segments if text[0] != ":"]
         self._valued = [at for at, text in segments if text[0] == ":"]
         self.operations = {operation.method: operation for operation in operations}
@@ -73,39 +126,43 @@ def _paths() -> dict[tuple[str, int], _Path]:
 _PATHS = _paths()
 
 
-def route(method: str, path: str) -> Place:
+def route(method: str, path: str) -> RoutedOperation:
     """Find the operation that a raw, still percent-encoded path and a method name.
 
     Raises:
-        Refusal: There is no such path, it allows other methods only, or it is no text.
+        RefusedRequest: There is no such path, it allows other methods only, or it is no text.
     """
     segments = path.split("/")
     if "%" in path or not path.isascii():
         segments = [decode(segment) for segment in segments]
-    known = _PATHS.get((segments[_ROOM], len(segments) - _ROOM)) if len(segments) > _ROOM else None
+    known = (
+        _PATHS.get((segments[_RESOURCE], len(segments) - _RESOURCE))
+        if len(segments) > _RESOURCE
+        else None
+    )
     values = known.values(segments) if known and segments[:_ACCOUNT] == _PREFIX else None
     if known is None or values is None:
-        raise Refusal("no_path", "There is no such path")
+        raise RefusedRequest("no_path", "There is no such path")
     operation = known.operations.get(method)
     if operation is None:
-        raise Refusal(
+        raise RefusedRequest(
             "wrong_method", f"This path allows {known.allow}", headers={"allow": known.allow}
         )
-    return Place(operation, segments[_ACCOUNT], values)
+    return RoutedOperation(operation, segments[_ACCOUNT], values)
 
 
 def decode(text: str, *, plus: bool = False) -> str:
     """Undo percent-encoding, strictly.
 
     Raises:
-        Refusal: An escape is broken, or the bytes are not UTF-8.
+        RefusedRequest: An escape is broken, or the bytes are not UTF-8.
     """
     if _BROKEN_ESCAPE.search(text) or not text.isascii():
-        raise Refusal("malformed", "The address has a broken percent-escape")
+        raise RefusedRequest("malformed", "The address has a broken percent-escape")
     try:
         return unquote_to_bytes(text.replace("+", " ") if plus else text).decode()
     except UnicodeDecodeError:
-        raise Refusal("malformed", "The address is not UTF-8") from None
+        raise RefusedRequest("malformed", "The address is not UTF-8") from None
 
 
 # --- the query ------------------------------------------------------------------------
@@ -126,7 +183,7 @@ def parameters(query: str) -> dict[str, str]:
     """The parameters of a raw query by name.
 
     Raises:
-        Refusal: A name is given twice, or the query is not percent-encoded UTF-8.
+        RefusedRequest: A name is given twice, or the query is not percent-encoded UTF-8.
     """
     if not query:
         return {}
@@ -138,7 +195,7 @@ def parameters(query: str) -> dict[str, str]:
         if "%" in part or "+" in part or not part.isascii():
             name, value = decode(name, plus=True), decode(value, plus=True)
         if name in found:
-            raise invalid(Problem(name, "is given twice"))
+            raise invalid(FieldProblem(name, "is given twice"))
         found[name] = value
     return found
 
@@ -147,14 +204,14 @@ def page(given: dict[str, str], profile: ServiceProfile) -> Page:
     """The page that parameters ask for (section Limits, and the profile).
 
     Raises:
-        Refusal: `page` or `pageSize` cannot be, and the profile refuses that.
+        RefusedRequest: `page` or `pageSize` cannot be, and the profile refuses that.
     """
     base = profile.page_base
     number = _whole(given.get("page"), "page", base, base, profile)
     size = _whole(given.get("pageSize"), "pageSize", 1, profile.default_page_size, profile)
     if size > profile.max_page_size:
         if profile.over_max_page_size == "refuse":
-            raise invalid(Problem("pageSize", f"must be at most {profile.max_page_size}"))
+            raise invalid(FieldProblem("pageSize", f"must be at most {profile.max_page_size}"))
         size = profile.max_page_size
     return Page(number, size, (number - base) * size)
 
@@ -167,7 +224,7 @@ def _whole(text: str | None, name: str, least: int, default: int, profile: Servi
         if number >= least:
             return number
     if profile.bad_page == "refuse":
-        raise invalid(Problem(name, f"must be an integer, at least {least}"))
+        raise invalid(FieldProblem(name, f"must be an integer, at least {least}"))
     return least if text.lstrip("-").isdigit() else default
 
 
@@ -180,7 +237,7 @@ def read_object(headers: Mapping[str, str], body: bytes, max_body: int) -> dict[
     """The JSON object in a body.
 
     Raises:
-        Refusal: It is no JSON by its content type, too large, or not one object of
+        RefusedRequest: It is no JSON by its content type, too large, or not one object of
             plain JSON: UTF-8, no duplicate keys, no NaN, no lone surrogates, at most
             64 levels deep.
     """
@@ -188,9 +245,9 @@ def read_object(headers: Mapping[str, str], body: bytes, max_body: int) -> dict[
     if content_type != "application/json":
         _check_type(content_type)
     if headers.get("content-encoding", "identity").strip().lower() != "identity":
-        raise Refusal("media_type", "The body must not be compressed")
+        raise RefusedRequest("media_type", "The body must not be compressed")
     if len(body) > max_body:
-        raise Refusal("too_large", f"The body has more than {max_body} bytes")
+        raise RefusedRequest("too_large", f"The body has more than {max_body} bytes")
     try:
         value = read_json(body, deepest=MAX_DEPTH)
     except JsonFault as fault:
@@ -205,8 +262,8 @@ def _check_type(content_type: str) -> None:
     if kind != "application/json" or any(
         part not in ("charset=utf-8", 'charset="utf-8"', "") for part in parameters
     ):
-        raise Refusal("media_type", "The content type of a body must be application/json")
+        raise RefusedRequest("media_type", "The content type of a body must be application/json")
 
 
-def _malformed(why: str) -> Refusal:
-    return Refusal("malformed", f"The body is not a JSON object: {why}")
+def _malformed(why: str) -> RefusedRequest:
+    return RefusedRequest("malformed", f"The body is not a JSON object: {why}")

@@ -6,11 +6,10 @@ from typing import Any, NamedTuple
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox.access import Grant
 from chatkit.sandbox.clock import Clock
-from chatkit.sandbox.fields import WHOLE, Field, Fields, Text
-from chatkit.sandbox.operations import Verb
-from chatkit.sandbox.replies import Answer, Problem, Refusal, Replies, invalid
-from chatkit.sandbox.request import page
-from chatkit.sandbox.store import Row, Store, Table
+from chatkit.sandbox.fields import WHOLE, Field, Fields, String
+from chatkit.sandbox.replies import FieldProblem, RefusedRequest, Replies, ServiceAnswer, invalid
+from chatkit.sandbox.request import Verb, page
+from chatkit.sandbox.store import ResourceTable, SandboxStore, StoredRecord
 
 # SQLite's ids end at 2**63; none of ours comes near.
 ID_DIGITS = 18
@@ -19,7 +18,7 @@ ID_DIGITS = 18
 class Tools(NamedTuple):
     """What every resource works with."""
 
-    store: Store
+    store: SandboxStore
     profile: ServiceProfile
     clock: Clock
     replies: Replies
@@ -33,7 +32,7 @@ class ResourceHandler:
     """
 
     noun: str
-    table: Table
+    table: ResourceTable
     # Bodies, and what lists, gets, creates and updates show: checked by and documented from.
     create_body: Fields
     update_body: Fields
@@ -53,7 +52,7 @@ class ResourceHandler:
     def __init__(self, tools: Tools) -> None:
         self.store, self.profile, self.clock, self.replies = tools
 
-    def find(self, grant: Grant, values: Sequence[str]) -> Row:
+    def find(self, grant: Grant, values: Sequence[str]) -> StoredRecord:
         """The active record that the path names.
 
         Raises:
@@ -64,13 +63,15 @@ class ResourceHandler:
             raise self._unknown()
         return row
 
-    def get(self, grant: Grant, values: Sequence[str], query: str, body: dict[str, Any]) -> Answer:
+    def get(
+        self, grant: Grant, values: Sequence[str], query: str, body: dict[str, Any]
+    ) -> ServiceAnswer:
         """Answer with one record in full."""
         return self.replies.data(self.find(grant, values).shown.encode())
 
     def delete(
         self, grant: Grant, values: Sequence[str], query: str, body: dict[str, Any]
-    ) -> Answer:
+    ) -> ServiceAnswer:
         """Make one record inactive."""
         row = self._stored(grant, values)
         if row is None or (row.active is None and self.profile.second_delete == "not_found"):
@@ -81,21 +82,21 @@ class ResourceHandler:
             self.table.retire(row)
         return self.replies.deleted(f"{self.noun} deleted")
 
-    def _stored(self, grant: Grant, values: Sequence[str]) -> Row | None:
+    def _stored(self, grant: Grant, values: Sequence[str]) -> StoredRecord | None:
         record_id = read_id(values[0])
         return None if record_id is None else self.table.get(record_id, grant.account)
 
-    def _may_delete(self, row: Row) -> None:
+    def _may_delete(self, row: StoredRecord) -> None:
         """Raise a Refusal if the record must stay."""
 
-    def _unknown(self) -> Refusal:
-        return Refusal("not_found", f"{self.noun} not found")
+    def _unknown(self) -> RefusedRequest:
+        return RefusedRequest("not_found", f"{self.noun} not found")
 
-    def _page(self, ids: Sequence[int], given: dict[str, str]) -> Answer:
+    def _page(self, ids: Sequence[int], given: dict[str, str]) -> ServiceAnswer:
         """One page of these ids as list items."""
         asked, total = page(given, self.profile), len(ids)
         if asked.first >= total and asked.first and self.profile.page_past_end == "refuse":
-            raise invalid(Problem("page", "is after the last page"))
+            raise invalid(FieldProblem("page", "is after the last page"))
         part = ids[asked.first : asked.first + asked.size]
         return self.replies.page(self.table.items(part), asked.number, asked.size, total)
 
@@ -113,7 +114,7 @@ class ResourceHandler:
     def _id_field(self) -> Field:
         if self.profile.id_type == "integer":
             return Field("id", WHOLE)
-        return Field("id", Text(pattern="^[0-9]+$"))
+        return Field("id", String(pattern="^[0-9]+$"))
 
 
 def read_id(text: str) -> int | None:

@@ -38,7 +38,7 @@ from chatkit.profile import ServiceProfile
 from chatkit.sandbox import events
 from chatkit.sandbox.clock import Clock
 from chatkit.sandbox.delivery import DeliveryOutcome
-from chatkit.sandbox.event_publisher import Event
+from chatkit.sandbox.event_publisher import PublishedEvent
 from chatkit.sandbox.events import ERRORS, MEDIA, STATUSES, EventKinds, Json, Person
 from chatkit.sandbox.service import Service
 
@@ -63,7 +63,7 @@ class Played:
     """What a scenario did: its events, and what came of the first attempt to deliver each."""
 
     scenario: str
-    events: Sequence[Event]
+    events: Sequence[PublishedEvent]
     deliveries: Sequence[DeliveryOutcome]
 
     @property
@@ -405,11 +405,13 @@ class Timeline:
         digest = hashlib.sha256(f"{self._salt} {self._count}".encode()).digest()
         return prefix + base64.urlsafe_b64encode(digest[:24]).decode()
 
-    def events(self) -> list[Event]:
+    def events(self) -> list[PublishedEvent]:
         """All that happens, in order; it ends now, by the clock of the sandbox."""
         ordered = sorted(self._told, key=lambda one: one[0])
         begin = self._clock.begin(ordered[-1][0] if ordered else 0)
-        return [Event(kind, told(begin + at), _stamp(begin + at)) for at, kind, told in ordered]
+        return [
+            PublishedEvent(kind, told(begin + at), _stamp(begin + at)) for at, kind, told in ordered
+        ]
 
 
 def _stamp(moment: int) -> str:
@@ -418,7 +420,7 @@ def _stamp(moment: int) -> str:
 
 # --- the script of a conversation -----------------------------------------------------
 
-Kind = Literal["text", "button", "reaction", "wait"] | str
+LineKind = Literal["text", "button", "reaction", "wait"] | str
 _UNITS = {"s": 1, "min": 60, "h": 3600, "d": 86_400}
 _WAIT = re.compile(r"wait\s+([0-9]{1,4})\s*(s|min|h|d)")
 _MARKED = re.compile(r"\[([a-z]+)\]\s*(.*)", re.DOTALL)
@@ -429,7 +431,7 @@ class ScriptLine(NamedTuple):
     """One line, read."""
 
     ours: bool  #: whether the account says it
-    kind: Kind
+    kind: LineKind
     text: str
     until: str = "read"  #: how far a message of ours comes
     error: int | None = None

@@ -13,7 +13,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
-from chatkit.sandbox.store import Table
+from chatkit.sandbox.store import ResourceTable
 
 _SHORTEST = 3  # shorter terms are in too many contacts for an index to help
 _PART, _STEP = 6, 3
@@ -31,9 +31,9 @@ class ContactSearch:
     `phone`, the country code and the number. The index is made at the first search.
     """
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: ResourceTable) -> None:
         self._table = table
-        self._index: _Index | None = None
+        self._index: _SearchIndex | None = None
         self._memo: OrderedDict[tuple[str, str], tuple[int, Sequence[int]]] = OrderedDict()
 
     def ids(self, scope: str, term: str) -> Sequence[int]:
@@ -51,17 +51,17 @@ class ContactSearch:
         among = None if len(folded) < _SHORTEST else self._current_index().propose(folded)
         return self._table.ids(scope, _FITS, (folded, folded), among)
 
-    def _current_index(self) -> "_Index":
+    def _current_index(self) -> "_SearchIndex":
         rewritten = self._table.rewritten
         if self._index is None or rewritten is None or self._index.is_stale:
-            self._index = _Index()
+            self._index = _SearchIndex()
             rewritten = None
         self._index.add(self._table.texts(("name", "phone"), self._index.last_id, rewritten or ()))
         self._table.rewritten = set()
         return self._index
 
 
-class _Index:
+class _SearchIndex:
     """Two full-text tables in memory: all triples of characters, and parts of six.
 
     Parts begin at every third character, so a term of eight or more holds whole parts

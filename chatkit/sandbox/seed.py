@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from chatkit.sandbox.access import Grant
-from chatkit.sandbox.operations import PERMISSIONS
+from chatkit.sandbox.request import PERMISSIONS
 from chatkit.sandbox.service import Service
 
 _DEMO = Path(__file__).with_name("demo")

@@ -1,14 +1,28 @@
-"""Serving a sandbox over HTTP: its address, starting and stopping."""
+"""Serving a sandbox over HTTP: an ASGI application, its address, starting and stopping.
 
+Safe on localhost: any page in a browser and any process of the machine can reach a
+loopback port. So the Host must be exactly ours, a foreign Origin is refused, nothing is
+ever said about CORS.
+
+All calls taken in one turn of the event loop share one commit, made before any of their
+answers is released: durability costs one commit a turn, not one a call.
+"""
+
+import asyncio
 import logging
 import signal
+import sys
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from chatkit.asgi_server import Server, listen
-from chatkit.sandbox.asgi import SandboxApp
+from chatkit.asgi_server import CLOSE, TARGET, Server, listen
+from chatkit.sandbox.faults import Dropped
+from chatkit.sandbox.middleware import API, Middleware
+from chatkit.sandbox.replies import ServiceAnswer
+from chatkit.sandbox.request import Request
 
 if TYPE_CHECKING:
     import socket
@@ -16,6 +30,8 @@ if TYPE_CHECKING:
     from chatkit.sandbox import Sandbox
 
 logger = logging.getLogger("chatkit.sandbox")
+
+# --- serving ------------------------------------------------------------------------------
 
 GRACE = 2
 KEEP_ALIVE = 75
@@ -114,3 +130,184 @@ def _listen_again(host: str, port: int) -> "socket.socket | None":
 
 def _listen(host: str, port: int) -> "socket.socket":
     return listen(host, port, loopback=True, send_buffer=SEND_BUFFER)
+
+
+# --- the application: who may come in, and when an answer may go out ---------------------------
+
+MAX_HEAD = 64 * 1024
+BODY_SECONDS = 10.0
+# Sent twice, one of these could mean one thing to a browser and another to us.
+_ONCE = (b"host", b"origin", b"authorization", b"content-type", b"content-length")
+
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+
+class CallRefused(Exception):
+    """A call that does not reach the service."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class Disconnected(Exception):
+    """The connection is to be closed: the caller left, is too slow, or met a fault."""
+
+
+class SandboxApp:
+    """Answers the calls of one server; it is served under these hosts only."""
+
+    def __init__(self, middleware: Middleware, hosts: frozenset[str]) -> None:
+        self._middleware = middleware
+        self._hosts = hosts
+        self._origins = frozenset(f"http://{host}" for host in hosts)
+        self._turn: asyncio.Event | None = None  # set once what this turn wrote is committed
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        """Answer one call; never with a bug."""
+        started, middleware = time.perf_counter(), self._middleware
+        method, path = scope["method"], scope["raw_path"].decode("latin-1")
+        headers = {name.decode(): value.decode("latin-1") for name, value in scope["headers"]}
+        has_body = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
+        try:
+            body = b""
+            try:
+                self._check_head(scope, headers)
+                if has_body:
+                    body = await self._body(receive)
+                    has_body = False
+                query = scope["query_string"].decode("latin-1")
+                answer = await self._answer(Request(method, path, query, headers, body))
+            except CallRefused as refused:
+                answer = middleware.error(refused.status, str(refused))
+            except Dropped as dropped:
+                middleware.note(method, path, None, started)
+                await self._send_half(dropped.answer, method, send)
+                raise Disconnected from None
+            middleware.note(method, path, answer.status, started)
+            if has_body and "expect" in headers:
+                answer.headers["connection"] = "close"  # so nobody knows whether the body comes
+                has_body = False
+            await send(self._start(answer))
+            await send({"type": "http.response.body", "body": answer.body, "more_body": has_body})
+            if has_body:
+                # To close on bytes that were not read would lose the answer.
+                await _read(receive, lambda part: None)
+                await send({"type": "http.response.body"})
+        except Disconnected:
+            scope["extensions"][CLOSE]()
+            while (await receive())["type"] != "http.disconnect":
+                pass
+
+    # --- what comes in ----------------------------------------------------------------
+
+    def _check_head(self, scope: Mapping[str, Any], headers: Mapping[str, str]) -> None:
+        """Let in, by its head, a call of this machine's own programs.
+
+        Raises:
+            CallRefused: The head is too large or in doubt, the host is not ours, a page of
+                another origin asks, or the body will be too large.
+        """
+        names = [name for name, _ in scope["headers"]]
+        if sum(len(name) + len(value) for name, value in scope["headers"]) > MAX_HEAD:
+            raise CallRefused(431, f"The head has more than {MAX_HEAD} bytes")
+        if len(names) != len(headers) and any(names.count(name) > 1 for name in _ONCE):
+            raise CallRefused(400, "A header that may be sent once was sent twice")
+        if not scope["extensions"][TARGET].startswith(b"/"):
+            raise CallRefused(400, "Only a path can be asked for")
+        if headers.get("host", "").lower() not in self._hosts:
+            raise CallRefused(421, "The sandbox does not answer under that host name")
+        origin = headers.get("origin")
+        if origin is not None and origin not in self._origins:
+            raise CallRefused(403, "Pages of another origin may not call the sandbox")
+        if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+            raise CallRefused(403, "Pages of another site may not call the sandbox")
+        length = headers.get("content-length", "0")
+        # Python reads no number of thousands of digits, and none is needed.
+        self._check_size(int(length) if len(length) < 20 else sys.maxsize)
+
+    def _check_size(self, size: int) -> None:
+        if size > self._middleware.max_body:
+            raise CallRefused(413, f"A body may have at most {self._middleware.max_body} bytes")
+
+    async def _body(self, receive: Receive) -> bytes:
+        """The body of a call.
+
+        Raises:
+            CallRefused: It is too large.
+            Disconnected: It does not come.
+        """
+        body = bytearray()
+
+        def take(part: bytes) -> None:
+            body.extend(part)
+            self._check_size(len(body))
+
+        await _read(receive, take)
+        return bytes(body)
+
+    # --- what goes out ----------------------------------------------------------------
+
+    async def _answer(self, request: Request) -> ServiceAnswer:
+        middleware, fault = self._middleware, None
+        if not request.path.startswith(API):
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(None, middleware.aside, request)
+        if middleware.faults.active:
+            fault = middleware.faults.draw()
+            await asyncio.sleep(middleware.faults.latency)
+            if fault and not fault.after:
+                return middleware.spoilt(fault)
+        answer, batch = middleware.take(request)
+        if batch is not None:
+            await self._committed()
+            if not batch.saved:
+                answer = middleware.unsaved()
+        return middleware.spoilt(fault, answer) if fault else answer
+
+    async def _committed(self) -> None:
+        """Wait until all that was written in this turn of the event loop is committed."""
+        if self._turn is None:
+            self._turn = asyncio.Event()
+            asyncio.get_running_loop().call_soon(self._commit, self._turn)
+        await self._turn.wait()
+
+    def _commit(self, turn: asyncio.Event) -> None:
+        self._turn = None
+        self._middleware.save()
+        turn.set()
+
+    def _start(self, answer: ServiceAnswer) -> MutableMapping[str, Any]:
+        headers = {"date": self._middleware.date(), **answer.headers}
+        if answer.status != 204:
+            headers["content-length"] = str(len(answer.body))
+        encoded = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
+        return {"type": "http.response.start", "status": answer.status, "headers": encoded}
+
+    async def _send_half(self, answer: ServiceAnswer | None, method: str, send: Send) -> None:
+        """Send the half of an answer that goes out before its connection is closed."""
+        body = answer.body if answer and method != "HEAD" else b""
+        if answer and body:
+            await send(self._start(answer))
+            half = body[: len(body) // 2]
+            await send({"type": "http.response.body", "body": half, "more_body": True})
+
+
+async def _read(receive: Receive, take: Callable[[bytes], None]) -> None:
+    """Give all parts of a body, within ten seconds.
+
+    Raises:
+        Disconnected: It does not come.
+    """
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            more = True
+            while more:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise Disconnected
+                take(message["body"])
+                more = message["more_body"]
+    except TimeoutError:
+        raise Disconnected from None

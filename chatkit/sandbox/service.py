@@ -6,21 +6,20 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from chatkit.profile import ServiceProfile
-from chatkit.sandbox.access import Access
+from chatkit.sandbox.access import AccessTokens
 from chatkit.sandbox.clock import Clock
 from chatkit.sandbox.contacts import ContactsHandler
 from chatkit.sandbox.event_publisher import EventPublisher, Outbox
 from chatkit.sandbox.flows import FlowsHandler
-from chatkit.sandbox.operations import OPERATIONS, Operation
 from chatkit.sandbox.receivers import Receivers
-from chatkit.sandbox.replies import Answer, Refusal, Replies
-from chatkit.sandbox.request import Request, read_object, route
+from chatkit.sandbox.replies import RefusedRequest, Replies, ServiceAnswer
+from chatkit.sandbox.request import OPERATIONS, Operation, Request, read_object, route
 from chatkit.sandbox.resource import ResourceHandler, Tools
-from chatkit.sandbox.store import Store
+from chatkit.sandbox.store import SandboxStore
 from chatkit.sandbox.templates import TemplatesHandler
 from chatkit.sandbox.webhooks import WebhooksHandler
 
-__all__ = ["Answer", "Request", "Service"]
+__all__ = ["Request", "Service", "ServiceAnswer"]
 
 # The points of a profile that are written into stored records and keys.
 _STORED_POINTS = (
@@ -42,11 +41,11 @@ class Service:
     """
 
     def __init__(
-        self, store: Store, profile: ServiceProfile, clock: Clock, account_id: str = "1001"
+        self, store: SandboxStore, profile: ServiceProfile, clock: Clock, account_id: str = "1001"
     ) -> None:
         self.store, self.profile, self.clock, self.account_id = store, profile, clock, account_id
         store.agree({name: getattr(profile, name) for name in _STORED_POINTS})
-        self.access = Access(store, profile, clock)
+        self.access = AccessTokens(store, profile, clock)
         self.replies = Replies(profile)
         tools = Tools(store, profile, clock, self.replies)
         self.contacts, self.webhooks = ContactsHandler(tools), WebhooksHandler(tools)
@@ -62,30 +61,30 @@ class Service:
             "contacts": self.contacts,
             "webhooks": self.webhooks,
         }
-        self._handlers: dict[Operation, Callable[..., Answer]] = {
+        self._handlers: dict[Operation, Callable[..., ServiceAnswer]] = {
             operation: getattr(self.resources[operation.resource], operation.verb)
             for operation in OPERATIONS
         }
 
-    def answer(self, request: Request) -> Answer:
+    def answer(self, request: Request) -> ServiceAnswer:
         """Do what a request asks for, or refuse it; never raises for what a request holds."""
         try:
             operation, account, values = route(request.method, request.path)
             grant = self.access.grant(request.headers.get("authorization"))
             self.access.count(grant)
             if account != grant.account:
-                raise Refusal("forbidden", "The access token is for another account")
+                raise RefusedRequest("forbidden", "The access token is for another account")
             if operation.permission not in grant.permissions:
-                raise Refusal("forbidden", f"The access token lacks: {operation.permission}")
+                raise RefusedRequest("forbidden", f"The access token lacks: {operation.permission}")
             body: dict[str, Any] = {}
             if operation.takes_body:
                 body = read_object(request.headers, request.body, self.profile.max_body)
             return self._handlers[operation](grant, values, request.query, body)
-        except Refusal as refusal:
+        except RefusedRequest as refusal:
             return self.replies.refuse(refusal)
         except sqlite3.Error as error:
             self.store.spoil()
-            return self.replies.refuse(Refusal("unavailable", f"The store failed: {error}"))
+            return self.replies.refuse(RefusedRequest("unavailable", f"The store failed: {error}"))
 
     def make_token(
         self, permissions: Iterable[str], account_id: str | None = None, actor: str | None = None

@@ -43,7 +43,7 @@ class Aside(Protocol):
         """Drop what is kept in memory."""
 
 
-class Store:
+class SandboxStore:
     """All records of a sandbox, in memory or in a file that survives the process.
 
     Writes collect in one transaction until `commit`: `dirty` tells that there are some.
@@ -57,7 +57,7 @@ class Store:
     def __init__(self, path: Path | None = None) -> None:
         self.dirty = False
         self._spoilt = False
-        self._tables: list[Table] = []
+        self._tables: list[ResourceTable] = []
         self._asides: list[Aside] = []
         if path is not None:
             # Created before SQLite does it, so that others can never read it.
@@ -103,9 +103,11 @@ class Store:
 
     def table(
         self, name: str, *, first_id: int, extra: Sequence[str] = (), lists_deleted: bool = False
-    ) -> Table:
+    ) -> ResourceTable:
         """The table of a resource, made when it is new."""
-        table = Table(self, name, first_id=first_id, extra=extra, lists_deleted=lists_deleted)
+        table = ResourceTable(
+            self, name, first_id=first_id, extra=extra, lists_deleted=lists_deleted
+        )
         self._tables.append(table)
         return table
 
@@ -197,7 +199,7 @@ def _pause() -> None:
 # --- the records of one resource ------------------------------------------------------
 
 
-class Row(NamedTuple):
+class StoredRecord(NamedTuple):
     """One record: whose it is, its natural key, and its fields as JSON texts.
 
     `item` holds what lists show, `more` what only a get adds, `hidden` what the API
@@ -218,7 +220,7 @@ class Row(NamedTuple):
         return self.item if self.more == "{}" else f"{self.item[:-1]},{self.more[1:]}"
 
 
-class Table:
+class ResourceTable:
     """The records of one resource.
 
     A scope is the list a record stands in: an account, or a template of an account; its
@@ -228,7 +230,7 @@ class Table:
 
     def __init__(
         self,
-        store: Store,
+        store: SandboxStore,
         name: str,
         *,
         first_id: int,
@@ -303,7 +305,9 @@ class Table:
         self.version += 1
         (scopes.get(scope) or scopes.setdefault(scope, Scope())).add(record_id, key)
 
-    def rewrite(self, row: Row, key: str, item: str, more: str, hidden: str, *extra: str) -> None:
+    def rewrite(
+        self, row: StoredRecord, key: str, item: str, more: str, hidden: str, *extra: str
+    ) -> None:
         """Store a record anew, active from now on."""
         scope = self._loaded()[row.scope]
         self._store.write(self._rewrite, (key, *extra, item, more, hidden, row.id))
@@ -314,19 +318,19 @@ class Table:
             scope.restore(row.id, row.key, listed=self._lists_deleted)
         scope.rekey(row.id, row.key, key)
 
-    def retire(self, row: Row) -> None:
+    def retire(self, row: StoredRecord) -> None:
         """Make a record inactive; it stays stored."""
         scope = self._loaded()[row.scope]
         self._store.write(f"UPDATE {self.name} SET active = NULL WHERE id = ?", (row.id,))
         self.version += 1
         scope.retire(row.id, row.key, listed=self._lists_deleted)
 
-    def get(self, record_id: int, scope: str | None = None) -> Row | None:
+    def get(self, record_id: int, scope: str | None = None) -> StoredRecord | None:
         """The record of that id, in that scope or in any; active or not."""
         found = self._run(self._get, (record_id,)).fetchone()
-        return Row(*found) if found is not None and scope in (None, found[1]) else None
+        return StoredRecord(*found) if found is not None and scope in (None, found[1]) else None
 
-    def find(self, scope: str, key: str) -> Row | None:
+    def find(self, scope: str, key: str) -> StoredRecord | None:
         """The active record of that natural key, else the inactive one that is newest."""
         known = self._loaded().get(scope)
         record_id = known.find(key) if known else None
@@ -374,10 +378,10 @@ class Table:
             texts = self._kept[place] = self._run(self._range, place).fetchone()[0]
         return texts
 
-    def rows(self, scope: str) -> list[Row]:
+    def rows(self, scope: str) -> list[StoredRecord]:
         """The records that lists of the scope show, ascending by id."""
         ids = list(self.listed(scope))
-        return [Row(*row) for row in self._run(self._rows, (json.dumps(ids),))]
+        return [StoredRecord(*row) for row in self._run(self._rows, (json.dumps(ids),))]
 
     def texts(
         self, columns: Sequence[str], after: int, also: Iterable[int]

@@ -16,13 +16,13 @@ from chatkit.sandbox.fields import (
     Fields,
     ListOf,
     Plain,
-    Text,
+    String,
     TextMap,
 )
-from chatkit.sandbox.replies import Answer, Refusal, dumps
+from chatkit.sandbox.replies import RefusedRequest, ServiceAnswer, dumps
 from chatkit.sandbox.request import parameters
 from chatkit.sandbox.resource import ResourceHandler, Tools
-from chatkit.sandbox.store import Row
+from chatkit.sandbox.store import StoredRecord
 
 LANGUAGE = Fields.all_of((Field("code", TEXT), Field("label", TEXT)))
 _LISTED = ("id", "lang_code", "text", "is_draft")
@@ -59,7 +59,7 @@ def _optional(name: str) -> Field:
 def _header(closed: bool) -> Fields:
     return Fields(
         (
-            Field("type", Text(choices=("text", "image", "video", "document"))),
+            Field("type", String(choices=("text", "image", "video", "document"))),
             _optional("text"),
             Field("text_variable", Anything(), nullable=True),
             Field("parameter", Anything(), nullable=True),
@@ -75,7 +75,7 @@ def _button(closed: bool) -> Fields:
     kinds = ("custom", "visit_website", "call_phone", "copy_offer_code", "view_catalog")
     return Fields(
         (
-            Field("type", Text(choices=kinds)),
+            Field("type", String(choices=kinds)),
             Field("label", TEXT),
             _optional("value"),
             _optional("country_code"),
@@ -87,7 +87,7 @@ def _button(closed: bool) -> Fields:
     )
 
 
-def _fields(lang_code: Text, closed: bool) -> tuple[Field, ...]:
+def _fields(lang_code: String, closed: bool) -> tuple[Field, ...]:
     """The fields of a content, all but its id."""
     app = Fields((Field("package_name", TEXT), Field("signature_hash", TEXT)), closed=closed)
     return (
@@ -135,12 +135,12 @@ class TemplatesHandler(ResourceHandler):
         profile = self.profile
         closed = profile.unknown_fields == "refuse"
         if profile.unknown_language == "refuse":
-            lang_code = Text(
+            lang_code = String(
                 choices=[code for code, _ in LANGUAGES],
                 says="must be a code of the language lookup",
             )
         else:
-            lang_code = Text(pattern=r"^[A-Za-z]", says="must begin with a letter")
+            lang_code = String(pattern=r"^[A-Za-z]", says="must begin with a letter")
         fields = _fields(lang_code, closed)
         needed = frozenset(profile.content_requires) | {"lang_code"}
         self.create_body = Fields(fields, needed, closed)
@@ -154,12 +154,14 @@ class TemplatesHandler(ResourceHandler):
             [{"code": code, "label": label} for code, label in LANGUAGES]
         ).encode()
 
-    def languages(self, grant: Grant, values: Sequence[str], query: str, body: Any) -> Answer:
+    def languages(
+        self, grant: Grant, values: Sequence[str], query: str, body: Any
+    ) -> ServiceAnswer:
         """Answer with all languages a content can have."""
         self._check_known(grant, values)
         return self.replies.data(self._languages)
 
-    def list(self, grant: Grant, values: Sequence[str], query: str, body: Any) -> Answer:
+    def list(self, grant: Grant, values: Sequence[str], query: str, body: Any) -> ServiceAnswer:
         """Answer with the contents of a template, all or those that hold the search term."""
         self._check_known(grant, values)
         term = self._filter(parameters(query)).casefold()
@@ -170,7 +172,7 @@ class TemplatesHandler(ResourceHandler):
 
     def create(
         self, grant: Grant, values: Sequence[str], query: str, body: dict[str, Any]
-    ) -> Answer:
+    ) -> ServiceAnswer:
         """Make the content of one language."""
         given = self.create_body.read(body)
         scope, lang_code = _scope(grant, values), given["lang_code"]
@@ -178,9 +180,9 @@ class TemplatesHandler(ResourceHandler):
         if row is not None and row.active:
             match self.profile.duplicate_content:
                 case "conflict":
-                    raise Refusal("conflict", "The template has a content in this language")
+                    raise RefusedRequest("conflict", "The template has a content in this language")
                 case "invalid":
-                    raise Refusal("invalid", "The template has a content in this language")
+                    raise RefusedRequest("invalid", "The template has a content in this language")
             content = self._rewrite(row, _DEFAULTS | given)
         else:
             content_id = self.table.next_id()
@@ -192,13 +194,13 @@ class TemplatesHandler(ResourceHandler):
 
     def update(
         self, grant: Grant, values: Sequence[str], query: str, body: dict[str, Any]
-    ) -> Answer:
+    ) -> ServiceAnswer:
         """Change the content of one language."""
         row = self.find(grant, values)
         given = self.update_body.read(body)
         if given.get("lang_code", row.key) != row.key:
             if self.profile.other_lang_code == "refuse":
-                raise Refusal("clash", "The body names another language than the path")
+                raise RefusedRequest("clash", "The body names another language than the path")
             del given["lang_code"]
         if self.profile.put == "replace":
             # A content cannot be without what creating it requires: that stays.
@@ -211,7 +213,7 @@ class TemplatesHandler(ResourceHandler):
 
     def delete(
         self, grant: Grant, values: Sequence[str], query: str, body: dict[str, Any]
-    ) -> Answer:
+    ) -> ServiceAnswer:
         """Make the content of one language inactive."""
         row = self._stored(grant, values)
         answer = super().delete(grant, values, query, body)
@@ -219,20 +221,20 @@ class TemplatesHandler(ResourceHandler):
             self._publisher.content(grant.account, values[0], json.loads(row.shown), "delete")
         return answer
 
-    def _rewrite(self, row: Row, given: dict[str, Any]) -> dict[str, Any]:
+    def _rewrite(self, row: StoredRecord, given: dict[str, Any]) -> dict[str, Any]:
         content = _shown(json.loads(row.shown) | given)
         self.clock.stamp()
         self.table.rewrite(row, row.key, *_texts(content))
         return content
 
-    def _stored(self, grant: Grant, values: Sequence[str]) -> Row | None:
+    def _stored(self, grant: Grant, values: Sequence[str]) -> StoredRecord | None:
         return self.table.find(_scope(grant, values), values[1])
 
     def _check_known(self, grant: Grant, values: Sequence[str]) -> None:
         if self.profile.unknown_template == "not_found" and not self.table.knows(
             _scope(grant, values)
         ):
-            raise Refusal("not_found", "Template not found")
+            raise RefusedRequest("not_found", "Template not found")
 
 
 def _scope(grant: Grant, values: Sequence[str]) -> str:

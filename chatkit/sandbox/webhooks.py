@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 from chatkit.sandbox.access import Grant
 from chatkit.sandbox.events import ALL, EventKinds
-from chatkit.sandbox.fields import FLAG, TEXT, TIME, WHOLE, Field, Fields, Kind, ListOf, Text
-from chatkit.sandbox.replies import Answer, Refusal, dumps
+from chatkit.sandbox.fields import FLAG, TEXT, TIME, WHOLE, Field, FieldKind, Fields, ListOf, String
+from chatkit.sandbox.replies import RefusedRequest, ServiceAnswer, dumps
 from chatkit.sandbox.resource import ResourceHandler, Tools
-from chatkit.sandbox.store import Row
+from chatkit.sandbox.store import StoredRecord
 
 MOST = 10
 # Visible ASCII only: a name in another script is written in its ASCII form.
@@ -43,10 +43,10 @@ class WebhooksHandler(ResourceHandler):
         profile = self.profile
         closed = profile.unknown_fields == "refuse"
         kinds = EventKinds.of(profile)
-        event = Text(choices=(ALL, *kinds)) if profile.unknown_event == "refuse" else TEXT
-        delivered: Kind = TIME if profile.last_delivery_at == "text" else WHOLE
+        event = String(choices=(ALL, *kinds)) if profile.unknown_event == "refuse" else TEXT
+        delivered: FieldKind = TIME if profile.last_delivery_at == "text" else WHOLE
         written = (
-            Field("url", Text(pattern=_URL, says="must be an HTTPS URL")),
+            Field("url", String(pattern=_URL, says="must be an HTTPS URL")),
             Field("events", ListOf(event), note="`*` for all, or names of event kinds."),
             Field("is_active", FLAG),
         )
@@ -66,25 +66,25 @@ class WebhooksHandler(ResourceHandler):
         self.create_body = Fields(written, frozenset({"url", "events"}), closed)
         self.update_body = Fields(written, closed=closed)
         self.item = self.record = Fields.all_of(listed)
-        secret = Field("webhook_secret", Text(pattern="^[0-9a-f]{64}$"))
+        secret = Field("webhook_secret", String(pattern="^[0-9a-f]{64}$"))
         self.created = Fields.all_of((*listed, secret))
         self.updated = self.created if profile.patch_echoes_secret else self.item
         self.table = self.store.table("webhooks", first_id=41)
         unasked = profile.unasked_events == "inbound_and_status"
         self._unasked = frozenset((kinds.inbound, kinds.status) if unasked else ())
 
-    def list(self, grant: Grant, values: Sequence[str], query: str, body: Any) -> Answer:
+    def list(self, grant: Grant, values: Sequence[str], query: str, body: Any) -> ServiceAnswer:
         """Answer with all webhooks; never with their secrets."""
         return self.replies.data(b"[%b]" % self.table.items(self.table.listed(grant.account)))
 
     def create(
         self, grant: Grant, values: Sequence[str], query: str, body: dict[str, Any]
-    ) -> Answer:
+    ) -> ServiceAnswer:
         """Register a webhook; the only answer that tells its signing secret."""
         given = self.create_body.read(body)
         self._check_url(grant, given["url"], None)
         if len(self.table.listed(grant.account)) >= MOST:
-            raise Refusal("webhook_limit", f"An account has at most {MOST} webhooks")
+            raise RefusedRequest("webhook_limit", f"An account has at most {MOST} webhooks")
         webhook_id, now = self.table.next_id(), self.clock.stamp()
         record = {
             "id": self._shown_id(webhook_id),
@@ -107,7 +107,7 @@ class WebhooksHandler(ResourceHandler):
 
     def update(
         self, grant: Grant, values: Sequence[str], query: str, body: dict[str, Any]
-    ) -> Answer:
+    ) -> ServiceAnswer:
         """Change the fields that were sent, and no others."""
         row = self.find(grant, values)
         given = self.update_body.read(body)
@@ -167,13 +167,13 @@ class WebhooksHandler(ResourceHandler):
         thousand = 1000 if self.profile.last_delivery_at == "milliseconds" else 1
         return int(datetime.fromisoformat(stamp).timestamp() * thousand)
 
-    def _check_url(self, grant: Grant, url: str, own: Row | None) -> None:
+    def _check_url(self, grant: Grant, url: str, own: StoredRecord | None) -> None:
         """Raise a Refusal if another webhook has the URL and the profile allows one only."""
         if self.profile.duplicate_webhook_url == "refuse":
             same = self.table.find(grant.account, url)
             if same is not None and same.active and (own is None or same.id != own.id):
-                raise Refusal("clash", "A webhook has this URL")
+                raise RefusedRequest("clash", "A webhook has this URL")
 
 
-def _receiver(row: Row, record: dict[str, Any]) -> ActiveWebhook:
+def _receiver(row: StoredRecord, record: dict[str, Any]) -> ActiveWebhook:
     return ActiveWebhook(row.id, record["url"], json.loads(row.hidden)["webhook_secret"])

@@ -42,11 +42,10 @@ from inbox.senders import SECRET, signed
 
 from chatkit.asgi_server import Server as Serving
 from chatkit.asgi_server import listen
-from chatkit.inbox.delivery import Which
+from chatkit.inbox.delivery import Intake, Which
 from chatkit.inbox.inbox import Inbox
-from chatkit.inbox.intake import Intake
-from chatkit.inbox.store import Store
-from chatkit.inbox.writer import Writer
+from chatkit.inbox.receiver import DeliveryWriter
+from chatkit.inbox.store import InboxStore
 from chatkit.profile import ServiceProfile
 from chatkit.secret import Secret
 
@@ -128,7 +127,7 @@ def cpu_of_postgres() -> float:
 
 def check(one: Receiver) -> None:
     """End with an error if one delivery was stored as not verified, or taken for a repeat."""
-    store, sent = Store(one.database), CALLS // 10 + ROUNDS * (CALLS + RATE * SECONDS)
+    store, sent = InboxStore(one.database), CALLS // 10 + ROUNDS * (CALLS + RATE * SECONDS)
     stored = store.count(Which(verified=True))
     store.close()
     if stored != sent:
@@ -171,7 +170,7 @@ def serve(kind: str, database: str = "") -> None:
         print(receiver.url, flush=True)
         return receiver.wait()
     intake = Intake(ServiceProfile(), [Secret(SECRET)])
-    writer = Writer(Store(database)) if kind == "queue" else None
+    writer = DeliveryWriter(InboxStore(database)) if kind == "queue" else None
 
     async def take(request: Request) -> PlainTextResponse:
         body = await request.body()
@@ -200,7 +199,7 @@ def requests(calls: int) -> Iterator[bytes]:
 
 async def load(url: str, calls: int, rate: int, database: str = "") -> dict[str, Any]:
     """Send so many deliveries, all signed beforehand, and wait until they are stored."""
-    store = Store(database) if database else None
+    store = InboxStore(database) if database else None
     first = store.last() if store else 0
     made, waits = iter(list(requests(calls))), []
     host, port = url.removeprefix("http://").strip("/").split(":")

@@ -4,7 +4,7 @@ import pytest
 from bent import ALL_TOKEN, Exchange, broken, differing, unlocked
 
 from chatkit.conformance.service import PERMISSIONS
-from chatkit.sandbox.operations import PERMISSIONS as SANDBOX_PERMISSIONS
+from chatkit.sandbox.request import PERMISSIONS as SANDBOX_PERMISSIONS
 
 
 def no_token_needed(x: Exchange) -> None:

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from chatkit.inbox.delivery import Delivery, Entry
+from chatkit.inbox.delivery import Delivery, ReceivedDelivery
 from chatkit.inbox.events import Event, events
-from chatkit.inbox.store import Store
+from chatkit.inbox.store import InboxStore
 from chatkit.profile import ServiceProfile
 
 ANA, BEN = "16505550101", "447700900123"  # numbers that are kept for fiction
@@ -63,12 +63,12 @@ def taken(payload: Any, number: int = 1, profile: ServiceProfile | None = None) 
     return [*events(delivery(body, number), profile or ServiceProfile())]
 
 
-def keep(store: Store, *bodies: bytes, **changed: Any) -> None:
+def keep(store: InboxStore, *bodies: bytes, **changed: Any) -> None:
     """Store bodies as verified deliveries, each of its own."""
     begin = store.last()
     store.write(
         [
-            Entry(
+            ReceivedDelivery(
                 received=(START + begin + n) * 1_000_000, identity=f"id:{begin + n}",
                 kind="chat.message.status", verified=True, reason="", is_json=True, path="/",
                 headers="[]", body=body,
@@ -78,9 +78,9 @@ def keep(store: Store, *bodies: bytes, **changed: Any) -> None:
     )  # fmt: skip
 
 
-def entry(number: int = 0, **changed: object) -> Entry:
+def entry(number: int = 0, **changed: object) -> ReceivedDelivery:
     """The delivery of one number, a second after the one before."""
-    whole = Entry(
+    whole = ReceivedDelivery(
         received=int((MARCH + timedelta(seconds=number)).timestamp()) * 1_000_000,
         identity=f"id:{number}",
         kind="chat.message.status",

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from chatkit.inbox.authority import Authority
+from chatkit.inbox.receiver import Authority
 
 
 def shake(server: ssl.SSLContext, client: ssl.SSLContext, name: str) -> str | None:

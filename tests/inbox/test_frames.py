@@ -11,7 +11,7 @@ from inbox.bodies import ANA, change, delivery, enveloped, message, status, take
 
 from chatkit.inbox import frames
 from chatkit.inbox.events import Event
-from chatkit.inbox.statuses import courses
+from chatkit.inbox.frames import courses
 
 
 def events(*payloads: Any) -> list[Event]:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inbox.senders import OTHER, SECRET
 
-from chatkit.inbox.intake import Intake
+from chatkit.inbox.delivery import Intake
 from chatkit.profile import ServiceProfile
 from chatkit.secret import MASK, Secret
 from chatkit.signature import SCHEMES, BadSignature, Scheme, sign

@@ -13,10 +13,9 @@ from inbox.senders import OTHER, SECRET, post, signed
 
 from chatkit.errors import StoreError
 from chatkit.inbox import receiver as module
-from chatkit.inbox.delivery import Entry, Which
-from chatkit.inbox.intake import Intake
+from chatkit.inbox.delivery import Intake, ReceivedDelivery, Which
 from chatkit.inbox.receiver import Receiver
-from chatkit.inbox.store import Store
+from chatkit.inbox.store import InboxStore
 from chatkit.profile import ServiceProfile
 from chatkit.secret import Secret
 from chatkit.signature import BadSignature
@@ -25,19 +24,19 @@ BODY = b'{"event":"chat.message.status","data":{"n":1}}'
 
 
 @pytest.fixture
-def store(tmp_path) -> Iterator[Store]:
-    store = Store(tmp_path / "inbox.sqlite")
+def store(tmp_path) -> Iterator[InboxStore]:
+    store = InboxStore(tmp_path / "inbox.sqlite")
     yield store
     store.close()
 
 
-def receiver(store: Store, *secrets: str, **options: object) -> Receiver:
+def receiver(store: InboxStore, *secrets: str, **options: object) -> Receiver:
     intake = Intake(ServiceProfile(), [Secret(secret) for secret in secrets or (SECRET,)])
     return Receiver(store, intake, **options)
 
 
 def test_a_delivery_over_tls_is_verified_and_stored_before_it_is_acknowledged(url: str) -> None:
-    store = Store(url)
+    store = InboxStore(url)
     with receiver(store) as at:
         assert at.url.startswith("https://localhost:")
         assert post(at.url + "hooks/a", BODY, signed(BODY), at.trusting()) == 200
@@ -47,13 +46,13 @@ def test_a_delivery_over_tls_is_verified_and_stored_before_it_is_acknowledged(ur
     store.close()
 
 
-def test_who_does_not_know_the_authority_does_not_deliver(store: Store) -> None:
+def test_who_does_not_know_the_authority_does_not_deliver(store: InboxStore) -> None:
     with receiver(store) as at, pytest.raises(ssl.SSLCertVerificationError):
         post(at.url, BODY, signed(BODY), ssl.create_default_context())
     assert store.last() == 0
 
 
-def test_behind_a_proxy_it_is_plain(store: Store) -> None:
+def test_behind_a_proxy_it_is_plain(store: InboxStore) -> None:
     with receiver(store, tls=False) as at:
         assert at.url.startswith("http://localhost:")
         assert (at.authority, at.trusting()) == (None, None)
@@ -61,7 +60,7 @@ def test_behind_a_proxy_it_is_plain(store: Store) -> None:
     assert store.last() == 1
 
 
-def test_what_is_not_verified_is_kept_with_the_reason(store: Store) -> None:
+def test_what_is_not_verified_is_kept_with_the_reason(store: InboxStore) -> None:
     with receiver(store, tls=False) as at:
         assert post(at.url, BODY) == 200
         assert post(at.url, BODY, signed(BODY, secret=OTHER)) == 200
@@ -73,7 +72,7 @@ def test_what_is_not_verified_is_kept_with_the_reason(store: Store) -> None:
     ]
 
 
-def test_or_it_is_refused_and_not_stored(store: Store) -> None:
+def test_or_it_is_refused_and_not_stored(store: InboxStore) -> None:
     with receiver(store, tls=False, unverified="refuse") as at:
         assert post(at.url, BODY) == 401
         assert post(at.url, BODY, signed(BODY, age=400)) == 401
@@ -81,7 +80,7 @@ def test_or_it_is_refused_and_not_stored(store: Store) -> None:
     assert store.count(Which(repeats=True)) == 1
 
 
-def test_a_secret_is_changed_without_losing_a_delivery(store: Store) -> None:
+def test_a_secret_is_changed_without_losing_a_delivery(store: InboxStore) -> None:
     with receiver(store, tls=False, unverified="refuse") as at:
         at.accept(SECRET, OTHER)
         assert post(at.url, BODY, signed(BODY, "a", SECRET)) == 200
@@ -93,14 +92,14 @@ def test_a_secret_is_changed_without_losing_a_delivery(store: Store) -> None:
         assert post(at.url, BODY, signed(BODY, "d", OTHER)) == 200
 
 
-def test_a_repeat_is_acknowledged_kept_and_left_out(store: Store) -> None:
+def test_a_repeat_is_acknowledged_kept_and_left_out(store: InboxStore) -> None:
     with receiver(store, tls=False) as at:
         assert [post(at.url, BODY, signed(BODY)) for _ in range(3)] == [200] * 3
     assert (store.count(Which()), store.count(Which(repeats=True))) == (1, 3)
 
 
-def test_what_cannot_be_stored_is_answered_503(store: Store, monkeypatch) -> None:
-    def fail(entries: list[Entry]) -> None:
+def test_what_cannot_be_stored_is_answered_503(store: InboxStore, monkeypatch) -> None:
+    def fail(entries: list[ReceivedDelivery]) -> None:
         raise StoreError("the disk is full of secrets")
 
     with receiver(store, tls=False) as at:
@@ -111,7 +110,7 @@ def test_what_cannot_be_stored_is_answered_503(store: Store, monkeypatch) -> Non
     assert store.last() == 1
 
 
-def test_a_full_disk_is_answered_503_and_when_there_is_room_all_goes_on(store: Store) -> None:
+def test_a_full_disk_is_answered_503_and_when_there_is_room_all_goes_on(store: InboxStore) -> None:
     large = b"x" * 300_000
 
     def most(pages: int) -> None:
@@ -127,7 +126,7 @@ def test_a_full_disk_is_answered_503_and_when_there_is_room_all_goes_on(store: S
     assert store.count(Which(repeats=True)) == 2
 
 
-def test_a_store_that_hangs_is_answered_503_in_time(store: Store, monkeypatch) -> None:
+def test_a_store_that_hangs_is_answered_503_in_time(store: InboxStore, monkeypatch) -> None:
     monkeypatch.setattr(module, "STORE_SECONDS", 0.2)
     release = threading.Event()
     with receiver(store, tls=False) as at:
@@ -137,7 +136,7 @@ def test_a_store_that_hangs_is_answered_503_in_time(store: Store, monkeypatch) -
 
 
 @pytest.mark.parametrize("chunked", [False, True])
-def test_a_body_that_is_too_large_is_refused(store: Store, monkeypatch, chunked: bool) -> None:
+def test_a_body_that_is_too_large_is_refused(store: InboxStore, monkeypatch, chunked: bool) -> None:
     monkeypatch.setattr(module, "MAX_BODY", 10_000)
     with receiver(store, tls=False) as at:
         fits = b"x" * 10_000
@@ -148,7 +147,7 @@ def test_a_body_that_is_too_large_is_refused(store: Store, monkeypatch, chunked:
 
 
 def test_a_delivery_of_the_3_megabytes_that_the_platform_sends_at_most_is_kept(
-    store: Store,
+    store: InboxStore,
 ) -> None:
     body = b'{"text": "' + b"x" * 3_000_000 + b'"}'
     with receiver(store, tls=False) as at:
@@ -157,7 +156,7 @@ def test_a_delivery_of_the_3_megabytes_that_the_platform_sends_at_most_is_kept(
 
 
 @pytest.mark.parametrize("length", ["-1", "abc", "9" * 30])
-def test_a_length_that_is_none_never_gets_through(store: Store, length: str) -> None:
+def test_a_length_that_is_none_never_gets_through(store: InboxStore, length: str) -> None:
     with receiver(store, tls=False) as at:
         port = int(at.url.rsplit(":", 1)[1].strip("/"))
         with socket.create_connection(("127.0.0.1", port)) as sock:
@@ -167,7 +166,7 @@ def test_a_length_that_is_none_never_gets_through(store: Store, length: str) -> 
     assert store.last() == 0
 
 
-def test_a_body_that_drips_is_cut_off(store: Store, monkeypatch) -> None:
+def test_a_body_that_drips_is_cut_off(store: InboxStore, monkeypatch) -> None:
     monkeypatch.setattr(module, "BODY_SECONDS", 0.3)
     with receiver(store, tls=False) as at:
         port = int(at.url.rsplit(":", 1)[1].strip("/"))
@@ -181,7 +180,7 @@ def test_a_body_that_drips_is_cut_off(store: Store, monkeypatch) -> None:
     assert store.last() == 0
 
 
-def test_half_a_body_is_not_a_delivery(store: Store) -> None:
+def test_half_a_body_is_not_a_delivery(store: InboxStore) -> None:
     with receiver(store, tls=False) as at:
         port = int(at.url.rsplit(":", 1)[1].strip("/"))
         with socket.create_connection(("127.0.0.1", port)) as sock:
@@ -191,14 +190,14 @@ def test_half_a_body_is_not_a_delivery(store: Store) -> None:
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
-def test_only_a_post_is_a_delivery(store: Store, method: str) -> None:
+def test_only_a_post_is_a_delivery(store: InboxStore, method: str) -> None:
     with receiver(store, tls=False) as at:
         assert post(at.url, b"", method=method) == 405
     assert store.last() == 0
 
 
 def test_many_at_once_are_all_stored(url: str) -> None:
-    store = Store(url)
+    store = InboxStore(url)
     bodies = [json.dumps({"event": "a", "n": n}).encode() for n in range(200)]
     with receiver(store, tls=False) as at, ThreadPoolExecutor(8) as pool:
 
@@ -210,14 +209,14 @@ def test_many_at_once_are_all_stored(url: str) -> None:
     store.close()
 
 
-def test_a_taken_port_is_an_error_and_leaves_no_thread(store: Store) -> None:
+def test_a_taken_port_is_an_error_and_leaves_no_thread(store: InboxStore) -> None:
     with receiver(store, tls=False) as at:
         port = int(at.url.rsplit(":", 1)[1].strip("/"))
         with pytest.raises(OSError, match="in use"):
             receiver(store, port=port)
 
 
-def test_it_shows_what_it_does_and_never_a_secret(store: Store) -> None:
+def test_it_shows_what_it_does_and_never_a_secret(store: InboxStore) -> None:
     with receiver(store, SECRET, OTHER, unverified="refuse") as at:
         shown = repr(at)
         assert "2 signing secrets; what is not verified is refused" in shown
@@ -229,13 +228,13 @@ def test_it_shows_what_it_does_and_never_a_secret(store: Store) -> None:
 
 
 def test_a_delivery_that_is_being_stored_when_a_secret_is_told_is_verified_too(
-    store: Store, monkeypatch
+    store: InboxStore, monkeypatch
 ) -> None:
     """It was judged by the old secrets and is in no database yet: nobody else would find it."""
     storing, go_on = threading.Event(), threading.Event()
     write = store.write
 
-    def slow(entries: list[Entry]) -> None:
+    def slow(entries: list[ReceivedDelivery]) -> None:
         storing.set()
         assert go_on.wait(20)
         write(entries)
@@ -252,7 +251,7 @@ def test_a_delivery_that_is_being_stored_when_a_secret_is_told_is_verified_too(
 
 
 def test_whenever_a_secret_is_told_what_comes_meanwhile_is_verified(url: str) -> None:
-    store = Store(url)
+    store = InboxStore(url)
     bodies = [json.dumps({"event": "a", "n": n}).encode() for n in range(120)]
     begun = threading.Event()
     with receiver(store, OTHER, tls=False) as at, ThreadPoolExecutor(4) as pool:
@@ -271,7 +270,7 @@ def test_whenever_a_secret_is_told_what_comes_meanwhile_is_verified(url: str) ->
     store.close()
 
 
-def test_a_delivery_is_judged_by_the_time_it_came(store: Store, monkeypatch) -> None:
+def test_a_delivery_is_judged_by_the_time_it_came(store: InboxStore, monkeypatch) -> None:
     with receiver(store, OTHER, tls=False) as at:
         post(at.url, BODY, signed(BODY, "late", age=400))
         post(at.url, BODY, signed(BODY, "fresh"))
@@ -285,7 +284,9 @@ def test_a_delivery_is_judged_by_the_time_it_came(store: Store, monkeypatch) -> 
     assert fresh.verified_at is not None and late.verified_at is None
 
 
-def test_a_secret_that_is_accepted_no_more_verifies_nothing_that_came_since(store: Store) -> None:
+def test_a_secret_that_is_accepted_no_more_verifies_nothing_that_came_since(
+    store: InboxStore,
+) -> None:
     """A secret is changed because somebody may know it: its signatures are worth nothing then."""
     with receiver(store, SECRET, tls=False) as at:
         at.accept(OTHER)
@@ -294,7 +295,7 @@ def test_a_secret_that_is_accepted_no_more_verifies_nothing_that_came_since(stor
         assert not store.get(1).verified
 
 
-def test_what_came_before_the_receiver_is_left_to_the_inbox(store: Store) -> None:
+def test_what_came_before_the_receiver_is_left_to_the_inbox(store: InboxStore) -> None:
     with receiver(store, OTHER, tls=False) as at:
         post(at.url, BODY, signed(BODY))
     with receiver(store, OTHER, tls=False) as at:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inbox.bodies import ANA, START, change, status, taken, value
 
-from chatkit.inbox.statuses import COLUMNS, courses, rows
+from chatkit.inbox.frames import STATUS_COLUMNS, courses, status_rows
 
 STEPS = ("sent", "delivered", "read", "played", "failed", "warning")
 
@@ -30,7 +30,7 @@ some = st.lists(
 def told(*statuses: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """The rows that come of these statuses, each in a delivery of its own."""
     found = [e for one in statuses for e in taken(change("messages", value(statuses=[one])))]
-    return {row["message_id"]: row for row in rows(courses(found))}
+    return {row["message_id"]: row for row in status_rows(courses(found))}
 
 
 def test_every_order_of_the_same_statuses_ends_the_same() -> None:
@@ -82,7 +82,7 @@ def test_calls_have_statuses_of_their_own() -> None:
 
 def test_a_row_has_the_columns_of_the_frame() -> None:
     row = told(status("m", "sent", pricing={"category": "utility"}))["m"]
-    assert [*row] == [*COLUMNS]
+    assert [*row] == [*STATUS_COLUMNS]
     assert (row["contact"], row["category"], row["number_id"]) == (f"+{ANA}", "utility", "77")
 
 

@@ -17,21 +17,21 @@ from inbox.postgres import PASSWORD, Server
 
 from chatkit.errors import InputError, StoreError
 from chatkit.inbox.delivery import Delivery, Which
-from chatkit.inbox.store import Store
+from chatkit.inbox.store import InboxStore
 
 
-def ids(store: Store, **which: object) -> list[int]:
+def ids(store: InboxStore, **which: object) -> list[int]:
     return [delivery.id for delivery in store.read(Which(**which))]
 
 
 @pytest.fixture
 def store(url: str):
-    store = Store(url)
+    store = InboxStore(url)
     yield store
     store.close()
 
 
-def test_a_delivery_comes_back_byte_by_byte(store: Store) -> None:
+def test_a_delivery_comes_back_byte_by_byte(store: InboxStore) -> None:
     headers = [["x-a", "1"], ["x-a", "2\x00"], ["x-b", "Zoë"]]
     store.write([entry(body=bytes(range(256)), headers=json.dumps(headers), path="/ä")])
     assert [*store.read(Which())] == [
@@ -44,12 +44,12 @@ def test_a_delivery_comes_back_byte_by_byte(store: Store) -> None:
 
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.binary(max_size=300))
-def test_any_bytes_are_a_body(store: Store, body: bytes) -> None:
+def test_any_bytes_are_a_body(store: InboxStore, body: bytes) -> None:
     store.write([entry(body=body)])
     assert store.get(store.last()).body == body
 
 
-def test_repeats_are_left_out_and_every_one_is_kept(store: Store) -> None:
+def test_repeats_are_left_out_and_every_one_is_kept(store: InboxStore) -> None:
     store.write([entry(1), entry(2), entry(1), entry(3)])
     store.write([entry(2), entry(4), entry(4)])
     assert ids(store) == [1, 2, 4, 6]
@@ -58,7 +58,7 @@ def test_repeats_are_left_out_and_every_one_is_kept(store: Store) -> None:
     assert ids(store, since=2) == [4, 6], "a repeat after the mark is still a repeat"
 
 
-def test_a_filter_chooses_in_the_database(store: Store) -> None:
+def test_a_filter_chooses_in_the_database(store: InboxStore) -> None:
     store.write([entry(n, kind="a" if n % 2 else None, verified=n < 4) for n in range(6)])
     assert ids(store, since=2, until=5) == [3, 4, 5]
     assert ids(store, since=MARCH + timedelta(seconds=4)) == [5, 6]
@@ -68,7 +68,7 @@ def test_a_filter_chooses_in_the_database(store: Store) -> None:
     assert store.count(Which(kinds=["a"], verified=True)) == 2
 
 
-def test_a_piece_of_the_body_is_looked_for_in_the_database(store: Store) -> None:
+def test_a_piece_of_the_body_is_looked_for_in_the_database(store: InboxStore) -> None:
     bodies = [b"\x00\xffabc", b"abd", b"ABC", b"", b"xabcx%_"]
     store.write([entry(n, body=body) for n, body in enumerate(bodies)])
     assert ids(store, containing=b"abc") == [1, 5]
@@ -76,7 +76,7 @@ def test_a_piece_of_the_body_is_looked_for_in_the_database(store: Store) -> None
     assert ids(store, containing=b"%_") == [5]
 
 
-def test_pages_follow_each_other_without_a_gap(store: Store) -> None:
+def test_pages_follow_each_other_without_a_gap(store: InboxStore) -> None:
     store.write([entry(n, kind="rare" if n % 700 == 5 else "often") for n in range(2000)])
     assert ids(store) == [*range(1, 2001)]
     assert ids(store, kinds=["rare"]) == [6, 706, 1406]
@@ -86,7 +86,7 @@ def test_pages_follow_each_other_without_a_gap(store: Store) -> None:
     assert ids(store, since=-5, until=3) == [1, 2, 3]
 
 
-def test_a_reader_ends_though_a_writer_goes_on(store: Store) -> None:
+def test_a_reader_ends_though_a_writer_goes_on(store: InboxStore) -> None:
     store.write([entry(n) for n in range(3)])
     seen = []
     for delivery in store.read(Which()):
@@ -95,7 +95,7 @@ def test_a_reader_ends_though_a_writer_goes_on(store: Store) -> None:
     assert seen == [1, 2, 3]
 
 
-def test_a_group_is_stored_as_a_whole_or_not_at_all(store: Store) -> None:
+def test_a_group_is_stored_as_a_whole_or_not_at_all(store: InboxStore) -> None:
     with pytest.raises(StoreError, match="could not be stored"):
         store.write([entry(1), entry(2, path=None)])
     assert store.last() == 0
@@ -103,7 +103,7 @@ def test_a_group_is_stored_as_a_whole_or_not_at_all(store: Store) -> None:
 
 def test_several_receivers_write_at_once_and_a_follower_misses_none(url: str) -> None:
     """Were an id visible before a smaller one, a follower would step over the smaller one."""
-    stores = [Store(url) for _ in range(4)]
+    stores = [InboxStore(url) for _ in range(4)]
     done = threading.Event()
     followed: list[int] = []
 
@@ -112,7 +112,7 @@ def test_several_receivers_write_at_once_and_a_follower_misses_none(url: str) ->
             stores[which].write([entry(which * 1000 + group * 10 + n) for n in range(3)])
 
     def follow() -> None:
-        follower = Store(url)
+        follower = InboxStore(url)
         while True:
             ended = done.is_set()
             since = followed[-1] if followed else 0
@@ -136,11 +136,11 @@ def test_several_receivers_write_at_once_and_a_follower_misses_none(url: str) ->
 
 OPENER = """
 import sys
-from chatkit.inbox.store import Store
+from chatkit.inbox.store import InboxStore
 print("ready", flush=True)
 for number, url in enumerate(sys.stdin):
     try:
-        store = Store(url.strip())
+        store = InboxStore(url.strip())
         store.last()
         store.close()
         print("opened", flush=True)
@@ -164,7 +164,7 @@ def test_processes_that_start_together_make_one_inbox(tmp_path: Path) -> None:
 
 def test_threads_that_start_together_make_one_inbox(url: str) -> None:
     with ThreadPoolExecutor(6) as pool:
-        stores = [*pool.map(Store, [url] * 6)]
+        stores = [*pool.map(InboxStore, [url] * 6)]
     for number, store in enumerate(stores):
         store.write([entry(number)])
     assert len(ids(stores[0])) == 6
@@ -187,7 +187,7 @@ def test_a_new_file_that_another_process_has_is_waited_for(
             other.execute("COMMIT")
 
     monkeypatch.setattr("chatkit.bulk.journal.pause", pause)
-    store = Store(file)
+    store = InboxStore(file)
     store.write([entry()])
     assert len(waited) == 3 and ids(store) == [1]
     store.close()
@@ -202,7 +202,7 @@ def test_a_new_file_that_stays_locked_is_one_sentence(
     other = sqlite3.connect(file, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(StoreError) as caught:
-        Store(file)
+        InboxStore(file)
     assert str(caught.value) == (
         f"The inbox sqlite:///{file} cannot be opened: another process has locked it for more "
         "than 0.05 seconds; end that process, or try again when it has finished"
@@ -211,15 +211,15 @@ def test_a_new_file_that_stays_locked_is_one_sentence(
 
 
 def test_an_inbox_is_there_again_after_it_was_closed(url: str) -> None:
-    first = Store(url)
+    first = InboxStore(url)
     first.write([entry()])
     first.close()
-    second = Store(url)
+    second = InboxStore(url)
     assert ids(second) == [1]
     second.close()
 
 
-def test_a_delivery_that_is_not_there_is_said_so(store: Store) -> None:
+def test_a_delivery_that_is_not_there_is_said_so(store: InboxStore) -> None:
     with pytest.raises(InputError, match="no delivery 7"):
         store.get(7)
 
@@ -231,7 +231,7 @@ def test_without_an_address_it_lies_in_the_folder_of_its_user(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CHATKIT_DATA", str(tmp_path / "new" / "data"))
-    store = Store()
+    store = InboxStore()
     store.write([entry()])
     file = tmp_path / "new" / "data" / "inbox.sqlite"
     for name in ("", "-wal", "-shm"):
@@ -242,7 +242,7 @@ def test_without_an_address_it_lies_in_the_folder_of_its_user(
 
 
 def test_every_commit_reaches_the_disk(tmp_path: Path) -> None:
-    store = Store(tmp_path / "inbox.sqlite")
+    store = InboxStore(tmp_path / "inbox.sqlite")
     with store._engine.connect() as connection:
         assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
         assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2  # FULL
@@ -253,7 +253,7 @@ def test_a_locked_file_is_an_error_of_ours_and_nothing_is_stored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("chatkit.inbox.store._WAIT", 0.1)
-    store, other = Store(tmp_path / "inbox.sqlite"), Store(tmp_path / "inbox.sqlite")
+    store, other = InboxStore(tmp_path / "inbox.sqlite"), InboxStore(tmp_path / "inbox.sqlite")
     with other._engine.begin() as connection:
         connection.exec_driver_sql("BEGIN IMMEDIATE")
         with pytest.raises(StoreError, match="locked"):
@@ -269,29 +269,29 @@ def test_a_file_of_another_kind_is_refused_and_left_alone(tmp_path: Path, conten
     file = tmp_path / "inbox.sqlite"
     file.write_bytes(content)
     with pytest.raises(StoreError, match="cannot be opened"):
-        Store(file)
+        InboxStore(file)
     assert file.read_bytes() == content
 
 
 def test_the_inbox_of_another_version_is_refused(tmp_path: Path) -> None:
-    store = Store(tmp_path / "inbox.sqlite")
+    store = InboxStore(tmp_path / "inbox.sqlite")
     with store._engine.begin() as connection:
         connection.exec_driver_sql("UPDATE inbox SET version = 99")
     store.close()
     with pytest.raises(StoreError, match="schema 99"):
-        Store(tmp_path / "inbox.sqlite")
+        InboxStore(tmp_path / "inbox.sqlite")
 
 
 @pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:"])
 def test_an_inbox_in_memory_is_refused(url: str) -> None:
     with pytest.raises(InputError, match="would forget"):
-        Store(url)
+        InboxStore(url)
 
 
 @pytest.mark.parametrize("url", ["mysql://a:hidden@h/d", "://hidden", "postgres@://hidden"])
 def test_another_address_is_refused_and_not_repeated(url: str) -> None:
     with pytest.raises(InputError, match="An inbox is") as caught:
-        Store(url)
+        InboxStore(url)
     assert "hidden" not in str(caught.value)
 
 
@@ -299,22 +299,22 @@ def test_another_address_is_refused_and_not_repeated(url: str) -> None:
 
 
 def test_the_password_is_shown_nowhere(postgres: Server) -> None:
-    store = Store(postgres.url())
+    store = InboxStore(postgres.url())
     assert PASSWORD not in store.shown and "***" in store.shown
     store.close()
     wrong = PASSWORD + "-but-wrong"
     with pytest.raises(StoreError, match="cannot be opened") as caught:
-        Store(postgres.url(password=wrong))
+        InboxStore(postgres.url(password=wrong))
     assert PASSWORD not in str(caught.value)
 
 
 def test_nobody_listening_is_an_error_of_ours() -> None:
     with pytest.raises(StoreError, match="cannot be opened"):
-        Store("postgresql://chatkit:x@127.0.0.1:9/none")
+        InboxStore("postgresql://chatkit:x@127.0.0.1:9/none")
 
 
 def test_a_connection_that_the_server_closed_is_made_again(postgres: Server) -> None:
-    store = Store(postgres.new())
+    store = InboxStore(postgres.new())
     store.write([entry(1)])
     postgres.run(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
@@ -330,7 +330,7 @@ def test_a_database_whose_owner_switched_durability_off_is_durable_for_us(
 ) -> None:
     url = postgres.new()
     postgres.run(f"ALTER DATABASE {url.rsplit('/', 1)[1]} SET synchronous_commit = off")
-    store = Store(url)
+    store = InboxStore(url)
     with store._engine.connect() as connection:
         assert connection.exec_driver_sql("SHOW synchronous_commit").scalar() == "on"
     store.close()

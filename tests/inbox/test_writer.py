@@ -8,9 +8,9 @@ import pytest
 from inbox.bodies import entry
 
 from chatkit.errors import StoreError
-from chatkit.inbox.delivery import Entry, Which
-from chatkit.inbox.store import Store
-from chatkit.inbox.writer import Writer
+from chatkit.inbox.delivery import ReceivedDelivery, Which
+from chatkit.inbox.receiver import DeliveryWriter
+from chatkit.inbox.store import InboxStore
 
 
 class Slow:
@@ -20,7 +20,7 @@ class Slow:
         self.groups: list[int] = []
         self.let_go, self.at_work = threading.Event(), threading.Event()
 
-    def write(self, entries: list[Entry]) -> None:
+    def write(self, entries: list[ReceivedDelivery]) -> None:
         self.at_work.set()
         self.let_go.wait(10)
         self.groups.append(len(entries))
@@ -28,7 +28,7 @@ class Slow:
 
 def test_what_comes_during_a_commit_is_stored_in_one() -> None:
     slow = Slow()
-    writer = Writer(slow)  # type: ignore[arg-type]
+    writer = DeliveryWriter(slow)  # type: ignore[arg-type]
     first = writer.put(entry(0))
     slow.at_work.wait(10)
     rest = [writer.put(entry(n)) for n in range(1, 101)]
@@ -40,8 +40,8 @@ def test_what_comes_during_a_commit_is_stored_in_one() -> None:
 
 
 def test_it_is_stored_when_the_future_is_done(url: str) -> None:
-    store = Store(url)
-    writer = Writer(store)
+    store = InboxStore(url)
+    writer = DeliveryWriter(store)
     for number in range(20):
         writer.put(entry(number)).result(10)
         assert store.last() == number + 1
@@ -50,8 +50,8 @@ def test_it_is_stored_when_the_future_is_done(url: str) -> None:
 
 
 def test_one_that_no_database_takes_does_not_refuse_the_others(url: str) -> None:
-    store = Store(url)
-    writer = Writer(store)
+    store = InboxStore(url)
+    writer = DeliveryWriter(store)
     held = [entry(n, path=None if n == 5 else "/") for n in range(10)]
     with writer._changed:  # so that all ten are one group
         done = [writer.put(one) for one in held]
@@ -66,12 +66,12 @@ def test_a_store_that_fails_fails_each_and_works_again_later(tmp_path: Path) -> 
     class Broken:
         broken = True
 
-        def write(self, entries: list[Entry]) -> None:
+        def write(self, entries: list[ReceivedDelivery]) -> None:
             if self.broken:
                 raise StoreError("no space")
 
     store = Broken()
-    writer = Writer(store)  # type: ignore[arg-type]
+    writer = DeliveryWriter(store)  # type: ignore[arg-type]
     for number in range(3):
         with pytest.raises(StoreError, match="no space"):
             writer.put(entry(number)).result(10)
@@ -82,7 +82,7 @@ def test_a_store_that_fails_fails_each_and_works_again_later(tmp_path: Path) -> 
 
 def test_too_much_that_waits_is_refused_at_once() -> None:
     slow = Slow()
-    writer = Writer(slow, most_bytes=1000)  # type: ignore[arg-type]
+    writer = DeliveryWriter(slow, most_bytes=1000)  # type: ignore[arg-type]
     first = writer.put(entry(body=b"x" * 900))
     slow.at_work.wait(10)
     second = writer.put(entry(body=b"x" * 900))
@@ -96,7 +96,7 @@ def test_too_much_that_waits_is_refused_at_once() -> None:
 
 def test_who_gave_up_waiting_does_not_disturb_the_others() -> None:
     slow = Slow()
-    writer = Writer(slow)  # type: ignore[arg-type]
+    writer = DeliveryWriter(slow)  # type: ignore[arg-type]
     first = writer.put(entry())
     slow.at_work.wait(10)
     gone, stays = writer.put(entry()), writer.put(entry())
@@ -108,8 +108,8 @@ def test_who_gave_up_waiting_does_not_disturb_the_others() -> None:
 
 
 def test_closing_stores_what_waits_and_takes_no_more(tmp_path: Path) -> None:
-    store = Store(tmp_path / "inbox.sqlite")
-    writer = Writer(store)
+    store = InboxStore(tmp_path / "inbox.sqlite")
+    writer = DeliveryWriter(store)
     done = [writer.put(entry(n)) for n in range(50)]
     writer.close()
     assert all(one.done() and one.exception() is None for one in done)

@@ -58,7 +58,7 @@ def test_every_kind_of_fault_is_planted() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["listing.py", "throttle.py", "bulk/outcomes.py", "inbox/intake.py"]
+    "name", ["listing.py", "throttle.py", "bulk/outcomes.py", "inbox/delivery.py"]
 )
 def test_every_mutant_is_a_program_and_another_one(name: str) -> None:
     path = ROOT / "chatkit" / name

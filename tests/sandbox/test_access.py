@@ -5,10 +5,10 @@ from caller import FLOW, Caller
 
 from chatkit import ServiceProfile
 from chatkit.sandbox import Sandbox
-from chatkit.sandbox.access import Access
+from chatkit.sandbox.access import AccessTokens
 from chatkit.sandbox.clock import MachineClock
-from chatkit.sandbox.replies import Refusal
-from chatkit.sandbox.store import Store
+from chatkit.sandbox.replies import RefusedRequest
+from chatkit.sandbox.store import SandboxStore
 
 VIEW, ADD, EDIT, DELETE = "View", "Add", "Edit", "Delete"
 # The table of section Authentication, by hand: method, path, body, permission.
@@ -146,7 +146,7 @@ def test_a_file_keeps_tokens_by_their_hash_only(tmp_path):
 def limited(form="seconds", limit=3):
     now = [100.0]
     profile = ServiceProfile(rate_limit=limit, rate_limit_form=form)
-    access = Access(Store(), profile, MachineClock("second"), now=lambda: now[0])
+    access = AccessTokens(SandboxStore(), profile, MachineClock("second"), now=lambda: now[0])
     grants = [
         access.grant(f"Bearer {access.issue([], '1001', name)}") for name in ("one", "another")
     ]
@@ -159,11 +159,11 @@ def test_a_token_makes_so_many_calls_in_any_second_and_another_as_many():
         access.count(one)
         access.count(another)
         now[0] += 0.25
-    with pytest.raises(Refusal):
+    with pytest.raises(RefusedRequest):
         access.count(one)
     now[0] += 0.25  # the first call is a second old
     access.count(one)
-    with pytest.raises(Refusal):
+    with pytest.raises(RefusedRequest):
         access.count(one)
 
 
@@ -179,7 +179,7 @@ def test_a_token_makes_so_many_calls_in_any_second_and_another_as_many():
 def test_a_429_tells_when_to_come_back_in_the_profiles_form(form, header):
     access, (grant, _), _ = limited(form, limit=1)
     access.count(grant)
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(RefusedRequest) as caught:
         access.count(grant)
     assert list(caught.value.headers) == ([header] if header else [])
     if form == "seconds":

@@ -12,7 +12,7 @@ from chatkit.profile import ServiceProfile
 from chatkit.sandbox.delivery import attempt
 from chatkit.sandbox.receivers import Receivers
 from chatkit.sandbox.webhooks import ActiveWebhook
-from chatkit.webhook_sender import BadReceiver, Sender, is_loopback, read_address, resolve
+from chatkit.webhook_sender import BadReceiver, WebhookSender, is_loopback, read_address, resolve
 
 # Each leads a careless sender to 127.0.0.1, or away from it, in another disguise.
 TRICKS = {
@@ -127,7 +127,7 @@ def test_a_trick_with_the_address_is_refused_and_nothing_is_connected_to(trick: 
         url = TRICKS[trick].format(**places, wrapped=listener.port + 65536)
         hook = ActiveWebhook(7, url, "0" * 64)
         came = attempt(
-            hook, "msg_1", b"{}", receivers, ServiceProfile(delivery_timeout=1), Sender()
+            hook, "msg_1", b"{}", receivers, ServiceProfile(delivery_timeout=1), WebhookSender()
         )
         assert came.status == "refused", came
         assert came.error
@@ -226,7 +226,7 @@ def test_a_redirect_to_this_machine_is_not_followed_either() -> None:
         receivers.add(first.url)
         receivers.add(elsewhere.url)
         hook = ActiveWebhook(7, first.url, "0" * 64)
-        came = attempt(hook, "msg_1", b"{}", receivers, ServiceProfile(), Sender())
+        came = attempt(hook, "msg_1", b"{}", receivers, ServiceProfile(), WebhookSender())
     assert (came.status, came.http_status, elsewhere.requests) == ("failed", 307, [])
 
 

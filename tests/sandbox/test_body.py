@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from chatkit import ServiceProfile
 from chatkit.sandbox import Sandbox
-from chatkit.sandbox.replies import Refusal, dumps
+from chatkit.sandbox.replies import RefusedRequest, dumps
 from chatkit.sandbox.request import MAX_DEPTH, read_object
 
 JSON_HEADERS = {"content-type": "application/json"}
@@ -39,7 +39,7 @@ def nested(levels: int) -> bytes:
     ],
 )  # fmt: skip
 def test_what_is_no_plain_json_object_is_malformed(body):
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(RefusedRequest) as caught:
         read(body)
     assert caught.value.reason == "malformed"
 
@@ -107,7 +107,7 @@ def test_other_content_types_are_refused(content_type):
 
 
 def test_a_compressed_body_is_refused():
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(RefusedRequest) as caught:
         read(b"{}", **{"content-encoding": "gzip"})
     assert caught.value.reason == "media_type"
 

@@ -18,7 +18,7 @@ from chatkit.sandbox.events import event_body
 from chatkit.sandbox.receivers import Receivers
 from chatkit.sandbox.webhooks import ActiveWebhook
 from chatkit.signature import verify
-from chatkit.webhook_sender import ConnectionLost, Sender
+from chatkit.webhook_sender import ConnectionLost, WebhookSender
 
 SECRET = "0123456789abcdef" * 4
 STAMP = "2026-01-05T08:00:01Z"
@@ -31,12 +31,12 @@ def send(
     *,
     profile: ServiceProfile = PROFILE,
     body: bytes = b"{}",
-    sender: Sender | None = None,
+    sender: WebhookSender | None = None,
 ) -> DeliveryOutcome:
     webhook = ActiveWebhook(7, url, SECRET)
     if sender is not None:
         return attempt(webhook, "msg_1", body, receivers, profile, sender)
-    with closing(Sender()) as sender:
+    with closing(WebhookSender()) as sender:
         return attempt(webhook, "msg_1", body, receivers, profile, sender)
 
 
@@ -252,7 +252,7 @@ def test_deliveries_to_one_address_share_a_connection(monkeypatch: pytest.Monkey
         really(sock, *option)
 
     monkeypatch.setattr(socket.socket, "setsockopt", noted)
-    with listening(GO_ON, more=True) as listener, closing(Sender()) as sender:
+    with listening(GO_ON, more=True) as listener, closing(WebhookSender()) as sender:
         receivers = allowing(listener.url)
         for path in ("a", "b?c=d", "e"):
             assert send(listener.url + path, receivers, sender=sender).status == "delivered"
@@ -264,7 +264,7 @@ def test_a_kept_connection_is_used_for_nobody_who_would_not_trust_it() -> None:
     """Else a delivery would go to a receiver whose certificate was never checked for it."""
     authority = trustme.CA()
     pem = authority.cert_pem.bytes().decode()
-    with listening(GO_ON, more=True) as listener, closing(Sender()) as sender:
+    with listening(GO_ON, more=True) as listener, closing(WebhookSender()) as sender:
         url = trusted(listener, authority)
         other = f"https://127.0.0.1:{listener.port}/"
         receivers = allowing(url, authority=pem)
@@ -289,7 +289,7 @@ def test_a_kept_connection_is_used_for_nobody_who_would_not_trust_it() -> None:
     ],
 )
 def test_a_connection_whose_answer_was_not_read_to_its_end_is_not_kept(reply: bytes) -> None:
-    with listening(reply, more=True) as listener, closing(Sender()) as sender:
+    with listening(reply, more=True) as listener, closing(WebhookSender()) as sender:
         send(listener.url, allowing(listener.url), sender=sender)
         listener.reply = GO_ON
         assert send(listener.url, allowing(listener.url), sender=sender).http_status == 200
@@ -305,7 +305,7 @@ def test_a_connection_that_the_receiver_has_closed_meanwhile_is_made_anew() -> N
         sock.close()
         closed.set()
 
-    with listening(once) as listener, closing(Sender()) as sender:
+    with listening(once) as listener, closing(WebhookSender()) as sender:
         assert send(listener.url, allowing(listener.url), sender=sender).status == "delivered"
         assert closed.wait(20)
         assert send(listener.url, allowing(listener.url), sender=sender).status == "delivered"
@@ -313,7 +313,7 @@ def test_a_connection_that_the_receiver_has_closed_meanwhile_is_made_anew() -> N
 
 
 def test_one_that_is_closed_under_a_delivery_is_told_apart_from_a_failure() -> None:
-    with listening(GO_ON, more=True) as listener, closing(Sender()) as sender:
+    with listening(GO_ON, more=True) as listener, closing(WebhookSender()) as sender:
         assert send(listener.url, allowing(listener.url), sender=sender).status == "delivered"
         listener.reply = socket.socket.close
         with pytest.raises(ConnectionLost):
@@ -327,7 +327,7 @@ def test_a_late_answer_is_never_taken_for_that_of_the_next_delivery(
     reply: Callable[[socket.socket], None],
 ) -> None:
     profile = ServiceProfile(delivery_timeout=0.2)
-    with listening(reply) as listener, closing(Sender()) as sender:
+    with listening(reply) as listener, closing(WebhookSender()) as sender:
         receivers = allowing(listener.url)
         assert send(listener.url, receivers, profile=profile, sender=sender).status == "failed"
         listener.reply = OK

@@ -18,7 +18,7 @@ from listening import GO_ON, OK, Listener, answering, listening
 from chatkit import Sandbox, ServiceProfile
 from chatkit.errors import StoreError
 from chatkit.sandbox.delivery import DeliveryOutcome
-from chatkit.sandbox.event_publisher import Event
+from chatkit.sandbox.event_publisher import PublishedEvent
 from chatkit.sandbox.webhooks import ActiveWebhook
 from chatkit.signature import verify
 
@@ -183,7 +183,9 @@ def test_who_waits_for_a_busy_receiver_is_told_so() -> None:
 
     with heard(slow) as (call, listener, hook):
         middleware = call.sandbox.middleware
-        first, second = middleware.tell([Event("any", 1), Event("any", 2)], wait=0.05)
+        first, second = middleware.tell(
+            [PublishedEvent("any", 1), PublishedEvent("any", 2)], wait=0.05
+        )
         assert (first.webhook_id, first.status) == (hook["id"], "waiting")
         assert second.status == "waiting"
         release.set()
@@ -241,7 +243,7 @@ def test_an_attempt_under_way_at_a_reset_is_nobodys_afterwards() -> None:
         sock.sendall(OK)
 
     with heard(slow) as (call, _, hook):
-        call.sandbox.middleware.tell([Event("any", 1)], wait=0)
+        call.sandbox.middleware.tell([PublishedEvent("any", 1)], wait=0)
         assert entered.wait(20)
         call.sandbox.reset()
         assert call.webhook(HOOK).data["id"] == hook["id"]
@@ -253,7 +255,7 @@ def test_an_attempt_under_way_at_a_reset_is_nobodys_afterwards() -> None:
 
 def test_many_events_arrive_once_each_and_in_order() -> None:
     with heard() as (call, listener, _):
-        came = call.sandbox.middleware.tell([Event("any", n) for n in range(150)], wait=20)
+        came = call.sandbox.middleware.tell([PublishedEvent("any", n) for n in range(150)], wait=20)
         assert {delivery.status for delivery in came} == {"delivered"}
     assert [json.loads(body)["data"] for body in listener.bodies] == list(range(150))
 
@@ -261,7 +263,7 @@ def test_many_events_arrive_once_each_and_in_order() -> None:
 def test_events_that_follow_each_other_share_a_connection_and_leave_none_open() -> None:
     with heard(GO_ON) as (call, listener, _):
         listener.more = True
-        came = call.sandbox.middleware.tell([Event("any", n) for n in range(50)], wait=20)
+        came = call.sandbox.middleware.tell([PublishedEvent("any", n) for n in range(50)], wait=20)
         assert {delivery.status for delivery in came} == {"delivered"}
         assert call.sandbox.settle()
         assert [json.loads(body)["data"] for body in listener.bodies] == list(range(50))
@@ -279,7 +281,7 @@ def test_a_delivery_on_a_connection_that_broke_is_sent_again_at_once_and_both_ar
 
     with heard(hanging_up, delivery_retries=()) as (call, listener, _):
         listener.more = True
-        came = call.sandbox.middleware.tell([Event("any", n) for n in range(3)], wait=20)
+        came = call.sandbox.middleware.tell([PublishedEvent("any", n) for n in range(3)], wait=20)
         assert {delivery.status for delivery in came} == {"delivered"}
         log = [(a.attempt, a.status, a.again_in) for a in call.sandbox.attempts]
     again, done = (1, "failed", 0.0), (1, "delivered", None)
@@ -359,13 +361,13 @@ import sys
 import time
 from chatkit import Sandbox, ServiceProfile
 from chatkit.errors import StoreError
-from chatkit.sandbox.event_publisher import Event
+from chatkit.sandbox.event_publisher import PublishedEvent
 
 path, url, first = sys.argv[1], sys.argv[2], int(sys.argv[3])
 sandbox = Sandbox(path, profile=ServiceProfile(delivery_retries=(0.01,) * 50))
 sandbox.allow("https://hooks.example/a", to=url)
 for number in range(first, first + 100_000):
-    sandbox.middleware.tell([Event("any", number)], wait=0)
+    sandbox.middleware.tell([PublishedEvent("any", number)], wait=0)
     print(number, flush=True)
     time.sleep(0.002)
 """

@@ -17,14 +17,14 @@ from chatkit.sandbox.fields import (
     Fields,
     ListOf,
     Plain,
-    Text,
+    String,
     TextMap,
 )  # fmt: skip
 
 KINDS = {
     "text": TEXT,
-    "choice": Text(choices=("a", "b")),
-    "pattern": Text(pattern="^[0-9]+$", says="must be digits"),
+    "choice": String(choices=("a", "b")),
+    "pattern": String(pattern="^[0-9]+$", says="must be digits"),
     "flag": FLAG,
     "whole": WHOLE,
     "either": Plain(("string", "number")),

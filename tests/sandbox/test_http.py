@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from chatkit import asgi_server
-from chatkit.sandbox import asgi, server
+from chatkit.sandbox import server
 
 ROOT = "/api/business/public/channels/chat/accounts/1001"
 
@@ -92,7 +92,7 @@ def test_half_a_request_is_cut_off_and_others_are_served_meanwhile(
     fresh: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(asgi_server, "_HEAD_SECONDS", 0.5)
-    monkeypatch.setattr(asgi, "BODY_SECONDS", 0.5)
+    monkeypatch.setattr(server, "BODY_SECONDS", 0.5)
     whole = fresh.head("POST", Content_Length="100", Content_Type="application/json")
     starts = [b"", b"G", whole[:30], whole[:-2], whole, whole + b'{"num', whole[:-2] + b"X: "]
     halves = [fresh.connect() for _ in range(70)]
@@ -112,7 +112,7 @@ def test_one_byte_now_and_then_does_not_keep_a_request_open(
     fresh: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(asgi_server, "_HEAD_SECONDS", 0.5)
-    monkeypatch.setattr(asgi, "BODY_SECONDS", 0.5)
+    monkeypatch.setattr(server, "BODY_SECONDS", 0.5)
     with socket.create_connection(("127.0.0.1", fresh.port), timeout=0.05) as sock:
         for byte in fresh.head(X="y" * 500):
             try:

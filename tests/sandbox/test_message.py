@@ -1,13 +1,13 @@
 """Requests and answers as values."""
 
-from chatkit.sandbox.replies import Answer
+from chatkit.sandbox.replies import ServiceAnswer
 from chatkit.sandbox.request import Request
-from chatkit.sandbox.service import Answer as AnswerOfService
 from chatkit.sandbox.service import Request as RequestOfService
+from chatkit.sandbox.service import ServiceAnswer as AnswerOfService
 
 
 def test_no_two_answers_share_their_headers():
-    one, other = Answer(200, b""), Answer(200, b"")
+    one, other = ServiceAnswer(200, b""), ServiceAnswer(200, b"")
     one.headers["x"] = "1"
     assert other.headers == {}
 
@@ -15,4 +15,4 @@ def test_no_two_answers_share_their_headers():
 def test_a_request_cannot_change_and_the_service_gives_both_names():
     request = Request("GET", "/a%20b", "q=1", {"host": "x"}, b"")
     assert request == ("GET", "/a%20b", "q=1", {"host": "x"}, b"")
-    assert (AnswerOfService, RequestOfService) == (Answer, Request)
+    assert (AnswerOfService, RequestOfService) == (ServiceAnswer, Request)

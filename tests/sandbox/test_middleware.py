@@ -13,7 +13,7 @@ import pytest
 
 from chatkit import Sandbox
 from chatkit.profile import ServiceProfile
-from chatkit.sandbox.replies import Answer
+from chatkit.sandbox.replies import ServiceAnswer
 from chatkit.sandbox.request import Request
 
 CALLS = 24
@@ -176,7 +176,7 @@ def test_a_bug_is_answered_with_500_logged_without_secrets_and_undone(
 ) -> None:
     service, token = fresh.sandbox.middleware.service, fresh.sandbox.token
 
-    def broken(asked: Request) -> Answer:
+    def broken(asked: Request) -> ServiceAnswer:
         service.store.write("DELETE FROM contacts")
         raise LookupError(f"{asked.headers} {asked.body!r}")
 

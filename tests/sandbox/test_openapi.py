@@ -11,7 +11,7 @@ from volume import volume
 
 from chatkit import Sandbox, ServiceProfile
 from chatkit.sandbox.openapi import document
-from chatkit.sandbox.operations import OPERATIONS
+from chatkit.sandbox.request import OPERATIONS
 
 SCHEMATHESIS = [sys.executable, "-c", "from schemathesis.cli import schemathesis; schemathesis()"]
 

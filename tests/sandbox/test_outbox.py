@@ -7,17 +7,17 @@ import pytest
 
 from chatkit.sandbox import event_publisher as module
 from chatkit.sandbox.event_publisher import Outbox, OutboxFull
-from chatkit.sandbox.store import Store
+from chatkit.sandbox.store import SandboxStore
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    store = Store(tmp_path / "a.db")
+def store(tmp_path: Path) -> Iterator[SandboxStore]:
+    store = SandboxStore(tmp_path / "a.db")
     yield store
     store.close()
 
 
-def test_an_event_waits_for_each_webhook_in_the_order_it_is_due(store: Store) -> None:
+def test_an_event_waits_for_each_webhook_in_the_order_it_is_due(store: SandboxStore) -> None:
     outbox = Outbox(store)
     first = outbox.add("1001", [41, 42], "msg_1", "any", b"1", due=5.0)
     second = outbox.add("1001", [41], "msg_2", "any", b"2", due=3.0)
@@ -41,10 +41,10 @@ def test_an_event_waits_for_each_webhook_in_the_order_it_is_due(store: Store) ->
 
 def test_what_waits_is_there_after_a_restart(tmp_path: Path) -> None:
     path = tmp_path / "b.db"
-    store = Store(path)
+    store = SandboxStore(path)
     Outbox(store).add("1001", [41], "msg_1", "any", "Zoë".encode(), due=5.0)
     store.close()
-    again = Store(path)
+    again = SandboxStore(path)
     outbox = Outbox(again)
     found = outbox.next("1001", 41)
     assert found is not None
@@ -53,14 +53,14 @@ def test_what_waits_is_there_after_a_restart(tmp_path: Path) -> None:
     again.close()
 
 
-def test_what_is_rolled_back_waits_for_nobody(store: Store) -> None:
+def test_what_is_rolled_back_waits_for_nobody(store: SandboxStore) -> None:
     outbox = Outbox(store)
     outbox.add("1001", [41], "msg_1", "any", b"1", due=5.0)
     store.rollback()
     assert (outbox.count(), outbox.fresh) == (0, set())
 
 
-def test_an_id_is_never_given_twice_even_after_a_reset(store: Store) -> None:
+def test_an_id_is_never_given_twice_even_after_a_reset(store: SandboxStore) -> None:
     outbox = Outbox(store)
     (before,) = outbox.add("1001", [41], "msg_1", "any", b"1", due=5.0)
     old = outbox.next("1001", 41)
@@ -75,7 +75,7 @@ def test_an_id_is_never_given_twice_even_after_a_reset(store: Store) -> None:
     assert outbox.count() == 1
 
 
-def test_all_that_waits_for_a_webhook_can_be_dropped(store: Store) -> None:
+def test_all_that_waits_for_a_webhook_can_be_dropped(store: SandboxStore) -> None:
     outbox = Outbox(store)
     ids = [outbox.add("1001", [41], f"msg_{n}", "any", b"1", due=5.0)[0] for n in range(3)]
     outbox.add("1001", [42], "msg_9", "any", b"1", due=5.0)
@@ -84,7 +84,7 @@ def test_all_that_waits_for_a_webhook_can_be_dropped(store: Store) -> None:
 
 
 def test_there_is_a_bound_and_room_again_below_it(
-    store: Store, monkeypatch: pytest.MonkeyPatch
+    store: SandboxStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "MOST_WAITING", 3)
     outbox = Outbox(store)

@@ -5,7 +5,7 @@ from caller import Caller
 
 from chatkit import ServiceProfile
 from chatkit.sandbox import Sandbox
-from chatkit.sandbox.replies import Refusal
+from chatkit.sandbox.replies import RefusedRequest
 from chatkit.sandbox.request import page, parameters
 
 ODD = ["", "0", "-1", "+1", "1.5", "1e2", "x", "%31x", "NaN", "%20", "%00", "%D9%A1", "-0", "0x1"]
@@ -15,7 +15,7 @@ ODD = ["", "0", "-1", "+1", "1.5", "1e2", "x", "%31x", "NaN", "%20", "%00", "%D9
 @pytest.mark.parametrize("name", ["page", "pageSize"])
 def test_an_odd_page_is_refused_or_clamped(odd, name):
     given = parameters(f"{name}={odd}")
-    with pytest.raises(Refusal, match=name):
+    with pytest.raises(RefusedRequest, match=name):
         page(given, ServiceProfile())
     asked = page(given, ServiceProfile(bad_page="clamp"))
     assert asked.number == 1

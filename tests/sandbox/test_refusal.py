@@ -3,21 +3,21 @@
 from typing import get_args
 
 from chatkit import ServiceProfile
-from chatkit.sandbox.replies import Problem, Reason, Refusal, Replies, invalid
+from chatkit.sandbox.replies import FieldProblem, Reason, RefusedRequest, Replies, invalid
 
 
 def test_each_reason_is_answered_with_an_error_status():
     replies = Replies(ServiceProfile())
     for reason in get_args(Reason):
-        assert 400 <= replies.refuse(Refusal(reason, "why")).status < 600
+        assert 400 <= replies.refuse(RefusedRequest(reason, "why")).status < 600
 
 
 def test_the_text_names_the_first_problems_and_the_list_has_all():
-    refusal = invalid(*(Problem(f"f{n}", "is required") for n in range(9)))
+    refusal = invalid(*(FieldProblem(f"f{n}", "is required") for n in range(9)))
     assert refusal.message == "f0: is required; f1: is required; f2: is required"
     assert len(refusal.problems) == 9
 
 
 def test_headers_of_a_refusal_are_sent():
-    refusal = Refusal("too_many_calls", "why", headers={"retry-after": "1"})
+    refusal = RefusedRequest("too_many_calls", "why", headers={"retry-after": "1"})
     assert Replies(ServiceProfile()).refuse(refusal).headers["retry-after"] == "1"

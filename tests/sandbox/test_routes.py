@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from chatkit import ServiceProfile
 from chatkit.sandbox import Sandbox
-from chatkit.sandbox.replies import Refusal
+from chatkit.sandbox.replies import RefusedRequest
 from chatkit.sandbox.request import route
 
 
@@ -94,5 +94,5 @@ def test_any_text_as_a_path_is_routed_or_refused(text):
     for path in (text, "/api/business/public/channels/chat/accounts/1001/" + text):
         try:
             assert route("GET", path).account
-        except Refusal as refusal:
+        except RefusedRequest as refusal:
             assert refusal.reason in ("no_path", "malformed", "wrong_method")

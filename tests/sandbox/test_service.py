@@ -11,8 +11,7 @@ from profiles import PROFILES
 from volume import volume
 
 from chatkit.sandbox import Sandbox
-from chatkit.sandbox.operations import OPERATIONS
-from chatkit.sandbox.request import Request
+from chatkit.sandbox.request import OPERATIONS, Request
 
 PATHS = sorted({operation.path for operation in OPERATIONS})
 METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]

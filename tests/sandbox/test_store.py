@@ -12,7 +12,7 @@ from caller import Caller
 from chatkit import ServiceProfile
 from chatkit.errors import StoreError
 from chatkit.sandbox import Sandbox
-from chatkit.sandbox.store import Store
+from chatkit.sandbox.store import SandboxStore
 
 
 @pytest.fixture
@@ -199,7 +199,7 @@ def test_many_writes_wait_for_one_commit():
 
 
 def test_a_store_in_memory_begins_empty():
-    store = Store()
+    store = SandboxStore()
     assert store.is_empty
     assert not store.dirty
     store.commit()
@@ -214,7 +214,7 @@ def test_what_stands_aside_of_the_rooms_is_cleared_and_rolled_back_with_them(pat
         def forget(self):
             self.forgotten += 1
 
-    store, aside = Store(path), Aside()
+    store, aside = SandboxStore(path), Aside()
     store.adopt(aside)
     store.write("INSERT INTO facts VALUES ('a', '1')")
     store.rollback()

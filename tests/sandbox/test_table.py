@@ -2,12 +2,12 @@
 
 import pytest
 
-from chatkit.sandbox.store import Store
+from chatkit.sandbox.store import SandboxStore
 
 
 @pytest.fixture
 def table():
-    store = Store()
+    store = SandboxStore()
     table = store.table("things", first_id=11)
     for at in range(20):
         record_id = table.next_id()

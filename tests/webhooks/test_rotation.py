@@ -17,7 +17,7 @@ from chatkit import ServiceProfile
 from chatkit.client import Client
 from chatkit.sandbox import Sandbox
 from chatkit.sandbox.faults import Dropped
-from chatkit.sandbox.replies import Answer
+from chatkit.sandbox.replies import ServiceAnswer
 from chatkit.sandbox.request import Request
 from chatkit.signature import verify
 from chatkit.webhooks.signing_secrets import address_beside
@@ -106,7 +106,7 @@ def test_a_lost_create_loses_its_secret_and_the_old_one_stays(
     assert any("secret is lost with it" in note for note in rotation.plan.notes)
     answer, lost = sandbox.middleware.answer, [True]
 
-    def losing(request: Request) -> Answer:
+    def losing(request: Request) -> ServiceAnswer:
         answered = answer(request)
         if request.method == "POST" and lost:
             lost.clear()
