@@ -36,6 +36,7 @@ ORDER = [
             "profile",
             "progress",
             "record",
+            "report",
             "secret",
             "settings",
             "signature",

@@ -26,8 +26,9 @@ from chatkit.bulk.journal import (
     run_id,
 )
 from chatkit.bulk.lock import lock
-from chatkit.errors import PlanRefused, steady
+from chatkit.errors import PlanRefused
 from chatkit.progress import Watch, say
+from chatkit.report import Report
 from chatkit.secret import Secret
 from chatkit.throttle import Throttle
 
@@ -72,7 +73,7 @@ class Setting:
     met: int = 0  #: how many rows without a key met a record that exists
 
 
-class Plan:
+class Plan(Report):
     """What would happen: creates, updates and deletes, each with before and after.
 
     Showing it changes nothing; `apply()` does what it shows, once. `changes` are its rows,
@@ -131,11 +132,10 @@ class Plan:
     def __len__(self) -> int:
         return len(self.changes)
 
-    @steady
-    def __repr__(self) -> str:
+    def _text(self) -> list[list[str]]:
         return rendering.plan_text(self)
 
-    def _repr_html_(self) -> str:
+    def _html(self) -> list[str]:
         return rendering.plan_html(self)
 
     def frame(self) -> pd.DataFrame:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
 from itertools import chain
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import pandas as pd
@@ -22,12 +20,26 @@ from chatkit.display import (
     differences,
     many,
     pair,
-    right_to_left,
     shown,
     small,
     squeezed,
     visible,
     words,
+)
+from chatkit.report import (
+    ARROW,
+    FEW,
+    LABEL,
+    MANY,
+    WIDTH,
+    html_heading,
+    html_list,
+    html_side,
+    html_tables,
+    marked,
+    row_label,
+    sides,
+    wrapped,
 )
 from chatkit.secret import MASK, SECRET
 from chatkit.snapshot import memory, remember
@@ -35,19 +47,14 @@ from chatkit.snapshot import memory, remember
 if TYPE_CHECKING:
     from chatkit.bulk.plan import Left, Plan, Refused
 
-FEW = 8  #: changes of each kind, and refused cells, that are shown at once
-MANY = 200  #: lines of an HTML table, at most
-WIDTH = 100  #: columns of the text
 PATIENCE = 10.0  #: seconds from which on an estimate is worth a line
 FIELDS, DEPTH = 8, 3  #: lines of one change, and of one nested value in it
-LABEL = 48  #: characters of the name of a record, a field or a row
 #: Why changes cannot be undone exactly: how and why, with a number and what is said of it.
 Losses = Mapping[tuple[str, str], tuple[int, str]]
 Names = Sequence[str | None]
 _SIGNS = {"create": "+", "update": "~", "delete": "-", "skip": "="}
-#: What stands between the two sides of a change; of a skip the right one is not written.
-_ARROW, _UNLIKE = "→", "≠"
-_SPELLED = re.compile("(⟨U\\+[0-9A-F]{4,6}⟩|[␣↵])")
+#: What stands between the two sides of a skip: the right one is not written.
+_UNLIKE = "≠"
 
 
 # --- a plan in words ------------------------------------------------------------------
@@ -112,11 +119,6 @@ def by_kind(plan: Plan) -> list[list[Change]]:
     """Put the changes of each kind together."""
     kinds = [[change for change in plan.changes if change.kind == kind] for kind in _SIGNS]
     return [changes for changes in kinds if changes]
-
-
-def row_label(row: Any) -> str:
-    """Show what a frame calls a row."""
-    return cut(" / ".join(map(str, row)) if isinstance(row, tuple) else str(row), LABEL)
 
 
 def state_counts(states: Iterable[str]) -> str:
@@ -187,11 +189,10 @@ def change_label(change: Change) -> str:
 # --- a plan as text -------------------------------------------------------------------
 
 
-def plan_text(plan: Plan) -> str:
-    """Show a plan in a terminal, or to whoever compares outputs: the same plan, the same text."""
+def plan_text(plan: Plan) -> list[list[str]]:
+    """Render a plan for a terminal, as blocks of lines."""
     told = [line for said in notes_of(plan) for line in wrapped("", said)]
-    blocks = [[heading(plan)], _changes(plan), _cells(plan), told, _end(plan)]
-    return "\n\n".join("\n".join(block) for block in blocks if block)
+    return [[heading(plan)], _changes(plan), _cells(plan), told, _end(plan)]
 
 
 def _changes(plan: Plan) -> list[str]:
@@ -225,21 +226,13 @@ def _body(change: Change, room: int) -> list[str]:
         name = f"{squeezed(field, LABEL)}: " if field else ""
         one = f"{name}{before or after}"
         if before and after:
-            arrow = _UNLIKE if change.kind == "skip" else _ARROW
+            arrow = _UNLIKE if change.kind == "skip" else ARROW
             said += sides(name, before, after, room, arrow)
         elif said and change.kind in ("create", "delete") and columns(said[-1] + one) + 2 <= room:
             said[-1] += f", {one}"
         else:
             said.append(one)
     return said
-
-
-def sides(name: str, before: Shown, after: Shown, room: int, arrow: str = _ARROW) -> list[str]:
-    """Write both sides; below each other if they are long, or if → could be read backwards."""
-    whole = f"{name}{before} {arrow} {after}"
-    if columns(whole) <= room and not right_to_left(f"{before}{after}"):
-        return [whole]
-    return [f"{name}{before}", f"{f'{arrow} ':>{columns(name)}}{after}"]
 
 
 def _cells(plan: Plan) -> list[str]:
@@ -261,47 +254,13 @@ def _end(plan: Plan) -> list[str]:
     return ["plan.apply() does it."] if any(plan.counts.values()) else []
 
 
-def wrapped(lead: str, text: str) -> list[str]:
-    """Break a sentence into lines that begin below each other."""
-    width = WIDTH - len(lead)
-    parts = wrap(text, width, break_long_words=False, break_on_hyphens=False)
-    return [(lead if n == 0 else " " * len(lead)) + part for n, part in enumerate(parts)]
-
-
 # --- a plan as HTML -------------------------------------------------------------------
 
-STYLE = """
-.chatkit-plan.chatkit-plan { max-width: 72em; }
-.chatkit-plan.chatkit-plan p { margin: 0.6em 0; }
-.chatkit-plan.chatkit-plan table { border-collapse: collapse; margin: 0.6em 0; table-layout: fixed;
-  width: 100%; }
-.chatkit-plan.chatkit-plan tbody { border-top: 1px solid var(--jp-border-color2, #8886); }
-.chatkit-plan.chatkit-plan tr:nth-child(n) { background: none; }
-.chatkit-plan.chatkit-plan :is(td, th) { border: none; max-width: none; overflow: hidden;
-  overflow-wrap: anywhere; padding: 0.3em 1em 0.3em 0; text-align: left; vertical-align: top;
-  white-space: pre-wrap; }
-.chatkit-plan.chatkit-plan tbody th { font-weight: 600; }
-.chatkit-plan thead th, .chatkit-plan :is(i, sup) { color: var(--jp-ui-font-color2, #767676);
-  font-weight: normal; }
-.chatkit-plan :is(del, ins) { border-radius: 2px; margin: 0 -2px; padding: 0 2px; }
-.chatkit-plan del { background: rgba(229, 57, 53, 0.18); }
-.chatkit-plan ins { background: rgba(67, 160, 71, 0.22); }
-.chatkit-plan mark { background: none; color: inherit; display: inline-block; font-size: 85%; }
-.chatkit-plan sup { font-size: 85%; vertical-align: baseline; }
-.chatkit-plan b { display: inline-block; width: 1em; }
-.chatkit-plan .create { color: var(--jp-success-color1, #388e3c); }
-.chatkit-plan .update { color: var(--jp-info-color1, #0288d1); }
-.chatkit-plan .delete { color: var(--jp-error-color1, #d32f2f); }
-.chatkit-plan summary { cursor: pointer; }
-.chatkit-plan.chatkit-plan ul { list-style: none; margin: 0.6em 0; padding: 0; }
-.chatkit-plan .objections { border-left: 3px solid var(--jp-warn-color1, #f57c00);
-  padding-left: 1em; }
-"""
 _REFUSED = {"row": 10, "column": 13, "value": 23, "reason": 27, "next step": 27}
 
 
-def plan_html(plan: Plan) -> str:
-    """Show a plan in JupyterLab, light and dark; it can be read without its style too."""
+def plan_html(plan: Plan) -> list[str]:
+    """Render a plan for JupyterLab, as parts of HTML."""
     losses, kinds = losses_of(plan), by_kind(plan)
     room = MANY // max(len(kinds), 1)  # a few deletes are not to hide behind many creates
     rows = [html_changes(changes, losses, room) for changes in kinds]
@@ -311,37 +270,14 @@ def plan_html(plan: Plan) -> str:
     widths = {"change": 10, plan._setting.noun: 22, "field": 16, "before": 26, "after": 26}
     does = "<p><code>plan.apply()</code> does it.</p>" if any(plan.counts.values()) else ""
     objections = [visible(said) for said in plan.objections()]
-    parts = [
-        f"<style>{STYLE}</style><p><strong>{marked(heading(plan))}</strong></p>",
+    return [
+        html_heading(heading(plan)),
         html_tables(widths, first, more, len(plan.changes), "plan.frame()"),
         "<p><strong>Refused</strong></p>" if cells else "",
         html_tables(_REFUSED, cells[:FEW], cells[FEW:], len(plan._cells), "plan.refused"),
         html_list("told", "", notes_of(plan)),
         html_list("objections", "Blocked:", objections) or does,
     ]
-    # the class names keep JupyterLab from reading $…$ in a name as mathematics
-    return f'<div class="chatkit-plan tex2jax_ignore mathjax_ignore">{"".join(parts)}</div>'
-
-
-def marked(text: str) -> str:
-    """Escape a visible text; what is spelled out in it stands back, and a path may be broken."""
-    return _SPELLED.sub(r"<mark>\1</mark>", escape(text).replace("/", "/<wbr>"))
-
-
-def html_tables(
-    widths: Mapping[str, int], first: list[str], more: list[str], total: int, where: str
-) -> str:
-    """Make a table of the first rows and a folded one, with the same columns, of more."""
-    names = "".join(f'<th scope="col" style="width: {w}%">{n}</th>' for n, w in widths.items())
-    head = f"<table><thead><tr>{names}</tr></thead>"
-    table = f"{head}{''.join(first)}</table>" if first else ""
-    if not more:
-        return table
-    unseen = total - len(first) - len(more)
-    summary = f"{total - len(first):,} more" + (f", {len(more):,} of them here" if unseen else "")
-    rest = f"<p>… and {unseen:,} more: <code>{where}</code> has them all.</p>" if unseen else ""
-    folded = f"<summary>{summary}</summary>{head}{''.join(more)}</table>{rest}"
-    return f"{table}<details>{folded}</details>"
 
 
 def html_changes(changes: list[Change], losses: Losses, room: int) -> list[str]:
@@ -370,16 +306,6 @@ def html_changes(changes: list[Change], losses: Losses, room: int) -> list[str]:
     return bodies
 
 
-def html_side(side: Shown | None, tag: str) -> str:
-    """Make the cell of one side of a change; what differs stands in the tag."""
-    if side is None:
-        return "<td></td>"
-    if side.kind == "words":
-        return f"<td><i>{marked(side.text)}</i></td>"
-    text = f"<{tag}>{marked(side.text)}</{tag}>" if side.text else ""
-    return f'<td dir="auto">{marked(side.head)}{text}{marked(side.tail)}</td>'
-
-
 def _html_refused(cell: Refused) -> str:
     texts = [
         row_label(cell.row),
@@ -389,13 +315,6 @@ def _html_refused(cell: Refused) -> str:
     ]
     row = "".join([f'<td dir="auto">{marked(part)}</td>' for part in texts])
     return f"<tbody><tr>{row}</tr></tbody>"
-
-
-def html_list(name: str, heading: str, lines: list[str]) -> str:
-    """Make a list of lines; nothing without any."""
-    items = "".join([f"<li>{marked(line)}</li>" for line in lines])
-    title = f"<strong>{heading}</strong>" if heading else ""
-    return f'<div class="{name}">{title}<ul>{items}</ul></div>' if items else ""
 
 
 # --- as DataFrames --------------------------------------------------------------------

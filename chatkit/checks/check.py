@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 import pandas as pd
 
 from chatkit.bulk.matching import number_keys
-from chatkit.bulk.rendering import row_label
 from chatkit.checks.characters import NAME, Oddity, mended, of_name
 from chatkit.checks.numbers import Pair, Told, doubted, tell
 from chatkit.checks.quality import CellFinding, Quality, hint_of
@@ -16,6 +15,7 @@ from chatkit.display import many, values
 from chatkit.errors import InputError
 from chatkit.finding import SEVERITIES, Finding
 from chatkit.frame import collector_paused, column_or_level, listed
+from chatkit.report import row_label
 from chatkit.snapshot import Snapshot, memory
 
 if TYPE_CHECKING:

@@ -10,14 +10,28 @@ from typing import Any
 
 import pandas as pd
 
-from chatkit.bulk import rendering
-from chatkit.bulk.rendering import FEW, LABEL, MANY, STYLE, WIDTH, marked, row_label, wrapped
 from chatkit.checks.characters import NAME, Oddity, mended
 from chatkit.checks.numbers import parts
 from chatkit.display import LONG, columns, cut, many, pair, values, visible
 from chatkit.errors import InputError
 from chatkit.finding import SEVERITIES, Finding, Severity
 from chatkit.frame import collector_paused
+from chatkit.report import (
+    FEW,
+    LABEL,
+    MANY,
+    STYLE,
+    WIDTH,
+    Report,
+    html_heading,
+    html_list,
+    html_side,
+    html_tables,
+    marked,
+    row_label,
+    sides,
+    wrapped,
+)
 
 #: What can be mended without a look at each cell.
 FIXABLE = (
@@ -64,7 +78,15 @@ def hint_of(odd: Oddity) -> str:
     return f"write it as {odd.suggestion}" if odd.suggestion else ""
 
 
-class Fixed:
+_COLOURS = """
+.chatkit-plan :is(.error, .warning, .note) { border-left: 4px solid; padding-left: 0.6em; }
+.chatkit-plan .error { border-color: var(--jp-error-color1, #d32f2f); }
+.chatkit-plan .warning { border-color: var(--jp-warn-color1, #f57c00); }
+.chatkit-plan .note { border-color: var(--jp-info-color1, #0288d1); }
+"""
+
+
+class Fixed(Report):
     """A frame in which the safe suggestions were taken, and the list of what was done.
 
     Args:
@@ -72,18 +94,20 @@ class Fixed:
         done: A row for each changed cell: `row`, `column`, `code`, `before` and `after`.
     """
 
+    _style = STYLE + _COLOURS
+
     def __init__(self, frame: pd.DataFrame, done: pd.DataFrame) -> None:
         self.frame = frame
         self.done = done
 
-    def __repr__(self) -> str:
+    def _text(self) -> list[list[str]]:
         return _fixed_text(self)
 
-    def _repr_html_(self) -> str:
+    def _html(self) -> list[str]:
         return _fixed_html(self)
 
 
-class Quality:
+class Quality(Report):
     """What is wrong, or odd, in a frame of contacts: errors first, then warnings and notes.
 
     Args:
@@ -91,6 +115,8 @@ class Quality:
         findings: What was found, in the order in which it is told.
         notes: What else is to be known.
     """
+
+    _style = STYLE + _COLOURS
 
     def __init__(
         self, frame: pd.DataFrame, findings: Sequence[CellFinding], notes: Sequence[str]
@@ -103,10 +129,10 @@ class Quality:
     def __len__(self) -> int:
         return len(self.findings)
 
-    def __repr__(self) -> str:
+    def _text(self) -> list[list[str]]:
         return _as_text(self)
 
-    def _repr_html_(self) -> str:
+    def _html(self) -> list[str]:
         return _as_html(self)
 
     @collector_paused()
@@ -226,12 +252,6 @@ def _texts(cells: Sequence[str | None]) -> pd.Series[Any]:
     return pd.Series(whole, dtype="str")
 
 
-_COLOURS = """
-.chatkit-plan :is(.error, .warning, .note) { border-left: 4px solid; padding-left: 0.6em; }
-.chatkit-plan .error { border-color: var(--jp-error-color1, #d32f2f); }
-.chatkit-plan .warning { border-color: var(--jp-warn-color1, #f57c00); }
-.chatkit-plan .note { border-color: var(--jp-info-color1, #0288d1); }
-"""
 _FOUND = {"row": 8, "column": 13, "value": 24, "reason": 31, "suggestion": 24}
 _DONE = {"row": 10, "column": 14, "why": 22, "before": 27, "after": 27}
 
@@ -292,15 +312,13 @@ def _fixed_heading(fixed: Fixed) -> str:
 # --- as text ------------------------------------------------------------------------------
 
 
-def _as_text(quality: Quality) -> str:
-    """Show a quality table in a terminal: of the same frame the same text."""
+def _as_text(quality: Quality) -> list[list[str]]:
     blocks = [[_heading(quality)]]
     for severity in SEVERITIES:
         if found := _of(quality, severity):
             blocks.append([*wrapped("", _title(found)), *_lines(found)])
     blocks.append([line for note in quality.notes for line in wrapped("", visible(note))])
-    blocks.append([_end(quality)] if _end(quality) else [])
-    return "\n\n".join("\n".join(block) for block in blocks if block)
+    return [*blocks, [_end(quality)] if _end(quality) else []]
 
 
 def _lines(found: Sequence[CellFinding]) -> list[str]:
@@ -330,19 +348,17 @@ def _suggested(one: CellFinding) -> str:
     return str(one.suggestion)
 
 
-def _fixed_text(fixed: Fixed) -> str:
-    """Show in a terminal what was fixed."""
+def _fixed_text(fixed: Fixed) -> list[list[str]]:
     said = []
     for row, column, _, before, after in _rows(fixed)[:FEW]:
         old, new = pair(before, after)
         lead = f"  row {row_label(row)}, {cut(column, LABEL)}: "
-        first, *others = rendering.sides("", old, new, WIDTH - columns(lead))
+        first, *others = sides("", old, new, WIDTH - columns(lead))
         said += [lead + first, *(" " * columns(lead) + line for line in others)]
     if (more := len(fixed.done) - FEW) > 0:
         said.append(f"  … and {more:,} more: .done has them all")
     end = [".frame is the new frame; the one that was checked is as it was."]
-    blocks = [wrapped("", _fixed_heading(fixed)), said, end if said else []]
-    return "\n\n".join("\n".join(block) for block in blocks if block)
+    return [wrapped("", _fixed_heading(fixed)), said, end if said else []]
 
 
 def _rows(fixed: Fixed) -> list[tuple[Any, ...]]:
@@ -353,25 +369,15 @@ def _rows(fixed: Fixed) -> list[tuple[Any, ...]]:
 # --- as HTML ------------------------------------------------------------------------------
 
 
-def _as_html(quality: Quality) -> str:
-    """Show a quality table in JupyterLab, light and dark; it can be read without its style."""
-    parts = [f"<p><strong>{marked(_heading(quality))}</strong></p>"]
+def _as_html(quality: Quality) -> list[str]:
+    parts = [html_heading(_heading(quality))]
     for severity in SEVERITIES:
         if found := _of(quality, severity):
             rows = [_html_finding(one) for one in found[:MANY]]
             parts.append(f'<p class="{severity}"><strong>{marked(_title(found))}</strong></p>')
-            parts.append(
-                rendering.html_tables(_FOUND, rows[:FEW], rows[FEW:], len(found), ".frame()")
-            )
+            parts.append(html_tables(_FOUND, rows[:FEW], rows[FEW:], len(found), ".frame()"))
     told = [*map(visible, quality.notes), _end(quality)]
-    parts.append(rendering.html_list("told", "", [line for line in told if line]))
-    return _page(parts)
-
-
-def _page(parts: Sequence[str]) -> str:
-    # the class names keep JupyterLab from reading $…$ in a name as mathematics
-    style = f"<style>{STYLE}{_COLOURS}</style>"
-    return f'<div class="chatkit-plan tex2jax_ignore mathjax_ignore">{style}{"".join(parts)}</div>'
+    return [*parts, html_list("told", "", [line for line in told if line])]
 
 
 def _html_finding(one: CellFinding) -> str:
@@ -387,19 +393,17 @@ def _cell(text: str) -> str:
     return f'<td dir="auto">{marked(text)}</td>'
 
 
-def _fixed_html(fixed: Fixed) -> str:
-    """Show in JupyterLab what was fixed."""
+def _fixed_html(fixed: Fixed) -> list[str]:
     rows = []
     for row, column, code, before, after in _rows(fixed):
         old, new = pair(before, after)
         head = "".join(map(_cell, (row_label(row), cut(column, LABEL), visible(code))))
-        sides = rendering.html_side(old, "del") + rendering.html_side(new, "ins")
-        rows.append(f"<tbody><tr>{head}{sides}</tr></tbody>")
-    parts = [
-        f"<p><strong>{marked(_fixed_heading(fixed))}</strong></p>",
-        rendering.html_tables(_DONE, rows[:FEW], rows[FEW:], len(fixed.done), ".done"),
+        both = html_side(old, "del") + html_side(new, "ins")
+        rows.append(f"<tbody><tr>{head}{both}</tr></tbody>")
+    return [
+        html_heading(_fixed_heading(fixed)),
+        html_tables(_DONE, rows[:FEW], rows[FEW:], len(fixed.done), ".done"),
         "<p><code>.frame</code> is the new frame; the one that was checked is as it was.</p>"
         if rows
         else "",
     ]
-    return _page(parts)

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from chatkit.bulk.rendering import FEW, LABEL, MANY, STYLE, marked, wrapped
 from chatkit.display import cut, many, visible
 from chatkit.finding import SEVERITIES, FindingSequence
 from chatkit.localization import language
@@ -17,6 +16,7 @@ from chatkit.localization.checks import CONTENT_CHECKS, check_parity
 from chatkit.localization.content import Contents, Entry, entries, grouped
 from chatkit.localization.rules import ContentFinding, Ledger, rule_of
 from chatkit.localization.wording import check_wording
+from chatkit.report import FEW, LABEL, MANY, STYLE, Report, html_heading, marked, wrapped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,13 +30,22 @@ _COLUMNS = (
 _LOOKED_AT = ("text", "variables", "footer", "headers", "buttons")
 
 
-class Audit(FindingSequence[ContentFinding]):
+_STYLE = """
+.chatkit-plan .error { color: var(--jp-error-color1, #d32f2f); }
+.chatkit-plan .warning { color: var(--jp-warn-color1, #c25e00); }
+.chatkit-plan .note { color: var(--jp-info-color1, #0277bd); }
+"""
+
+
+class Audit(FindingSequence[ContentFinding], Report):
     """All that was found in contents, in their order. Empty is good.
 
     Errors break what the API document states. All else warns and never blocks, for the API
     document says nothing of it; `refused` are those of which a document says that the service
     or the platform rejects the content.
     """
+
+    _style = STYLE + _STYLE
 
     def __init__(
         self,
@@ -85,10 +94,10 @@ class Audit(FindingSequence[ContentFinding]):
     def _with(self, found: Iterable[ContentFinding]) -> Audit:
         return Audit(found, self.checked, self.unseen)
 
-    def __repr__(self) -> str:
+    def _text(self) -> list[list[str]]:
         return _as_text(self)
 
-    def _repr_html_(self) -> str:
+    def _html(self) -> list[str]:
         return _as_html(self)
 
 
@@ -170,11 +179,6 @@ def _duplicate(
 _SIGNS = {"error": "✗", "warning": "!", "note": "i"}
 _FEW_NOTES, _FEW_HINTS = 3, 3
 _WIDTHS = {"template": 23, "language": 12, "field": 23, "finding": 42}
-_STYLE = """
-.chatkit-plan .error { color: var(--jp-error-color1, #d32f2f); }
-.chatkit-plan .warning { color: var(--jp-warn-color1, #c25e00); }
-.chatkit-plan .note { color: var(--jp-info-color1, #0277bd); }
-"""
 
 
 def heading(audit: Audit) -> str:
@@ -247,8 +251,7 @@ def notes_of(audit: Audit) -> list[str]:
 # --- as text ------------------------------------------------------------------------------
 
 
-def _as_text(audit: Audit) -> str:
-    """Show an audit in a terminal: the same audit, the same text."""
+def _as_text(audit: Audit) -> list[list[str]]:
     blocks = [wrapped("", heading(audit))]
     for group in groups(audit):
         said = wrapped("", f"{_SIGNS[group[0].severity]} {_title(group)} {_source(group)}")
@@ -266,14 +269,13 @@ def _as_text(audit: Audit) -> str:
             said += wrapped("    -> ", visible(hint))
         blocks.append(said)
     blocks.append([said for note in notes_of(audit) for said in wrapped("", note)])
-    return "\n\n".join("\n".join(block) for block in blocks if block)
+    return blocks
 
 
 # --- as HTML ------------------------------------------------------------------------------
 
 
-def _as_html(audit: Audit) -> str:
-    """Show an audit in JupyterLab, light and dark; it can be read without its style too."""
+def _as_html(audit: Audit) -> list[str]:
     found = groups(audit)
     room = max(MANY // max(len(found), 1), FEW)
     first = "".join(_html_group(group, 0, FEW) for group in found)
@@ -282,14 +284,13 @@ def _as_html(audit: Audit) -> str:
         f'<th scope="col" style="width: {width}%">{name}</th>' for name, width in _WIDTHS.items()
     )
     head = f"<table><thead><tr>{names}</tr></thead>"
-    parts = [f"<style>{STYLE}{_STYLE}</style><p><strong>{marked(heading(audit))}</strong></p>"]
+    parts = [html_heading(heading(audit))]
     if first:
         parts.append(f"{head}{first}</table>")
     if more:
         rest = "<p><code>audit.frame()</code> has all findings.</p>"
         parts.append(f"<details><summary>more</summary>{head}{more}</table>{rest}</details>")
-    parts += [f"<p>{marked(note)}</p>" for note in notes_of(audit)]
-    return f'<div class="chatkit-plan tex2jax_ignore mathjax_ignore">{"".join(parts)}</div>'
+    return [*parts, *(f"<p>{marked(note)}</p>" for note in notes_of(audit))]
 
 
 def _html_group(group: list[ContentFinding], start: int, stop: int) -> str:

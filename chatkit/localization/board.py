@@ -17,13 +17,13 @@ from datetime import UTC, datetime
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from chatkit.bulk.rendering import LABEL, WIDTH, marked, wrapped
 from chatkit.display import columns, cut, many, squeezed, visible
 from chatkit.errors import InputError
 from chatkit.localization import language
 from chatkit.localization.audit import Audit, check, notes_of, source_of
 from chatkit.localization.content import Contents, Entry, entries, grouped
 from chatkit.localization.rules import STRUCTURE, ContentFinding
+from chatkit.report import LABEL, WIDTH, Report, html_heading, marked, wrapped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,6 +32,29 @@ if TYPE_CHECKING:
 State = Literal["missing", "draft", "live", "broken", "out of date"]
 STATES: tuple[State, ...] = ("live", "draft", "out of date", "broken", "missing")
 _COLUMNS = ("template_code", "lang_code", "state", "reason")
+
+
+_STYLE = """
+.chatkit-board.chatkit-board { max-width: 100%; overflow-x: auto; }
+.chatkit-board.chatkit-board p { margin: 0.6em 0; }
+.chatkit-board.chatkit-board table { border-collapse: separate; border-spacing: 2px; margin: 0; }
+.chatkit-board.chatkit-board tr:nth-child(n) { background: none; }
+.chatkit-board.chatkit-board :is(td, th) { border: none; font-weight: normal; max-width: 24em;
+  overflow-wrap: anywhere; padding: 0.25em 0.6em; text-align: start; vertical-align: top;
+  white-space: nowrap; }
+.chatkit-board.chatkit-board tbody th { font-weight: 600; max-width: none; }
+.chatkit-board thead small { color: var(--jp-ui-font-color2, #767676); display: block;
+  font-size: 85%; max-width: 9em; white-space: normal; }
+.chatkit-board td { border-radius: 3px; }
+.chatkit-board .live { background: rgba(67, 160, 71, 0.20); }
+.chatkit-board .draft { background: rgba(3, 136, 209, 0.18); }
+.chatkit-board .late { background: rgba(245, 150, 0, 0.24); }
+.chatkit-board .broken { background: rgba(229, 57, 53, 0.24); }
+.chatkit-board .missing { outline: 1px dashed var(--jp-border-color2, #8888); }
+.chatkit-board b { display: inline-block; font-weight: 600; width: 1.1em; }
+.chatkit-board.chatkit-board td.why { white-space: pre-wrap; }
+.chatkit-board summary { cursor: pointer; }
+"""
 
 
 class BoardCell(NamedTuple):
@@ -48,8 +71,10 @@ class BoardCell(NamedTuple):
         return "; ".join(self.reasons)
 
 
-class Board:
+class Board(Report):
     """The states of all templates in all languages, by template code and language."""
+
+    _name, _style = "chatkit-board", _STYLE
 
     def __init__(
         self,
@@ -100,10 +125,10 @@ class Board:
 
         return frame_of([c for c in self if not states or c.state in states], _COLUMNS)
 
-    def __repr__(self) -> str:
+    def _text(self) -> list[list[str]]:
         return _as_text(self)
 
-    def _repr_html_(self) -> str:
+    def _html(self) -> list[str]:
         return _as_html(self)
 
 
@@ -209,27 +234,6 @@ _ROWS = 20  #: templates of the text
 _FIRST, _CELLS = 25, 3000  #: templates that are shown at once, and contents at all
 _REASONS = 200  #: contents whose reasons are written out
 _WHY = 120  #: characters of a reason
-_STYLE = """
-.chatkit-board.chatkit-board { max-width: 100%; overflow-x: auto; }
-.chatkit-board.chatkit-board p { margin: 0.6em 0; }
-.chatkit-board.chatkit-board table { border-collapse: separate; border-spacing: 2px; margin: 0; }
-.chatkit-board.chatkit-board tr:nth-child(n) { background: none; }
-.chatkit-board.chatkit-board :is(td, th) { border: none; font-weight: normal; max-width: 24em;
-  overflow-wrap: anywhere; padding: 0.25em 0.6em; text-align: start; vertical-align: top;
-  white-space: nowrap; }
-.chatkit-board.chatkit-board tbody th { font-weight: 600; max-width: none; }
-.chatkit-board thead small { color: var(--jp-ui-font-color2, #767676); display: block;
-  font-size: 85%; max-width: 9em; white-space: normal; }
-.chatkit-board td { border-radius: 3px; }
-.chatkit-board .live { background: rgba(67, 160, 71, 0.20); }
-.chatkit-board .draft { background: rgba(3, 136, 209, 0.18); }
-.chatkit-board .late { background: rgba(245, 150, 0, 0.24); }
-.chatkit-board .broken { background: rgba(229, 57, 53, 0.24); }
-.chatkit-board .missing { outline: 1px dashed var(--jp-border-color2, #8888); }
-.chatkit-board b { display: inline-block; font-weight: 600; width: 1.1em; }
-.chatkit-board.chatkit-board td.why { white-space: pre-wrap; }
-.chatkit-board summary { cursor: pointer; }
-"""
 
 
 def heading(board: Board) -> str:
@@ -242,8 +246,8 @@ def heading(board: Board) -> str:
 # --- as text ------------------------------------------------------------------------------
 
 
-def _as_text(board: Board) -> str:
-    """Show a board in a terminal: signs below the languages, as many tables as are needed."""
+def _as_text(board: Board) -> list[list[str]]:
+    """Render signs below the languages, in as many tables as are needed."""
     blocks = [wrapped("", heading(board))]
     codes = board.codes[:_ROWS]
     names = {code: squeezed(code, LABEL) or "(one template)" for code in codes}
@@ -266,7 +270,7 @@ def _as_text(board: Board) -> str:
     shown = [state for state, count in board.counts().items() if count]
     blocks.append(["  ".join(f"{SIGNS[state]} {state}" for state in shown)])
     blocks.append([line for note in notes_of(board.audit) for line in wrapped("", note)])
-    return "\n\n".join("\n".join(block) for block in blocks if any(block))
+    return [block for block in blocks if any(block)]
 
 
 def _padded(text: str, like: str) -> str:
@@ -276,9 +280,8 @@ def _padded(text: str, like: str) -> str:
 # --- as HTML ------------------------------------------------------------------------------
 
 
-def _as_html(board: Board) -> str:
-    """Show a board in JupyterLab, light and dark; it can be read without its style too."""
-    title = marked(heading(board))
+def _as_html(board: Board) -> list[str]:
+    title = heading(board)
     heads = "".join(
         f'<th scope="col" dir="ltr">{marked(cut(lang, LABEL))}'
         f"<small>{marked(visible(language.name(lang)))}</small></th>"
@@ -288,8 +291,8 @@ def _as_html(board: Board) -> str:
     most = max(_CELLS // max(len(board.languages), 1), _FIRST)
     rows = [_row(board, code) for code in board.codes[:most]]
     body = f'<tbody dir="ltr">{"".join(rows[:_FIRST])}'
-    table = f"<table><caption hidden>{title}</caption>{head}{body}"
-    parts = [f"<style>{_STYLE}</style><p><strong>{title}</strong></p>{table}</tbody></table>"]
+    table = f"<table><caption hidden>{marked(title)}</caption>{head}{body}"
+    parts = [html_heading(title), f"{table}</tbody></table>"]
     if len(rows) > _FIRST:
         unseen = len(board.codes) - len(rows)
         rest = f"<p>… and {unseen:,} more: <code>board.frame()</code> has them all.</p>"
@@ -299,9 +302,7 @@ def _as_html(board: Board) -> str:
             f"{''.join(rows[_FIRST:])}</tbody></table>{rest if unseen else ''}</details>"
         )
     parts.append(_reasons(board))
-    parts += [f"<p>{marked(note)}</p>" for note in notes_of(board.audit)]
-    # the class names keep JupyterLab from reading $…$ in a code as mathematics
-    return f'<div class="chatkit-board tex2jax_ignore mathjax_ignore">{"".join(parts)}</div>'
+    return [*parts, *(f"<p>{marked(note)}</p>" for note in notes_of(board.audit))]
 
 
 def _reasons(board: Board) -> str:

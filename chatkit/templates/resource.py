@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from chatkit.errors import InputError, steady
 from chatkit.progress import say
+from chatkit.report import marked
 from chatkit.snapshot import memory, remember
 from chatkit.templates.bulk_templates import BulkTemplates
 from chatkit.templates.codes import NONE, Codes, Remembered, template_codes
@@ -397,8 +398,6 @@ class Translations:
         return f"{self._returned!r}\n\n{self.plan!r}"
 
     def _repr_html_(self) -> str:
-        from chatkit.bulk.rendering import marked
-
         lines = "<br>".join(map(marked, repr(self._returned).splitlines()))
         return f"<p>{lines}</p>{self.plan._repr_html_()}"
 

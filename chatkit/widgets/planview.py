@@ -21,6 +21,7 @@ from chatkit.bulk.journal import Change
 from chatkit.bulk.plan import DELETES, refused_cells, setting_of
 from chatkit.display import escaped, many, visible
 from chatkit.errors import ChatkitError, PlanRefused, steady
+from chatkit.report import MANY, STYLE, html_list
 from chatkit.widgets import assets
 from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, called
 
@@ -45,7 +46,7 @@ class PlanView(Panel):
         plan: What `client.contacts.plan(frame)` or `chatkit.undo(result)` made.
     """
 
-    _style = rendering.STYLE + assets.joined_text(["planview.css"])
+    _style = STYLE + assets.joined_text(["planview.css"])
     _css_classes = ("chatkit-planview",)
 
     def __init__(self, plan: Plan) -> None:
@@ -73,9 +74,9 @@ class PlanView(Panel):
         actions = boxed(w.HBox, "chatkit-bar", controls)
         self._below = w.VBox()
         self._heading.value = f"<p><strong>{escaped(rendering.heading(plan))}</strong></p>"
-        self._notes.value = rendering.html_list(
-            "told", "", rendering.notes_of(plan)
-        ) + rendering.html_list("objections", "Blocked:", [_said(one) for one in plan.objections()])
+        self._notes.value = html_list("told", "", rendering.notes_of(plan)) + html_list(
+            "objections", "Blocked:", [_said(one) for one in plan.objections()]
+        )
         parts = [self._heading, self._rows, self._notes, self._confirm, self._message]
         super().__init__([*parts, actions, self._below])
         self._paint()
@@ -88,7 +89,7 @@ class PlanView(Panel):
 
     def _page(self) -> str:
         told = "" if self.result is None else f"<p>{escaped(self.result.chatkit.summary())}</p>"
-        return rendering.plan_html(self.plan) + told
+        return self.plan._repr_html_() + told
 
     # --- what it does ---------------------------------------------------------------
 
@@ -386,7 +387,7 @@ def planned(plan: Plan) -> tuple[Mapping[str, int], Sequence[Item]]:
     noun = setting_of(plan).noun
 
     def drawn(change: Change) -> str:
-        return rendering.html_changes([change], losses, rendering.MANY)[0]
+        return rendering.html_changes([change], losses, MANY)[0]
 
     items = [
         Item(

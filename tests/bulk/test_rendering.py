@@ -14,13 +14,18 @@ from hypothesis import strategies as st
 import chatkit
 from chatkit.bulk.journal import Change
 from chatkit.bulk.plan import Plan, Refused, Setting, refused_cells
-from chatkit.bulk.rendering import FEW, MANY, WIDTH, plan_html, plan_text, state_counts
+from chatkit.bulk.rendering import state_counts
 from chatkit.contacts import Contact
 from chatkit.endpoints import Endpoints
+from chatkit.report import FEW, MANY, WIDTH
 from chatkit.resource import endpoints_of
 
 LOSS = "its name would be split into other parts than it has now"
 NEVER = "a flow made again is another flow"
+
+
+def html_of(plan):
+    return plan._repr_html_()
 
 
 @pytest.fixture(scope="module")
@@ -159,7 +164,7 @@ def test_a_plan_as_text(room: Room) -> None:
         notes=["The column rating is ignored: unknown field"],
         skip_invalid=True,
     )
-    assert plan_text(plan) == (
+    assert repr(plan) == (
         "Plan for 250 contacts: 1 create, 2 updates, 2 deletes; 1 row refused.\n"
         "\n"
         '  + 7700900003       name: "New 3"\n'
@@ -187,7 +192,7 @@ def test_a_plan_as_text(room: Room) -> None:
 def test_html_says_what_the_text_says(room: Room) -> None:
     changes = [update(1, undo="with loss", loss=LOSS), delete(2), create(3)]
     plan = plan_of(room, changes, [refused(7)], notes=["A note."], skip_invalid=True)
-    page = Page(plan_html(plan))
+    page = Page(html_of(plan))
     assert page.rows == [
         ["change", "contact", "field", "before", "after"],
         ["+ create", "7700900003", "name", "", "New 3"],
@@ -206,7 +211,7 @@ def test_html_says_what_the_text_says(room: Room) -> None:
 
 
 def test_before_and_after_are_told_apart_without_colour(room: Room) -> None:
-    source = plan_html(
+    source = html_of(
         plan_of(room, [update(1, "Oliver Smith", "Oliver Jones"), create(2), delete(3)])
     )
     assert "Oliver <del>Smith</del></td>" in source
@@ -229,35 +234,35 @@ def test_the_first_line_counts_in_words(
     room: Room, changes: list[Change], cells: list[Refused], said: str
 ) -> None:
     plan = plan_of(room, changes, cells)
-    assert plan_text(plan).split("\n")[0] == said
-    assert said in Page(plan_html(plan)).text
+    assert repr(plan).split("\n")[0] == said
+    assert said in Page(html_of(plan)).text
 
 
 def test_nothing_to_do_is_said_loudly_and_alone(room: Room) -> None:
     said = "Nothing to do: the frame says what the account already holds. 0 changes."
-    assert plan_text(plan_of(room)) == said
-    assert Page(plan_html(plan_of(room))).text.strip() == said
-    assert plan_text(plan_of(room, undoes="some-run")) == (
+    assert repr(plan_of(room)) == said
+    assert Page(html_of(plan_of(room))).text.strip() == said
+    assert repr(plan_of(room, undoes="some-run")) == (
         "Nothing to do: 0 changes are left to take back."
     )
 
 
 def test_a_plan_without_changes_does_not_invite_to_apply_it(room: Room) -> None:
     plan = plan_of(room, [], [refused()], skip_invalid=True)
-    assert "apply" not in plan_text(plan) + Page(plan_html(plan)).text
+    assert "apply" not in repr(plan) + Page(html_of(plan)).text
 
 
 def test_a_plan_that_takes_back_says_so_and_names_no_run(room: Room) -> None:
     plan = plan_of(room, [delete(1)], undoes="20260105-080000-abcdef")
-    assert plan_text(plan).startswith("Plan that takes back a run of contacts: 1 delete.")
-    assert "20260105" not in plan_text(plan) + plan_html(plan)
+    assert repr(plan).startswith("Plan that takes back a run of contacts: 1 delete.")
+    assert "20260105" not in repr(plan) + html_of(plan)
 
 
 def test_the_same_plan_has_the_same_text_whenever_it_is_made(room: Room) -> None:
     first, second = (plan_of(room, [update(1), create(2)], [refused()]) for _ in range(2))
     assert first.id != second.id
-    assert plan_text(first) == plan_text(second)
-    assert plan_html(first) == plan_html(second)
+    assert repr(first) == repr(second)
+    assert html_of(first) == html_of(second)
 
 
 def test_a_plan_shows_itself(client: chatkit.Client) -> None:
@@ -281,7 +286,7 @@ def test_a_long_plan_shows_a_few_of_each_kind_and_counts_the_rest(room: Room) ->
         *(create(n) for n in range(FEW)),
         *(delete(n) for n in range(FEW + 1)),
     ]
-    said = plan_text(plan_of(room, changes, total=100_000))
+    said = repr(plan_of(room, changes, total=100_000))
     assert sum(line.startswith("  ~ ") for line in said.split("\n")) == FEW
     assert sum(line.startswith("  - ") for line in said.split("\n")) == FEW
     assert f"    … and {3996 - FEW:,} more updates: plan.frame() has them all" in said
@@ -291,7 +296,7 @@ def test_a_long_plan_shows_a_few_of_each_kind_and_counts_the_rest(room: Room) ->
 
 @pytest.mark.parametrize("count", [FEW, FEW + 1, MANY, MANY + 1, 5000])
 def test_html_shows_every_change_or_says_how_many_more(room: Room, count: int) -> None:
-    source = plan_html(plan_of(room, [update(n) for n in range(count)], total=100_000))
+    source = html_of(plan_of(room, [update(n) for n in range(count)], total=100_000))
     page = Page(source)
     rows = sum(row[0] == "~ update" for row in page.rows)
     assert rows == min(count, MANY)
@@ -303,7 +308,7 @@ def test_html_shows_every_change_or_says_how_many_more(room: Room, count: int) -
 
 def test_a_few_deletes_do_not_hide_behind_many_creates(room: Room) -> None:
     changes = [*(create(n) for n in range(5000)), *(delete(n) for n in range(50))]
-    rows = Page(plan_html(plan_of(room, changes))).rows
+    rows = Page(html_of(plan_of(room, changes))).rows
     assert sum(row[0] == "- delete" for row in rows) == 50
     assert len(rows) <= MANY + 2  # with two heads
 
@@ -311,7 +316,7 @@ def test_a_few_deletes_do_not_hide_behind_many_creates(room: Room) -> None:
 def test_changes_of_many_fields_do_not_make_more_rows(room: Room) -> None:
     fields = {f"field_{n}": n for n in range(30)}
     changes = [Change(n, "create", None, f"label {n}", {}, fields) for n in range(500)]
-    page = Page(plan_html(plan_of(room, changes)))
+    page = Page(html_of(plan_of(room, changes)))
     shown = sum(row[0] == "+ create" for row in page.rows)
     assert FEW < shown < len(page.rows) <= MANY + 2
     assert f"… and {500 - shown} more" in page.text
@@ -319,17 +324,17 @@ def test_changes_of_many_fields_do_not_make_more_rows(room: Room) -> None:
 
 def test_many_refused_cells_are_folded(room: Room) -> None:
     plan = plan_of(room, [], [refused(n) for n in range(1000)])
-    said = plan_text(plan)
+    said = repr(plan)
     assert said.count("must be digits") == FEW
     assert f"  … and {1000 - FEW} more: plan.refused has them all" in said
-    page = Page(plan_html(plan))
+    page = Page(html_of(plan))
     assert sum(row[1:2] == ["number"] for row in page.rows) == MANY
     assert f"… and {1000 - MANY} more: plan.refused has them all." in page.text
 
 
 def test_many_reasons_why_it_cannot_be_undone_are_folded(room: Room) -> None:
     changes = [update(n, undo="with loss", loss=f"reason {n}") for n in range(40)]
-    said = plan_text(plan_of(room, changes, total=1000))
+    said = repr(plan_of(room, changes, total=1000))
     assert said.count("cannot be restored exactly") == FEW
     assert f"… and {40 - FEW} more reasons: plan.frame() has them all." in said
 
@@ -345,7 +350,7 @@ def test_what_cannot_be_undone_exactly_is_counted_by_reason_and_named_by_row(
         update(3),
         *(delete(n, undo="never", loss=NEVER) for n in range(2)),
     ]
-    said = plan_text(plan_of(room, changes))
+    said = repr(plan_of(room, changes))
     assert f"[1] 3 cannot be restored exactly: {LOSS}." in said
     assert f"[2] 2 can never be undone: {NEVER}." in said
     assert len(re.findall(r"^  ~ \d+ \[1\] ", said, re.MULTILINE)) == 3
@@ -355,19 +360,19 @@ def test_what_cannot_be_undone_exactly_is_counted_by_reason_and_named_by_row(
 
 def test_a_plan_that_refuses_itself_says_what_would_allow_it(room: Room) -> None:
     plan = plan_of(room, [delete(n) for n in range(101)])
-    for said in (plan_text(plan), Page(plan_html(plan)).text):
+    for said in (repr(plan), Page(html_of(plan)).text):
         assert "Blocked:" in said
         assert "it deletes 101 contacts: apply(many=True) allows that" in said
         assert "plan.apply() does it." not in said
     allowed = plan_of(room, [delete(1)])
-    for said in (plan_text(allowed), Page(plan_html(allowed)).text):
+    for said in (repr(allowed), Page(html_of(allowed)).text):
         assert said.endswith("plan.apply() does it.")
         assert "Blocked:" not in said
 
 
 def test_a_refused_row_without_a_column_names_its_record(room: Room) -> None:
     cell = Refused(("order_ready", "de"), "", "order_ready/de", "nobody knows", "resume it")
-    said = plan_text(plan_of(room, [], [cell]))
+    said = repr(plan_of(room, [], [cell]))
     assert "  row order_ready / de = order_ready/de: nobody knows\n    -> resume it" in said
 
 
@@ -388,7 +393,7 @@ def test_time_is_estimated_only_where_it_is_felt(
 ) -> None:
     monkeypatch.setattr(room.transport, "latency", seconds * 8)
     plan = plan_of(room, [create()])
-    for shown in (plan_text(plan), Page(plan_html(plan)).text):
+    for shown in (repr(plan), Page(html_of(plan)).text):
         assert ("It takes" in shown) is bool(said)
         assert said in shown
 
@@ -398,42 +403,40 @@ def test_time_is_estimated_only_where_it_is_felt(
 
 def test_right_to_left_sides_stand_below_each_other(room: Room) -> None:
     """Between two Arabic words → would be drawn backwards: after, then before."""
-    lines = plan_text(plan_of(room, [update(1, "ليلى", "ليلى منصور")])).split("\n")
+    lines = repr(plan_of(room, [update(1, "ليلى", "ليلى منصور")])).split("\n")
     assert lines[2:4] == [
         '  ~ 7800900001  name: "ليلى"',
         '                    → "ليلى منصور"',
     ]
-    assert '<td dir="auto">ليلى<ins> منصور</ins></td>' in plan_html(
+    assert '<td dir="auto">ليلى<ins> منصور</ins></td>' in html_of(
         plan_of(room, [update(1, "ليلى", "ليلى منصور")])
     )
 
 
 def test_long_sides_stand_below_each_other(room: Room) -> None:
     long = "a name of many words " * 3
-    said = plan_text(plan_of(room, [update(1, long.strip(), long.upper().strip())]))
+    said = repr(plan_of(room, [update(1, long.strip(), long.upper().strip())]))
     assert max(map(len, said.split("\n"))) <= WIDTH
     assert '\n                    → "A NAME OF' in said
 
 
 def test_a_name_cannot_pretend_to_be_another_line(room: Room) -> None:
     plan = plan_of(room, [update(1, "Ana", 'Ana"\n\nplan.apply() does it.\n  - 7700 → "x')])
-    assert len(plan_text(plan).split("\n")) == len(
-        plan_text(plan_of(room, [update(1)])).split("\n")
-    )
+    assert len(repr(plan).split("\n")) == len(repr(plan_of(room, [update(1)])).split("\n"))
 
 
 def test_jupyterlab_does_not_read_names_as_mathematics(room: Room) -> None:
-    page = Page(plan_html(plan_of(room, [update(1, "$5", "$5 or $6")])))
+    page = Page(html_of(plan_of(room, [update(1, "$5", "$5 or $6")])))
     assert ("class", "chatkit-plan tex2jax_ignore mathjax_ignore") in page.attributes
 
 
 def test_html_stands_alone(room: Room) -> None:
     """No script, nothing from elsewhere, no id that another output could have too."""
     changes = [*(create(n) for n in range(20)), update(1, undo="with loss", loss=LOSS), delete(1)]
-    page = Page(plan_html(plan_of(room, changes, [refused()], notes=["A note."])))
+    page = Page(html_of(plan_of(room, changes, [refused()], notes=["A note."])))
     assert {name for name, _ in page.attributes} <= {"class", "dir", "rowspan", "scope", "style"}
     assert not {"script", "img", "link", "a", "iframe", "svg", "input"} & {*page.tags}
-    source = plan_html(plan_of(room, changes))
+    source = html_of(plan_of(room, changes))
     assert "url(" not in source
     assert "@import" not in source
 
@@ -452,7 +455,7 @@ def everywhere(room: Room, texts: Sequence[str]) -> Plan:
 
 def assert_tame(room: Room, texts: Sequence[str]) -> None:
     plan = everywhere(room, texts)
-    page = Page(plan_html(plan))
+    page = Page(html_of(plan))
     allowed = (
         *("b", "code", "del", "div", "i", "ins", "li", "mark", "p", "strong", "style", "sup"),
         *("table", "tbody", "td", "th", "thead", "tr", "ul", "wbr"),
@@ -460,7 +463,7 @@ def assert_tame(room: Room, texts: Sequence[str]) -> None:
     assert {*page.tags} <= {*allowed}
     assert {name for name, _ in page.attributes} <= {"class", "dir", "rowspan", "scope", "style"}
     assert page.tags.count("tbody") == len(plan.changes) + len(refused_cells(plan))
-    for said in (page.text, plan_text(plan)):
+    for said in (page.text, repr(plan)):
         said.encode()
         odd = {c for c in said if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")}
         assert odd <= {"\n", "\u200c", "\u200d"}

@@ -8,7 +8,7 @@ import pytest
 from bulk.planning import client, sandbox  # noqa: F401
 from bulk.test_rendering import Page
 
-from chatkit.bulk.rendering import FEW, WIDTH
+from chatkit.report import FEW, WIDTH
 
 
 @pytest.fixture

@@ -1,0 +1,150 @@
+"""Report: what renders itself as text for a terminal, as HTML for JupyterLab, and as a frame.
+
+Plans, audits, boards and whatever else is told of many rows derive from `Report`, and share how
+long a text is, how a table is folded, and how what strangers wrote is marked and escaped.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from textwrap import wrap
+from typing import Any, ClassVar
+
+from chatkit.display import Shown, columns, cut, right_to_left
+from chatkit.errors import steady
+
+FEW = 8  #: changes of each kind, and refused cells, that are shown at once
+MANY = 200  #: lines of an HTML table, at most
+WIDTH = 100  #: columns of the text
+LABEL = 48  #: characters of the name of a record, a field or a row
+ARROW = "→"  #: stands between the two sides of a change
+_SPELLED = re.compile("(⟨U\\+[0-9A-F]{4,6}⟩|[␣↵])")
+
+STYLE = """
+.chatkit-plan.chatkit-plan { max-width: 72em; }
+.chatkit-plan.chatkit-plan p { margin: 0.6em 0; }
+.chatkit-plan.chatkit-plan table { border-collapse: collapse; margin: 0.6em 0; table-layout: fixed;
+  width: 100%; }
+.chatkit-plan.chatkit-plan tbody { border-top: 1px solid var(--jp-border-color2, #8886); }
+.chatkit-plan.chatkit-plan tr:nth-child(n) { background: none; }
+.chatkit-plan.chatkit-plan :is(td, th) { border: none; max-width: none; overflow: hidden;
+  overflow-wrap: anywhere; padding: 0.3em 1em 0.3em 0; text-align: left; vertical-align: top;
+  white-space: pre-wrap; }
+.chatkit-plan.chatkit-plan tbody th { font-weight: 600; }
+.chatkit-plan thead th, .chatkit-plan :is(i, sup) { color: var(--jp-ui-font-color2, #767676);
+  font-weight: normal; }
+.chatkit-plan :is(del, ins) { border-radius: 2px; margin: 0 -2px; padding: 0 2px; }
+.chatkit-plan del { background: rgba(229, 57, 53, 0.18); }
+.chatkit-plan ins { background: rgba(67, 160, 71, 0.22); }
+.chatkit-plan mark { background: none; color: inherit; display: inline-block; font-size: 85%; }
+.chatkit-plan sup { font-size: 85%; vertical-align: baseline; }
+.chatkit-plan b { display: inline-block; width: 1em; }
+.chatkit-plan .create { color: var(--jp-success-color1, #388e3c); }
+.chatkit-plan .update { color: var(--jp-info-color1, #0288d1); }
+.chatkit-plan .delete { color: var(--jp-error-color1, #d32f2f); }
+.chatkit-plan summary { cursor: pointer; }
+.chatkit-plan.chatkit-plan ul { list-style: none; margin: 0.6em 0; padding: 0; }
+.chatkit-plan .objections { border-left: 3px solid var(--jp-warn-color1, #f57c00);
+  padding-left: 1em; }
+"""
+
+
+class Report(ABC):
+    """Something that renders itself; a subclass tells its text and its HTML.
+
+    What is shown may be a part; all of it is a DataFrame, as `frame()`. The same object gives the
+    same text, so that outputs can be compared. The HTML fits a light and a dark JupyterLab, and
+    can be read without its style too.
+    """
+
+    _name: ClassVar[str] = "chatkit-plan"  #: class of the HTML element, which the style is for
+    _style: ClassVar[str] = STYLE
+
+    @abstractmethod
+    def _text(self) -> Iterable[Sequence[str]]:
+        """Return blocks of lines; an empty line stands between two of them."""
+
+    @abstractmethod
+    def _html(self) -> Iterable[str]:
+        """Return the parts of the HTML, all of them escaped."""
+
+    @steady
+    def __repr__(self) -> str:
+        return "\n\n".join("\n".join(block) for block in self._text() if block)
+
+    def _repr_html_(self) -> str:
+        parts = "".join([f"<style>{self._style}</style>", *self._html()])
+        # the class names keep JupyterLab from reading $…$ in a name as mathematics
+        return f'<div class="{self._name} tex2jax_ignore mathjax_ignore">{parts}</div>'
+
+
+# --- as text ------------------------------------------------------------------------------
+
+
+def row_label(row: Any) -> str:
+    """Show what a frame calls a row."""
+    return cut(" / ".join(map(str, row)) if isinstance(row, tuple) else str(row), LABEL)
+
+
+def wrapped(lead: str, text: str) -> list[str]:
+    """Break a sentence into lines that begin below each other."""
+    width = WIDTH - len(lead)
+    parts = wrap(text, width, break_long_words=False, break_on_hyphens=False)
+    return [(lead if n == 0 else " " * len(lead)) + part for n, part in enumerate(parts)]
+
+
+def sides(name: str, before: Shown, after: Shown, room: int, arrow: str = ARROW) -> list[str]:
+    """Write both sides; below each other if they are long, or if → could be read backwards."""
+    whole = f"{name}{before} {arrow} {after}"
+    if columns(whole) <= room and not right_to_left(f"{before}{after}"):
+        return [whole]
+    return [f"{name}{before}", f"{f'{arrow} ':>{columns(name)}}{after}"]
+
+
+# --- as HTML ------------------------------------------------------------------------------
+
+
+def marked(text: str) -> str:
+    """Escape a visible text; what is spelled out in it stands back, and a path may be broken."""
+    return _SPELLED.sub(r"<mark>\1</mark>", escape(text).replace("/", "/<wbr>"))
+
+
+def html_heading(text: str) -> str:
+    """Make the first line of a report."""
+    return f"<p><strong>{marked(text)}</strong></p>"
+
+
+def html_tables(
+    widths: Mapping[str, int], first: list[str], more: list[str], total: int, where: str
+) -> str:
+    """Make a table of the first rows and a folded one, with the same columns, of more."""
+    names = "".join(f'<th scope="col" style="width: {w}%">{n}</th>' for n, w in widths.items())
+    head = f"<table><thead><tr>{names}</tr></thead>"
+    table = f"{head}{''.join(first)}</table>" if first else ""
+    if not more:
+        return table
+    unseen = total - len(first) - len(more)
+    summary = f"{total - len(first):,} more" + (f", {len(more):,} of them here" if unseen else "")
+    rest = f"<p>… and {unseen:,} more: <code>{where}</code> has them all.</p>" if unseen else ""
+    folded = f"<summary>{summary}</summary>{head}{''.join(more)}</table>{rest}"
+    return f"{table}<details>{folded}</details>"
+
+
+def html_side(side: Shown | None, tag: str) -> str:
+    """Make the cell of one side of a change; what differs stands in the tag."""
+    if side is None:
+        return "<td></td>"
+    if side.kind == "words":
+        return f"<td><i>{marked(side.text)}</i></td>"
+    text = f"<{tag}>{marked(side.text)}</{tag}>" if side.text else ""
+    return f'<td dir="auto">{marked(side.head)}{text}{marked(side.tail)}</td>'
+
+
+def html_list(name: str, heading: str, lines: list[str]) -> str:
+    """Make a list of lines; nothing without any."""
+    items = "".join([f"<li>{marked(line)}</li>" for line in lines])
+    title = f"<strong>{heading}</strong>" if heading else ""
+    return f'<div class="{name}">{title}<ul>{items}</ul></div>' if items else ""
