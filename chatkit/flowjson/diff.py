@@ -15,6 +15,7 @@ from chatkit.flowjson.outline import ACTION_KEYS, Component, Outline, Screen, ou
 from chatkit.flowjson.pointer import escape, steps, unescape
 from chatkit.flowjson.show import pair
 from chatkit.flowjson.texts import OPTIONS, WORDING
+from chatkit.report import Report, html_heading
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -357,8 +358,10 @@ STYLE = """
 """
 
 
-class Diff(Sequence[Difference]):
+class Diff(Report, Sequence[Difference]):
     """The differences of two flow documents; false when there are none."""
+
+    _name, _style = "chatkit-diff", STYLE
 
     def __init__(self, differences: Sequence[Difference]) -> None:
         self._differences = tuple(differences)
@@ -384,7 +387,7 @@ class Diff(Sequence[Difference]):
         columns = ("kind", "where", "pointer_a", "pointer_b", "before", "after")
         return frame(self, columns, texts=columns[:4])
 
-    def __repr__(self) -> str:
+    def _text(self) -> list[list[str]]:
         lines = [_heading(self)]
         for one in self[:SHOWN]:
             lines.append(f"  {_sign(one)} {one.kind}: {one.where}")
@@ -392,10 +395,10 @@ class Diff(Sequence[Difference]):
                 lines.append(f"      {said}")
         if (more := len(self) - SHOWN) > 0:
             lines.append(f"  … and {more:,} more: .frame() has them all")
-        return "\n".join(lines)
+        return [lines]
 
-    def _repr_html_(self) -> str:
-        parts = [f"<style>{STYLE}</style><p><strong>{escaped(_heading(self))}</strong></p>"]
+    def _html(self) -> list[str]:
+        parts = [html_heading(_heading(self))]
         if self:
             names = "".join(
                 f'<th scope="col">{name}</th>'
@@ -405,8 +408,7 @@ class Diff(Sequence[Difference]):
             parts.append(f"<table><thead><tr>{names}</tr></thead><tbody>{rows}</tbody></table>")
         if (more := len(self) - SHOWN) > 0:
             parts.append(f"<p>… and {more:,} more: <code>.frame()</code> has them all.</p>")
-        # the class names keep JupyterLab from reading $…$ in a text as mathematics
-        return f'<div class="chatkit-diff tex2jax_ignore mathjax_ignore">{"".join(parts)}</div>'
+        return parts
 
 
 def diff(a: object, b: object) -> Diff:

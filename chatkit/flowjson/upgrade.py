@@ -17,6 +17,7 @@ from chatkit.flowjson.pointer import escape
 from chatkit.flowjson.property import Property, Shape
 from chatkit.flowjson.show import short
 from chatkit.flowjson.version import FROZEN, RECOMMENDED, RELEASED, Version
+from chatkit.report import Report, html_heading
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -360,8 +361,8 @@ STYLE = """
 """
 
 
-@dataclass(frozen=True)
-class Upgrade:
+@dataclass(frozen=True, repr=False)
+class Upgrade(Report):
     """A document in a later version: what was changed in it, and what is left to a person.
 
     Pointers of changes are those of the document before.
@@ -380,7 +381,9 @@ class Upgrade:
         columns = ("pointer", "before", "after", "reason")
         return frame(self.changes, columns, texts=("pointer", "reason"))
 
-    def __repr__(self) -> str:
+    _name, _style = "chatkit-upgrade", STYLE
+
+    def _text(self) -> list[list[str]]:
         lines = [self._heading()]
         for one in self.changes:
             lines.append(f"  ~ {one.pointer}: {short(one.before)} → {short(one.after)}")
@@ -388,10 +391,10 @@ class Upgrade:
         if self.todo:
             lines.append("For a person to do:")
             lines += [f"  ! {one.pointer}: {one.what}" for one in self.todo]
-        return "\n".join(lines)
+        return [lines]
 
-    def _repr_html_(self) -> str:
-        parts = [f"<style>{STYLE}</style><p><strong>{escaped(self._heading())}</strong></p>"]
+    def _html(self) -> list[str]:
+        parts = [html_heading(self._heading())]
         if self.changes:
             names = "".join(
                 f'<th scope="col">{name}</th>' for name in ("where", "before", "after", "reason")
@@ -409,8 +412,7 @@ class Upgrade:
             )
             head = "<strong>For a person to do</strong>"
             parts.append(f'<div class="todo">{head}<ul>{rows}</ul></div>')
-        # the class names keep JupyterLab from reading $…$ in a text as mathematics
-        return f'<div class="chatkit-upgrade tex2jax_ignore mathjax_ignore">{"".join(parts)}</div>'
+        return parts
 
     def _heading(self) -> str:
         if self.source == self.target:
