@@ -14,10 +14,11 @@ import pytest
 from browser.lab import SHOTS, Lab, OpenNotebook
 from browser.phone import Bare, Phone, shot
 from browser.story import run, write
+from oracles.evaluation import evaluate, holds
 from playwright.sync_api import Browser, expect
 from widgets.showcase import DOCUMENT, field, footer, screen
 
-from chatkit.flowjson.rules.expression import ExpressionError, evaluate, holds
+from chatkit.flowjson.rules.expression import ExpressionError
 from chatkit.widgets import Player
 from chatkit.widgets.assets import joined_text
 

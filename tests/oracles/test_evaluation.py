@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles.evaluation import evaluate, holds
 
-from chatkit.flowjson.rules.expression import ExpressionError, evaluate, holds
+from chatkit.flowjson.rules.expression import ExpressionError
 
 SCOPE = {
     "data": {"name": "Ana", "count": 3, "flag": True, "person": {"age": 40}, "empty": ""},
