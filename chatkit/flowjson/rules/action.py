@@ -33,24 +33,16 @@ def check(outline: Outline) -> Iterator[Finding]:
         elif action.name == "open_url":
             yield from _url(action)
         elif action.name == "complete" and not action.screen.terminal and _fits(outline, action):
-            yield Finding(
-                "INVALID_COMPLETE_ACTION",
-                "error",
-                f"{action.pointer}/name",
-                "complete stands on a screen that is not terminal.",
-                'Set "terminal": true on the screen, or navigate to one that is.',
-            )
+            said = "complete stands on a screen that is not terminal."
+            hint = 'Set "terminal": true on the screen, or navigate to one that is.'
+            yield Finding("INVALID_COMPLETE_ACTION", "error", f"{action.pointer}/name", said, hint)
         elif action.name == "data_exchange":
             asking = asking or action
         yield from payload.check(outline, action)
     if asking is not None and not outline.endpoint:
-        yield Finding(
-            "MISSING_REQUIRED_PROPERTY",
-            "error",
-            "/data_api_version",
-            f"data_exchange ({asking.pointer}) asks an endpoint: data_api_version is missing.",
-            'Add "data_api_version": "3.0" and a routing_model, or use navigate or complete.',
-        )
+        said = f"data_exchange ({asking.pointer}) asks an endpoint: data_api_version is missing."
+        hint = 'Add "data_api_version": "3.0" and a routing_model, or use navigate or complete.'
+        yield Finding("MISSING_REQUIRED_PROPERTY", "error", "/data_api_version", said, hint)
     yield from _feet(outline)
     yield from _twice(outline)
 
@@ -107,13 +99,9 @@ def _keys(outline: Outline, action: Action) -> Iterator[Finding]:
         elif key == "url" and outline.version < (6, 0):
             yield _unknown(pointer, "url is known from version 6.0.")
         elif shape is not None and shape.property(str(key)) is None:
-            yield Finding(
-                "NOT_KEYWORD_SCHEMA_VALIDATION_FAILED",
-                "error",
-                pointer,
-                f"{action.name} takes no {key}.",
-                "Remove it.",
-            )
+            said = f"{action.name} takes no {key}."
+            hint = "Remove it."
+            yield Finding("NOT_KEYWORD_SCHEMA_VALIDATION_FAILED", "error", pointer, said, hint)
     for prop in shape.properties if shape is not None else ():
         if prop.name != "name" and prop.needed(outline.version) and prop.name not in action.value:
             yield _missing(
@@ -139,22 +127,15 @@ def _target(outline: Outline, action: Action) -> Iterator[Finding]:
             yield _unknown(f"{pointer}/{escape(str(key))}", f"next knows no {key}.")
     for key in ("name", "type"):
         if key not in following:
-            yield _missing(
-                f"{pointer}/{key}",
-                f"next has no {key}.",
-                'Write {"type": "screen", "name": "SECOND"}.',
-            )
+            said = f"next has no {key}."
+            yield _missing(f"{pointer}/{key}", said, 'Write {"type": "screen", "name": "SECOND"}.')
         elif not isinstance(following[key], str):
             yield _type(f"{pointer}/{key}", f"{key} of next", "string", following[key])
     kind = following.get("type")
     if isinstance(kind, str) and kind != "screen":
-        yield Finding(
-            "INVALID_PROPERTY_VALUE",
-            "warning",
-            f"{pointer}/type",
-            f"next is of type {kind}.",
-            'Only "screen" is documented.',
-        )
+        said = f"next is of type {kind}."
+        hint = 'Only "screen" is documented.'
+        yield Finding("INVALID_PROPERTY_VALUE", "warning", f"{pointer}/type", said, hint)
     name = action.target
     if name is None or whole(name) is not None or is_expression(name):
         return
@@ -178,21 +159,13 @@ def _url(action: Action) -> Iterator[Finding]:
         yield _type(pointer, "url", "string", url)
     elif whole(url) is None and not is_expression(url):
         if not _URL.fullmatch(url):
-            yield Finding(
-                "INVALID_PROPERTY_VALUE_FORMAT",
-                "error",
-                pointer,
-                "url is no web address.",
-                "Write it in full: https://…",
-            )
+            said = "url is no web address."
+            hint = "Write it in full: https://…"
+            yield Finding("INVALID_PROPERTY_VALUE_FORMAT", "error", pointer, said, hint)
         elif not url.lower().startswith("https://"):
-            yield Finding(
-                "INVALID_PROPERTY_VALUE_FORMAT",
-                "warning",
-                pointer,
-                "url does not start with https://.",
-                "Phones may refuse to open it.",
-            )
+            said = "url does not start with https://."
+            hint = "Phones may refuse to open it."
+            yield Finding("INVALID_PROPERTY_VALUE_FORMAT", "warning", pointer, said, hint)
 
 
 def _feet(outline: Outline) -> Iterator[Finding]:
@@ -206,13 +179,9 @@ def _feet(outline: Outline) -> Iterator[Finding]:
         if action is None or action.name is None or action.name in _ENDS:
             continue
         severity: Severity = "error" if outline.version >= (7, 3) else "warning"
-        yield Finding(
-            "INVALID_PROPERTY_VALUE",
-            severity,
-            f"{action.pointer}/name",
-            f"The Footer of a terminal screen cannot {action.name}: the flow would not end.",
-            "Use complete, or data_exchange with an endpoint.",
-        )
+        said = f"The Footer of a terminal screen cannot {action.name}: the flow would not end."
+        hint = "Use complete, or data_exchange with an endpoint."
+        yield Finding("INVALID_PROPERTY_VALUE", severity, f"{action.pointer}/name", said, hint)
 
 
 def _twice(outline: Outline) -> Iterator[Finding]:
@@ -225,13 +194,9 @@ def _twice(outline: Outline) -> Iterator[Finding]:
             continue
         if action.key in owner.value:
             told.add(place)
-            yield Finding(
-                "INVALID_UPDATE_DATA_ACTION_PAYLOAD",
-                "error",
-                action.pointer,
-                f"{action.key} stands on the {owner.type} and on its options.",
-                "Keep one of both.",
-            )
+            said = f"{action.key} stands on the {owner.type} and on its options."
+            hint = "Keep one of both."
+            yield Finding("INVALID_UPDATE_DATA_ACTION_PAYLOAD", "error", action.pointer, said, hint)
 
 
 def _missing(pointer: str, message: str, hint: str) -> Finding:

@@ -106,24 +106,17 @@ def check(outline: Outline) -> Iterator[Finding]:
     for screen in outline.screens:
         for name, pointer, schema in fields(screen):
             if not isinstance(schema, dict):
-                yield Finding(
-                    "INVALID_PROPERTY_TYPE",
-                    "error",
-                    pointer,
-                    f"The data field {name} must be an object with type and {EXAMPLE}.",
-                    f'Write {{"type": "string", "{EXAMPLE}": "…"}}.',
-                )
+                said = f"The data field {name} must be an object with type and {EXAMPLE}."
+                hint = f'Write {{"type": "string", "{EXAMPLE}": "…"}}.'
+                yield Finding("INVALID_PROPERTY_TYPE", "error", pointer, said, hint)
                 continue
             yield from _declaration(name, pointer, schema)
             yield from _below(name, pointer, schema)
             if EXAMPLE not in schema:
-                yield Finding(
-                    "MISSING_REQUIRED_PROPERTY",
-                    "error",
-                    f"{pointer}/{EXAMPLE}",
-                    f"The data field {name} has no {EXAMPLE}.",
-                    "Give a value of its type: the preview shows it.",
-                )
+                code = "MISSING_REQUIRED_PROPERTY"
+                said = f"The data field {name} has no {EXAMPLE}."
+                hint = "Give a value of its type: the preview shows it."
+                yield Finding(code, "error", f"{pointer}/{EXAMPLE}", said, hint)
             else:
                 yield from _example(name, pointer, schema)
 
@@ -147,11 +140,8 @@ def _declaration(name: str, pointer: str, schema: dict[str, Any]) -> Iterator[Fi
         if stated != "array":
             return
         if declared.get("items") is None:
-            yield _wrong(
-                pointer,
-                f"The array {name} does not say what its items are.",
-                'Add items, for example {"type": "string"}.',
-            )
+            said = f"The array {name} does not say what its items are."
+            yield _wrong(pointer, said, 'Add items, for example {"type": "string"}.')
             return
         declared = declared["items"]
         pointer = f"{pointer}/items"
@@ -183,11 +173,9 @@ def _below(name: str, pointer: str, schema: dict[str, Any]) -> Iterator[Finding]
             continue
         if isinstance(inner, dict):
             if EXAMPLE in inner:
-                yield _wrong(
-                    f"{place}/{EXAMPLE}",
-                    f"An {EXAMPLE} inside {name}: it stands only at the top of a field.",
-                    "Move its value into the example of the field.",
-                )
+                said = f"An {EXAMPLE} inside {name}: it stands only at the top of a field."
+                hint = "Move its value into the example of the field."
+                yield _wrong(f"{place}/{EXAMPLE}", said, hint)
             told = place[len(pointer) :].replace("/items", "") == ""  # by `_declaration`
             if not (names or told or _is_type(inner.get("type", "null"))):
                 said = f"{name}: there is no type {str(inner['type'])[:40]}."
@@ -212,8 +200,6 @@ def _example(name: str, pointer: str, schema: dict[str, Any]) -> Iterator[Findin
         if types_of(schema) - TYPES:
             return  # the type itself is wrong: that is said already
         where = f" at {below}" if below else ""
-        yield _wrong(
-            f"{pointer}/{EXAMPLE}{below}" if below else pointer,
-            f"The {EXAMPLE} of {name} does not fit{where}: {problem}.",
-            "Correct the example, or the type.",
-        )
+        said = f"The {EXAMPLE} of {name} does not fit{where}: {problem}."
+        hint = "Correct the example, or the type."
+        yield _wrong(f"{pointer}/{EXAMPLE}{below}" if below else pointer, said, hint)

@@ -77,13 +77,9 @@ def _references(outline: Outline, action: Action, held: list[tuple[str, str]]) -
             else:
                 problem = resolve(outline, action.screen, reference).problem
             if problem:
-                yield Finding(
-                    "INVALID_ON_CLICK_ACTION_PAYLOAD",
-                    severity,
-                    pointer,
-                    f"{reference.text} leads nowhere: {problem}.",
-                    "Correct the name.",
-                )
+                said = f"{reference.text} leads nowhere: {problem}."
+                hint = "Correct the name."
+                yield Finding("INVALID_ON_CLICK_ACTION_PAYLOAD", severity, pointer, said, hint)
             elif _outside(outline, action, reference):
                 yield Finding(
                     "INVALID_FOOTER_PAYLOAD_OUTSIDE_FORM",
@@ -112,17 +108,11 @@ def _pickers(outline: Outline, action: Action, held: list[tuple[str, str]]) -> I
             continue
         pointer = f"{action.pointer}/payload{below}"
         if action.name == "navigate":
-            yield _misused(
-                pointer,
-                f"The files of a {picker.type} cannot be handed to a screen.",
-                "Refer to it where it is sent: ${screen.ID.form.name}.",
-            )
+            said = f"The files of a {picker.type} cannot be handed to a screen."
+            yield _misused(pointer, said, "Refer to it where it is sent: ${screen.ID.form.name}.")
         elif below.count("/") > 1:
-            yield _misused(
-                pointer,
-                f"The files of a {picker.type} stand alone: not inside a list or an object.",
-                "Give them a key of their own in the payload.",
-            )
+            said = f"The files of a {picker.type} stand alone: not inside a list or an object."
+            yield _misused(pointer, said, "Give them a key of their own in the payload.")
         else:
             used.append(picker)
     if action.name == "complete" and used:
@@ -139,20 +129,15 @@ def _files(outline: Outline, action: Action, used: list[Component]) -> Iterator[
             yield _misused(pointer, "An answer may hold one file.", "Allow one.", "warning")
         return
     if sum(files) > MOST_FILES:
-        yield _misused(
-            pointer,
-            f"An answer holds at most {MOST_FILES} files; its pickers allow {sum(files):g}.",
-            f"Lower {PICKERS[used[0].type or '']} ({FILES} when it is not set).",
-        )
+        said = f"An answer holds at most {MOST_FILES} files; its pickers allow {sum(files):g}."
+        hint = f"Lower {PICKERS[used[0].type or '']} ({FILES} when it is not set)."
+        yield _misused(pointer, said, hint)
     size = sum(count * each for count, each in zip(files, sizes, strict=True))
     if size > ALL_KB:
         stated = all("max-file-size-kb" in each.value for each in used)
-        yield _misused(
-            pointer,
-            f"An answer holds at most {ALL_KB} KB; its pickers allow {size:g}.",
-            f"Lower max-file-size-kb ({FILE_KB} when it is not set).",
-            "error" if stated else "warning",
-        )
+        said = f"An answer holds at most {ALL_KB} KB; its pickers allow {size:g}."
+        hint = f"Lower max-file-size-kb ({FILE_KB} when it is not set)."
+        yield _misused(pointer, said, hint, "error" if stated else "warning")
 
 
 def _number(picker: Component, key: str, default: int) -> float:
@@ -177,21 +162,13 @@ def _navigate(outline: Outline, action: Action) -> Iterator[Finding]:
     wanted = {name: schema for name, _, schema in fields(target)}
     missing = [name for name in wanted if name not in (action.payload or {})]
     if missing and action.payload is None:
-        yield Finding(
-            "MISSING_NAVIGATION_ACTION_PAYLOAD",
-            severity,
-            action.pointer,
-            f"{target.id} expects data, but navigate has no payload.",
-            f"Add a payload with: {_some(missing)}.",
-        )
+        said = f"{target.id} expects data, but navigate has no payload."
+        hint = f"Add a payload with: {_some(missing)}."
+        yield Finding("MISSING_NAVIGATION_ACTION_PAYLOAD", severity, action.pointer, said, hint)
     elif missing:
-        yield Finding(
-            code,
-            severity,
-            f"{action.pointer}/payload",
-            f"{target.id} expects {_some(missing)}, which the payload does not hold.",
-            "Add it, or take it out of the data model.",
-        )
+        said = f"{target.id} expects {_some(missing)}, which the payload does not hold."
+        hint = "Add it, or take it out of the data model."
+        yield Finding(code, severity, f"{action.pointer}/payload", said, hint)
     yield from _given(outline, action, target, wanted, code, severity)
 
 
@@ -208,13 +185,10 @@ def _update(outline: Outline, action: Action) -> Iterator[Finding]:
     for key, value in (action.payload or {}).items():
         reference = whole(value) if isinstance(value, str) else None
         if reference is not None and reference.screen is None and reference.path[0] == key:
-            yield Finding(
-                code,
-                "error" if reference.store == "data" else "warning",
-                f"{action.pointer}/payload/{escape(key)}",
-                f"{key} is updated with its own value.",
-                "Give another value, or leave it out.",
-            )
+            at = f"{action.pointer}/payload/{escape(key)}"
+            said = f"{key} is updated with its own value."
+            hint = "Give another value, or leave it out."
+            yield Finding(code, "error" if reference.store == "data" else "warning", at, said, hint)
 
 
 def _given(
@@ -232,24 +206,17 @@ def _given(
         if key not in wanted:
             # From 6.0 to 7.2 the platform looks at written-out values only.
             fixed = reference is None and "data" in target.value
-            yield Finding(
-                code,
-                "error" if fixed else severity,
-                pointer,
-                f"{target.id or 'The screen'} declares no data field {key}.",
-                "Declare it there, or leave it out.",
-            )
+            said = f"{target.id or 'The screen'} declares no data field {key}."
+            hint = "Declare it there, or leave it out."
+            yield Finding(code, "error" if fixed else severity, pointer, said, hint)
             continue
         schema = wanted[key]
         for where, problem in _differences(outline, action.screen, value, reference, schema):
             below = where and code == "INVALID_NAVIGATE_ACTION_PAYLOAD"
-            yield Finding(
-                "INVALID_NAVIGATE_ACTION_STATIC_DATA" if below else code,
-                "error",
-                f"{pointer}{where}",
-                f"{key} does not fit the data model of {target.id or 'the screen'}: {problem}.",
-                "Change the value, or the type there.",
-            )
+            code = "INVALID_NAVIGATE_ACTION_STATIC_DATA" if below else code
+            said = f"{key} does not fit the data model of {target.id or 'the screen'}: {problem}."
+            hint = "Change the value, or the type there."
+            yield Finding(code, "error", f"{pointer}{where}", said, hint)
 
 
 def _differences(

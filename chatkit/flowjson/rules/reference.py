@@ -60,13 +60,10 @@ def _title(outline: Outline, screen: Screen) -> Iterator[Finding]:
     for reference in references(title) if isinstance(title, str) else ():
         problem = resolve(outline, screen, reference).problem
         if problem:
-            yield Finding(
-                "INVALID_SCREEN_DYNAMIC_DATA",
-                "warning",
-                f"{screen.pointer}/title",
-                f"{reference.text} leads nowhere: {problem}.",
-                "Declare it, or correct the name.",
-            )
+            code = "INVALID_SCREEN_DYNAMIC_DATA"
+            said = f"{reference.text} leads nowhere: {problem}."
+            hint = "Declare it, or correct the name."
+            yield Finding(code, "warning", f"{screen.pointer}/title", said, hint)
 
 
 def _property(outline: Outline, binding: Binding) -> Iterator[Finding]:
@@ -135,13 +132,8 @@ def _bound(
             continue
         target = resolve(outline, screen, reference)
         if target.problem:
-            yield Finding(
-                code,
-                severity,
-                binding.pointer,
-                f"{reference.text} leads nowhere: {target.problem}.",
-                "Declare it, or correct the name.",
-            )
+            said = f"{reference.text} leads nowhere: {target.problem}."
+            yield Finding(code, severity, binding.pointer, said, "Declare it, or correct the name.")
         elif alone is not None and not fits(target.types, wanted):
             yield Finding(
                 "INVALID_SCREEN_DYNAMIC_DATA",
@@ -154,22 +146,16 @@ def _bound(
         elif alone is not None and prop is not None and prop.item is not None:
             yield from _items(outline, binding, target.schema, prop.item)
         if reference.screen is not None and reference.screen == screen.id:
-            yield Finding(
-                "INVALID_SCREEN_DYNAMIC_DATA",
-                "warning",
-                binding.pointer,
-                f"{reference.text} names its own screen.",
-                f"Write ${{{reference.store}.{'.'.join(reference.path)}}}.",
-            )
+            said = f"{reference.text} names its own screen."
+            hint = f"Write ${{{reference.store}.{'.'.join(reference.path)}}}."
+            yield Finding("INVALID_SCREEN_DYNAMIC_DATA", "warning", binding.pointer, said, hint)
     if alone is None and unread(binding.text):
         wrong = misspelled(binding.text)
-        yield Finding(
-            "INVALID_SCREEN_DYNAMIC_DATA",
-            _severity(outline, binding) if wrong else "warning",
-            binding.pointer,
-            f"{binding.property} holds a ${{ that is no reference: it leads nowhere.",
-            "A reference reads ${data.name}, ${form.name} or ${screen.ID.form.name}.",
-        )
+        code = "INVALID_SCREEN_DYNAMIC_DATA"
+        at = binding.pointer
+        said = f"{binding.property} holds a ${{ that is no reference: it leads nowhere."
+        hint = "A reference reads ${data.name}, ${form.name} or ${screen.ID.form.name}."
+        yield Finding(code, _severity(outline, binding) if wrong else "warning", at, said, hint)
 
 
 def _severity(outline: Outline, binding: Binding) -> Severity:
@@ -214,33 +200,24 @@ def _items(
             elif not fits(types_of(properties[prop.name]), wanted):
                 wrong.append(f"{prop.name} of its items is not {named(wanted)}")
     for problem in wrong:
-        yield Finding(
-            "INVALID_SCREEN_DYNAMIC_DATA",
-            "error",
-            binding.pointer,
-            f"{binding.text} does not fit {binding.property}: {problem}.",
-            "Correct the items of that field in the data model.",
-        )
+        said = f"{binding.text} does not fit {binding.property}: {problem}."
+        hint = "Correct the items of that field in the data model."
+        yield Finding("INVALID_SCREEN_DYNAMIC_DATA", "error", binding.pointer, said, hint)
 
 
 def _rich_text(outline: Outline, binding: Binding) -> Iterator[Finding]:
     """Check a RichText: written out, or one reference to all of its text."""
     if not binding.direct:
         if next(references(binding.text), None) is not None:
-            yield Finding(
-                "INVALID_TEXT_DYNAMIC_DATA",
-                "error",
-                f"{binding.owner.pointer}/text",
-                "The lines of a RichText stand as they are: they hold no reference.",
-                "Bind the whole text to one field of the data model.",
-            )
+            code = "INVALID_TEXT_DYNAMIC_DATA"
+            said = "The lines of a RichText stand as they are: they hold no reference."
+            hint = "Bind the whole text to one field of the data model."
+            yield Finding(code, "error", f"{binding.owner.pointer}/text", said, hint)
     elif whole(binding.text) is not None:
         yield from _bound(outline, binding, frozenset(("string", "array")))
     elif next(references(binding.text), None) is not None:
-        yield Finding(
-            "INVALID_PROPERTY_VALUE",
-            "error" if outline.version >= (6, 0) else "warning",
-            binding.pointer,
-            "A RichText is written out, or is one reference: it mixes both.",
-            "Bind the whole text to one field of the data model.",
-        )
+        code = "INVALID_PROPERTY_VALUE"
+        at = binding.pointer
+        said = "A RichText is written out, or is one reference: it mixes both."
+        hint = "Bind the whole text to one field of the data model."
+        yield Finding(code, "error" if outline.version >= (6, 0) else "warning", at, said, hint)

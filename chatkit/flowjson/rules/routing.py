@@ -46,13 +46,9 @@ def check(outline: Outline) -> Iterator[Finding]:
     """Check the ways between the screens."""
     whole = outline.document if isinstance(outline.document, Mapping) else {}
     if outline.endpoint and whole.get("routing_model") is None:
-        yield Finding(
-            "MISSING_REQUIRED_PROPERTY",
-            "error",
-            _ROUTING,
-            "A flow with data_api_version needs a routing_model.",
-            'Write one line for each screen: {"FIRST": ["SECOND"], "SECOND": []}.',
-        )
+        said = "A flow with data_api_version needs a routing_model."
+        hint = 'Write one line for each screen: {"FIRST": ["SECOND"], "SECOND": []}.'
+        yield Finding("MISSING_REQUIRED_PROPERTY", "error", _ROUTING, said, hint)
     if not outline.by_id:
         return
     if outline.routing is not None:
@@ -94,29 +90,21 @@ def _stated(outline: Outline) -> Iterator[Finding]:
             yield _wrong(pointer, f"{source} leads to itself.", "Remove that route.")
         for index, target in enumerate(targets):
             if isinstance(target, str) and target not in outline.by_id:
-                yield _wrong(
-                    f"{pointer}/{index}",
-                    f"{source} leads to {target}, which is no screen of this flow.",
-                    "Correct or remove it.",
-                )
+                said = f"{source} leads to {target}, which is no screen of this flow."
+                yield _wrong(f"{pointer}/{index}", said, "Correct or remove it.")
     yield from _backward(ways)
     reached = {target for targets in ways.values() for target in targets}
     for screen in outline.by_id.values():
         if screen.id not in model and screen.id not in reached and not screen.terminal:
-            yield _wrong(
-                f"{screen.pointer}/id",
-                f"{screen.id} is missing in the routing model.",
-                f'Add a line "{screen.id}": [].',
-            )
+            said = f"{screen.id} is missing in the routing model."
+            yield _wrong(f"{screen.pointer}/id", said, f'Add a line "{screen.id}": [].')
     entered = set(reached)
     if outline.version >= (7, 3):
         entered.update(target for targets in moves.values() for target in targets)
     if entered.issuperset(outline.by_id):
-        yield _wrong(
-            _ROUTING,
-            "No screen can be the first: something leads to every one of them.",
-            "Remove the routes back to the first screen; going back needs no route.",
-        )
+        said = "No screen can be the first: something leads to every one of them."
+        hint = "Remove the routes back to the first screen; going back needs no route."
+        yield _wrong(_ROUTING, said, hint)
     yield from _unconnected(outline, ways)
     yield from _unstated(outline, ways, moves)
 
@@ -131,19 +119,14 @@ def _backward(ways: dict[str, list[str]]) -> Iterator[Finding]:
             back = source in sets.get(target, ())
             if back and source != target and order[target] < order[source]:
                 paired = True
-                yield _wrong(
-                    f"{_ROUTING}/{escape(source)}/{index}",
-                    f"{source} leads back to {target}, which leads to it.",
-                    "State forward routes only; going back needs none.",
-                )
+                said = f"{source} leads back to {target}, which leads to it."
+                hint = "State forward routes only; going back needs none."
+                yield _wrong(f"{_ROUTING}/{escape(source)}/{index}", said, hint)
     ring = None if paired else _ring(ways)
     if ring is not None:
-        yield _wrong(
-            f"{_ROUTING}/{escape(ring)}",
-            f"The routes of {ring} lead back to it over other screens.",
-            "State forward routes only; going back needs none.",
-            "warning",
-        )
+        said = f"The routes of {ring} lead back to it over other screens."
+        hint = "State forward routes only; going back needs none."
+        yield _wrong(f"{_ROUTING}/{escape(ring)}", said, hint, "warning")
 
 
 def _ring(ways: dict[str, list[str]]) -> str | None:
@@ -183,11 +166,9 @@ def _navigated(outline: Outline) -> Iterator[Finding]:
         target for source, targets in moves.items() for target in targets if target != source
     }
     if not listed and entered.issuperset(outline.by_id):
-        yield _wrong(
-            "/screens",
-            "No screen can be the first: a navigate action leads to every one of them.",
-            "Remove the navigation back to the first screen; going back needs none.",
-        )
+        said = "No screen can be the first: a navigate action leads to every one of them."
+        hint = "Remove the navigation back to the first screen; going back needs none."
+        yield _wrong("/screens", said, hint)
     if not listed and len(outline.by_id) > 1:
         yield from _unconnected(outline, moves)
 
@@ -236,11 +217,9 @@ def _unstated(
             if target not in outline.by_id or target == source:
                 continue  # said by `action`
             if (source, target) not in joined and (target, source) not in joined:
-                yield _wrong(
-                    f"{outline.by_id[source].pointer}/id",
-                    f"{source} navigates to {target} without a route.",
-                    f"Add {target} to its line in routing_model.",
-                )
+                said = f"{source} navigates to {target} without a route."
+                hint = f"Add {target} to its line in routing_model."
+                yield _wrong(f"{outline.by_id[source].pointer}/id", said, hint)
 
 
 def _branches(pointer: str, name: str, count: int) -> Finding:
