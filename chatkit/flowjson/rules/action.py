@@ -1,21 +1,34 @@
-"""Actions: what may happen where, and what each needs to know.
+"""Actions: what may happen where, what each needs to know, and what its payload hands over.
 
-Their payloads are in `payload`, which this module calls.
+The payload of navigate is held against the data model of the screen it goes to, that of
+update_data against the data model of its own screen.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from chatkit.finding import Finding, Severity
 from chatkit.flowjson.components import ACTIONS, COMPONENTS, NEXT
-from chatkit.flowjson.outline import Action, Outline
+from chatkit.flowjson.outline import DEPTH, Action, Component, Outline, Screen
 from chatkit.flowjson.pointer import escape
 from chatkit.flowjson.property import Shape
-from chatkit.flowjson.rules import payload
-from chatkit.flowjson.rules.model import json_types
-from chatkit.flowjson.rules.target import is_expression, named, whole
+from chatkit.flowjson.rules.expression import result
+from chatkit.flowjson.rules.model import TYPES, fields, json_types, mismatches
+from chatkit.flowjson.rules.target import (
+    Reference,
+    Target,
+    fits,
+    is_expression,
+    misspelled,
+    named,
+    references,
+    resolve,
+    types_of,
+    whole,
+)
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s]+")
 _ENDS = ("complete", "data_exchange")
@@ -38,7 +51,7 @@ def check(outline: Outline) -> Iterator[Finding]:
             yield Finding("INVALID_COMPLETE_ACTION", "error", f"{action.pointer}/name", said, hint)
         elif action.name == "data_exchange":
             asking = asking or action
-        yield from payload.check(outline, action)
+        yield from _payload(outline, action)
     if asking is not None and not outline.endpoint:
         said = f"data_exchange ({asking.pointer}) asks an endpoint: data_api_version is missing."
         hint = 'Add "data_api_version": "3.0" and a routing_model, or use navigate or complete.'
@@ -211,3 +224,249 @@ def _type(pointer: str, what: str, wanted: str, found: object) -> Finding:
     message = f"{what} must be of type {wanted}, not {named(json_types(found))}."
     hint = f"Write a value of type {wanted}."
     return Finding("INVALID_PROPERTY_TYPE", "error", pointer, message, hint)
+
+
+# --- what a payload hands over -------------------------------------------------------------
+
+PICKERS = {"PhotoPicker": "max-uploaded-photos", "DocumentPicker": "max-uploaded-documents"}
+FILES, FILE_KB, ALL_KB = 30, 25_600, 102_400  # of a picker, of a file, of an answer
+MOST_FILES = 10
+
+
+def _payload(outline: Outline, action: Action) -> Iterator[Finding]:
+    """Check the payload of one action."""
+    if action.payload:
+        held = [(below, text) for below, text in texts(action.payload) if "${" in text]
+        yield from _references(outline, action, held)
+        yield from _pickers(outline, action, held)
+    if action.name == "navigate":
+        yield from _navigate(outline, action)
+    elif action.name == "update_data":
+        yield from _update(outline, action)
+
+
+def texts(payload: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """List the texts of a payload with their pointers below it."""
+    waiting: list[tuple[str, object]] = [("", payload)]
+    while waiting:
+        pointer, value = waiting.pop()
+        if isinstance(value, str):
+            yield pointer, value
+        elif pointer.count("/") >= DEPTH:
+            continue
+        elif isinstance(value, dict):
+            waiting += [(f"{pointer}/{escape(str(key))}", value[key]) for key in reversed(value)]
+        elif isinstance(value, list):
+            waiting += [
+                (f"{pointer}/{index}", value[index]) for index in reversed(range(len(value)))
+            ]
+
+
+def _references(outline: Outline, action: Action, held: list[tuple[str, str]]) -> Iterator[Finding]:
+    """Follow the references of a payload, expressions aside."""
+    for below, text in held:
+        if is_expression(text):
+            continue
+        pointer = f"{action.pointer}/payload{below}"
+        alone = whole(text) if below.count("/") == 1 else None
+        severity: Severity = "error" if alone is not None else "warning"
+        if below.count("/") == 1 and misspelled(text):
+            yield _misused(pointer, f"{text} leads nowhere.", "Write it as ${data.name}.")
+        for reference in references(text):
+            if reference.screen is not None and outline.version < (4, 0):
+                problem = "other screens can be referred to from version 4.0"
+            else:
+                problem = resolve(outline, action.screen, reference).problem
+            if problem:
+                said = f"{reference.text} leads nowhere: {problem}."
+                hint = "Correct the name."
+                yield Finding("INVALID_ON_CLICK_ACTION_PAYLOAD", severity, pointer, said, hint)
+            elif _outside(outline, action, reference):
+                yield Finding(
+                    "INVALID_FOOTER_PAYLOAD_OUTSIDE_FORM",
+                    "error",
+                    pointer,
+                    f"{reference.text}: before version 4.0 a Footer reads inputs only inside "
+                    "their Form.",
+                    "Move the Footer into the Form.",
+                )
+
+
+def _outside(outline: Outline, action: Action, reference: Reference) -> bool:
+    """Whether an early Footer reads a Form it does not stand in."""
+    if outline.version >= (4, 0) or reference.store != "form" or action.owner.type != "Footer":
+        return False
+    return action.owner.form is None and bool(action.screen.forms)
+
+
+def _pickers(outline: Outline, action: Action, held: list[tuple[str, str]]) -> Iterator[Finding]:
+    """Check where the files of a picker may go: not to a screen, and only on their own."""
+    used: list[Component] = []
+    for below, text in held:
+        reference = whole(text)
+        picker = resolve(outline, action.screen, reference).component if reference else None
+        if picker is None or picker.type not in PICKERS:
+            continue
+        pointer = f"{action.pointer}/payload{below}"
+        if action.name == "navigate":
+            said = f"The files of a {picker.type} cannot be handed to a screen."
+            yield _misused(pointer, said, "Refer to it where it is sent: ${screen.ID.form.name}.")
+        elif below.count("/") > 1:
+            said = f"The files of a {picker.type} stand alone: not inside a list or an object."
+            yield _misused(pointer, said, "Give them a key of their own in the payload.")
+        else:
+            used.append(picker)
+    if action.name == "complete" and used:
+        yield from _files(outline, action, used)
+
+
+def _files(outline: Outline, action: Action, used: list[Component]) -> Iterator[Finding]:
+    """Count the files an answer may hold."""
+    pointer = f"{action.pointer}/payload"
+    files = [_number(each, PICKERS[each.type or ""], FILES) for each in used]
+    sizes = [_number(each, "max-file-size-kb", FILE_KB) for each in used]
+    if outline.version < (5, 0):
+        if sum(files) > 1:
+            yield _misused(pointer, "An answer may hold one file.", "Allow one.", "warning")
+        return
+    if sum(files) > MOST_FILES:
+        said = f"An answer holds at most {MOST_FILES} files; its pickers allow {sum(files):g}."
+        hint = f"Lower {PICKERS[used[0].type or '']} ({FILES} when it is not set)."
+        yield _misused(pointer, said, hint)
+    size = sum(count * each for count, each in zip(files, sizes, strict=True))
+    if size > ALL_KB:
+        stated = all("max-file-size-kb" in each.value for each in used)
+        said = f"An answer holds at most {ALL_KB} KB; its pickers allow {size:g}."
+        hint = f"Lower max-file-size-kb ({FILE_KB} when it is not set)."
+        yield _misused(pointer, said, hint, "error" if stated else "warning")
+
+
+def _number(picker: Component, key: str, default: int) -> float:
+    value = picker.value.get(key, default)
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return value if number else default if key not in picker.value else 0
+
+
+def _misused(pointer: str, message: str, hint: str, severity: Severity = "error") -> Finding:
+    return Finding("INVALID_ON_CLICK_ACTION_PAYLOAD", severity, pointer, message, hint)
+
+
+def _navigate(outline: Outline, action: Action) -> Iterator[Finding]:
+    """Hold a payload against the screen it goes to."""
+    target = outline.by_id.get(action.target or "")
+    wrong = "payload" in action.value and action.payload is None
+    if target is None or target is action.screen or wrong:
+        return
+    code = "INVALID_NAVIGATE_ACTION_PAYLOAD"
+    strict = not (6, 0) <= outline.version < (7, 3)
+    severity: Severity = "error" if strict else "warning"
+    wanted = {name: schema for name, _, schema in fields(target)}
+    missing = [name for name in wanted if name not in (action.payload or {})]
+    if missing and action.payload is None:
+        said = f"{target.id} expects data, but navigate has no payload."
+        hint = f"Add a payload with: {_some(missing)}."
+        yield Finding("MISSING_NAVIGATION_ACTION_PAYLOAD", severity, action.pointer, said, hint)
+    elif missing:
+        said = f"{target.id} expects {_some(missing)}, which the payload does not hold."
+        hint = "Add it, or take it out of the data model."
+        yield Finding(code, severity, f"{action.pointer}/payload", said, hint)
+    yield from _given(outline, action, target, wanted, code, severity)
+
+
+def _some(names: list[str]) -> str:
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return ", ".join(names[:5]) + more
+
+
+def _update(outline: Outline, action: Action) -> Iterator[Finding]:
+    """Hold a payload against the data model of its own screen."""
+    code = "INVALID_UPDATE_DATA_ACTION_PAYLOAD"
+    wanted = {name: schema for name, _, schema in fields(action.screen)}
+    yield from _given(outline, action, action.screen, wanted, code, "error")
+    for key, value in (action.payload or {}).items():
+        reference = whole(value) if isinstance(value, str) else None
+        if reference is not None and reference.screen is None and reference.path[0] == key:
+            at = f"{action.pointer}/payload/{escape(key)}"
+            said = f"{key} is updated with its own value."
+            hint = "Give another value, or leave it out."
+            yield Finding(code, "error" if reference.store == "data" else "warning", at, said, hint)
+
+
+def _given(
+    outline: Outline,
+    action: Action,
+    target: Screen,
+    wanted: dict[str, Any],
+    code: str,
+    severity: Severity,
+) -> Iterator[Finding]:
+    """Hold each value of a payload against the field it is for."""
+    for key, value in (action.payload or {}).items():
+        pointer = f"{action.pointer}/payload/{escape(str(key))}"
+        reference = whole(value) if isinstance(value, str) else None
+        if key not in wanted:
+            # From 6.0 to 7.2 the platform looks at written-out values only.
+            fixed = reference is None and "data" in target.value
+            said = f"{target.id or 'The screen'} declares no data field {key}."
+            hint = "Declare it there, or leave it out."
+            yield Finding(code, "error" if fixed else severity, pointer, said, hint)
+            continue
+        schema = wanted[key]
+        for where, problem in _differences(outline, action.screen, value, reference, schema):
+            below = where and code == "INVALID_NAVIGATE_ACTION_PAYLOAD"
+            told = "INVALID_NAVIGATE_ACTION_STATIC_DATA" if below else code
+            said = f"{key} does not fit the data model of {target.id or 'the screen'}: {problem}."
+            hint = "Change the value, or the type there."
+            yield Finding(told, "error", f"{pointer}{where}", said, hint)
+
+
+def _differences(
+    outline: Outline, screen: Screen, value: object, reference: Reference | None, schema: object
+) -> Iterator[tuple[str, str]]:
+    if reference is not None:
+        found = resolve(outline, screen, reference)
+        picker = found.component is not None and found.component.type in PICKERS
+        problem = "" if found.problem or picker else _compared(outline, found, schema)
+        if problem:
+            yield "", problem
+    elif isinstance(value, str) and is_expression(value):
+        comes_to = result(outline, screen, value) if outline.version >= (6, 0) else frozenset()
+        if not fits(comes_to, types_of(schema)):
+            yield "", f"expected {named(types_of(schema))}, the expression is {named(comes_to)}"
+    else:
+        yield from mismatches(value, schema, bindings=True)
+
+
+def _compared(outline: Outline, found: Target, wanted: object) -> str:
+    """Compare two schemas once, however many actions hand the one over for the other."""
+    if found.schema is None:
+        return differs(found, wanted)
+    pair = id(found.schema), id(wanted)
+    if pair not in outline.compared:
+        outline.compared[pair] = differs(found, wanted)
+    return outline.compared[pair]
+
+
+def differs(found: Target, wanted: object) -> str:
+    """Say how what a reference leads to differs from a declared field; empty: it does not."""
+    if not fits(found.types, types_of(wanted)):
+        return f"expected {named(types_of(wanted))}, it is {named(found.types)}"
+    given: object = found.schema
+    if found.component is not None and found.types == {"array"}:
+        given = {"type": "array", "items": {"type": "string"}}
+    waiting: list[tuple[str, object, object, int]] = [("", given, wanted, 0)]
+    while waiting:
+        place, have, want, depth = waiting.pop()
+        if not isinstance(have, dict) or not isinstance(want, dict) or depth > DEPTH:
+            continue
+        types, expected = types_of(have), types_of(want)
+        if expected <= TYPES and not fits(types, expected):
+            return f"expected {named(expected)} at {place or 'it'}, found {named(types)}"
+        waiting.append((f"{place}[]", have.get("items"), want.get("items"), depth + 1))
+        ours, theirs = have.get("properties"), want.get("properties")
+        if isinstance(ours, dict) and isinstance(theirs, dict):
+            odd = sorted(str(key) for key in ours.keys() ^ theirs.keys())
+            if odd and "object" in expected:
+                return f"only one of both declares {', '.join(odd)}"
+            waiting += [(f"{place}.{key}", ours[key], theirs[key], depth + 1) for key in ours]
+    return ""

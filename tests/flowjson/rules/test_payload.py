@@ -96,6 +96,12 @@ def test_a_value_of_another_type_is_told(value: Any, schema: Any, below: str) ->
     assert told == [(code, FOOT.format(0) + "/payload/x" + below)]
 
 
+def test_each_value_that_is_wrong_deeper_down_has_the_code_for_it() -> None:
+    people = field("object", {}, properties={"name": {"type": "string"}})
+    told = errors(check, moving({"x": {"name": 1}, "y": {"name": 2}}, {"x": people, "y": people}))
+    assert [code for code, _ in told] == ["INVALID_NAVIGATE_ACTION_STATIC_DATA"] * 2
+
+
 @pytest.mark.parametrize(
     ("payload", "wanted", "code", "below"),
     [
