@@ -10,8 +10,15 @@ from chatkit.finding import Finding, Severity
 from chatkit.flowjson.components import COMPONENTS
 from chatkit.flowjson.outline import Component, Outline
 from chatkit.flowjson.pointer import escape
-from chatkit.flowjson.rules.shape import Around, check_value
-from chatkit.flowjson.rules.value import day, fits, has_binding, is_binding, named
+from chatkit.flowjson.rules.shape import (
+    Around,
+    check_value,
+    day,
+    fits,
+    has_binding,
+    is_binding,
+    named,
+)
 from chatkit.flowjson.version import Version
 
 _TYPED = Version(7, 0)  # from here init-values are checked against the fields

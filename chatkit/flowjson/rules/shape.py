@@ -1,17 +1,333 @@
-"""Checks an object against its shape: keys it may have, keys it must have, what they hold."""
+"""Checks an object against its shape: keys it may have, keys it must have, what each holds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+import warnings
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import date
+from difflib import get_close_matches
 from functools import cache
 from typing import Any, NamedTuple
 
+from chatkit.display import many
 from chatkit.finding import Finding, Severity
 from chatkit.flowjson.pointer import escape
-from chatkit.flowjson.property import Kind, Property, Shape
-from chatkit.flowjson.rules.value import CHECKS, close, fits, is_binding, length, wrong_type
-from chatkit.flowjson.version import Version
+from chatkit.flowjson.property import JSON_TYPES, Kind, Property, Shape
+from chatkit.flowjson.version import STRICT, Version
+
+# --- one value ----------------------------------------------------------------------------
+
+BINDING = re.compile(r"\s*(\$\{.*\}|`.*`)\s*", re.DOTALL)
+_BASE64 = re.compile(r"[A-Za-z0-9+/\s]*={0,2}\s*")
+_LIKE_BASE64 = re.compile(r"[A-Za-z0-9+/=_.\-\s]*|data:image/[a-z+]+;base64,.*", re.DOTALL)
+_COLOR = re.compile(r"#[0-9A-Fa-f]{6}")
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://[^\s/]+\S*")
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_DAYS = Version(5, 0)  # dates are YYYY-MM-DD from here on
+#: Faults of a regular expression in every dialect, in the words of Python's own.
+_BROKEN = ("unterminated", "unbalanced", "nothing to repeat", "multiple repeat", "bad escape (end")
+
+_WORDS: dict[Kind, str] = {
+    "dates": "a list of days",
+    "choices": "a list",
+    "strings": "a list of texts",
+    "items": "a list of objects",
+    "components": "a list of components",
+    "object": "an object",
+    "map": "an object",
+    "range": "an object",
+    "action": "an object",
+    "cases": "an object of lists",
+    "boolean": "true or false",
+    "integer": "a whole number",
+    "number": "a number",
+}
+_OF_JSON = {str: "text", bool: "true or false", int: "a number", float: "a number"}
+_OF_JSON |= {list: "a list", dict: "an object", type(None): "null"}
+
+
+def named(value: object) -> str:
+    """Name the JSON type of a value in words."""
+    return _OF_JSON.get(type(value), type(value).__name__)
+
+
+def is_binding(value: object) -> bool:
+    """Tell whether a value is one ${…} or one expression, and nothing else."""
+    return isinstance(value, str) and BINDING.fullmatch(value) is not None
+
+
+def _is_bound(value: object, version: Version) -> bool:
+    """Tell whether a value is a binding in a version: before 6.0 backticks are only text."""
+    return is_binding(value) and (version >= STRICT or "${" in str(value))
+
+
+def has_binding(text: str) -> bool:
+    """Tell whether a text holds a ${…} or an expression."""
+    return "${" in text or "`" in text
+
+
+def close(word: str, known: tuple[str, ...]) -> str:
+    """Say which known word was perhaps meant, or which there are."""
+    like = get_close_matches(word, known, 1)
+    if like:
+        return f"Did you mean {like[0]}?"
+    return f"Use one of {', '.join(known)}." if len(known) <= 24 else ""
+
+
+Check = Callable[[Property, Any, str, Version], Iterator[Finding]]
+
+
+_TYPES: dict[str, type | tuple[type, ...]] = {
+    "number": (int, float), "array": list, "object": dict, "string": str,
+}  # fmt: skip
+
+
+def fits(kind: Kind, value: object) -> bool:
+    """Tell whether a value has the JSON type of a kind."""
+    wanted = JSON_TYPES.get(kind, "string")
+    if wanted == "boolean" or isinstance(value, bool):
+        return wanted == "boolean" and isinstance(value, bool)
+    if kind == "integer" and isinstance(value, float):
+        return value.is_integer()
+    return isinstance(value, _TYPES[wanted])
+
+
+def wrong_type(prop: Property, kind: Kind, value: object, pointer: str) -> Iterator[Finding]:
+    """Tell that a value has the wrong type; of a text, that it is no binding either."""
+    said = f"{prop.name} takes {_WORDS.get(kind, 'text')}, not {named(value)}."
+    bare = isinstance(value, str) and kind in ("boolean", "integer", "number")
+    hint = "Write it without quotes." if bare else ""
+    yield Finding("INVALID_PROPERTY_TYPE", "error", pointer, said, hint)
+    if bare and prop.binding:
+        said = f"{prop.name} as a text is one ${{…}} and nothing else."
+        yield Finding("PATTERN_MISMATCH", "error", pointer, said)
+
+
+def _check_text(prop: Property, value: str, pointer: str, version: Version) -> Iterator[Finding]:
+    """Check a text for people: not blank, not longer than documented."""
+    if not value.strip():
+        if prop.not_blank is not None and prop.not_blank <= version:
+            said = f"{prop.name} is blank."
+            hint = (
+                "Write a text."
+                if prop.needed(version)
+                else f"Write a text or leave {prop.name} out."
+            )
+            yield Finding("PATTERN_MISMATCH", "error", pointer, said, hint)
+    elif prop.length is not None and len(value) > prop.length and not has_binding(value):
+        said = f"{prop.name} has {len(value)} characters; {prop.length} are documented."
+        hint = "Shorten it: the rest may not be shown."
+        yield Finding("TEXT_LONGER_THAN_DOCUMENTED", "warning", pointer, said, hint)
+
+
+def _check_name(prop: Property, value: str, pointer: str, version: Version) -> Iterator[Finding]:
+    """Check a name: from 6.0 it stands as it is and is not blank."""
+    if version >= STRICT and (not value.strip() or has_binding(value)):
+        what = "blank" if not value.strip() else "not fixed"
+        said = f"{prop.name} is {what}: it takes text as it stands."
+        yield Finding("PATTERN_MISMATCH", "error", pointer, said, "Write a name without ${…}.")
+
+
+def _check_number(
+    prop: Property, value: float, pointer: str, version: Version
+) -> Iterator[Finding]:
+    """Check that a number is within its bounds."""
+    if prop.low is not None and value < prop.low:
+        said = f"{prop.name} is {value}; {prop.low:g} is the least."
+        yield Finding("MINIMUM_VALUE_REQUIRED", "error", pointer, said)
+    if prop.high is not None and value > prop.high:
+        said = f"{prop.name} is {value}; {prop.high:g} is the most."
+        yield Finding("MAXIMUM_VALUE_REQUIRED", "error", pointer, said)
+
+
+def day(value: object) -> date | None:
+    """Read YYYY-MM-DD; None when it is anything else."""
+    if not isinstance(value, str) or not _DAY.fullmatch(value):
+        return None
+    try:
+        return date.fromisoformat(value)
+    except ValueError:
+        return None
+
+
+def _check_date(prop: Property, value: str, pointer: str, version: Version) -> Iterator[Finding]:
+    """Check a date: a day from 5.0, milliseconds as text before."""
+    if is_binding(value):
+        return
+    if version < _DAYS:
+        if not value.isdecimal():
+            said = f"{prop.name} takes milliseconds since 1970 as text before version 5.0."
+            yield Finding("INVALID_DATE_RANGE", "warning", pointer, said)
+        return
+    found = day(value)
+    if found is None:
+        said = f"{prop.name} takes a day like 2026-12-31, not {value[:40]!r}."
+        first = prop.name == "init-value" and prop.part == "date"
+        code = "INVALID_DATE_SINGLE_INIT_VALUE_FORMAT" if first else "INVALID_DATE_RANGE"
+        shaped = _DAY.fullmatch(value) is not None  # like 2026-02-30: the platform looks no closer
+        yield Finding(code, "warning" if shaped else "error", pointer, said)
+
+
+def _check_image(prop: Property, value: str, pointer: str, version: Version) -> Iterator[Finding]:
+    """Check an image: base64, and not larger than it may be."""
+    if is_binding(value):
+        return
+    if not value.strip() and version >= STRICT:
+        yield from _check_text(prop, value, pointer, version)
+        return
+    if not value.strip() or not _BASE64.fullmatch(value):
+        said = f"{prop.name} is no base64."
+        hint = "Put the picture itself here, JPEG or PNG in base64, without an address or prefix."
+        severe = _LIKE_BASE64.fullmatch(value) is None
+        code = "INVALID_PROPERTY_VALUE_FORMAT"
+        yield Finding(code, "error" if severe else "warning", pointer, said, hint)
+    sizes = [size for since, size in prop.kilobytes if since <= version]
+    most = sizes[-1] if sizes else None
+    size = len(value) * 3 // 4096
+    if most is not None and size > most:
+        said = f"{prop.name} holds about {size} KB; {most} KB are documented."
+        yield Finding("IMAGE_TOO_LARGE", "warning", pointer, said, "Use a smaller picture.")
+
+
+def _check_url(prop: Property, value: str, pointer: str, version: Version) -> Iterator[Finding]:
+    """Check an address."""
+    if not _URL.fullmatch(value):
+        said = f"{prop.name} is no address."
+        hint = "Write it in full: https://…"
+        yield Finding("INVALID_PROPERTY_VALUE_FORMAT", "error", pointer, said, hint)
+
+
+def _check_regex(prop: Property, value: str, pointer: str, version: Version) -> Iterator[Finding]:
+    """Check a regular expression as far as the dialects agree."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            re.compile(value)
+    except (re.error, OverflowError, RecursionError) as error:
+        said = f"{prop.name} is no regular expression: {error}."
+        severe = any(words in str(error) for words in _BROKEN)
+        code = "INVALID_PROPERTY_VALUE_FORMAT"
+        yield Finding(code, "error" if severe else "warning", pointer, said)
+
+
+def _check_color(prop: Property, value: str, pointer: str, version: Version) -> Iterator[Finding]:
+    """Check a colour."""
+    if not is_binding(value) and not _COLOR.fullmatch(value):
+        said = f"{prop.name} takes a colour like #1A2B3C, not {value[:40]!r}."
+        yield Finding("PATTERN_MISMATCH", "error", pointer, said)
+
+
+def _check_choice(prop: Property, value: str, pointer: str, version: Version) -> Iterator[Finding]:
+    """Check that a value is one of those allowed."""
+    if value not in prop.enum and not (prop.binding and _is_bound(value, version)):
+        said = f"{prop.name} is {value[:40]!r}, which is not one of its values."
+        yield Finding("INVALID_ENUM_VALUE", "error", pointer, said, close(value, prop.enum))
+
+
+def _check_choices(
+    prop: Property, value: list[Any], pointer: str, version: Version
+) -> Iterator[Finding]:
+    """Check that each value of a list is one of those allowed."""
+    yield from _check_length(prop, value, pointer)
+    yield from _each(_check_choice, prop, value, pointer, version)
+
+
+def _check_strings(
+    prop: Property, value: list[Any], pointer: str, version: Version
+) -> Iterator[Finding]:
+    """Check a list of texts."""
+    yield from _check_length(prop, value, pointer)
+    for index, each in enumerate(value):
+        if not isinstance(each, str):
+            yield from wrong_type(prop, "text", each, f"{pointer}/{index}")
+        elif prop.length is not None and len(each) > prop.length and not has_binding(each):
+            yield from _check_text(prop, each, f"{pointer}/{index}", version)
+
+
+def _check_dates(
+    prop: Property, value: list[Any], pointer: str, version: Version
+) -> Iterator[Finding]:
+    """Check a list of dates."""
+    yield from _each(_check_date, prop, value, pointer, version)
+
+
+def _each(
+    check: Check, prop: Property, value: list[Any], pointer: str, version: Version
+) -> Iterator[Finding]:
+    for index, each in enumerate(value):
+        if isinstance(each, str):
+            yield from check(prop, each, f"{pointer}/{index}", version)
+        else:
+            yield from wrong_type(prop, "text", each, f"{pointer}/{index}")
+
+
+def _check_length(prop: Property, value: list[Any], pointer: str) -> Iterator[Finding]:
+    """Check how many items a list has."""
+    count = len(value)
+    said = f"{prop.name} has {many(count, 'item')}"
+    if prop.least is not None and count < prop.least:
+        said += f"; it needs at least {prop.least}."
+        yield Finding("MIN_ITEMS_REQUIRED", "error", pointer, said)
+    elif prop.advised_least is not None and count < prop.advised_least:
+        said += f"; at least {prop.advised_least} are documented."
+        yield Finding("MIN_ITEMS_REQUIRED", "warning", pointer, said)
+    elif prop.most is not None and count > prop.most:
+        said += f"; it takes at most {prop.most}."
+        yield Finding("MAX_ITEMS_REQUIRED", "error", pointer, said)
+    elif prop.advised is not None and count > prop.advised:
+        said += f"; at most {prop.advised} are documented."
+        yield Finding("MAX_ITEMS_REQUIRED", "warning", pointer, said)
+
+
+def _check_components(
+    prop: Property, value: list[Any], pointer: str, version: Version
+) -> Iterator[Finding]:
+    """Check that a list of components is not empty where it must not be."""
+    if prop.least is not None and len(value) < prop.least:
+        said = f"{prop.name} holds no component."
+        yield Finding("INVALID_PROPERTY_VALUE", "error", pointer, said, "Add one.")
+
+
+def _check_cases(
+    prop: Property, value: dict[str, Any], pointer: str, version: Version
+) -> Iterator[Finding]:
+    """Check the cases of a Switch: their names, and that each holds a list."""
+    if not value:
+        said = "A Switch needs at least one case."
+        yield Finding("INVALID_PROPERTY_VALUE", "error", pointer, said)
+    for case, inner in value.items():
+        place = f"{pointer}/{escape(str(case))}"
+        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_\-]*", str(case)):
+            said = f"The case {str(case)[:40]!r} needs a name of letters, digits, - and _."
+            hint = "Begin it with a letter."
+            yield Finding("PROPERTY_NAME_MISMATCH", "error", place, said, hint)
+        if not isinstance(inner, list):
+            yield from wrong_type(prop, "components", inner, place)
+
+
+#: How the value of a kind is checked, once its JSON type is right.
+CHECKS: dict[Kind, Check] = {
+    "text": _check_text,
+    "name": _check_name,
+    "integer": _check_number,
+    "number": _check_number,
+    "date": _check_date,
+    "dates": _check_dates,
+    "base64": _check_image,
+    "url": _check_url,
+    "regex": _check_regex,
+    "color": _check_color,
+    "choice": _check_choice,
+    "choices": _check_choices,
+    "strings": _check_strings,
+    "components": _check_components,
+    "cases": _check_cases,
+}
+
+
+# --- an object ----------------------------------------------------------------------------
 
 _ENDS = ("start-date", "end-date")
 _RANGE_HINT = 'Write {"start-date": …, "end-date": …}.'
@@ -108,7 +424,7 @@ def _called(shape: Shape) -> str:
 
 
 def _items(prop: Property, value: list[Any], pointer: str, around: Around) -> Iterator[Finding]:
-    yield from length(prop, value, pointer)
+    yield from _check_length(prop, value, pointer)
     if prop.item is None:
         return
     for index, each in enumerate(value):

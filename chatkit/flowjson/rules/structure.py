@@ -10,8 +10,7 @@ from typing import Any
 from chatkit.finding import Finding, Severity
 from chatkit.flowjson.components import COMPONENTS, DOCUMENT, LAYOUT, SCREEN
 from chatkit.flowjson.outline import Component, Outline, Screen
-from chatkit.flowjson.rules.shape import Around, check_shape
-from chatkit.flowjson.rules.value import close, is_binding, named
+from chatkit.flowjson.rules.shape import Around, check_shape, close, is_binding, named
 from chatkit.flowjson.version import (
     FROZEN,
     INTERNAL,

@@ -8,7 +8,7 @@ import pytest
 from flowjson.base import PICTURE
 
 from chatkit.flowjson.property import Kind, Property
-from chatkit.flowjson.rules.value import (
+from chatkit.flowjson.rules.shape import (
     CHECKS,
     close,
     day,
