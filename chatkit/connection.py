@@ -125,7 +125,7 @@ AccountId = Annotated[str, BeforeValidator(account)]
 AccessToken = Annotated[Secret, BeforeValidator(access_token)]
 
 
-class Place(BaseModel):
+class StoredConnection(BaseModel):
     """Which account of which service: what the configuration file keeps under a name."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
@@ -137,7 +137,7 @@ class Place(BaseModel):
     """Template codes that a person has had remembered: the API has no list of them."""
 
 
-class Connection(Place):
+class Connection(StoredConnection):
     """One account of one service, and the token that opens it.
 
     `name` is the connection's name, `"environment"` when the base address is that of

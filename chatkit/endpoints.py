@@ -18,7 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 from chatkit.answer import Envelope
 from chatkit.call import Call
 from chatkit.errors import BadAnswer, InputError, ListMoved, NotFound, Problem
-from chatkit.listing import Listing, answers_in_order, pages_of
+from chatkit.listing import ListReader, answers_in_order, pages_of
 from chatkit.progress import Progress
 from chatkit.record import Body, Record
 from chatkit.secret import hides
@@ -233,7 +233,7 @@ class Endpoints(Generic[R]):
         from chatkit import frame as frames
 
         columns = frames.Columns(frames.kinds(self.record, self.record.listed))
-        listing = Listing(
+        listing = ListReader(
             self.transport,
             lambda page: self.list_call(page, filters),
             columns.add,
@@ -334,7 +334,7 @@ class Endpoints(Generic[R]):
                 stacklevel=5,
             )
 
-    def _warn_if_moved(self, listing: Listing, doubles: int) -> None:
+    def _warn_if_moved(self, listing: ListReader, doubles: int) -> None:
         odd = listing.moved
         if doubles:
             odd.append(f"{doubles} rows came twice")

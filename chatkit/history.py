@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from chatkit import accessor
 from chatkit.bulk import rendering
 from chatkit.bulk.apply import Desk
-from chatkit.bulk.journal import Header, Journal, find, glance, home, homes, journals
+from chatkit.bulk.journal import Journal, RunHeader, find, glance, home, homes, journals
 from chatkit.bulk.journal import prune as prune_journals
 from chatkit.bulk.outcomes import count_states, folded
 from chatkit.bulk.plan import Plan, plan_of_run
@@ -168,7 +168,7 @@ def _name(run: str | pd.DataFrame) -> str:
     return name
 
 
-def _desk(header: Header, client: Client | None, moved: bool) -> Desk:
+def _desk(header: RunHeader, client: Client | None, moved: bool) -> Desk:
     """Find the account of a run: the client that was passed, one that is open, or a new one."""
     passed = client is not None
     there = next((c for c in open_clients() if c.connection.account == header.account), None)
@@ -183,7 +183,7 @@ def _desk(header: Header, client: Client | None, moved: bool) -> Desk:
     return source_of(client, header.noun)
 
 
-def _check_moved(header: Header, to: Connection, said: bool | None, both: bool) -> None:
+def _check_moved(header: RunHeader, to: Connection, said: bool | None, both: bool) -> None:
     """Let a run go on at another address when the person says that it is the same account.
 
     Two services may have accounts of one id, and then a run would land among the data of

@@ -47,13 +47,13 @@ class Sender(Protocol):
 _BROKEN = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
-class _Row(msgspec.Struct):
+class _RowId(msgspec.Struct):
     """What tells a row from another: its id, where it has one."""
 
     id: Raw | UnsetType = UNSET
 
 
-class Listing:
+class ListReader:
     """All pages of one list, taken in their order while several are in flight.
 
     Each page tells how many there are, and may be wrong or change its mind. Whichever of
@@ -245,7 +245,7 @@ def _keys(data: bytes) -> set[bytes]:
     with suppress(*_BROKEN):
         return {
             b"" if row.id is UNSET else bytes(row.id)
-            for row in msgspec.json.decode(data, type=list[_Row])
+            for row in msgspec.json.decode(data, type=list[_RowId])
         }
     with suppress(*_BROKEN):
         return set(map(bytes, msgspec.json.decode(data, type=list[Raw])))

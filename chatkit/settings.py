@@ -33,7 +33,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from chatkit.connection import AccessToken, AccountId, BaseAddress, Connection, Place, base_address
+from chatkit.connection import (
+    AccessToken,
+    AccountId,
+    BaseAddress,
+    Connection,
+    StoredConnection,
+    base_address,
+)
 from chatkit.errors import SettingsError
 from chatkit.profile import ServiceProfile
 from chatkit.secret import Secret, access_token
@@ -179,7 +186,7 @@ def names() -> list[str]:
     return sorted(_tables())
 
 
-def stored(name: str) -> Place:
+def stored(name: str) -> StoredConnection:
     """What the configuration file keeps under a name.
 
     Raises:
@@ -187,7 +194,7 @@ def stored(name: str) -> Place:
     """
     table = _table(name)
     try:
-        return Place.model_validate(table)
+        return StoredConnection.model_validate(table)
     except SettingsError as error:
         reason = str(error)
     except ValidationError as error:

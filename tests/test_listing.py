@@ -21,7 +21,7 @@ from chatkit.call import Call
 from chatkit.client import Client
 from chatkit.contacts import Contact
 from chatkit.errors import CallError, Fault, ListMoved, NotFound, NotPermitted, Refused
-from chatkit.listing import Listing
+from chatkit.listing import ListReader
 
 SIZE = 10
 FLYING = 8  # calls under way at a time
@@ -93,7 +93,9 @@ def test_a_page_past_the_end_that_fails_does_not_break_the_list() -> None:
     assert ids == full
 
 
-def read(service: Service, first: int = 1, *, refuses: bool = False) -> tuple[Listing, list[int]]:
+def read(
+    service: Service, first: int = 1, *, refuses: bool = False
+) -> tuple[ListReader, list[int]]:
     """Read the whole list; the ids that it gave."""
     ids: list[int] = []
 
@@ -105,7 +107,7 @@ def read(service: Service, first: int = 1, *, refuses: bool = False) -> tuple[Li
     def call(page: int) -> Call:
         return Call("GET", ("contacts",), {"page": page, "pageSize": SIZE})
 
-    listing = Listing(service, call, add, first=first, refuses=refuses)  # type: ignore[arg-type]
+    listing = ListReader(service, call, add, first=first, refuses=refuses)  # type: ignore[arg-type]
     assert sum(listing.read()) == listing.rows == len(ids)
     twice = len(service.asked) - len(set(service.asked))
     if service.told >= listing.rows:  # else pages that were let go on the way are read after all
@@ -210,7 +212,7 @@ def test_a_list_that_has_no_pages_is_one_answer_and_never_a_part_of_it():
         told = Pagination(1, SIZE, total, 3) if total else None
         rows = Raw(json.dumps(list(range(SIZE))).encode())
         sender = SimpleNamespace(send=lambda call: Envelope(True, data=rows, pagination=told))
-        listing = Listing(sender, lambda page: Call("GET", ("webhooks",)), added, first=1)
+        listing = ListReader(sender, lambda page: Call("GET", ("webhooks",)), added, first=1)
         return list(listing.read())
 
     def added(data):

@@ -21,7 +21,7 @@ from chatkit.bulk.outcomes import (
     ATTEMPTS,
     Judge,
     Row,
-    Step,
+    RowStep,
     count_states,
     first_step,
     folded,
@@ -240,10 +240,10 @@ class Run:
 
     # --- sending --------------------------------------------------------------------
 
-    def _send(self, ready: deque[Step]) -> list[Row]:
+    def _send(self, ready: deque[RowStep]) -> list[Row]:
         """Keep calls in flight until nothing is ready; return the rows that are in doubt."""
         doubtful: list[Row] = []
-        in_flight: dict[int, tuple[Step, Call]] = {}
+        in_flight: dict[int, tuple[RowStep, Call]] = {}
         told = False
         with self._desk.transport.flight() as flight:
             while self.interrupt.asked < 2:
@@ -265,12 +265,12 @@ class Run:
                 self._judge.note(step.row, "in doubt", reason="its answer was not waited for")
         return doubtful
 
-    def _patience(self, ready: deque[Step]) -> float:
+    def _patience(self, ready: deque[RowStep]) -> float:
         """Seconds to wait for an answer before looking whether more may go out, or must stop."""
         wait = self._throttle.wait() if ready and not self._ended() else 0.0
         return min(wait, 0.2) or 0.2
 
-    def _landed(self, step: Step, outcome: Any, ready: deque[Step]) -> list[Row]:
+    def _landed(self, step: RowStep, outcome: Any, ready: deque[RowStep]) -> list[Row]:
         """Have an outcome judged; return its row if that is in doubt now."""
         row = step.row
         following = self._judge.landed(step, outcome)
@@ -284,12 +284,12 @@ class Run:
         return []
 
     def _dispatch(
-        self, ready: deque[Step], flight: Flight, in_flight: dict[int, tuple[Step, Call]]
+        self, ready: deque[RowStep], flight: Flight, in_flight: dict[int, tuple[RowStep, Call]]
     ) -> None:
         """Dispatch as many rows as may go out now: record their intents, then send."""
         if not ready or self._ended() or self._judge.outage_suspected:
             return
-        batch: list[tuple[Step, Call]] = []
+        batch: list[tuple[RowStep, Call]] = []
         for _ in range(min(len(ready), self._throttle.free(flight.out))):
             step = ready.popleft()
             try:
@@ -319,7 +319,7 @@ class Run:
             self._judge.stopped = str(error)
         return not self.stopped
 
-    def _call(self, step: Step) -> Call:
+    def _call(self, step: RowStep) -> Call:
         row, endpoints = step.row, self._of(step.row)
         if step.stage == "write" and row.change.kind == "create":
             return endpoints.create_call(row.change.after)
@@ -335,7 +335,7 @@ class Run:
 
     # --- what is in doubt -----------------------------------------------------------
 
-    def _settled(self, doubtful: list[Row], ready: deque[Step]) -> list[Row]:
+    def _settled(self, doubtful: list[Row], ready: deque[RowStep]) -> list[Row]:
         """Look at what is in doubt: it is done, or ready once more, or must still settle."""
         if not self._committed():
             return doubtful
@@ -350,7 +350,7 @@ class Run:
             if now < due[row.n]:
                 waiting.append(row)
             else:
-                ready.appendleft(Step(row, "read"))
+                ready.appendleft(RowStep(row, "read"))
         if waiting and not ready:
             self._wait_until(min(due[row.n] for row in waiting), len(waiting))
         return waiting
@@ -361,7 +361,7 @@ class Run:
             say(f"Waiting {seconds:.0f} s: {rows} lost changes may still land until then.")
         self.interrupt.sleep(seconds)
 
-    def _look_for(self, new: list[Row], ready: deque[Step], due: dict[int, float]) -> list[Row]:
+    def _look_for(self, new: list[Row], ready: deque[RowStep], due: dict[int, float]) -> list[Row]:
         """Look for the records of creates; return the rows that must still settle."""
         endpoints, judge = self._of(new[0]), self._judge
         again = any(row.attempts > 1 for row in new)

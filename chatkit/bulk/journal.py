@@ -95,7 +95,7 @@ def _now() -> str:
 
 
 @dataclass(frozen=True)
-class Header:
+class RunHeader:
     """What a run is: all that is needed to go on without a frame in memory."""
 
     run: str  #: its name, which is the plan's too; see `run_id`
@@ -111,7 +111,7 @@ class Header:
     version: str = field(default_factory=lambda: metadata.version("chatkit"))
 
 
-class Event(NamedTuple):
+class JournalEvent(NamedTuple):
     """One thing that happened: to change number `n`, or to the run itself (None)."""
 
     n: int | None
@@ -164,7 +164,7 @@ class Journal:
         return cls(path, reading=reading)
 
     @classmethod
-    def create(cls, folder: Path, header: Header, changes: Sequence[Change]) -> Self:
+    def create(cls, folder: Path, header: RunHeader, changes: Sequence[Change]) -> Self:
         """Write header and changes to a new journal. It is durable when this returns.
 
         Raises:
@@ -265,13 +265,13 @@ class Journal:
                 "what landed and goes on."
             ) from cause
 
-    def events(self) -> Iterator[Event]:
+    def events(self) -> Iterator[JournalEvent]:
         """Read the events that are committed, in order."""
         last = 0
         query = "SELECT seq, n, what, at, detail FROM event WHERE seq > ? ORDER BY seq LIMIT 5000"
         while rows := self._db.execute(query, (last,)).fetchall():
             for _, n, what, at, text in rows:
-                yield Event(n, what, at, detail_from_json(text))
+                yield JournalEvent(n, what, at, detail_from_json(text))
             last = rows[-1][0]
 
     def close(self) -> None:
@@ -290,21 +290,21 @@ class Journal:
         self.close()
 
 
-def _header_as_json(header: Header) -> str:
+def _header_as_json(header: RunHeader) -> str:
     """Write a header as JSON. It must be as it was when it is read again."""
     if not re.fullmatch("[0-9a-z-]+", header.run):
         raise InputError(f"A run cannot be called {header.run!r}: run_id() makes names.")
     try:
         text = msgspec.json.encode(header).decode()
-        msgspec.json.decode(text, type=Header)  # of the types that it declares
+        msgspec.json.decode(text, type=RunHeader)  # of the types that it declares
     except (TypeError, ValueError) as error:
         raise InputError(f"The run cannot be written as JSON, nothing was sent: {error}") from None
     return text
 
 
-def _header_from_json(text: str, path: Path) -> Header:
+def _header_from_json(text: str, path: Path) -> RunHeader:
     try:
-        return msgspec.json.decode(text, type=Header)
+        return msgspec.json.decode(text, type=RunHeader)
     except msgspec.DecodeError as error:
         raise damaged(path, f"its header cannot be read ({error})") from error
 
@@ -363,7 +363,7 @@ def find(run: str) -> Path:
     raise JournalError(f"No run is called {run!r}. chatkit.runs() lists them.")
 
 
-def glance(path: Path) -> tuple[Header, Event | None]:
+def glance(path: Path) -> tuple[RunHeader, JournalEvent | None]:
     """Read a header and the last event of the run as a whole, for a list; the rest unseen.
 
     What it reads is the same in every schema, so that no copy of an older one is made.
@@ -383,7 +383,7 @@ def glance(path: Path) -> tuple[Header, Event | None]:
     if last is None:
         return header, None
     n, what, at, text = last
-    return header, Event(n, what, at, detail_from_json(text))
+    return header, JournalEvent(n, what, at, detail_from_json(text))
 
 
 def interrupted(account: str) -> str:
@@ -470,7 +470,7 @@ _OUTSIDE = (*_BUSY, "SQLITE_CANTOPEN", "SQLITE_IOERR", "SQLITE_PERM")
 WAIT = 10.0  #: seconds for another process that has a file just now
 
 
-class Content(NamedTuple):
+class JournalContent(NamedTuple):
     """What a whole journal holds: its header, and how much of the rest."""
 
     header: str
@@ -664,7 +664,7 @@ def header_of(connection: sqlite3.Connection, path: Path) -> str:
 
 def verified(
     connection: sqlite3.Connection, path: Path, files: ExitStack
-) -> tuple[sqlite3.Connection, Content]:
+) -> tuple[sqlite3.Connection, JournalContent]:
     """Read all of a journal and make sure that it is what was written.
 
     Returns:
@@ -688,7 +688,7 @@ def verified(
         raise damaged(path, str(error)) from error
 
 
-def _verified(connection: sqlite3.Connection, path: Path, header: str) -> Content:
+def _verified(connection: sqlite3.Connection, path: Path, header: str) -> JournalContent:
     run = connection.execute
     for (finding,) in run("PRAGMA quick_check(1)"):
         if finding != "ok":
@@ -703,7 +703,7 @@ def _verified(connection: sqlite3.Connection, path: Path, header: str) -> Conten
         chain = link(chain, n, what, at, detail)
         if (seq, chain) != (events, kept):
             raise damaged(path, f"event {events} is not as it was written")
-    return Content(header, len(bodies), events, chain)
+    return JournalContent(header, len(bodies), events, chain)
 
 
 def damaged(path: Path, finding: str) -> JournalError:

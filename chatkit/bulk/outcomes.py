@@ -159,7 +159,7 @@ def count_states(rows: Iterable[Row]) -> dict[str, int]:
 Stage = Literal["read", "write", "check", "look"]
 
 
-class Step(NamedTuple):
+class RowStep(NamedTuple):
     """A row and what is sent for it next."""
 
     row: Row
@@ -167,12 +167,12 @@ class Step(NamedTuple):
     record: Any = None  #: what was read, for a write, or for a look before it
 
 
-def first_step(row: Row) -> Step:
+def first_step(row: Row) -> RowStep:
     """Tell where a row begins: a create is sent at once, unless its key can be read before."""
     if row.state == "applied":
-        return Step(row, "check")
+        return RowStep(row, "check")
     new = row.change.kind == "create" and row.change.key is None
-    return Step(row, "write" if new else "read")
+    return RowStep(row, "write" if new else "read")
 
 
 def known(key: int | str | None) -> int | str:
@@ -274,7 +274,7 @@ class Judge:
 
     # --- what came back -------------------------------------------------------------
 
-    def landed(self, step: Step, outcome: tuple[Call, Envelope] | Fault) -> Step | None:
+    def landed(self, step: RowStep, outcome: tuple[Call, Envelope] | Fault) -> RowStep | None:
         """Note what an outcome means for its row; return what is to be sent next for it."""
         if isinstance(outcome, Fault):
             return self._fault(step, outcome.error)
@@ -294,7 +294,7 @@ class Judge:
         except CallError as error:
             return self._fault(step, error)
 
-    def _compare(self, row: Row, call: Call, envelope: Envelope) -> Step | None:
+    def _compare(self, row: Row, call: Call, envelope: Envelope) -> RowStep | None:
         """Hold what is there against what the plan saw and what it wants: three ways."""
         change, endpoints = row.change, self._of(row)
         record = endpoints.read(call, envelope, known(row.key))
@@ -318,9 +318,9 @@ class Judge:
         elif moved := self._moved(row, stamp, live):
             self.note(row, "conflict", reason=moved, live=live)
         elif change.kind == "delete" and endpoints.reads_deleted:  # which may be deleted already
-            return Step(row, "look", record)
+            return RowStep(row, "look", record)
         elif not row.doubted or self.absent(row):
-            return Step(row, "write", record)
+            return RowStep(row, "write", record)
         return None
 
     def _moved(self, row: Row, stamp: str | None, live: dict[str, Any]) -> str:
@@ -339,7 +339,7 @@ class Judge:
             return f"somebody else changed it: updated_at was {change.seen} and is {stamp}"
         return ""
 
-    def _answered(self, row: Row, call: Call, envelope: Envelope) -> Step | None:
+    def _answered(self, row: Row, call: Call, envelope: Envelope) -> RowStep | None:
         """A success: note the key, and whether the answer proves what was sent."""
         endpoints, change = self._of(row), row.change
         try:
@@ -369,7 +369,7 @@ class Judge:
         if change.kind == "create" or all(n in there for n in wanted):
             self._hold_against(row, there, proves=change.kind == "update")
             return None
-        return Step(row, "check")
+        return RowStep(row, "check")
 
     def _hold_against(self, row: Row, there: dict[str, Any], *, proves: bool) -> None:
         """Hold what was read, or answered, against what was sent."""
@@ -399,7 +399,7 @@ class Judge:
         record = endpoints.read(call, envelope, known(row.key))
         self._hold_against(row, endpoints.sendable(record), proves=True)
 
-    def _there(self, step: Step, call: Call, envelope: Envelope) -> Step | None:
+    def _there(self, step: RowStep, call: Call, envelope: Envelope) -> RowStep | None:
         """Tell whether a record is there that met a 404, or that a service shows when deleted."""
         row, endpoints = step.row, self._of(step.row)
         held = endpoints.holds(call, envelope, known(row.key))
@@ -407,7 +407,7 @@ class Judge:
             self._gone(row)
         elif step.record is not None:  # it is not sent yet, or in doubt
             if not row.doubted or self.absent(row, proven=held is True):
-                return Step(row, "write", step.record)
+                return RowStep(row, "write", step.record)
         elif held is None and endpoints.profile.forbidden_status != 404:
             self._gone(row)  # nothing else is a 404
         elif held is None:
@@ -433,7 +433,7 @@ class Judge:
 
     # --- what went wrong ------------------------------------------------------------
 
-    def _fault(self, step: Step, error: CallError) -> Step | None:
+    def _fault(self, step: RowStep, error: CallError) -> RowStep | None:
         row, reason = step.row, error.reason
         writing = step.stage == "write"
         match error:
@@ -449,7 +449,7 @@ class Judge:
             case Refused() if step.stage in ("read", "look"):
                 return self._unreadable(row, error)
             case NotFound() if writing and row.change.kind != "create":
-                return Step(row, "look")
+                return RowStep(row, "look")
             case Refused() if writing and row.doubted:
                 self._maybe_duplicates[row.n] = error
                 self._doubt(row, f"refused, perhaps as a duplicate of our own request: {reason}")
@@ -465,7 +465,7 @@ class Judge:
                 return self._read_again(step, reason)
         return None
 
-    def _unreadable(self, row: Row, error: Refused) -> Step | None:
+    def _unreadable(self, row: Row, error: Refused) -> RowStep | None:
         """A record that cannot be read before it is written: most often it is not there."""
         if not isinstance(error, NotFound) and (row.doubted or row.open):
             self.unclear(row, "unknown", f"it could not be read: {error.reason}")
@@ -474,7 +474,7 @@ class Judge:
         elif row.change.kind != "create":
             self._gone(row)
         elif not (row.doubted or row.open) or self.absent(row):
-            return Step(row, "write")
+            return RowStep(row, "write")
         return None
 
     def _clashes(self, row: Row, error: Refused) -> bool:
@@ -519,7 +519,7 @@ class Judge:
     def _went_well(self) -> None:
         self._refused = self._doubts = self._outages = 0
 
-    def _read_again(self, step: Step, reason: str) -> Step | None:
+    def _read_again(self, step: RowStep, reason: str) -> RowStep | None:
         tries = self._failed_reads[step.row.n] = self._failed_reads.get(step.row.n, 0) + 1
         if tries < ATTEMPTS:
             return step

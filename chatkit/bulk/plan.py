@@ -18,8 +18,8 @@ from chatkit.bulk import rendering
 from chatkit.bulk.apply import Desk, Interrupt, Run
 from chatkit.bulk.journal import (
     Change,
-    Header,
     Journal,
+    RunHeader,
     home,
     label_as_json,
     label_from_json,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 SHARE, FROM, DELETES = 0.3, 10, 100
 
 
-class Refused(NamedTuple):
+class RefusedCell(NamedTuple):
     """A cell that cannot be planned: where, what, why, and what to do instead."""
 
     row: Any
@@ -87,7 +87,7 @@ class Plan(Report):
         desk: Desk,
         setting: Setting,
         changes: Sequence[Change],
-        cells: Sequence[Refused] = (),
+        cells: Sequence[RefusedCell] = (),
         *,
         notes: Sequence[str] = (),
         skip_invalid: bool = False,
@@ -274,9 +274,9 @@ class Plan(Report):
             "left": [[label_as_json(row.row), *row[1:]] for row in self._left],
         }
 
-    def _header(self) -> Header:
+    def _header(self) -> RunHeader:
         setting = self._setting
-        return Header(
+        return RunHeader(
             run=self.id,
             hash=self.hash,
             account=setting.account,
@@ -323,7 +323,7 @@ def load_plan(path: str | Path, desk_of: Callable[[str], Desk]) -> Plan:
         desk,
         setting,
         [Change.from_json(change) for change in content["changes"]],
-        [Refused(label_from_json(row), *rest) for row, *rest in content["refused"]],
+        [RefusedCell(label_from_json(row), *rest) for row, *rest in content["refused"]],
         notes=content["notes"],
         skip_invalid=content["skip_invalid"],
         plan_id=content["id"],
@@ -336,7 +336,7 @@ def setting_of(plan: Plan) -> Setting:
     return plan._setting
 
 
-def refused_cells(plan: Plan) -> tuple[Refused, ...]:
+def refused_cells(plan: Plan) -> tuple[RefusedCell, ...]:
     """Return the cells that cannot be planned: `plan.refused` is the table of them."""
     return plan._cells
 

@@ -20,7 +20,7 @@ from chatkit.bulk.comparison import Edits, compare, same
 from chatkit.bulk.frame_checks import Mask
 from chatkit.bulk.journal import Change, Kind
 from chatkit.bulk.matching import Identity, Natural, Rows
-from chatkit.bulk.plan import Plan, Refused, Setting
+from chatkit.bulk.plan import Plan, RefusedCell, Setting
 from chatkit.display import many
 from chatkit.display import values as shown
 from chatkit.endpoints import Endpoints
@@ -42,7 +42,7 @@ _RING = 4
 _OTHERWISE = 'plan(…, existing="update") writes what the frame says'
 
 
-class Source(Desk, Protocol):
+class PlanSource(Desk, Protocol):
     """A desk whose records can also be read as frames."""
 
     def base(self, frame: pd.DataFrame | None, *, now: bool = False) -> Snapshot:
@@ -53,7 +53,7 @@ class Source(Desk, Protocol):
 
 
 def make_plan(
-    source: Source,
+    source: PlanSource,
     endpoints: Endpoints[Any],
     frame: pd.DataFrame | None,
     delete: Iterable[Any] | None = None,
@@ -105,7 +105,7 @@ class _Given(NamedTuple):
 
 
 def _read(
-    source: Source,
+    source: PlanSource,
     endpoints: Endpoints[Any],
     frame: pd.DataFrame | None,
     delete: Iterable[Any] | None,
@@ -147,7 +147,7 @@ def _read(
     return _Given(frame, base, identity, deletes, foreign, snapshot.now, notes)
 
 
-def _deleted(source: Source, edits: Edits) -> set[Any]:
+def _deleted(source: PlanSource, edits: Edits) -> set[Any]:
     """Return the keys of deleted records that rows without a key meet in the list.
 
     Most services list none. Where they do, and nothing in a list tells them from others, each
@@ -226,7 +226,7 @@ class _Deletes:
         reason = f"no {identity.noun} has it in what was read"
         wrong |= dict.fromkeys(found.new.tolist(), (reason, "read the frame again"))
         self.refused = [
-            Refused(keys[row], "delete", shown(keys[row]), *wrong[row]) for row in sorted(wrong)
+            RefusedCell(keys[row], "delete", shown(keys[row]), *wrong[row]) for row in sorted(wrong)
         ]
         self.places = found.positions[found.positions >= 0]
 
@@ -239,7 +239,7 @@ class _Changes:
 
     def __init__(
         self,
-        source: Source,
+        source: PlanSource,
         endpoints: Endpoints[Any],
         given: _Given,
         edits: Edits,
@@ -579,7 +579,7 @@ class _Changes:
                 change = self._changes.pop(row)
                 reason = f"an account has at most {most} {self._endpoints.noun}s, and has {total}"
                 step = "delete one first, in this plan or before it"
-                self.cells.refused.append(Refused(change.row, "", change.label, reason, step))
+                self.cells.refused.append(RefusedCell(change.row, "", change.label, reason, step))
 
     def _free(self) -> None:
         """Refuse rows whose natural key is taken: by who keeps it, or round in a ring.
@@ -737,7 +737,7 @@ class Cells:
     """
 
     def __init__(self, endpoints: Endpoints[Any], edits: Edits, *, broken: bool = False) -> None:
-        self.refused: list[Refused] = []
+        self.refused: list[RefusedCell] = []
         self.bad: set[int] = set()
         self.doubts: dict[int, list[Finding]] = {}
         self._endpoints, self._edits, self._broken = endpoints, edits, broken
@@ -814,7 +814,7 @@ class Cells:
 
     def _refuse(self, row: int, column: str, text: str, reason: str, next_step: str) -> None:
         self.bad.add(row)
-        self.refused.append(Refused(self.label(row), column, text, reason, next_step))
+        self.refused.append(RefusedCell(self.label(row), column, text, reason, next_step))
 
     def label(self, row: int) -> Any:
         """Return what the frame calls a row, as Python has it."""

@@ -18,7 +18,7 @@ from chatkit.bulk.outcomes import Row, agrees, documented
 from chatkit.call import Call
 from chatkit.endpoints import Endpoints
 from chatkit.errors import BadAnswer, CallError, Fault, NotFound
-from chatkit.listing import Listing
+from chatkit.listing import ListReader
 from chatkit.record import Body, Record
 from chatkit.throttle import Throttle
 from chatkit.transport import Transport
@@ -282,7 +282,7 @@ class Search:
             keys.update(getattr(record, endpoints.key) for record in records)
             return len(records)
 
-        listing = Listing(
+        listing = ListReader(
             self._reader,
             endpoints.list_call,
             add,

@@ -45,7 +45,7 @@ from chatkit.secret import MASK, SECRET
 from chatkit.snapshot import memory, remember
 
 if TYPE_CHECKING:
-    from chatkit.bulk.plan import Left, Plan, Refused
+    from chatkit.bulk.plan import Left, Plan, RefusedCell
 
 PATIENCE = 10.0  #: seconds from which on an estimate is worth a line
 FIELDS, DEPTH = 8, 3  #: lines of one change, and of one nested value in it
@@ -306,7 +306,7 @@ def html_changes(changes: list[Change], losses: Losses, room: int) -> list[str]:
     return bodies
 
 
-def _html_refused(cell: Refused) -> str:
+def _html_refused(cell: RefusedCell) -> str:
     texts = [
         row_label(cell.row),
         cut(cell[1], LABEL),
@@ -332,7 +332,7 @@ def changes_frame(rows: Sequence[Change], names: Names) -> pd.DataFrame:
     return frame.rename(columns={"kind": "change"})
 
 
-def refused_frame(cells: Iterable[Refused], names: Names) -> pd.DataFrame:
+def refused_frame(cells: Iterable[RefusedCell], names: Names) -> pd.DataFrame:
     """Make the table of cells that cannot be planned."""
     rows = [cell._asdict() for cell in cells]
     columns = ("row", "column", "value", "reason", "next_step")

@@ -9,7 +9,7 @@ from typing import Any
 from chatkit.bulk.apply import Desk
 from chatkit.bulk.journal import Change, Journal, Kind
 from chatkit.bulk.outcomes import Row, folded
-from chatkit.bulk.plan import Left, Plan, Refused, Setting
+from chatkit.bulk.plan import Left, Plan, RefusedCell, Setting
 from chatkit.display import many
 from chatkit.endpoints import Endpoints
 
@@ -30,7 +30,7 @@ def undoing(journal: Journal, desk: Desk, *, include_adopted: bool = False) -> P
             ours, but somebody else may have made it.
     """
     changes: list[Change] = []
-    refused: list[Refused] = []
+    refused: list[RefusedCell] = []
     header = journal.header
     rows = folded(journal)
     done = [row for row in rows if row.state in ("applied", "differs", "unknown") or _doubtful(row)]
@@ -50,7 +50,7 @@ def undoing(journal: Journal, desk: Desk, *, include_adopted: bool = False) -> P
             reason = "the service answered it with another record, which is not to be deleted"
         if reason:
             step = "undo(…, include_adopted=True)" if row.evidence == "adopted" else _NEXT
-            refused.append(Refused(row.change.row, "", row.change.label, reason, step))
+            refused.append(RefusedCell(row.change.row, "", row.change.label, reason, step))
         else:
             back = _back(row, desk.of(row.change.code))
             changes.append(back)

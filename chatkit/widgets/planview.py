@@ -28,7 +28,7 @@ from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, called
 if TYPE_CHECKING:
     import pandas as pd
 
-    from chatkit.bulk.plan import Plan, Refused
+    from chatkit.bulk.plan import Plan, RefusedCell
 
 
 _OFTEN = 0.1  #: seconds between two pictures of the progress
@@ -410,7 +410,7 @@ def _searched(change: Change) -> str:
     return f"{change.row} {change.key} {change.code or ''} {change.label} {values}"
 
 
-def _refused(cell: Refused) -> str:
+def _refused(cell: RefusedCell) -> str:
     """Draw a cell that cannot be planned below the columns of a change."""
     row, column, value, *said = (visible(str(part)) for part in cell)
     where = f'<td>refused</td><th scope="rowgroup" dir="auto">row {escape(row)}</th>'

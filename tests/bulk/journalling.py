@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from chatkit.bulk.journal import Change, Header, Journal
+from chatkit.bulk.journal import Change, Journal, RunHeader
 
 ROOT = Path(__file__).parents[2]
 
@@ -23,7 +23,7 @@ def folder(tmp_path):
 
 
 def header(run="20261120-101502-7f3a", changes=0, **fields):
-    return Header(
+    return RunHeader(
         **{
             "run": run,
             "hash": "0" * 64,

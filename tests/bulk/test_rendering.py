@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import chatkit
 from chatkit.bulk.journal import Change
-from chatkit.bulk.plan import Plan, Refused, Setting, refused_cells
+from chatkit.bulk.plan import Plan, RefusedCell, Setting, refused_cells
 from chatkit.bulk.rendering import state_counts
 from chatkit.contacts import Contact
 from chatkit.endpoints import Endpoints
@@ -45,7 +45,7 @@ def room(client: chatkit.Client) -> Room:
 def plan_of(
     room: Room,
     changes: Sequence[Change] = (),
-    cells: Sequence[Refused] = (),
+    cells: Sequence[RefusedCell] = (),
     *,
     notes: Sequence[str] = (),
     noun: str = "contact",
@@ -71,9 +71,9 @@ def delete(n: int = 1, **more: Any) -> Change:
     return Change(n, "delete", n, number, {"number": number, "name": f"Old {n}"}, **more)
 
 
-def refused(n: int = 1, **more: str) -> Refused:
+def refused(n: int = 1, **more: str) -> RefusedCell:
     cell = {"column": "number", "value": '"77 00"', "reason": "must be digits", "next_step": "7700"}
-    return Refused(n, **cell | more)
+    return RefusedCell(n, **cell | more)
 
 
 class Page(HTMLParser):
@@ -231,7 +231,7 @@ def test_before_and_after_are_told_apart_without_colour(room: Room) -> None:
     ],
 )
 def test_the_first_line_counts_in_words(
-    room: Room, changes: list[Change], cells: list[Refused], said: str
+    room: Room, changes: list[Change], cells: list[RefusedCell], said: str
 ) -> None:
     plan = plan_of(room, changes, cells)
     assert repr(plan).split("\n")[0] == said
@@ -371,7 +371,7 @@ def test_a_plan_that_refuses_itself_says_what_would_allow_it(room: Room) -> None
 
 
 def test_a_refused_row_without_a_column_names_its_record(room: Room) -> None:
-    cell = Refused(("order_ready", "de"), "", "order_ready/de", "nobody knows", "resume it")
+    cell = RefusedCell(("order_ready", "de"), "", "order_ready/de", "nobody knows", "resume it")
     said = repr(plan_of(room, [], [cell]))
     assert "  row order_ready / de = order_ready/de: nobody knows\n    -> resume it" in said
 
@@ -449,7 +449,7 @@ def everywhere(room: Room, texts: Sequence[str]) -> Plan:
         Change(b, "update", 1, b, {"name": a, c: None}, {"name": b, c: {a: b}}, code=c),
         Change(c, "delete", 2, c, {"name": b, "document": {"screens": [], "version": a}}, code=a),
     ]
-    cells = [Refused((a, b), c, a, b, c), Refused(c, a, b, c, "")]
+    cells = [RefusedCell((a, b), c, a, b, c), RefusedCell(c, a, b, c, "")]
     return plan_of(room, changes, cells, notes=[a, b])
 
 

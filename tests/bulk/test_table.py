@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 import chatkit
 from chatkit.bulk import rendering
-from chatkit.bulk.journal import Change, Event
+from chatkit.bulk.journal import Change, JournalEvent
 from chatkit.bulk.outcomes import Row
-from chatkit.bulk.plan import Refused, setting_of
+from chatkit.bulk.plan import RefusedCell, setting_of
 from chatkit.bulk.planner import joined
 
 COLUMNS = ["change", "key", "label", "state", "reason", "evidence", "sent"]
@@ -89,7 +89,7 @@ def test_the_frame_of_a_plan_shows_before_and_after_as_they_are():
 
 @pytest.mark.parametrize("names", [("id",), (None,), ("template_code", "lang_code")])
 def test_refused_cells_are_a_table_even_when_there_are_none(names):
-    for cells in ([], [Refused("a" if len(names) == 1 else ("a", "b"), "c", "v", "r", "n")]):
+    for cells in ([], [RefusedCell("a" if len(names) == 1 else ("a", "b"), "c", "v", "r", "n")]):
         frame = rendering.refused_frame(cells, names)
         assert frame.columns.tolist() == ["row", "column", "value", "reason", "next_step"]
         assert {str(frame[name].dtype) for name in frame.columns[1:]} == {"str"}
@@ -98,8 +98,8 @@ def test_refused_cells_are_a_table_even_when_there_are_none(names):
 
 def test_a_journal_is_a_table_of_its_events():
     events = [
-        Event(None, "started", "2026-11-20T10:00:00.000+00:00", {}),
-        Event(0, "intent", "2026-11-20T10:00:00.001+00:00", {"attempt": 1, "reason": "why"}),
+        JournalEvent(None, "started", "2026-11-20T10:00:00.000+00:00", {}),
+        JournalEvent(0, "intent", "2026-11-20T10:00:00.001+00:00", {"attempt": 1, "reason": "why"}),
     ]
     frame = rendering.journal_frame(events, rows(created(("a", 1))))
     assert frame["row"].tolist() == [None, ("a", 1)]

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from faults import disk
 
-from chatkit.bulk.journal import Change, Header, Journal
+from chatkit.bulk.journal import Change, Journal, RunHeader
 from chatkit.errors import JournalError
 
 ROOT = Path(__file__).parents[2]
@@ -48,7 +48,7 @@ print(json.dumps([errors, committed, str(journal.path)]))
 
 
 def new(folder: Path) -> Journal:
-    header = Header("20261120-1", "0" * 64, "here", None, "contact", ("id",), (), 10)
+    header = RunHeader("20261120-1", "0" * 64, "here", None, "contact", ("id",), (), 10)
     changes = [Change(n, "update", n, f"+1 20255501{n:02}", {}, {"name": "Ana"}) for n in range(10)]
     return Journal.create(folder, header, changes)
 

@@ -18,7 +18,7 @@ _NEEDED = ("template_code", "lang_code", "field", "source", "translation", "stam
 _WIDE = ("source", "translation", "note")
 
 
-class _Line(NamedTuple):
+class _Cells(NamedTuple):
     """One unit as cells; a translator fills in `translation`."""
 
     template_code: str
@@ -31,11 +31,11 @@ class _Line(NamedTuple):
     stamp: str
 
 
-COLUMNS = _Line._fields
+COLUMNS = _Cells._fields
 
 
-def _line(unit: Unit) -> _Line:
-    return _Line(
+def _line(unit: Unit) -> _Cells:
+    return _Cells(
         *unit.spot,
         escape_controls(unit.source),
         escape_controls(unit.target) or None,
@@ -58,7 +58,7 @@ def workbook_of(units: Sequence[Unit], *, one_sheet: bool) -> bytes:
     Raises:
         InputError: It is more than a spreadsheet can hold.
     """
-    rows: dict[str, list[_Line]] = {}
+    rows: dict[str, list[_Cells]] = {}
     for unit in units:
         rows.setdefault("translations" if one_sheet else unit.lang_code, []).append(_line(unit))
     return workbook.workbook_of(COLUMNS, rows, wide=_WIDE)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import anywidget
 import traitlets
 
-from chatkit.bulk.plan import Refused
+from chatkit.bulk.plan import RefusedCell
 from chatkit.display import many
 from chatkit.display import values as shown
 from chatkit.errors import InputError, Problem, steady
@@ -116,11 +116,11 @@ class Grid(Exported, anywidget.AnyWidget):
         return plan
 
     @property
-    def refused(self) -> list[Refused]:
+    def refused(self) -> list[RefusedCell]:
         """The entries that were refused: row, column, value, reason and what to do."""
         fields = self._endpoints.body.model_fields
         return [
-            Refused(
+            RefusedCell(
                 self._sheet.label(row),
                 name,
                 shown(cell.typed),
