@@ -15,7 +15,7 @@ from chatkit.display import visible
 from chatkit.errors import InputError
 from chatkit.finding import Severity
 from chatkit.numbers import split_all
-from chatkit.numbers.number import known, text_of
+from chatkit.numbers.number import known_region, text_of
 
 #: A country code and a number, as they are sent.
 Pair = tuple[str, str]
@@ -85,7 +85,7 @@ def tell(codes: Sequence[Any], numbers: Sequence[Any], region: str | None) -> li
     Raises:
         InputError: There is no such region.
     """
-    known(region)
+    known_region(region)
     cells = [(_text(code), _text(number)) for code, number in zip(codes, numbers, strict=True)]
     told = _Reader(dict.fromkeys(cells), region).told
     found = [told[cell] for cell in cells]
@@ -248,7 +248,7 @@ class _Reader:
     def _region_of(self, code: str) -> str | None:
         """The region of a country code; none for those of no country, like +800."""
         try:
-            return known(self._meant[code])
+            return known_region(self._meant[code])
         except InputError:
             return None
 
@@ -306,7 +306,7 @@ def _meant_code(text: str) -> str:
     bare = re.sub(r"[^\w+＋]", "", text).replace("＋", "+")
     if re.fullmatch("[A-Za-z]{2}", bare):
         try:
-            return known(bare) or ""
+            return known_region(bare) or ""
         except InputError:
             return ""
     bare = "+" + re.sub(r"^(?:\+|00)", "", bare)

@@ -1,12 +1,16 @@
 """A column of telephone numbers, split at once to what `split` makes of each.
 
-Texts of digits and the usual punctuation are read here as the library reads them, by columns.
-Everything else goes to the library, each different text once.
+Texts of digits and the usual punctuation are read here as the library reads them, by columns:
+its patterns, used as it uses them, but by the RE2 of Arrow, which is some fifty times as fast
+as a loop. Everything else goes to the library, each different text once; so do numbers of a
+region with a pattern that RE2 does not understand (`Foreign`).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, cached_property
 from itertools import pairwise, product
 from typing import Any, NamedTuple
 
@@ -14,40 +18,29 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from phonenumbers import COUNTRY_CODE_TO_REGION_CODE as REGIONS
-from phonenumbers import country_code_for_region
+from phonenumbers import PhoneMetadata, PhoneNumberDesc, country_code_for_region
+from phonenumbers import PhoneNumberType as Type
+from phonenumbers import ValidationResult as Size
 
 from chatkit.numbers.number import (
     FICTION,
     FILLS,
     MISSING,
+    SIZES,
     TYPES,
     VERDICTS,
     Number,
-    known,
-    read,
+    known_region,
+    read_number,
     sizes_of,
     text_of,
 )
-from chatkit.numbers.region import Region, region_of
-from chatkit.numbers.texts import (
-    TEXT,
-    Foreign,
-    Ints,
-    Mask,
-    begins,
-    differs,
-    holds,
-    joined,
-    lengths,
-    letters_of,
-    matches,
-    named,
-    only,
-    replaced,
-    starts,
-    where,
-    without,
-)
+
+Ints = np.ndarray[Any, np.dtype[np.integer[Any]]]
+Mask = np.ndarray[Any, np.dtype[np.bool_]]
+
+#: The type of every column of texts here.
+TEXT = pa.large_string()
 
 #: Fewer rows than this of one country are sooner read than its patterns are compiled.
 FEW = 40
@@ -58,7 +51,7 @@ _PUNCTUATION = b" -.()/"
 _FEWEST, _MOST = 5, 17
 #: A longer text is no number, however much of it is punctuation.
 _LONGEST_TEXT = 100
-#: Perhaps a decimal, or two numbers with a / between them: for `read` to decide.
+#: Perhaps a decimal, or two numbers with a / between them: for `read_number` to decide.
 _DECIMAL, _TWO_NUMBERS = r"^ *[-+]?[0-9]+\.[0-9]+ *$", 14
 
 _VERDICTS, _TYPES = list(VERDICTS), list(TYPES.values())
@@ -71,6 +64,12 @@ _VALID, _IMPOSSIBLE, _RESERVED, _SHORT, _LONG, _AMBIGUOUS, _UNKNOWN = map(
     ),
 )
 _TOLD = _VERDICTS.index("no area code")  # the last that comes with a country code and a number
+#: No column of digits has longer ones, not even with a prefix put before them.
+LONGEST = 30
+
+_LINES = [_TYPES.index(name) for name in ("fixed line", "mobile", "fixed line or mobile")]
+#: The library leaves nothing out of a number when what is left would be one of these.
+_UNFIT = [_VERDICTS.index(name) for name in ("too short", "no area code", "wrong length")]
 
 
 def split_all(texts: Iterable[object], region: str | None = None) -> Any:
@@ -87,7 +86,7 @@ def split_all(texts: Iterable[object], region: str | None = None) -> Any:
     Raises:
         InputError: There is no such region.
     """
-    region = known(region)
+    region = known_region(region)
     column = _column(texts).dictionary_encode("encode")
     table = _Sieve(column.dictionary, region).table()
     return table if len(table) == len(column) else table.take(column.indices)
@@ -153,7 +152,7 @@ class _Sieve:
         if not left.any():
             return settled
         texts = where(self._texts, left).to_pylist()
-        rows = [read(text, self._region)._asdict() for text in texts]
+        rows = [read_number(text, self._region)._asdict() for text in texts]
         table = pa.concat_tables([settled, pa.Table.from_pylist(rows, _SCHEMA)]).combine_chunks()
         order = _order([np.flatnonzero(~left), np.flatnonzero(left)], len(left))
         return table.take(pa.array(order))
@@ -381,3 +380,221 @@ def _classified(code: int, numbers: Any) -> tuple[Ints, Ints]:
         regions[open_[here]], types[open_[here]] = _REGIONS.index(name), found
         open_ = open_[~here]
     return regions, types
+
+
+# --- the numbers of one region ----------------------------------------------------------
+
+
+class Region:
+    """The numbers of one region that has a country code, perhaps among others."""
+
+    def __init__(self, code: int, name: str) -> None:
+        data = PhoneMetadata.metadata_for_region_or_calling_code(code, name)
+        if not data or not data.general_desc:
+            raise LookupError(f"the library knows nothing of {name} (+{code})")
+        self.code, self.data, self._general = code, data, data.general_desc
+        self.sizes: Ints = np.array(
+            [_VERDICTS.index(self._size(n)) for n in range(LONGEST)], np.int16
+        )
+
+    def _size(self, length: int) -> str:
+        """What the library says of a number of this length that is not valid."""
+        known = self._general.possible_length
+        if length in self._general.possible_length_local_only:
+            return SIZES[Size.IS_POSSIBLE_LOCAL_ONLY]
+        if length in known:
+            return SIZES[Size.IS_POSSIBLE]
+        if length < known[0]:
+            return SIZES[Size.TOO_SHORT]
+        return SIZES[Size.TOO_LONG if length > known[-1] else Size.INVALID_LENGTH]
+
+    def viable(self, digits: Any) -> Mask:
+        """Tell which look like a number of this region."""
+        return _like(digits, self._general)
+
+    def cut(self, digits: Any) -> Any:
+        """Leave out, or change, what is dialled inside the country: a 0, a carrier's code."""
+        prefix = self.data.national_prefix_for_parsing
+        rule = self.data.national_prefix_transform_rule
+        if not prefix or not (found := begins(digits, prefix)).any():
+            return digits
+        whole = digits.filter(pa.array(found))
+        rest = replaced(whole, f"^(?:{prefix})", "")
+        if rule:
+            last = replaced(whole, f"^(?:{prefix}).*$", rf"\{re.compile(prefix).groups}")
+            by_rule = replaced(whole, f"^(?:{prefix})", rule)
+            rest = pc.if_else(pc.equal(last, ""), rest, by_rule)
+        spoilt = self.viable(whole) & ~self.viable(rest)
+        rest = pc.if_else(pa.array(spoilt), whole, rest)
+        return pc.replace_with_mask(digits, pa.array(found), rest)
+
+    def significant(self, digits: Any) -> Any:
+        """Cut the digits, unless too few would be left."""
+        cut = self.cut(digits)
+        if cut is digits:
+            return digits
+        unfit = np.isin(self.sizes[lengths(cut)], _UNFIT)
+        return pc.if_else(pa.array(unfit), digits, cut)
+
+    def leads(self, numbers: Any) -> Mask | None:
+        """Tell which begin as only numbers of this region do; None where nothing tells that."""
+        leading = self.data.leading_digits
+        return None if leading is None else begins(numbers, leading)
+
+    def types(self, numbers: Any) -> Ints:
+        """The place in `TYPES` of the type of each number; -1 for one that is not valid."""
+        found: Ints = np.full(len(numbers), -1, np.int16)
+        if not len(numbers):
+            return found
+        size = lengths(numbers)
+        fits = _fits(numbers, size, self._general)
+        fixed = mobile = fits & _fits(numbers, size, self.data.fixed_line)
+        if not self.data.same_mobile_and_fixed_line_pattern:
+            mobile = fits & _fits(numbers, size, self.data.mobile)
+        for type_, here in zip(_LINES, (fixed, mobile, fixed & mobile), strict=True):
+            found[here] = type_
+        if self._rare:
+            one_of = "|".join(str(desc.national_number_pattern) for desc in self._rare.values())
+            rare = np.flatnonzero(fits & matches(numbers, f"^(?:{one_of})$"))
+            few = numbers.take(pa.array(rare))
+            for type_, desc in reversed(self._rare.items()):  # so that the first has the last word
+                found[rare[_fits(few, size[rare], desc)]] = type_
+        return found
+
+    @cached_property
+    def _rare(self) -> dict[int, PhoneNumberDesc]:
+        """The types that few numbers have, in the order of `TYPES`."""
+        data = self.data
+        descs = {
+            Type.PREMIUM_RATE: data.premium_rate,
+            Type.TOLL_FREE: data.toll_free,
+            Type.SHARED_COST: data.shared_cost,
+            Type.VOIP: data.voip,
+            Type.PERSONAL_NUMBER: data.personal_number,
+            Type.PAGER: data.pager,
+            Type.UAN: data.uan,
+            Type.VOICEMAIL: data.voicemail,
+        }
+        known = {type_: desc for type_, desc in descs.items() if desc is not None}
+        return {
+            _TYPES.index(TYPES[type_]): desc
+            for type_, desc in known.items()
+            if desc.national_number_pattern
+        }
+
+
+@cache
+def region_of(code: int, name: str) -> Region:
+    """The region, made once."""
+    return Region(code, name)
+
+
+def _fits(numbers: Any, size: Ints, desc: PhoneNumberDesc | None) -> Mask:
+    like = _like(numbers, desc)
+    if desc and desc.possible_length:
+        like &= np.isin(size, desc.possible_length)
+    return like
+
+
+def _like(numbers: Any, desc: PhoneNumberDesc | None) -> Mask:
+    if not desc or not desc.national_number_pattern:
+        return np.zeros(len(numbers), bool)
+    return matches(numbers, f"^(?:{desc.national_number_pattern})$")
+
+
+# --- columns of texts -------------------------------------------------------------------
+
+
+class Foreign(Exception):
+    """A pattern that RE2 does not understand, with look-around or back references."""
+
+
+def matches(column: Any, pattern: str) -> Mask:
+    """Tell which texts have the pattern somewhere."""
+    try:
+        return _mask(pc.match_substring_regex(column, pattern))
+    except pa.ArrowInvalid as error:
+        raise Foreign(pattern) from error
+
+
+def begins(column: Any, pattern: str) -> Mask:
+    """Tell which texts begin with the pattern; most are plain digits, which need no RE2."""
+    plain = pattern.isdecimal()
+    return starts(column, pattern) if plain else matches(column, f"^(?:{pattern})")
+
+
+def starts(column: Any, text: str) -> Mask:
+    """Tell which texts begin with another."""
+    return _mask(pc.starts_with(column, text))
+
+
+def holds(column: Any, text: str) -> Mask:
+    """Tell which texts have another in them."""
+    return _mask(pc.match_substring(column, text))
+
+
+def differs(column: Any, other: Any) -> Mask:
+    """Tell which texts are not those of another column; null is like all of them."""
+    return _mask(pc.fill_null(pc.not_equal(column, other), False))
+
+
+def lengths(column: Any) -> Ints:
+    """How many bytes each text has."""
+    found: Ints = pc.binary_length(column).to_numpy(zero_copy_only=False)
+    return found
+
+
+def letters_of(column: Any) -> tuple[Ints, np.ndarray[Any, np.dtype[np.uint8]]]:
+    """Where each text of a column without nulls begins, and the last ends, in these bytes."""
+    _, ends, letters = column.buffers()
+    ends = np.frombuffer(ends, np.int64)[column.offset :][: len(column) + 1]
+    return ends, np.frombuffer(letters or b"", np.uint8)
+
+
+def _mask(column: Any) -> Mask:
+    mask: Mask = column.to_numpy(zero_copy_only=False)
+    return mask
+
+
+def where(column: Any, mask: Mask) -> Any:
+    """Only the rows where the mask holds."""
+    return column if mask.all() else column.filter(pa.array(mask))
+
+
+def only(mask: Mask, column: Any) -> Any:
+    """All rows, but null where the mask does not hold."""
+    if mask.all():
+        return column
+    return pc.if_else(pa.array(mask), column, None) if mask.any() else pa.nulls(len(mask), TEXT)
+
+
+def replaced(column: Any, pattern: str, by: str) -> Any:
+    """Put a text in the place of the pattern, wherever it is."""
+    try:
+        return pc.replace_substring_regex(column, pattern, by)
+    except pa.ArrowInvalid as error:
+        raise Foreign(pattern) from error
+
+
+def without(characters: bytes, column: Any) -> Any:
+    """Take characters of ASCII out of a column, all at once: Arrow does it match by match."""
+    ends, letters = letters_of(column)
+    keeps = np.take(~np.isin(np.arange(256), list(characters)), letters)
+    if keeps.all():
+        return column
+    kept = np.concatenate(([0], np.cumsum(keeps)))
+    rest = letters.tobytes().translate(None, characters)
+    return pa.LargeStringArray.from_buffers(
+        len(column), pa.py_buffer(kept[ends]), pa.py_buffer(rest)
+    )
+
+
+def joined(*texts: Any) -> Any:
+    """Texts and columns of texts in one, row by row; null where one of them is."""
+    large = [pa.scalar(text, TEXT) if isinstance(text, str) else text for text in (*texts, "")]
+    return pc.binary_join_element_wise(*large)
+
+
+def named(names: Sequence[str | None], places: Ints) -> Any:
+    """The name at each place; null at -1."""
+    return pc.take(pa.array(names, TEXT), pa.array(places, mask=places < 0))

@@ -101,7 +101,7 @@ def split(text: object, region: str | None = None) -> Number:
     Raises:
         InputError: There is no such region.
     """
-    return read(text_of(text), known(region))
+    return read_number(text_of(text), known_region(region))
 
 
 _ERRORS = {
@@ -132,7 +132,7 @@ _DECIMAL = re.compile(
 )
 
 
-def known(region: str | None) -> str | None:
+def known_region(region: str | None) -> str | None:
     """The region as the library writes it."""
     if region is None:
         return None
@@ -160,7 +160,7 @@ def text_of(cell: object) -> str | None:
             return None if type(cell).__name__ in ("NAType", "NaTType") else str(cell)
 
 
-def read(text: str | None, region: str | None) -> Number:
+def read_number(text: str | None, region: str | None) -> Number:
     """Read one text with the library, and refuse what it would read by leaving something out."""
     raw = _INVISIBLE.sub("", text or "")
     tidy = _LABEL.sub("", " ".join(raw.split()).strip("'\" "))

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from volume import volume
 
 from chatkit import InputError
-from chatkit.numbers import Number, column, region, split, split_all
+from chatkit.numbers import Number, column, split, split_all
 
 IN = "+91 98765 43210"
 CELLS = st.one_of(
@@ -43,7 +43,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         texts.append(text)
         return split(text, region)
 
-    monkeypatch.setattr(column, "read", noted)
+    monkeypatch.setattr(column, "read_number", noted)
     return texts
 
 
@@ -142,14 +142,14 @@ def test_a_region_with_a_pattern_that_arrow_refuses_is_read_by_the_library(
     )
     monkeypatch.setattr(data, "_mutable", True)
     monkeypatch.setattr(data, field, changed)
-    region.region_of.cache_clear()
+    column.region_of.cache_clear()
     try:
         texts = [f"{code}98765{rest}" for rest in range(10_000, 10_100) for code in ("+91", "0")]
         numbers = rows(texts, "IN")
         assert set(texts) == set(read)
         assert [number[:5] for number in numbers] == [by_library(text, "IN") for text in texts]
     finally:
-        region.region_of.cache_clear()
+        column.region_of.cache_clear()
 
 
 def test_a_prefix_that_arrow_refuses_is_read_by_the_library(monkeypatch, read):

@@ -17,8 +17,8 @@ from phonenumbers.phonenumberutil import (
 
 from chatkit.numbers import TYPES as NAMES
 from chatkit.numbers import VERDICTS
+from chatkit.numbers.column import Region, region_of
 from chatkit.numbers.number import SIZES
-from chatkit.numbers.region import Region, region_of
 
 EVERY = [(code, name) for code, names in REGIONS_OF.items() for name in names]
 
