@@ -162,13 +162,13 @@ class ContactEndpoints(Endpoints[Contact]):
 
     def judged(self, fields: Mapping[str, Any], live: Mapping[str, Any] | None) -> list[Finding]:
         """Check the name and the number of a contact, as far as they are sent."""
-        from chatkit.checks.check import odd
+        from chatkit.checks.quality import doubts
 
         code, number = ({**(live or {}), **fields}.get(name) for name in self.natural_key)
         pairs = {}
         if not fields.keys().isdisjoint(self.natural_key) and code and number:
             pairs[0] = code, number
-        return odd({0: fields.get("name")}, pairs).get(0, [])
+        return doubts({0: fields.get("name")}, pairs).get(0, [])
 
     def compared(self, fields: Mapping[str, Any]) -> bool:
         """Whether a number is sent without its country code, or the other way round."""
@@ -178,7 +178,7 @@ class ContactEndpoints(Endpoints[Contact]):
         self, changes: Sequence[Planned], base: pd.DataFrame
     ) -> Mapping[int, Sequence[Finding]]:
         """Check the names and numbers of all contacts that are sent, by columns."""
-        from chatkit.checks.check import odd
+        from chatkit.checks.quality import doubts
 
         sent = [(n, c.after) for n, c in enumerate(changes) if c.kind != "delete"]
         names = {n: after["name"] for n, after in sent if "name" in after}
@@ -199,7 +199,7 @@ class ContactEndpoints(Endpoints[Contact]):
             for n, (code, number) in pairs.items()
             if isinstance(code, str) and isinstance(number, str)
         }
-        return odd(names, told)
+        return doubts(names, told)
 
     def _finished(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Join the parts of the name, unless the service begins to do so itself."""
@@ -330,6 +330,6 @@ class Contacts(Resource[Contact], endpoints=ContactEndpoints):
         Raises:
             InputError: It is no frame of contacts, or there is no such region.
         """
-        from chatkit.checks.check import check
+        from chatkit.checks.quality import check_contacts
 
-        return check(self._endpoints, frame, region)
+        return check_contacts(self._endpoints, frame, region)

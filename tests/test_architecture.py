@@ -65,7 +65,7 @@ DOORS = {
             "bulk/comparison",
             "bulk/rendering",
         ),
-        *("checks/check", "checks/quality", "flowjson/rows", "localization/table"),
+        *("checks/quality", "flowjson/rows", "localization/table"),
         "widgets/grid/sheet",
     ),
     "pyarrow": ("frame", "bulk/comparison", "numbers"),

@@ -1,4 +1,4 @@
-"""Numbers: what the country code and the number of each row say together.
+"""Numbers: what the country code and the number of each row say together, and who has them.
 
 A row of a file may have the country code in the number, or none, or punctuation; a row of the
 account has both as they are sent. Each pair is read once, however many rows have it.
@@ -7,15 +7,16 @@ account has both as they are sent. Each pair is read once, however many rows hav
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from chatkit.checks.characters import Oddity
-from chatkit.display import visible
+from chatkit.display import values, visible
 from chatkit.errors import InputError
 from chatkit.finding import Severity
 from chatkit.numbers import split_all
 from chatkit.numbers.number import known_region, text_of
+from chatkit.report import row_label
 
 #: A country code and a number, as they are sent.
 Pair = tuple[str, str]
@@ -42,7 +43,7 @@ class Told(NamedTuple):
     doubt: Oddity | None = None  #: what is odd besides about a number that can be split
 
 
-class _Read(NamedTuple):
+class _SplitText(NamedTuple):
     """What `split_all` makes of one text."""
 
     code: str | None
@@ -63,18 +64,18 @@ class _Read(NamedTuple):
         return (self.code, self.number) if self.code and self.number else None
 
 
-def written(pair: Pair) -> str:
-    """Write a country code and a number as one text, from which `parts` gets them back."""
+def pair_text(pair: Pair) -> str:
+    """Write a country code and a number as one text, from which `pair_of` gets them back."""
     return " ".join(pair)
 
 
-def parts(text: str) -> Pair:
+def pair_of(text: str) -> Pair:
     """Get the country code and the number from a suggestion."""
     code, _, number = text.partition(" ")
     return code, number
 
 
-def tell(codes: Sequence[Any], numbers: Sequence[Any], region: str | None) -> list[Told]:
+def tell_numbers(codes: Sequence[Any], numbers: Sequence[Any], region: str | None) -> list[Told]:
     """Tell what the cells of all rows say.
 
     Args:
@@ -87,7 +88,7 @@ def tell(codes: Sequence[Any], numbers: Sequence[Any], region: str | None) -> li
     """
     known_region(region)
     cells = [(_text(code), _text(number)) for code, number in zip(codes, numbers, strict=True)]
-    told = _Reader(dict.fromkeys(cells), region).told
+    told = _PairReader(dict.fromkeys(cells), region).told
     found = [told[cell] for cell in cells]
     for n, raw in enumerate(zip(codes, numbers, strict=True)):
         if not all(isinstance(cell, str | None) for cell in raw):
@@ -119,7 +120,7 @@ def doubted(codes: Sequence[str], numbers: Sequence[str]) -> dict[int, list[Oddi
         )
         if pair != (code, number) or verdict not in ("valid", _FICTION)
     ]
-    told = tell([codes[n] for n in open_], [numbers[n] for n in open_], None)
+    told = tell_numbers([codes[n] for n in open_], [numbers[n] for n in open_], None)
     found = {}
     for place, one in zip(open_, told, strict=True):
         odd = [each for each in (one.odd, one.doubt) if each and each.severity != "note"]
@@ -146,10 +147,10 @@ def _untyped(told: Told) -> Told:
     if told.pair is None:
         return told
     reason = "it is not text, so zeros at its beginning or a + may be lost"
-    return Told(None, Oddity("not text", "error", reason, written(told.pair)), told.column)
+    return Told(None, Oddity("not text", "error", reason, pair_text(told.pair)), told.column)
 
 
-class _Reader:
+class _PairReader:
     """Reads different pairs of cells, all at once where they are read alike."""
 
     def __init__(self, cells: Iterable[Pair], region: str | None, *, again: bool = False) -> None:
@@ -179,7 +180,7 @@ class _Reader:
 
     # --- without a country code ---
 
-    def _alone(self, cell: Pair, read: _Read) -> Told:
+    def _alone(self, cell: Pair, read: _SplitText) -> Told:
         if read.known:
             return _split(cell, read)
         odd = _wrong(read)
@@ -200,7 +201,7 @@ class _Reader:
                 self.told[cell] = _split(cell, read)
             else:
                 reason = f"the number is of {read.code}, and the country code is {own}"
-                odd = Oddity("wrong country", "error", reason, written(read.pair or ("", "")))
+                odd = Oddity("wrong country", "error", reason, pair_text(read.pair or ("", "")))
                 self.told[cell] = Told(None, odd)
 
     # --- as it is sent, or nearly so ---
@@ -213,7 +214,7 @@ class _Reader:
         for cell, other in others.items():
             self.told[cell] = self._twice(cell, reads.get(cell), other)
 
-    def _settled(self, cell: Pair, read: _Read | None) -> bool:
+    def _settled(self, cell: Pair, read: _SplitText | None) -> bool:
         """Take what can be read by putting the country code before the number."""
         sure = read is not None and read.verdict in ("valid", _FICTION)
         if read is None or not sure or read.code != self._meant[cell[0]]:
@@ -221,14 +222,14 @@ class _Reader:
         self.told[cell] = _split(cell, read)
         return True
 
-    def _twice(self, cell: Pair, read: _Read | None, other: _Read) -> Told:
+    def _twice(self, cell: Pair, read: _SplitText | None, other: _SplitText) -> Told:
         """Tell what a number is that cannot be read by putting its country code before it."""
         code, own = cell[0], self._meant[cell[0]]
         if other.verdict == "valid" and other.pair and (own.isalpha() or other.code == own):
             digits = "".join(_DIGITS.findall(cell[1]))
             if digits == f"{other.code}{other.number}".lstrip("+"):
                 reason = f"the number begins with its country code {other.code}, which has a column"
-                odd = Oddity("country code twice", "error", reason, written(other.pair), True)
+                odd = Oddity("country code twice", "error", reason, pair_text(other.pair), True)
                 return Told(other.pair, odd)
             return _split(cell, other)
         if read and read.known and read.code == own:
@@ -260,7 +261,7 @@ class _Reader:
             if told.odd and told.odd.safe and told.pair
         }
         pairs = dict.fromkeys(told.pair for told in sure.values() if told.pair)
-        again = _Reader(pairs, self._region, again=True).told
+        again = _PairReader(pairs, self._region, again=True).told
         for cell, told in sure.items():
             if told.odd and told.pair:
                 once_more = again[told.pair]
@@ -279,21 +280,21 @@ class _Reader:
             told = self.told[cell]
             if told.odd and read.pair:
                 self.told[cell] = told._replace(
-                    odd=told.odd._replace(suggestion=written(read.pair))
+                    odd=told.odd._replace(suggestion=pair_text(read.pair))
                 )
 
 
-def _read(texts: Mapping[Pair, tuple[str, str | None]]) -> dict[Pair, _Read]:
+def _read(texts: Mapping[Pair, tuple[str, str | None]]) -> dict[Pair, _SplitText]:
     """Read texts, those of each region together."""
     regions: dict[str | None, list[Pair]] = {}
     for cell, (_, region) in texts.items():
         regions.setdefault(region, []).append(cell)
-    found: dict[Pair, _Read] = {}
+    found: dict[Pair, _SplitText] = {}
     names = ("country_code", "number", "region", "type", "verdict", "reason", "suggestion")
     for region, cells in regions.items():
         table = split_all([texts[cell][0] for cell in cells], region)
         columns = [table.column(name).to_pylist() for name in names]
-        found.update(zip(cells, map(_Read._make, zip(*columns, strict=True)), strict=True))
+        found.update(zip(cells, map(_SplitText._make, zip(*columns, strict=True)), strict=True))
     return found
 
 
@@ -318,7 +319,7 @@ def _no_code(text: str) -> Told:
     return Told(None, Oddity("country code", "error", reason), "country_code")
 
 
-def _split(cell: Pair, read: _Read) -> Told:
+def _split(cell: Pair, read: _SplitText) -> Told:
     """Tell what keeps a number that can be read from being sent as it is, and if it is doubted."""
     doubt = _doubt(read)
     pair = read.pair or cell
@@ -335,11 +336,11 @@ def _split(cell: Pair, read: _Read) -> Told:
     else:
         reason = "a number is digits only, without its country code"
     sure = doubt is None or doubt.severity == "note"
-    odd = Oddity("not split", "error", reason, written(pair), sure)
+    odd = Oddity("not split", "error", reason, pair_text(pair), sure)
     return Told(pair, odd, column, doubt)
 
 
-def _doubt(read: _Read) -> Oddity | None:
+def _doubt(read: _SplitText) -> Oddity | None:
     if read.verdict in (_DOUBTED, _FICTION):
         return _wrong(read)
     if read.type not in _UNUSUAL:
@@ -347,10 +348,136 @@ def _doubt(read: _Read) -> Oddity | None:
     return Oddity("unusual number", "note", f"it is a {read.type} number, which seldom has a chat")
 
 
-def _wrong(read: _Read) -> Oddity:
+def _wrong(read: _SplitText) -> Oddity:
     """Say why a number is none; a suggestion is for a person to judge."""
     reason = visible(read.reason or "it is no number")
     severity: Severity = "error"
     if read.verdict in (_DOUBTED, _FICTION):
         severity = "warning" if read.verdict == _DOUBTED else "note"
     return Oddity(read.verdict, severity, reason, read.meant)
+
+
+# --- numbers that are there twice -------------------------------------------------------
+
+
+class Holder(NamedTuple):
+    """A contact of the account."""
+
+    id: Any
+    name: str | None
+    written: Pair
+    alike: bool  #: whether its number is kept as it would be sent
+
+    @property
+    def called(self) -> str:
+        """Name it: contact 50001, "Ana"."""
+        return f"contact {self.id}" + (f", {values(self.name)}," if self.name else "")
+
+
+class CheckedRows(NamedTuple):
+    """The rows of the frame that is checked."""
+
+    labels: Sequence[Any]
+    ids: Sequence[Any]  #: None for a row that is not in the account yet
+    names: Sequence[Any]
+    pairs: Sequence[Pair | None]
+    cells: Sequence[tuple[Any, Any]]  #: country code and number as they are written
+
+
+def natural_key(pair: Pair, by: Sequence[str]) -> str:
+    """Return what tells contacts apart: the number, or both; `by` names it."""
+    return " ".join(pair) if "country_code" in by else pair[1]
+
+
+def duplicates_inside(rows: CheckedRows, by: Sequence[str]) -> Iterator[tuple[int, Oddity]]:
+    """Find rows with the number of an earlier row."""
+    first: dict[str, int] = {}
+    for place, pair in enumerate(rows.pairs):
+        if pair is None:
+            continue
+        earlier = first.setdefault(natural_key(pair, by), place)
+        if earlier == place:
+            continue
+        said = [f"row {row_label(rows.labels[earlier])} has the same number"]
+        other = rows.pairs[earlier]
+        if other is not None and other[0] != pair[0]:
+            said.append(f"of {other[0]}, and the service looks at the number alone")
+        elif rows.cells[earlier] != rows.cells[place]:
+            said.append("written in another way")
+        if isinstance(name := rows.names[earlier], str) and name != rows.names[place]:
+            said.append(f"and the name {values(name)}")
+        yield place, Oddity("duplicate", "error", ", ".join(said))
+
+
+class AccountContacts:
+    """The contacts of the account, found by their numbers.
+
+    Args:
+        ids: Their ids.
+        names: Their names, None for none.
+        cells: Their country codes and numbers.
+        by: What tells contacts apart.
+    """
+
+    def __init__(
+        self,
+        ids: Sequence[Any],
+        names: Sequence[Any],
+        cells: Sequence[tuple[Any, Any]],
+        by: Sequence[str],
+    ) -> None:
+        self._by = by
+        self._found: dict[str, Holder] = {}
+        told = tell_numbers([code for code, _ in cells], [number for _, number in cells], None)
+        for id_, name, cell, each in zip(ids, names, cells, told, strict=True):
+            if all(isinstance(part, str) and part for part in cell):
+                self._found[natural_key(cell, by)] = Holder(id_, name, cell, True)
+            if each.pair is not None and each.pair != cell:
+                written = str(cell[0]), str(cell[1])
+                self._found.setdefault(
+                    natural_key(each.pair, by),
+                    Holder(id_, name, written, False),
+                )
+
+    def holder(self, pair: Pair) -> Holder | None:
+        """Find who has this number."""
+        return self._found.get(natural_key(pair, self._by))
+
+    def outside(
+        self, rows: CheckedRows, skipped: Collection[int], inactive: Collection[Any]
+    ) -> Iterator[tuple[int, Oddity]]:
+        """Find rows whose number a contact has that is not in the frame.
+
+        Args:
+            rows: The rows that are checked.
+            skipped: The places of those that need no look.
+            inactive: The ids of contacts that are known to be deleted.
+        """
+        there = {id_ for id_ in rows.ids if id_ is not None}
+        for place, holder in self.matches(rows):
+            if place not in skipped and holder.id not in there:
+                yield place, _held(holder, rows, place, holder.id in inactive)
+
+    def matches(self, rows: CheckedRows) -> Iterator[tuple[int, Holder]]:
+        """Find who else has the number of each row."""
+        for place, pair in enumerate(rows.pairs):
+            holder = self.holder(pair) if pair else None
+            if holder and holder.id != rows.ids[place]:
+                yield place, holder
+
+
+def _held(holder: Holder, rows: CheckedRows, place: int, inactive: bool) -> Oddity:
+    name = rows.names[place]
+    if rows.ids[place] is not None:
+        return Oddity("number taken", "error", f"{holder.called} has this number")
+    if inactive:
+        reason = f"{holder.called} was deleted: client.contacts.create restores it, no plan does"
+        return Oddity("restores", "warning", reason)
+    if not holder.alike:
+        kept = values(" ".join(holder.written))
+        reason = f"{holder.called} has it as {kept}: this row would become a second contact"
+        return Oddity("in account", "warning", reason)
+    if isinstance(name, str) and name != (holder.name or ""):
+        reason = f"{holder.called} has this number: this row would rename it"
+        return Oddity("in account", "warning", reason)
+    return Oddity("in account", "note", f"{holder.called} has this number already")

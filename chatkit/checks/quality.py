@@ -1,21 +1,37 @@
-"""Quality: what was found in a frame of contacts, shown, and the frame with the safe part fixed."""
+"""Quality: contacts checked before they are sent, what was found, and the safe part of it fixed.
+
+`check_contacts` looks at every row of a frame before it becomes a plan: at the characters of
+names, at numbers with their country codes, at numbers that are there twice. `Quality` shows what
+was found, and `fix` takes the suggestions that are surely right. `doubts` looks at contacts
+that are being planned.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import pandas as pd
 
-from chatkit.checks.characters import NAME, Oddity, mended
-from chatkit.checks.numbers import parts
+from chatkit.bulk.matching import number_keys
+from chatkit.checks.characters import NAME, Oddity, mended, of_name
+from chatkit.checks.numbers import (
+    AccountContacts,
+    CheckedRows,
+    Pair,
+    Told,
+    doubted,
+    duplicates_inside,
+    pair_of,
+    tell_numbers,
+)
 from chatkit.display import LONG, columns, cut, many, pair, values, visible
 from chatkit.errors import InputError
 from chatkit.finding import SEVERITIES, Finding, Severity
-from chatkit.frame import collector_paused
+from chatkit.frame import collector_paused, column_or_level, listed
 from chatkit.report import (
     FEW,
     LABEL,
@@ -32,13 +48,261 @@ from chatkit.report import (
     sides,
     wrapped,
 )
+from chatkit.snapshot import Snapshot, memory
 
+if TYPE_CHECKING:
+    from chatkit.profile import ServiceProfile
+    from chatkit.transport import Transport
+
+#: The parts of a name, as the service keeps it.
+PARTS = ("first_name", "middle_name", "last_name")
 #: What can be mended without a look at each cell.
 FIXABLE = (
     *("garbled", "control characters", "direction marks", "invisible", "look-alike"),
     *("styled letters", "decomposed", "spaces", "not split", "country code twice"),
 )
 _PAIR = ("country_code", "number")
+#: What a name is mended by before it is compared with another.
+_ALWAYS = ("garbled", "control characters", "direction marks", "invisible", "decomposed", "spaces")
+
+
+class AskedContacts(Protocol):
+    """The contacts of an account, as far as they are asked."""
+
+    key: ClassVar[str]
+    profile: ServiceProfile
+    transport: Transport
+
+    def named_by(self) -> Sequence[str]:
+        """Name the fields that tell one contact from another."""
+
+    def base(self, frame: pd.DataFrame | None) -> Snapshot:
+        """Return what a frame was when it was read, or else what is there now."""
+
+    def full(self, keys: Sequence[Any]) -> pd.DataFrame:
+        """Read these contacts in full, as far as they are there."""
+
+    def resplit(self, parts: Mapping[str, Any]) -> tuple[str, ...] | None:
+        """Return the parts that a name would have if it was sent again; None for the same."""
+
+
+def check_contacts(resource: AskedContacts, frame: pd.DataFrame, region: str | None) -> Quality:
+    """Check a frame, as `Contacts.check` tells.
+
+    Raises:
+        InputError: It is no frame of contacts, or there is no such region.
+    """
+    if not isinstance(frame, pd.DataFrame):
+        raise InputError("check takes a frame: of read_contacts(…), or client.contacts.frame().")
+    if not frame.columns.is_unique:
+        raise InputError("Each column of the frame needs one name of its own.")
+    if not {"number", "name"} & {*frame.columns}:
+        raise InputError("There is no column number and none that is called name to be checked.")
+    with collector_paused():
+        checking = _Checking(resource, frame, region)
+        checking.names()
+        checking.parts()
+        if "number" in frame.columns:
+            checking.numbers()
+            checking.duplicates()
+        order = {severity: n for n, severity in enumerate(SEVERITIES)}
+        checking.findings.sort(key=lambda found: (order[found.severity], found.place))
+        return Quality(frame, checking.findings, checking.notes)
+
+
+class _Checking:
+    """Collects what is found."""
+
+    def __init__(self, resource: AskedContacts, frame: pd.DataFrame, region: str | None) -> None:
+        self.findings: list[CellFinding] = []
+        self.notes: list[str] = []
+        self._resource, self._frame, self._region = resource, frame, region
+        self._labels = frame.index.tolist()
+        self._ids = self._keys()
+        self._names = self._cells("name")
+        self._odd: dict[str, list[Oddity]] = {}
+        self._told: list[Told] = []
+
+    def _keys(self) -> list[int | None]:
+        """Return the ids of the rows that are contacts of this account."""
+        cells = column_or_level(self._frame, self._resource.key)
+        theirs = memory(self._frame).get("account")
+        foreign = theirs not in (None, self._resource.transport.connection.account)
+        if cells is None or foreign:
+            return [None] * len(self._frame)
+        ids, given = number_keys(cells)
+        return [id_ if there else None for id_, there in zip(ids.tolist(), given, strict=True)]
+
+    def _cells(self, column: str) -> list[Any]:
+        if column not in self._frame.columns:
+            return [None] * len(self._frame)
+        return listed(self._frame[column])
+
+    def _add(self, place: int, column: str, value: Any, odd: Oddity) -> None:
+        self.findings.append(CellFinding.of(odd, self._labels[place], column, value, place))
+
+    # --- names ---
+
+    def names(self) -> None:
+        """Look at the characters of each name; the same name is looked at once."""
+        known = self._odd
+        for place, name in enumerate(self._names):
+            if isinstance(name, str):
+                if name not in known:
+                    known[name] = of_name(name)
+                for odd in known[name]:
+                    self._add(place, "name", name, odd)
+            elif name is not None:
+                odd = Oddity("not text", "error", "a name is text: nothing else can be sent")
+                self._add(place, "name", name, odd)
+
+    def parts(self) -> None:
+        """Find names that would be split in another way, if they were sent again."""
+        if not {"name", *PARTS} <= {*self._frame.columns}:
+            return
+        columns = [self._cells(part) for part in PARTS]
+        known: dict[tuple[Any, ...], tuple[str, ...] | None] = {}
+        for place, parts in enumerate(zip(*columns, strict=True)):
+            name = self._names[place]
+            if name != " ".join(filter(None, parts)):  # edited: it is split anew anyhow
+                continue
+            if parts not in known:
+                known[parts] = self._resource.resplit(dict(zip(PARTS, parts, strict=True)))
+            if split := known[parts]:
+                now, then = _joined(parts), _joined(split)
+                reason = f"its parts are {now}; if it is sent again they become {then}"
+                self._add(place, "name", name, Oddity("parts", "note", reason))
+
+    # --- numbers ---
+
+    def numbers(self) -> None:
+        """Look at each number, together with its country code."""
+        codes, cells = self._cells("country_code"), self._cells("number")
+        self._told = tell_numbers(codes, cells, self._region)
+        for place, told in enumerate(self._told):
+            if self._ids[place] is not None and _untouched(codes[place], cells[place]):
+                self._told[place] = Told()
+                continue
+            if told.odd:
+                value = cells[place] if told.column == "number" else codes[place]
+                self._add(place, told.column, value, self._weighed(place, told.odd))
+            if told.doubt:
+                self._add(place, "number", cells[place], self._weighed(place, told.doubt))
+        lacking = sum(found.code == "no country code" for found in self.findings)
+        if lacking:
+            self.notes.append(
+                f"{many(lacking, 'row')} without a country code: check(frame, region='IN') reads "
+                "such numbers as they are dialled in India."
+            )
+
+    def _weighed(self, place: int, odd: Oddity) -> Oddity:
+        """Take it as a note that a number is doubted which the account has already."""
+        doubted = self._ids[place] is not None and odd.severity == "warning"
+        return odd._replace(severity="note") if doubted else odd
+
+    # --- duplicates ---
+
+    def duplicates(self) -> None:
+        """Look for numbers that are there twice, in the frame or in the account."""
+        cells = list(zip(self._cells("country_code"), self._cells("number"), strict=True))
+        pairs = [told.pair for told in self._told]
+        names = [
+            mended(name, NAME, _ALWAYS) if isinstance(name, str) and self._odd[name] else name
+            for name in self._names
+        ]
+        rows = CheckedRows(self._labels, self._ids, names, pairs, cells)
+        by = self._resource.named_by()
+        found = dict(duplicates_inside(rows, by))
+        self._tell(found.items(), cells)
+        if not any(pairs):
+            return
+        account = self._account(by)
+        inactive = self._inactive(account, rows)
+        self._tell(account.outside(rows, found, inactive), cells)
+
+    def _tell(self, found: Iterable[tuple[int, Oddity]], cells: Sequence[tuple[Any, Any]]) -> None:
+        for place, odd in found:
+            self._add(place, "number", cells[place][1], odd)
+
+    def _account(self, by: Sequence[str]) -> AccountContacts:
+        snapshot = self._resource.base(self._frame)
+        base = snapshot.frame if snapshot.whole else self._resource.base(None).frame
+        cells = zip(listed(base["country_code"]), listed(base["number"]), strict=True)
+        return AccountContacts(base.index.tolist(), listed(base["name"]), list(cells), by)
+
+    def _inactive(self, account: AccountContacts, rows: CheckedRows) -> set[Any]:
+        """Tell which contacts of the account are deleted, as far as the service shows that."""
+        profile = self._resource.profile
+        held = {
+            place: holder.id for place, holder in account.matches(rows) if rows.ids[place] is None
+        }
+        new = sum(
+            pair is not None and id_ is None for pair, id_ in zip(rows.pairs, rows.ids, strict=True)
+        )
+        if new == len(held) and not profile.inactive_in_lists:
+            return set()  # all of them are listed, so they are active
+        if not profile.inactive_in_lists:
+            self.notes.append(
+                "Deleted contacts are not listed, so they cannot be told here: creating the "
+                "number of one restores it, with its old id."
+            )
+            return set()
+        if held and profile.inactive_readable:
+            self.notes.append(
+                "Deleted contacts are listed like all others: a row with the number of one is a "
+                "conflict when it is applied, and client.contacts.create restores it."
+            )
+            return set()
+        ids = {*held.values()}
+        return ids - {*self._resource.full(sorted(ids)).index} if ids else set()
+
+
+def _untouched(code: Any, number: Any) -> bool:
+    """Whether a row of the account says nothing of its number, or only the digits of it."""
+    return number is None or (code is None and isinstance(number, str) and number.isdigit())
+
+
+def _joined(parts: Sequence[str | None]) -> str:
+    return " | ".join(part or "–" for part in parts)
+
+
+# --- contacts that are planned ----------------------------------------------------------
+
+
+def doubts(names: Mapping[int, Any], numbers: Mapping[int, Pair]) -> dict[int, list[Finding]]:
+    """Find what is odd about names and numbers that are sent; mere notes are left out.
+
+    Errors are numbers that no country can have.
+
+    Args:
+        names: Names by the places of their contacts.
+        numbers: Country codes and numbers by the places of their contacts.
+
+    Returns:
+        What was found by place. Pointers lead into the contact.
+    """
+    found: dict[int, list[Finding]] = {}
+    places = list(numbers)
+    codes, digits = ([pair[side] for pair in numbers.values()] for side in range(2))
+    for n, oddities in (doubted(codes, digits) if places else {}).items():
+        found[places[n]] = [_finding(each, "number") for each in oddities]
+    known: dict[str, Sequence[Finding]] = {}
+    for place, name in names.items():
+        if not isinstance(name, str):
+            continue
+        if name not in known:
+            oddities = [each for each in of_name(name) if each.severity != "note"]
+            known[name] = [_finding(each._replace(severity="warning"), "name") for each in oddities]
+        if known[name]:
+            found.setdefault(place, []).extend(known[name])
+    return found
+
+
+def _finding(odd: Oddity, field: str) -> Finding:
+    return Finding(odd.code, odd.severity, f"/{field}", odd.message, hint_of(odd))
+
+
+# --- what was found, and fixed ----------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,7 +462,7 @@ class Quality(Report):
             done.append((place, "name", ", ".join(codes[place]), before[place], name))
 
     def _fix_numbers(self, frame: pd.DataFrame, safe: list[CellFinding], done: list[Any]) -> None:
-        pairs = {found.place: parts(found.suggestion or "") for found in safe}
+        pairs = {found.place: pair_of(found.suggestion or "") for found in safe}
         codes = {found.place: found.code for found in safe}
         for n, column in enumerate(_PAIR):
             held = dict.fromkeys(pairs)
@@ -284,7 +548,7 @@ def _of(quality: Quality, severity: Severity) -> list[CellFinding]:
     ]
 
 
-def _title(found: Sequence[CellFinding]) -> str:
+def _count_by_code(found: Sequence[CellFinding]) -> str:
     """Count findings of one severity by their codes, the most frequent first."""
     codes = Counter(one.code for one in found)
     said = ", ".join(f"{count:,} {visible(code)}" for code, count in codes.most_common())
@@ -316,7 +580,7 @@ def _as_text(quality: Quality) -> list[list[str]]:
     blocks = [[_heading(quality)]]
     for severity in SEVERITIES:
         if found := _of(quality, severity):
-            blocks.append([*wrapped("", _title(found)), *_lines(found)])
+            blocks.append([*wrapped("", _count_by_code(found)), *_lines(found)])
     blocks.append([line for note in quality.notes for line in wrapped("", visible(note))])
     return [*blocks, [_end(quality)] if _end(quality) else []]
 
@@ -374,7 +638,9 @@ def _as_html(quality: Quality) -> list[str]:
     for severity in SEVERITIES:
         if found := _of(quality, severity):
             rows = [_html_finding(one) for one in found[:MANY]]
-            parts.append(f'<p class="{severity}"><strong>{marked(_title(found))}</strong></p>')
+            parts.append(
+                f'<p class="{severity}"><strong>{marked(_count_by_code(found))}</strong></p>'
+            )
             parts.append(html_tables(_FOUND, rows[:FEW], rows[FEW:], len(found), ".frame()"))
     told = [*map(visible, quality.notes), _end(quality)]
     return [*parts, html_list("told", "", [line for line in told if line])]

@@ -14,7 +14,7 @@ from bulk.planning import (  # noqa: F401
 )
 
 import chatkit
-from chatkit.checks.check import check
+from chatkit.checks.quality import check_contacts
 from chatkit.resource import endpoints_of
 
 
@@ -188,7 +188,7 @@ def test_nothing_is_said_of_deleted_contacts_where_nothing_is_new(sandbox, clien
 )
 def test_what_is_no_frame_of_contacts_is_refused(client, wrong):
     with pytest.raises(chatkit.InputError):
-        check(endpoints_of(client.contacts), wrong, None)
+        check_contacts(endpoints_of(client.contacts), wrong, None)
 
 
 @pytest.mark.parametrize("rows", [0, 1])

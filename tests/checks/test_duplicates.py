@@ -4,22 +4,29 @@ from typing import Any
 
 import pytest
 
-from chatkit.checks.check import Account, Rows, inside, named
-from chatkit.checks.numbers import Pair
+from chatkit.checks.numbers import (
+    AccountContacts,
+    CheckedRows,
+    Pair,
+    duplicates_inside,
+    natural_key,
+)
 
 BOTH, ALONE = ("country_code", "number"), ("number",)
 ANA, BO = ("+1", "2025550143"), ("+1", "2025550144")
 
 
-def rows(*pairs: Pair | None, names: list[Any] | None = None, ids: list[Any] | None = None) -> Rows:
+def rows(
+    *pairs: Pair | None, names: list[Any] | None = None, ids: list[Any] | None = None
+) -> CheckedRows:
     count = len(pairs)
     labels = [f"r{n}" for n in range(count)]
     cells = [pair or (None, None) for pair in pairs]
-    return Rows(labels, ids or [None] * count, names or [None] * count, pairs, cells)
+    return CheckedRows(labels, ids or [None] * count, names or [None] * count, pairs, cells)
 
 
 def test_later_rows_are_told_which_row_has_their_number() -> None:
-    found = dict(inside(rows(ANA, BO, ANA, None, ANA, None), BOTH))
+    found = dict(duplicates_inside(rows(ANA, BO, ANA, None, ANA, None), BOTH))
     assert list(found) == [2, 4]
     assert {odd.message for odd in found.values()} == {"row r0 has the same number"}
     assert {(odd.code, odd.severity, odd.safe) for odd in found.values()} == {
@@ -29,21 +36,21 @@ def test_later_rows_are_told_which_row_has_their_number() -> None:
 
 def test_another_way_of_writing_and_another_name_are_told() -> None:
     two = rows(ANA, ANA, names=["Ana", "Zoë\u202e"])._replace(cells=[ANA, ("+1", "(202) 555-0143")])
-    [(_, odd)] = inside(two, BOTH)
+    [(_, odd)] = duplicates_inside(two, BOTH)
     assert odd.message == ('row r0 has the same number, written in another way, and the name "Ana"')
 
 
 def test_the_country_code_counts_where_the_service_looks_at_it() -> None:
     two = rows(ANA, ("+44", ANA[1]))
-    assert list(inside(two, BOTH)) == []
-    [(place, odd)] = inside(two, ALONE)
+    assert list(duplicates_inside(two, BOTH)) == []
+    [(place, odd)] = duplicates_inside(two, ALONE)
     assert place == 1
     assert "of +1, and the service looks at the number alone" in odd.message
-    assert [named(ANA, by) for by in (BOTH, ALONE)] == ["+1 2025550143", "2025550143"]
+    assert [natural_key(ANA, by) for by in (BOTH, ALONE)] == ["+1 2025550143", "2025550143"]
 
 
-def account(*cells: tuple[Any, Any], name: str | None = "Ana") -> Account:
-    return Account([50001 + n for n in range(len(cells))], [name] * len(cells), cells, BOTH)
+def account(*cells: tuple[Any, Any], name: str | None = "Ana") -> AccountContacts:
+    return AccountContacts([50001 + n for n in range(len(cells))], [name] * len(cells), cells, BOTH)
 
 
 @pytest.mark.parametrize(

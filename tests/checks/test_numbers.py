@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import chatkit
-from chatkit.checks.numbers import Told, doubted, parts, tell, written
+from chatkit.checks.numbers import Told, doubted, pair_of, pair_text, tell_numbers
 
 
 def told(code: object, number: object, region: str | None = None) -> Told:
-    [one] = tell([code], [number], region)
+    [one] = tell_numbers([code], [number], region)
     return one
 
 
@@ -51,8 +51,8 @@ def test_what_can_be_read_is_split_safely(code: str | None, number: str, meant: 
     assert one.odd is not None
     assert (one.odd.code, one.odd.severity) == ("not split", "error")
     assert (one.odd.suggestion, one.odd.safe) == (meant, True)
-    assert one.pair == parts(meant)
-    assert told(*parts(meant)) == Told(parts(meant))
+    assert one.pair == pair_of(meant)
+    assert told(*pair_of(meant)) == Told(pair_of(meant))
 
 
 def test_a_country_code_before_the_number_is_taken_off() -> None:
@@ -182,7 +182,7 @@ def test_a_region_reads_numbers_without_a_country_code(region: str) -> None:
 
 def test_there_must_be_such_a_region() -> None:
     with pytest.raises(chatkit.InputError, match="'XX'"):
-        tell([], [], "XX")
+        tell_numbers([], [], "XX")
 
 
 def test_the_column_is_that_of_the_fault() -> None:
@@ -204,11 +204,11 @@ numbers = st.one_of(
 def test_a_safe_suggestion_needs_no_other_and_keeps_its_digits(
     cells: list[tuple[str | None, str | None]], region: str | None
 ) -> None:
-    found = tell([code for code, _ in cells], [number for _, number in cells], region)
+    found = tell_numbers([code for code, _ in cells], [number for _, number in cells], region)
     assert found == [told(*cell, region) for cell in cells]
     for (_, number), one in zip(cells, found, strict=True):
         if one.odd and one.odd.safe and one.pair:
-            assert one.odd.suggestion == written(one.pair)
+            assert one.odd.suggestion == pair_text(one.pair)
             again = told(*one.pair)
             assert again.pair == one.pair
             assert again.odd is None or not again.odd.safe
@@ -223,13 +223,15 @@ def test_every_example_number_is_told_alike_however_it_is_written(shared: Path) 
     assert len(rows) > 600
     codes = [row["country_code"] for row in rows]
     wanted = [(row["country_code"], row["national"]) for row in rows]
-    assert [one.pair for one in tell(codes, [row["national"] for row in rows], None)] == wanted
+    assert [
+        one.pair for one in tell_numbers(codes, [row["national"] for row in rows], None)
+    ] == wanted
     for column in ("e164", "international"):
-        found = tell([None] * len(rows), [row[column] for row in rows], None)
+        found = tell_numbers([None] * len(rows), [row[column] for row in rows], None)
         assert [one.pair for one in found] == wanted
         assert all(one.odd and one.odd.safe for one in found)
     for pair, one in zip(
-        wanted, tell(codes, [row["national_format"] for row in rows], None), strict=True
+        wanted, tell_numbers(codes, [row["national_format"] for row in rows], None), strict=True
     ):
         safe = one.odd is None or one.odd.safe
         assert one.pair == pair or not safe
@@ -240,6 +242,6 @@ def test_what_people_write_is_told_without_a_crash(shared: Path) -> None:
     strings = json.loads((shared / "corpora/blns/blns.json").read_text("utf-8"))
     texts = [each["input"] for each in inputs] + strings
     for code in (None, "+1", "+49"):
-        for one in tell([code] * len(texts), texts, None):
+        for one in tell_numbers([code] * len(texts), texts, None):
             assert one.odd or one.pair
-    assert tell(strings, ["2025550143"] * len(strings), None)
+    assert tell_numbers(strings, ["2025550143"] * len(strings), None)
