@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from chatkit.flowjson.property import Component, Kind, Property, Shape
+from chatkit.flowjson.property import ComponentShape, Kind, Property, Shape
 from chatkit.flowjson.version import FIRST, Version
 
 # --- What many components share --------------------------------------------------------------
@@ -178,7 +178,7 @@ MOST_NESTED = 3
 
 
 @dataclass(frozen=True, eq=False)
-class Action(Shape):
+class ActionShape(Shape):
     """An action: its keys, and since which version it is known."""
 
     since: Version = FIRST
@@ -202,10 +202,10 @@ def _payload(about: str, required: Version | None = None) -> Property:
     return Property("payload", "map", about, required=required, binding=False)
 
 
-ACTIONS: dict[str, Action] = {
+ACTIONS: dict[str, ActionShape] = {
     each.name: each
     for each in (
-        Action(
+        ActionShape(
             "navigate",
             "Shows another screen.",
             (
@@ -217,23 +217,23 @@ ACTIONS: dict[str, Action] = {
                 _payload("What the screen's data model asks for."),
             ),
         ),
-        Action(
+        ActionShape(
             "complete",
             "Ends the flow and sends what was entered.",
             (_NAME, _payload("What the answer holds.")),
         ),
-        Action(
+        ActionShape(
             "data_exchange",
             "Asks your endpoint what comes next.",
             (_NAME, _payload("What your endpoint gets.")),
         ),
-        Action(
+        ActionShape(
             "update_data",
             "Changes the data of the screen.",
             (_NAME, _payload("The fields and their new values.", FIRST)),
             since=Version(6, 0),
         ),
-        Action(
+        ActionShape(
             "open_url",
             "Opens a web page.",
             (_NAME, Property("url", "url", "The address of the page.", required=FIRST)),
@@ -264,21 +264,23 @@ def _text(length: int | None, lines: bool = False) -> Property:
 
 
 TEXTS = (
-    Component("TextHeading", "A large heading.", (TYPE, _text(80), VISIBLE), group="text"),
-    Component("TextSubheading", "A smaller heading.", (TYPE, _text(80), VISIBLE), group="text"),
-    Component(
+    ComponentShape("TextHeading", "A large heading.", (TYPE, _text(80), VISIBLE), group="text"),
+    ComponentShape(
+        "TextSubheading", "A smaller heading.", (TYPE, _text(80), VISIBLE), group="text"
+    ),
+    ComponentShape(
         "TextBody",
         "A paragraph.",
         (TYPE, _text(4096, lines=True), _WEIGHT, _STRIKE, _MARKDOWN, VISIBLE),
         group="text",
     ),
-    Component(
+    ComponentShape(
         "TextCaption",
         "Small print.",
         (TYPE, _text(409, lines=True), _WEIGHT, _STRIKE, _MARKDOWN, VISIBLE),
         group="text",
     ),
-    Component(
+    ComponentShape(
         "RichText",
         "A long text with headings, lists, tables and pictures, in Markdown.",
         (TYPE, _text(None, lines=True), VISIBLE),
@@ -290,7 +292,7 @@ TEXTS = (
 
 
 ENTRIES = (
-    Component(
+    ComponentShape(
         "TextInput",
         "One line that a person writes.",
         (
@@ -322,7 +324,7 @@ ENTRIES = (
             "min-chars is not above max-chars.",
         ),
     ),
-    Component(
+    ComponentShape(
         "TextArea",
         "Several lines that a person writes.",
         (
@@ -341,7 +343,7 @@ ENTRIES = (
         group="input",
         value="string",
     ),
-    Component(
+    ComponentShape(
         "OptIn",
         "A box to tick, with a link to what is agreed to.",
         (
@@ -410,7 +412,7 @@ def _selected(low: int) -> tuple[Property, Property]:
 
 
 CHOICES = (
-    Component(
+    ComponentShape(
         "CheckboxGroup",
         "Options of which a person ticks several.",
         (
@@ -432,7 +434,7 @@ CHOICES = (
         group="input",
         value="array",
     ),
-    Component(
+    ComponentShape(
         "RadioButtonsGroup",
         "Options of which a person picks one.",
         (
@@ -453,7 +455,7 @@ CHOICES = (
         group="input",
         value="string",
     ),
-    Component(
+    ComponentShape(
         "Dropdown",
         "Many options of which a person picks one.",
         (
@@ -473,7 +475,7 @@ CHOICES = (
         value="string",
         rules=("At most 200 options, 100 when they have pictures.",),
     ),
-    Component(
+    ComponentShape(
         "ChipsSelector",
         "Chips of which a person taps several.",
         (
@@ -508,7 +510,7 @@ _RANGE: tuple[tuple[Kind, Version], ...] = (("range", V6_1),)
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 CALENDARS = (
-    Component(
+    ComponentShape(
         "DatePicker",
         "A day.",
         (
@@ -528,7 +530,7 @@ CALENDARS = (
         value="string",
         rules=("Days lie between min-date and max-date.",),
     ),
-    Component(
+    ComponentShape(
         "CalendarPicker",
         "A day, or the first and the last day of a stay, in a calendar.",
         (
@@ -623,7 +625,7 @@ def _caption(side: str) -> Property:
 
 
 TAPS = (
-    Component(
+    ComponentShape(
         "EmbeddedLink",
         "A link in the text.",
         (
@@ -637,7 +639,7 @@ TAPS = (
         group="action",
         per_screen=2,
     ),
-    Component(
+    ComponentShape(
         "NavigationList",
         "A list of targets with pictures.",
         (
@@ -664,7 +666,7 @@ TAPS = (
             "One badge a list; no end beside media-size large.",
         ),
     ),
-    Component(
+    ComponentShape(
         "Footer",
         "The button at the foot of a screen.",
         (
@@ -751,7 +753,7 @@ _PICKER_RULES = (
 )
 
 MEDIA = (
-    Component(
+    ComponentShape(
         "Image",
         "A picture.",
         (
@@ -770,7 +772,7 @@ MEDIA = (
         group="media",
         per_screen=3,
     ),
-    Component(
+    ComponentShape(
         "ImageCarousel",
         "Up to three pictures to leaf through.",
         (
@@ -789,7 +791,7 @@ MEDIA = (
         per_screen=2,
         per_flow=3,
     ),
-    Component(
+    ComponentShape(
         "PhotoPicker",
         "Photos that a person takes or chooses.",
         (
@@ -812,7 +814,7 @@ MEDIA = (
         per_screen=1,
         rules=_PICKER_RULES,
     ),
-    Component(
+    ComponentShape(
         "DocumentPicker",
         "Documents that a person chooses.",
         (
@@ -858,7 +860,7 @@ _IN_SWITCH: dict[str, Version] = _IN_ALL | {"ChipsSelector": V7_1}
 _IN_IF: dict[str, Version] = _IN_SWITCH | {"If": V4, "Switch": V4}
 
 CONTAINERS = (
-    Component(
+    ComponentShape(
         "Form",
         "Inputs that belong together.",
         (
@@ -879,7 +881,7 @@ CONTAINERS = (
             "On a screen with a Form no input stands outside it.",
         ),
     ),
-    Component(
+    ComponentShape(
         "If",
         "What stands here only when something holds.",
         (
@@ -904,7 +906,7 @@ CONTAINERS = (
             "A Footer in one branch means a Footer in both, and none outside.",
         ),
     ),
-    Component(
+    ComponentShape(
         "Switch",
         "What stands here depends on a value.",
         (
@@ -923,7 +925,7 @@ CONTAINERS = (
 )  # fmt: skip
 
 
-COMPONENTS: dict[str, Component] = {
+COMPONENTS: dict[str, ComponentShape] = {
     each.name: each
     for group in (TEXTS, ENTRIES, CHOICES, CALENDARS, TAPS, MEDIA, CONTAINERS)
     for each in group

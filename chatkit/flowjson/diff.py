@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 from chatkit.display import MISSING, cut, escaped, many
 from chatkit.flowjson.document import read
 from chatkit.flowjson.matching import Pairing, items, moved, own, place_of, same, slots
-from chatkit.flowjson.outline import ACTION_KEYS, Component, Outline, Screen, outline
+from chatkit.flowjson.outline import ACTION_KEYS, ComponentNode, Outline, ScreenNode, outline
 from chatkit.flowjson.pointer import escape, steps, unescape
 from chatkit.flowjson.show import pair
 from chatkit.flowjson.texts import OPTIONS, WORDING
@@ -147,7 +147,7 @@ class _Comparison:
                 spot = _Spot(thing, (_screen_word(value),), "", f"{pointer}/{n}")
                 yield spot.differ("added", MISSING, value)
 
-    def _screen(self, x: Screen, y: Screen) -> Iterator[Difference]:
+    def _screen(self, x: ScreenNode, y: ScreenNode) -> Iterator[Difference]:
         spot = _Spot("screen", (_screen_word(y.value),), x.pointer, y.pointer)
         for key in {**x.value, **y.value}:
             before, after = x.value.get(key, MISSING), y.value.get(key, MISSING)
@@ -168,7 +168,7 @@ class _Comparison:
     # --- components -----------------------------------------------------------------
 
     def _components(
-        self, spot: _Spot, one_screen: Screen, other_screen: Screen
+        self, spot: _Spot, one_screen: ScreenNode, other_screen: ScreenNode
     ) -> Iterator[Difference]:
         """Compare the components of two screens, in the order of the second."""
         pairing = self.pairing
@@ -293,14 +293,14 @@ def _screen_word(value: Any) -> str:
     return f"screen {cut(_id(value) or '(without id)', 40)}"
 
 
-def _component_spot(spot: _Spot, x: Component | None, y: Component | None) -> _Spot:
+def _component_spot(spot: _Spot, x: ComponentNode | None, y: ComponentNode | None) -> _Spot:
     a, b = x.pointer if x else "", y.pointer if y else ""
     one = y or x
     word = name_of(one) if one else ""
     return _Spot("component", (*spot.words, word), a, b)
 
 
-def name_of(component: Component) -> str:
+def name_of(component: ComponentNode) -> str:
     """Name a component by its type, and its name or else what is read on it."""
     kind = cut(component.type or "component", 40)
     if component.name:
@@ -332,8 +332,6 @@ def _strays(children: list[Any]) -> dict[int, Any]:
     """Return what stands among components and is none, by its places."""
     return {n: child for n, child in enumerate(children) if not isinstance(child, dict)}
 
-
-__all__ = ["Diff", "Difference", "diff"]
 
 SIGNS = {"added": "+", "removed": "-", "changed": "~", "moved": "↕", "renamed": "→"}
 SHOWN = 200  #: differences that are written out; `.frame()` has them all

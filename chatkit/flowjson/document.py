@@ -47,7 +47,7 @@ def read(document: object) -> Any:
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
 
 
-class Place(NamedTuple):
+class LineColumn(NamedTuple):
     """A line and a column of a text, both counted from 1."""
 
     line: int
@@ -55,27 +55,27 @@ class Place(NamedTuple):
 
 
 @dataclass
-class Source:
+class DocumentSource:
     """A document as it was given. `text` is None when it was a value and no text."""
 
     value: Any = None
     text: str | None = None
     size: int = 0  # bytes of the text
     fault: str = ""  # why it cannot be read; empty when it can
-    at: Place | None = None  # where it cannot be read
+    at: LineColumn | None = None  # where it cannot be read
     doubled: bool = False  # an object has a key twice
     _starts: list[int] = field(default_factory=list, repr=False)
     _offsets: dict[str, int] = field(default_factory=dict, repr=False)
 
-    def place(self, offset: int) -> Place:
+    def place(self, offset: int) -> LineColumn:
         """Tell line and column of an offset in the text."""
         text = self.text or ""
         if not self._starts:
             self._starts = [0, *(found.end() for found in re.finditer(r"\r\n|\n|\r", text))]
         line = bisect_right(self._starts, offset)
-        return Place(line, offset - self._starts[line - 1] + 1)
+        return LineColumn(line, offset - self._starts[line - 1] + 1)
 
-    def find(self, pointer: str) -> Place:
+    def find(self, pointer: str) -> LineColumn:
         """Tell where a JSON pointer leads: to its key, or to its value in an array.
 
         What is missing is found where it should stand: at what is around it.
@@ -86,14 +86,14 @@ class Source:
             pointer = pointer.rpartition("/")[0]
         return self.place(self._offsets.get(pointer, 0))
 
-    def doubles(self) -> Iterator[tuple[str, Place]]:
+    def doubles(self) -> Iterator[tuple[str, LineColumn]]:
         """Yield each key that stands in its object for a second time, and where."""
         for pointer, offset, again in _walk(self.text or "") if self.doubled else ():
             if again:
                 yield pointer, self.place(offset)
 
 
-def located(document: object) -> Source:
+def located(document: object) -> DocumentSource:
     """Take a document as value, record of an account, built Flow, text, bytes or file.
 
     Raises:
@@ -115,9 +115,9 @@ def located(document: object) -> Source:
     if isinstance(document, str):
         return _text(document.removeprefix("\ufeff"), len(document.encode(errors="replace")))
     if isinstance(document, Mapping):
-        return Source(dict(document))
+        return DocumentSource(dict(document))
     if isinstance(document, list | tuple):
-        return Source(list(document))
+        return DocumentSource(list(document))
     kind = type(document).__name__
     raise InputError(f"A flow document is a dict, text or a file, not {kind}.")
 
@@ -140,21 +140,21 @@ def _document(given: object) -> object:
     return inner
 
 
-def _bytes(data: bytes) -> Source:
+def _bytes(data: bytes) -> DocumentSource:
     encoding = json.detect_encoding(data)
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
         text = data.decode(encoding, errors="replace")
-        source = Source(text=text, size=len(data), fault=f"a byte that is no {encoding}")
+        source = DocumentSource(text=text, size=len(data), fault=f"a byte that is no {encoding}")
         before = data[: error.start].decode(encoding, errors="replace")
         source.at = source.place(len(before.removeprefix("\ufeff")))
         return source
     return _text(text.removeprefix("\ufeff"), len(data))
 
 
-def _text(text: str, size: int) -> Source:
-    source = Source(text=text, size=size)
+def _text(text: str, size: int) -> DocumentSource:
+    source = DocumentSource(text=text, size=size)
 
     def again(_key: str) -> None:
         source.doubled = True

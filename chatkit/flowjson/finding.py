@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from chatkit.display import escaped, many, visible
 from chatkit.finding import SEVERITIES, Finding, FindingSequence
-from chatkit.flowjson.document import Place, Source
+from chatkit.flowjson.document import DocumentSource, LineColumn
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,7 +40,7 @@ class Findings(FindingSequence[Finding]):
         found = frame(self._found, _COLUMNS, texts={*_COLUMNS} - {*_PLACES})
         return found.astype(dict.fromkeys(_PLACES, "Int64"))
 
-    def annotated(self, around: int = 2) -> Listing:
+    def annotated(self, around: int = 2) -> AnnotatedSource:
         """Show the source with each finding under its line.
 
         Args:
@@ -49,7 +49,7 @@ class Findings(FindingSequence[Finding]):
         text = self._text or json.dumps(
             self._document, indent=2, ensure_ascii=False, default=repr, skipkeys=True
         )
-        return Listing(text, self._found, around)
+        return AnnotatedSource(text, self._found, around)
 
     def summary(self) -> str:
         """Count them in words."""
@@ -94,16 +94,18 @@ WIDE = 100
 _COLORS = {"error": "#c62828", "warning": "#b26a00", "note": "#1565c0"}
 
 
-class Listing:
+class AnnotatedSource:
     """Shows itself as text and in a notebook."""
 
     def __init__(self, text: str, found: Iterable[Finding], around: int = 2) -> None:
         self._lines = re.split(r"\r\n|\n|\r", text)
-        source = Source(text=text)
-        self._found: dict[int, list[tuple[Place, Finding]]] = {}
+        source = DocumentSource(text=text)
+        self._found: dict[int, list[tuple[LineColumn, Finding]]] = {}
         for each in found:
             known = each.line is not None  # it has its place in the user's own text
-            place = Place(each.line or 1, each.column or 1) if known else source.find(each.pointer)
+            place = (
+                LineColumn(each.line or 1, each.column or 1) if known else source.find(each.pointer)
+            )
             line = min(max(place.line, 1), len(self._lines))
             self._found.setdefault(line, []).append((place, each))
         self._shown = sorted(

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from chatkit.display import cut, many
 from chatkit.flowjson.document import read
-from chatkit.flowjson.outline import Outline, Screen, outline
+from chatkit.flowjson.outline import Outline, ScreenNode, outline
 from chatkit.flowjson.pointer import escape
 
 Kind = Literal["navigate", "data_exchange", "routing_model"]
@@ -146,7 +146,7 @@ def marks_of(node: Node) -> list[str]:
     return [name for name, is_so in marks if is_so]
 
 
-def _node(screen: Screen, entry: bool) -> Node:
+def _node(screen: ScreenNode, entry: bool) -> Node:
     title = screen.value.get("title")
     text = title if isinstance(title, str) else ""
     return Node(screen.id or "", text, screen.pointer, entry, screen.terminal)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from chatkit.finding import Finding
-from chatkit.flowjson.document import Source, located
+from chatkit.flowjson.document import DocumentSource, located
 from chatkit.flowjson.finding import Findings
 from chatkit.flowjson.outline import Outline, outline
 from chatkit.flowjson.pointer import steps
@@ -70,14 +70,14 @@ def _key(finding: Finding) -> tuple[str, str]:
     return finding.code, finding.pointer
 
 
-def _unreadable(source: Source) -> Findings:
+def _unreadable(source: DocumentSource) -> Findings:
     line, column = source.at or (None, None)
     said = f"This is no JSON: {source.fault}."
     fault = Finding("INVALID_FLOW_JSON", "error", "", said, line=line, column=column)
     return Findings([fault], None, source.text or "")
 
 
-def _placed(source: Source, found: list[Finding]) -> list[Finding]:
+def _placed(source: DocumentSource, found: list[Finding]) -> list[Finding]:
     """Fill in lines and columns, and note keys that stand twice."""
     if source.text is None or not (found or source.doubled):
         return found

@@ -11,7 +11,7 @@ from difflib import SequenceMatcher
 from typing import Any
 
 from chatkit.display import cut
-from chatkit.flowjson.outline import Component, Outline, Screen
+from chatkit.flowjson.outline import ComponentNode, Outline, ScreenNode
 from chatkit.flowjson.pointer import escape
 
 Pair = tuple[int, int]
@@ -192,21 +192,21 @@ def own(value: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def slot_of(component: Component) -> str:
+def slot_of(component: ComponentNode) -> str:
     """Return in which list of its parent a component stands, as a pointer from the parent."""
     base = component.parent.pointer if component.parent else f"{component.screen.pointer}/layout"
     return component.pointer[len(base) :].rpartition("/")[0]
 
 
-def kids(components: Iterable[Component]) -> dict[str, list[Component]]:
+def kids(components: Iterable[ComponentNode]) -> dict[str, list[ComponentNode]]:
     """Sort components by the list that they stand in."""
-    found: dict[str, list[Component]] = {}
+    found: dict[str, list[ComponentNode]] = {}
     for component in components:
         found.setdefault(slot_of(component), []).append(component)
     return found
 
 
-def place_of(component: Component) -> str:
+def place_of(component: ComponentNode) -> str:
     """Say where a component stands."""
     number = int(component.pointer.rpartition("/")[2]) + 1
     slot = slot_of(component).removeprefix("/").replace("cases/", "case ")
@@ -219,12 +219,12 @@ class Pairing:
     """Pairs of components, found by name, by equality, and by likeness in their place."""
 
     def __init__(
-        self, screens: Sequence[tuple[Screen, Screen]], first: Outline, second: Outline
+        self, screens: Sequence[tuple[ScreenNode, ScreenNode]], first: Outline, second: Outline
     ) -> None:
-        self.after: dict[Component, Component] = {}
-        self.before: dict[Component, Component] = {}
-        self.cases: dict[Component, dict[str, str]] = {}
-        self._bags: dict[Component, Bag] = {}
+        self.after: dict[ComponentNode, ComponentNode] = {}
+        self.before: dict[ComponentNode, ComponentNode] = {}
+        self.cases: dict[ComponentNode, dict[str, str]] = {}
+        self._bags: dict[ComponentNode, Bag] = {}
         self._mates = dict(screens) | {y: x for x, y in screens}
         for x, y in screens:
             self._by_name_and_equality(x, y)
@@ -234,9 +234,9 @@ class Pairing:
         self._on_other_screens(first, second)
         self.movers = self._moved(first, second)
 
-    def tops(self, component: Component) -> bool:
+    def tops(self, component: ComponentNode) -> bool:
         """Whether nothing around a component that was added or removed says so already."""
-        mates: dict[Component, Component] = self.after | self.before
+        mates: dict[ComponentNode, ComponentNode] = self.after | self.before
         parent = component.parent
         if parent is None:
             mate = self._mates.get(component.screen)
@@ -252,10 +252,10 @@ class Pairing:
 
     # --- finding pairs --------------------------------------------------------------
 
-    def _pair(self, x: Component, y: Component) -> None:
+    def _pair(self, x: ComponentNode, y: ComponentNode) -> None:
         self.after[x], self.before[y] = y, x
 
-    def _by_name_and_equality(self, x: Screen, y: Screen) -> None:
+    def _by_name_and_equality(self, x: ScreenNode, y: ScreenNode) -> None:
         pairs = items(
             [component.value for component in x.components],
             [component.value for component in y.components],
@@ -265,7 +265,7 @@ class Pairing:
         for m, n in pairs:
             self._pair(x.components[m], y.components[n])
 
-    def _in_place(self, x: Screen, y: Screen) -> None:
+    def _in_place(self, x: ScreenNode, y: ScreenNode) -> None:
         """Pair what is left where it stands between the same neighbours."""
         self._align(kids(x.top), kids(y.top), {})
         for one in x.components:  # parents come before their children
@@ -277,8 +277,8 @@ class Pairing:
 
     def _align(
         self,
-        a: dict[str, list[Component]],
-        b: dict[str, list[Component]],
+        a: dict[str, list[ComponentNode]],
+        b: dict[str, list[ComponentNode]],
         cases: dict[str, str],
     ) -> None:
         for slot, left in a.items():
@@ -296,7 +296,7 @@ class Pairing:
                 ):
                     self._pair(left[m], right[n])
 
-    def _elsewhere(self, x: Screen, y: Screen) -> bool:
+    def _elsewhere(self, x: ScreenNode, y: ScreenNode) -> bool:
         """Pair what was moved and edited."""
         lost = [n for n, c in enumerate(x.components) if c not in self.after]
         new = [n for n, c in enumerate(y.components) if c not in self.before]
@@ -312,7 +312,7 @@ class Pairing:
 
     def _on_other_screens(self, first: Outline, second: Outline) -> None:
         """Pair what was moved to another screen and is the same there."""
-        waiting: dict[str, list[Component]] = {}
+        waiting: dict[str, list[ComponentNode]] = {}
         for other in second.components:
             if other not in self.before:
                 waiting.setdefault(written(other.value), []).append(other)
@@ -325,7 +325,7 @@ class Pairing:
                     self._pair_whole(one, other)
                     break
 
-    def _pair_whole(self, x: Component, y: Component) -> None:
+    def _pair_whole(self, x: ComponentNode, y: ComponentNode) -> None:
         """Pair two that are the same, and what is in them."""
         if x in self.after or y in self.before:
             return
@@ -335,7 +335,7 @@ class Pairing:
             for one, other in zip(inner, theirs[slot], strict=True):
                 self._pair_whole(one, other)
 
-    def _alike(self, x: Component, y: Component, least: float) -> float:
+    def _alike(self, x: ComponentNode, y: ComponentNode, least: float) -> float:
         """Score how alike two are: of different types only if they say much the same."""
         if x.type != y.type and (slots(x.value) or slots(y.value)):
             return -1.0  # what is in a container does not make it another kind of container
@@ -345,7 +345,7 @@ class Pairing:
         score = alike(self._bags[x], self._bags[y])
         return score if x.type == y.type or score >= max(least, 0.5) else -1.0
 
-    def _renamed_cases(self, x: Component, y: Component) -> dict[str, str]:
+    def _renamed_cases(self, x: ComponentNode, y: ComponentNode) -> dict[str, str]:
         """Find the cases of a Switch that go by another name now."""
         before, after = slots(x.value), slots(y.value)
         lost = [slot for slot in before if slot.startswith("/cases/") and slot not in after]
@@ -360,12 +360,12 @@ class Pairing:
 
     # --- moves ----------------------------------------------------------------------
 
-    def _moved(self, first: Outline, second: Outline) -> set[Component]:
+    def _moved(self, first: Outline, second: Outline) -> set[ComponentNode]:
         """Find what stands in another list, or in another order, than before.
 
         A container that was put around a component, or taken away, does not move it.
         """
-        movers: set[Component] = set()
+        movers: set[ComponentNode] = set()
         lists: dict[tuple[int, str], list[tuple[int, int]]] = {}
         firsts = list(first.components)
         order = {c: n for both in (firsts, second.components) for n, c in enumerate(both)}
@@ -388,8 +388,8 @@ class Pairing:
 
     @staticmethod
     def _home(
-        component: Component, known: dict[Component, Component]
-    ) -> tuple[Component | None, str]:
+        component: ComponentNode, known: dict[ComponentNode, ComponentNode]
+    ) -> tuple[ComponentNode | None, str]:
         """Return the nearest container that is in both documents, and the list in it."""
         while component.parent is not None and component.parent not in known:
             component = component.parent

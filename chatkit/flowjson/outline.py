@@ -23,37 +23,37 @@ _BOUND = re.compile(r"\$\{|`")
 
 
 @dataclass(eq=False, slots=True)
-class Component:
+class ComponentNode:
     """One component of a screen, with the place it stands in."""
 
     pointer: str
     value: dict[str, Any]
     type: str | None
     name: str | None
-    screen: Screen
-    parent: Component | None
+    screen: ScreenNode
+    parent: ComponentNode | None
     slot: str  # the parent's property: children, then, else, or the name of a case
-    form: Component | None  # the nearest Form around it
+    form: ComponentNode | None  # the nearest Form around it
     if_depth: int  # how many If stand around it
-    branch: Component | None  # the nearest If or Switch around it
-    children: list[Component] = field(default_factory=list)
+    branch: ComponentNode | None  # the nearest If or Switch around it
+    children: list[ComponentNode] = field(default_factory=list)
 
 
 @dataclass(eq=False, slots=True)
-class Action:
+class ActionNode:
     """What happens on a click or a choice."""
 
     pointer: str
     key: str  # on-click-action, on-select-action or on-unselect-action
     value: dict[str, Any]
     name: str | None
-    owner: Component
+    owner: ComponentNode
     item: int | None  # the position in data-source or list-items, when it belongs to one
     target: str | None  # the screen it navigates to
     payload: dict[str, Any] | None  # only a payload that is an object
 
     @property
-    def screen(self) -> Screen:
+    def screen(self) -> ScreenNode:
         """The screen the action stands on."""
         return self.owner.screen
 
@@ -64,14 +64,14 @@ class Binding:
 
     pointer: str
     text: str
-    owner: Component
+    owner: ComponentNode
     property: str  # the owner's property it belongs to
-    action: Action | None  # the action whose payload, url or target it is part of
+    action: ActionNode | None  # the action whose payload, url or target it is part of
     direct: bool  # it is the whole value of the property, not inside a list or an object
 
 
 @dataclass(eq=False, slots=True)
-class Screen:
+class ScreenNode:
     """One screen: its data model, components, actions and bindings in document order."""
 
     pointer: str
@@ -80,11 +80,11 @@ class Screen:
     id: str | None
     terminal: bool
     data: dict[str, Any]  # the declared fields, {} when there is no object
-    components: list[Component] = field(default_factory=list)
-    actions: list[Action] = field(default_factory=list)
+    components: list[ComponentNode] = field(default_factory=list)
+    actions: list[ActionNode] = field(default_factory=list)
     bindings: list[Binding] = field(default_factory=list)
-    fields: dict[str, Component] = field(default_factory=dict)  # by name, no Form
-    forms: dict[str | None, Component] = field(default_factory=dict)  # by name
+    fields: dict[str, ComponentNode] = field(default_factory=dict)  # by name, no Form
+    forms: dict[str | None, ComponentNode] = field(default_factory=dict)  # by name
     strays: list[str] = field(default_factory=list)  # children that are no object
     too_deep: list[str] = field(default_factory=list)  # where the walk stopped
 
@@ -94,7 +94,7 @@ class Screen:
         return f"{self.pointer}/layout/children"
 
     @property
-    def top(self) -> list[Component]:
+    def top(self) -> list[ComponentNode]:
         """The components that stand in the layout itself."""
         return [component for component in self.components if component.parent is None]
 
@@ -106,18 +106,18 @@ class Outline:
     document: Any
     version: Version  # RECOMMENDED when absent or unreadable
     endpoint: bool  # data_api_version is set
-    screens: list[Screen] = field(default_factory=list)
-    by_id: dict[str, Screen] = field(default_factory=dict)  # the first one wins
+    screens: list[ScreenNode] = field(default_factory=list)
+    by_id: dict[str, ScreenNode] = field(default_factory=dict)  # the first one wins
     routing: dict[str, Any] | None = None  # only a routing_model that is an object
     compared: dict[tuple[int, int], str] = field(default_factory=dict)  # pairs of schemas
 
     @property
-    def components(self) -> Iterator[Component]:
+    def components(self) -> Iterator[ComponentNode]:
         """All components of all screens."""
         return (component for screen in self.screens for component in screen.components)
 
     @property
-    def actions(self) -> Iterator[Action]:
+    def actions(self) -> Iterator[ActionNode]:
         """All actions of all screens."""
         return (action for screen in self.screens for action in screen.actions)
 
@@ -149,9 +149,9 @@ def outline(document: object, version: str | Version | None = None) -> Outline:
     return result
 
 
-def _screen(index: int, value: dict[str, Any]) -> Screen:
+def _screen(index: int, value: dict[str, Any]) -> ScreenNode:
     data = value.get("data")
-    screen = Screen(
+    screen = ScreenNode(
         pointer=f"/screens/{index}",
         index=index,
         value=value,
@@ -172,7 +172,7 @@ def _screen(index: int, value: dict[str, Any]) -> Screen:
             screen.forms.setdefault(component.name, component)
         elif component.name is not None:
             screen.fields.setdefault(component.name, component)
-        found: list[Component] = []
+        found: list[ComponentNode] = []
         for key, inner in component.value.items():
             if key in CHILD_KEYS and isinstance(inner, list | dict):
                 found += _slots(component, key, inner)
@@ -182,7 +182,7 @@ def _screen(index: int, value: dict[str, Any]) -> Screen:
     return screen
 
 
-def _slots(parent: Component, key: str, inner: object) -> list[Component]:
+def _slots(parent: ComponentNode, key: str, inner: object) -> list[ComponentNode]:
     """Make the components one property of a container holds."""
     pointer = f"{parent.pointer}/{key}"
     if pointer.count("/") > DEPTH:
@@ -190,7 +190,7 @@ def _slots(parent: Component, key: str, inner: object) -> list[Component]:
         return []
     if not isinstance(inner, Mapping):
         return _children(parent.screen, parent, key, pointer, inner)
-    found: list[Component] = []
+    found: list[ComponentNode] = []
     for case, children in inner.items() if key == "cases" else ():
         step = escape(str(case))
         found += _children(parent.screen, parent, str(case), f"{pointer}/{step}", children)
@@ -198,9 +198,9 @@ def _slots(parent: Component, key: str, inner: object) -> list[Component]:
 
 
 def _children(
-    screen: Screen, parent: Component | None, slot: str, pointer: str, values: object
-) -> list[Component]:
-    found: list[Component] = []
+    screen: ScreenNode, parent: ComponentNode | None, slot: str, pointer: str, values: object
+) -> list[ComponentNode]:
+    found: list[ComponentNode] = []
     form, branch, if_depth = None, None, 0
     if parent is not None:
         form = parent if parent.type == "Form" else parent.form
@@ -211,7 +211,7 @@ def _children(
             screen.strays.append(f"{pointer}/{index}")
             continue
         found.append(
-            Component(
+            ComponentNode(
                 pointer=f"{pointer}/{index}",
                 value=value,
                 type=_text(value.get("type")),
@@ -227,10 +227,10 @@ def _children(
     return found
 
 
-def _property(owner: Component, key: str, value: object) -> None:
+def _property(owner: ComponentNode, key: str, value: object) -> None:
     """Collect the actions and bindings below one property."""
     top = f"{owner.pointer}/{escape(str(key))}"
-    waiting: list[tuple[str, str, object, Action | None, int | None]] = [
+    waiting: list[tuple[str, str, object, ActionNode | None, int | None]] = [
         (top, key, value, None, None)
     ]
     while waiting:
@@ -262,11 +262,11 @@ def _property(owner: Component, key: str, value: object) -> None:
 
 
 def _action(
-    owner: Component, pointer: str, key: str, value: dict[str, Any], item: int | None
-) -> Action:
+    owner: ComponentNode, pointer: str, key: str, value: dict[str, Any], item: int | None
+) -> ActionNode:
     following = value.get("next")
     payload = value.get("payload")
-    action = Action(
+    action = ActionNode(
         pointer=pointer,
         key=key,
         value=value,

@@ -134,7 +134,7 @@ Group = Literal["text", "input", "action", "media", "media input", "container"]
 
 
 @dataclass(frozen=True, eq=False)
-class Component(Shape):
+class ComponentShape(Shape):
     """A component: its keys, and what holds for it among the others of its screen."""
 
     group: Group

@@ -40,7 +40,7 @@ _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'")
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class DocumentText:
     """One text that a customer reads, and how long it should be at most."""
 
     pointer: str
@@ -51,7 +51,7 @@ class Text:
     limit: int | None
 
 
-def wording(document: Any) -> Iterator[Text]:
+def wording(document: Any) -> Iterator[DocumentText]:
     """Walk through everything a customer reads, in the order of the document.
 
     A text that comes whole from the data of the screen is none of the document's; one that
@@ -60,12 +60,12 @@ def wording(document: Any) -> Iterator[Text]:
     for screen in outline(document).screens:
         title = screen.value.get("title")
         if isinstance(title, str) and _has_words(title):
-            yield Text(f"{screen.pointer}/title", screen.id, "", "title", title, None)
+            yield DocumentText(f"{screen.pointer}/title", screen.id, "", "title", title, None)
         for component in screen.components:
             shape = COMPONENTS.get(component.type or "")
             name = " ".join(part for part in (component.type, component.name) if part)
             for place, way, text, limit in _of_shape("", "", component.value, shape):
-                yield Text(component.pointer + place, screen.id, name, way, text, limit)
+                yield DocumentText(component.pointer + place, screen.id, name, way, text, limit)
 
 
 def references(text: str) -> Counter[str]:
@@ -183,7 +183,7 @@ def with_texts(document: object, table: pd.DataFrame, column: str = "text") -> A
 
 
 def _wanted(
-    table: pd.DataFrame, column: str, known: dict[str, Text]
+    table: pd.DataFrame, column: str, known: dict[str, DocumentText]
 ) -> tuple[dict[str, str], list[Problem]]:
     """Take the texts that differ out of a table, and tell what is wrong with the others."""
     from chatkit.flowjson.rows import is_empty
@@ -208,7 +208,11 @@ def _wanted(
 
 
 def _wrong(
-    pointer: str, text: object, row: dict[str, Any], known: dict[str, Text], wanted: dict[str, str]
+    pointer: str,
+    text: object,
+    row: dict[str, Any],
+    known: dict[str, DocumentText],
+    wanted: dict[str, str],
 ) -> Iterator[str]:
     """Tell what is wrong with one row."""
     if pointer not in known:

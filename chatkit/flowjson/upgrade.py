@@ -12,7 +12,7 @@ from chatkit.display import MISSING, escaped, many
 from chatkit.errors import InputError
 from chatkit.flowjson.components import COMPONENTS, DOCUMENT, LAYOUT, SCREEN
 from chatkit.flowjson.document import read
-from chatkit.flowjson.outline import Action, Component, Outline, Screen, outline
+from chatkit.flowjson.outline import ActionNode, ComponentNode, Outline, ScreenNode, outline
 from chatkit.flowjson.pointer import escape
 from chatkit.flowjson.property import Property, Shape
 from chatkit.flowjson.show import short
@@ -31,7 +31,7 @@ _DAY = 86_400_000
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class DocumentChange:
     """One thing that was changed: where in the document before, and why."""
 
     pointer: str
@@ -54,7 +54,7 @@ class Rewrite:
     def __init__(self, document: dict[str, Any], source: Version, target: Version) -> None:
         self.document = document
         self.source, self.target = source, target
-        self.changes: list[Change] = []
+        self.changes: list[DocumentChange] = []
         self.todo: list[Todo] = []
         self._last: list[Callable[[], None]] = []  # what moves components, and so pointers
         self._outline: Outline = outline(document)
@@ -89,12 +89,12 @@ class Rewrite:
             del holder[key]
         else:
             holder[key] = after
-        self.changes.append(Change(pointer, before, after, reason))
+        self.changes.append(DocumentChange(pointer, before, after, reason))
 
     # --- what the table of properties says ------------------------------------------
 
     def _property(
-        self, pointer: str, value: dict[str, Any], known: Property, component: Component | None
+        self, pointer: str, value: dict[str, Any], known: Property, component: ComponentNode | None
     ) -> None:
         here = f"{pointer}/{escape(known.name)}"
         now = value.get(known.name, MISSING)
@@ -119,7 +119,7 @@ class Rewrite:
         here: str,
         value: dict[str, Any],
         known: Property,
-        component: Component | None,
+        component: ComponentNode | None,
         reason: str,
     ) -> None:
         """Put in what is demanded, as far as it can be told."""
@@ -181,14 +181,14 @@ class Rewrite:
             what = f"Look at the day: {text} is {moment:%Y-%m-%d %H:%M} in UTC."
             self.todo.append(Todo(pointer, what))
 
-    def _date_of_form(self, component: Component) -> None:
+    def _date_of_form(self, component: ComponentNode) -> None:
         form = component.form
         values = form.value.get("init-values") if form else None
         if form and isinstance(values, dict) and component.name in values:
             here = f"{form.pointer}/init-values/{escape(component.name or '')}"
             self._date(here, values, component.name)
 
-    def _date_from_data(self, screen: Screen, text: Any, here: str) -> None:
+    def _date_from_data(self, screen: ScreenNode, text: Any, here: str) -> None:
         """Write the example of a date that comes from data anew: the endpoint must follow."""
         found = _DATA.fullmatch(text) if isinstance(text, str) else None
         field = screen.data.get(found[1]) if found else None
@@ -226,7 +226,7 @@ class Rewrite:
                 what = "7.0 no longer runs this when the screen is shown, only on a choice."
                 self.todo.append(Todo(f"{component.pointer}/on-select-action", what))
 
-    def _forms(self, screen: Screen) -> None:
+    def _forms(self, screen: ScreenNode) -> None:
         """Join the Forms of a screen: 7.0 takes one."""
         forms = [component for component in screen.components if component.type == "Form"]
         if len(forms) < 2:
@@ -253,12 +253,12 @@ class Rewrite:
             self.todo.extend(Todo(form.pointer, what) for form in others)
             return
         reason = f"7.0 takes one Form on a screen: its components stand in {short(first.name)} now."
-        self.changes.extend(Change(f.pointer, f.value, MISSING, reason) for f in others)
+        self.changes.extend(DocumentChange(f.pointer, f.value, MISSING, reason) for f in others)
         self._last.append(lambda: _join([form.value for form in forms], children, begin, end))
 
     # --- 7.3: data models -----------------------------------------------------------
 
-    def _payload(self, action: Action) -> None:
+    def _payload(self, action: ActionNode) -> None:
         """Send what the next screen asks for, where nothing was sent."""
         following = self._outline.by_id.get(action.target or "")
         if action.name != "navigate" or following is None or "payload" in action.value:
@@ -311,7 +311,7 @@ def _typed(value: Any, kind: str) -> Any:
     return MISSING
 
 
-Shaped = tuple[str, dict[str, Any], Shape, Component | None]
+Shaped = tuple[str, dict[str, Any], Shape, ComponentNode | None]
 
 
 def _shaped(whole: Outline) -> Iterator[Shaped]:
@@ -328,7 +328,7 @@ def _shaped(whole: Outline) -> Iterator[Shaped]:
 
 
 def _parts(
-    pointer: str, value: dict[str, Any], shape: Shape, component: Component
+    pointer: str, value: dict[str, Any], shape: Shape, component: ComponentNode
 ) -> Iterator[Shaped]:
     yield pointer, value, shape, component
     for known in shape.properties:
@@ -341,8 +341,6 @@ def _parts(
                 if isinstance(item, dict):
                     yield from _parts(f"{here}/{n}", item, known.item, component)
 
-
-__all__ = ["Change", "Todo", "Upgrade", "upgrade"]
 
 STYLE = """
 .chatkit-upgrade { max-width: 72em; }
@@ -371,7 +369,7 @@ class Upgrade(Report):
     document: dict[str, Any]
     source: str
     target: str
-    changes: tuple[Change, ...]
+    changes: tuple[DocumentChange, ...]
     todo: tuple[Todo, ...]
 
     def frame(self) -> pd.DataFrame:
@@ -447,7 +445,7 @@ def upgrade(document: object, to: str = str(RECOMMENDED)) -> Upgrade:
     if source == target:
         return Upgrade(value, str(source), str(target), (), ())
     before = read(value)
-    change = Change("/version", str(source), str(target), _why(source, target))
+    change = DocumentChange("/version", str(source), str(target), _why(source, target))
     value["version"] = str(target)
     rewrite = Rewrite(value, source, target)
     rewrite.run()

@@ -57,7 +57,7 @@ class Written(NamedTuple):
     change: str
 
 
-class _Index(BaseModel):
+class _FolderIndex(BaseModel):
     model_config = ConfigDict(strict=True, hide_input_in_errors=True)
 
     account: str
@@ -126,7 +126,11 @@ class Folder:
         """
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            before = self._index() if (self.path / INDEX).exists() else _Index(account="", flows=[])
+            before = (
+                self._index()
+                if (self.path / INDEX).exists()
+                else _FolderIndex(account="", flows=[])
+            )
             flows = sorted(flows, key=lambda flow: flow.id)
             files = _Files(before, account, flows, self._names())
             written, kept = [], []
@@ -150,10 +154,10 @@ class Folder:
 
     # --- files ----------------------------------------------------------------------
 
-    def _index(self) -> _Index:
+    def _index(self) -> _FolderIndex:
         path = self.path / INDEX
         try:
-            index = _Index.model_validate(_document(path))
+            index = _FolderIndex.model_validate(_document(path))
         except FileNotFoundError:
             raise InputError(
                 f"{self.path} holds no backup of flows: there is no {INDEX} in it."
@@ -241,7 +245,7 @@ class _Files:
     """Gives each flow its file: the one it had, or a new one that nothing else has."""
 
     def __init__(
-        self, before: _Index, account: str, flows: Sequence[Kept], taken: set[str]
+        self, before: _FolderIndex, account: str, flows: Sequence[Kept], taken: set[str]
     ) -> None:
         #: The flows of the index that are not there any more.
         self.left = sorted(before.flows, key=lambda flow: (flow.gone, flow.id))

@@ -37,7 +37,7 @@ _RESTORED: dict[str, Kind] = {
 }  # fmt: skip
 
 
-class Account(Protocol):
+class HasFlows(Protocol):
     """Whatever has flows: a client."""
 
     @property

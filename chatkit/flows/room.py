@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from chatkit.bulk.planner import Existing
     from chatkit.finding import Finding
     from chatkit.flows.files import Kept
-    from chatkit.flows.frames import Account
+    from chatkit.flows.frames import HasFlows
 
 
 class Flow(Record):
@@ -274,7 +274,7 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
 
         return checked(self._kept(), lint)
 
-    def compare(self, other: Account | Flows | str | Path) -> pd.DataFrame:
+    def compare(self, other: HasFlows | Flows | str | Path) -> pd.DataFrame:
         """Compare the flows by name with those of another client, or the folder of a backup.
 
         Returns:

@@ -8,7 +8,7 @@ from typing import Any
 from flowjson.base import GO, OPTIONS, PICTURE, flow
 
 from chatkit.flowjson.components import COMPONENTS
-from chatkit.flowjson.property import Component, Property
+from chatkit.flowjson.property import ComponentShape, Property
 from chatkit.flowjson.version import RELEASED, STRICT, Version
 
 LATER = Version(4, 0)
@@ -41,7 +41,7 @@ VALUES: dict[str, Any] = {
 }
 
 
-def literal(component: Component, prop: Property, version: Version) -> Any:
+def literal(component: ComponentShape, prop: Property, version: Version) -> Any:
     """Make a good value that is written out."""
     if prop.kind == "action":
         names = prop.allowed_actions(version)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatkit.finding import Finding
-from chatkit.flowjson.finding import WIDE, Listing
+from chatkit.flowjson.finding import WIDE, AnnotatedSource
 
 
 def at(line: int, column: int, severity: str = "error") -> Finding:
@@ -14,7 +14,7 @@ def at(line: int, column: int, severity: str = "error") -> Finding:
 
 
 def test_a_finding_stands_under_its_line_and_points_at_its_column() -> None:
-    shown = repr(Listing('{\n  "a": 1,\n  "b": 2\n}', [at(2, 3)]))
+    shown = repr(AnnotatedSource('{\n  "a": 1,\n  "b": 2\n}', [at(2, 3)]))
     assert shown.splitlines() == [
         "1 | {",
         '2 |   "a": 1,',
@@ -26,7 +26,7 @@ def test_a_finding_stands_under_its_line_and_points_at_its_column() -> None:
 
 def test_lines_far_from_a_finding_are_left_out() -> None:
     text = "\n".join(str(number) for number in range(1, 101))
-    shown = repr(Listing(text, [at(50, 1), at(90, 1)], around=1)).splitlines()
+    shown = repr(AnnotatedSource(text, [at(50, 1), at(90, 1)], around=1)).splitlines()
     assert [line for line in shown if "…" in line] == ["   | …", "   | …"]
     assert [line[:2] for line in shown if line[:2].strip()] == ["49", "50", "51", "89", "90", "91"]
 
@@ -34,36 +34,36 @@ def test_lines_far_from_a_finding_are_left_out() -> None:
 def test_a_long_line_is_cut_around_the_finding() -> None:
     text = '{"picture": "' + "A" * 5000 + '", "b": 1}'
     column = text.index('"b"') + 1
-    line, mark = repr(Listing(text, [at(1, column)])).splitlines()
+    line, mark = repr(AnnotatedSource(text, [at(1, column)])).splitlines()
     assert len(line) < WIDE + 8
     assert line[mark.index("^") :].startswith('"b": 1}')
     assert line.startswith("1 | …AAA")
 
 
 def test_a_tab_keeps_the_mark_at_its_column() -> None:
-    line, mark = repr(Listing('\t"a": 1', [at(1, 2)])).splitlines()
+    line, mark = repr(AnnotatedSource('\t"a": 1', [at(1, 2)])).splitlines()
     assert line[mark.index("^")] == '"'
 
 
 def test_html_is_escaped_and_coloured_by_severity() -> None:
-    shown = Listing('{"<script>": 1}', [at(1, 2), at(1, 2, "warning")])._repr_html_()
+    shown = AnnotatedSource('{"<script>": 1}', [at(1, 2), at(1, 2, "warning")])._repr_html_()
     assert "<script" not in shown
     assert "&lt;script&gt;" in shown
     assert shown.count("<b style=") == 2
 
 
 def test_without_findings_there_is_nothing_to_list() -> None:
-    assert repr(Listing("{}", [])) == "No findings"
-    assert Listing("{}", [])._repr_html_() == "<pre>No findings</pre>"
+    assert repr(AnnotatedSource("{}", [])) == "No findings"
+    assert AnnotatedSource("{}", [])._repr_html_() == "<pre>No findings</pre>"
 
 
 def test_a_finding_without_line_is_found_by_its_pointer() -> None:
-    listing = Listing('{\n  "a": 1\n}', [Finding("X", "note", "/a/b", "No.")])
+    listing = AnnotatedSource('{\n  "a": 1\n}', [Finding("X", "note", "/a/b", "No.")])
     assert repr(listing).splitlines()[2] == "  |   ^ note X: No."
 
 
 @given(st.text(), st.integers(1, 9), st.integers(1, 300))
 def test_any_text_and_place_can_be_shown(text: str, line: int, column: int) -> None:
-    listing = Listing(text, [at(line, column)])
+    listing = AnnotatedSource(text, [at(line, column)])
     assert "error X: No." in repr(listing)
     assert "error X: No." in listing._repr_html_()

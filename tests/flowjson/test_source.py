@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatkit.errors import InputError
-from chatkit.flowjson.document import Place, located
+from chatkit.flowjson.document import LineColumn, located
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
@@ -57,20 +57,20 @@ def test_lines_end_as_they_do_on_any_system(end: str) -> None:
 
 def test_a_byte_order_mark_is_no_column() -> None:
     for document in ("\ufeff[1]", b"\xef\xbb\xbf[1]", "[1]".encode("utf-16")):
-        assert located(document).find("/0") == Place(1, 2)
+        assert located(document).find("/0") == LineColumn(1, 2)
 
 
 def test_what_is_missing_is_found_where_it_should_stand() -> None:
     source = located('{"a":\n {"b": 1}}')
-    assert source.find("/a/b/c") == source.find("/a/b") == Place(2, 3)
-    assert source.find("/a/z") == Place(1, 2)
-    assert source.find("/z") == Place(1, 1)
+    assert source.find("/a/b/c") == source.find("/a/b") == LineColumn(2, 3)
+    assert source.find("/a/z") == LineColumn(1, 2)
+    assert source.find("/z") == LineColumn(1, 1)
 
 
 def test_a_key_twice_is_found_at_the_second_place() -> None:
     source = located('{"a": {"b": 1, "c": 2,\n"b": 3}}')
     assert source.value == {"a": {"b": 3, "c": 2}}
-    assert list(source.doubles()) == [("/a/b", Place(2, 1))]
+    assert list(source.doubles()) == [("/a/b", LineColumn(2, 1))]
 
 
 def test_without_a_key_twice_none_is_looked_for() -> None:
@@ -82,7 +82,7 @@ def test_without_a_key_twice_none_is_looked_for() -> None:
 def test_a_byte_that_is_no_text_is_a_fault_with_its_place() -> None:
     source = located(b'{"a":\n "\xff"}')
     assert source.fault == "a byte that is no utf-8"
-    assert source.at == Place(2, 3)
+    assert source.at == LineColumn(2, 3)
 
 
 def test_a_number_without_end_is_a_fault() -> None:
@@ -116,7 +116,7 @@ def test_a_built_flow_and_a_record_give_their_document() -> None:
 
 def test_a_record_may_hold_its_document_as_text() -> None:
     source = located({"id": 1, "flow_json": '{"version":\n"7.1"}'})
-    assert source.find("/version") == Place(1, 2)
+    assert source.find("/version") == LineColumn(1, 2)
 
 
 def test_a_record_of_a_list_shows_no_document() -> None:

@@ -15,7 +15,7 @@ from chatkit.flowjson.rules.expression import (
     EQUALITIES,
     JOIN,
     LOGIC,
-    Step,
+    ExpressionStep,
     parse,
 )
 from chatkit.flowjson.rules.target import Reference, is_expression, references, whole
@@ -79,7 +79,7 @@ def written(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def compute(steps: Iterable[Step], scope: Scope) -> Any:
+def compute(steps: Iterable[ExpressionStep], scope: Scope) -> Any:
     """Compute the value of what `parse` gave."""
     stack: list[Any] = []
     for step in steps:

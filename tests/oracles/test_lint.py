@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracles.finding import Finding
 from oracles.flows.document import check_flow
-from oracles.flows.finding import Finding
 
 from chatkit.flowjson import lint
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from chatkit.flowjson import components
 from chatkit.flowjson.build.piece import RANGE, attribute
 from chatkit.flowjson.components import COMPONENTS
-from chatkit.flowjson.property import Component, Property, Shape
+from chatkit.flowjson.property import ComponentShape, Property, Shape
 
 FILE = Path(__file__).with_name("blocks.py")
 _TEXT = ("text", "name", "url", "regex", "color", "condition")
@@ -106,7 +106,7 @@ def _alias(name: str, values: tuple[str, ...]) -> str:
 
 
 def _class(shape: Shape, name: str) -> str:
-    block = isinstance(shape, Component)
+    block = isinstance(shape, ComponentShape)
     own = [each for each in shape.properties if not (block and each.name == "type")]
     needed = [each for each in own if each.required]
     others = [each for each in own if not each.required]
@@ -123,7 +123,7 @@ def _class(shape: Shape, name: str) -> str:
 
 
 def _class_name(shape: Shape) -> str:
-    return shape.name if isinstance(shape, Component) else _title(shape.name)
+    return shape.name if isinstance(shape, ComponentShape) else _title(shape.name)
 
 
 def _hint(about: Property, none: bool = False) -> str:

@@ -17,13 +17,13 @@ from chatkit.flowjson.build.kinds import Items, Map
 from chatkit.flowjson.build.piece import (
     Action,
     Block,
+    CodeWriter,
     DataExchange,
     Navigate,
     Nest,
     Node,
     Piece,
-    Place,
-    Writer,
+    WriteContext,
     laid_out,
     listing,
     piece,
@@ -84,11 +84,11 @@ class Screen(Piece):
         """List all its components, also those in others, in the order of the document."""
         return list(walk(self.children))
 
-    def written(self, place: Place) -> dict[str, Any]:
+    def written(self, place: WriteContext) -> dict[str, Any]:
         """Write it as JSON; its version may want the inputs of a built screen in a Form."""
         return super().written(place._replace(screen=self.id))
 
-    def put(self, name: str, value: Any, place: Place) -> Any:
+    def put(self, name: str, value: Any, place: WriteContext) -> Any:
         """Write one property."""
         if name == "children" and place.forms and self._memory is None:
             return [write(block, place) for block in in_form(self.children)]
@@ -114,7 +114,7 @@ def in_form(blocks: list[Block]) -> list[Block]:
             if (value := getattr(each, own, None)) is not None:
                 told[each.entered] = value
                 setattr(each, own, None)
-        setattr(form, of_all, write(told, Place()) or None)
+        setattr(form, of_all, write(told, WriteContext()) or None)
     return [form]
 
 
@@ -163,9 +163,9 @@ class Flow(Piece):
         """Write the flow document as a dict."""
         homes = {id(block): screen.id for screen, block in reversed(list(self.blocks()))}
         version = Version.parse(self.version)
-        return self.written(Place(homes=homes, forms=bool(version and version < _FORMLESS)))
+        return self.written(WriteContext(homes=homes, forms=bool(version and version < _FORMLESS)))
 
-    def put(self, name: str, value: Any, place: Place) -> Any:
+    def put(self, name: str, value: Any, place: WriteContext) -> Any:
         """Write one property; a built flow with an endpoint needs a routing model."""
         if name == "routing_model" and value is None and self.data_api_version:
             return self.route() if self._memory is None else None
@@ -266,7 +266,7 @@ def to_code(document: object) -> str:
     return _Module().module(parse(document))
 
 
-class _Module(Writer):
+class _Module(CodeWriter):
     """Writes the module that builds a whole flow."""
 
     def module(self, flow: Flow) -> str:

@@ -31,7 +31,7 @@ from pydantic_core import ErrorDetails
 from chatkit.errors import InputError, Problem
 from chatkit.flowjson.build.kinds import Flag, Map, Payload, Target, Words, example, shown
 from chatkit.flowjson.components import ACTIONS, SCREEN
-from chatkit.flowjson.property import Component, Property, Shape
+from chatkit.flowjson.property import ComponentShape, Property, Shape
 
 _CONFIG = ConfigDict(strict=True, extra="forbid", hide_input_in_errors=True)
 #: What pieces know of themselves for those who write and read them.
@@ -56,7 +56,7 @@ class Memory(NamedTuple):
     shells: Mapping[str, Mapping[str, Any]]
 
 
-class Place(NamedTuple):
+class WriteContext(NamedTuple):
     """Where a piece is written: the screen, where each input stands, what its version wants."""
 
     screen: str = ""
@@ -119,9 +119,9 @@ class Piece:
 
     def to_json(self) -> dict[str, Any]:
         """Write it as the dict that JSON needs."""
-        return self.written(Place())
+        return self.written(WriteContext())
 
-    def written(self, place: Place) -> dict[str, Any]:
+    def written(self, place: WriteContext) -> dict[str, Any]:
         """Write it as JSON: in the order in which it was read, or else in the usual one."""
         known: dict[str, Any] = dict(self.says)
         for name, key in self.keys.items():
@@ -133,7 +133,7 @@ class Piece:
         before = [key for key in self._memory.keys if key in whole] if self._memory else []
         return {key: whole[key] for key in dict.fromkeys([*before, *known, *whole])}
 
-    def put(self, name: str, value: Any, place: Place) -> Any:
+    def put(self, name: str, value: Any, place: WriteContext) -> Any:
         """Write the value of one property; None is left out."""
         return write(value, place)
 
@@ -172,7 +172,7 @@ class Piece:
         return expression(self)
 
 
-def write(value: Any, place: Place) -> Any:
+def write(value: Any, place: WriteContext) -> Any:
     """Write any value as JSON. What comes back is a copy."""
     if isinstance(value, Piece):
         return value.written(place)
@@ -354,14 +354,14 @@ class Action(Piece):
         found = Action.kinds.get(name) if isinstance(name, str) else None
         return found.read(raw) if found else raw  # type: ignore[return-value]
 
-    def put(self, name: str, value: Any, place: Place) -> Any:
+    def put(self, name: str, value: Any, place: WriteContext) -> Any:
         """Write the value of one property; an input in a payload is written as a reference."""
         if name != "payload" or not isinstance(value, dict):
             return write(value, place)
         return {key: _referred(item, place) for key, item in value.items()}
 
 
-def _referred(item: Any, place: Place) -> Any:
+def _referred(item: Any, place: WriteContext) -> Any:
     entered = getattr(item, "entered", None)
     if entered is None:
         return write(item, place)
@@ -428,7 +428,7 @@ Action.kinds.update(
 class Block(Piece):
     """A component of a screen: a text, an input, a picture, a button, or a container."""
 
-    shape: ClassVar[Component]
+    shape: ClassVar[ComponentShape]
     kinds: ClassVar[dict[str, type["Block"]]] = {}
 
     def __init_subclass__(cls) -> None:
@@ -597,10 +597,10 @@ _LONG_TEXT = 200  # characters of a text without a blank: a picture, which gets 
 
 def expression(piece: Piece) -> str:
     """Write the Python that builds one piece, long texts cut short."""
-    return laid_out(Writer(cut=True).piece(piece))
+    return laid_out(CodeWriter(cut=True).piece(piece))
 
 
-class Writer:
+class CodeWriter:
     """Writes the Python that builds pieces, and notes which names that needs."""
 
     def __init__(self, cut: bool = False) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from chatkit.finding import Finding, Severity
 from chatkit.flowjson.components import ACTIONS, COMPONENTS, NEXT
-from chatkit.flowjson.outline import DEPTH, Action, Component, Outline, Screen
+from chatkit.flowjson.outline import DEPTH, ActionNode, ComponentNode, Outline, ScreenNode
 from chatkit.flowjson.pointer import escape
 from chatkit.flowjson.property import Shape
 from chatkit.flowjson.rules.expression import result
@@ -37,7 +37,7 @@ _KEYS = frozenset(prop.name for action in ACTIONS.values() for prop in action.pr
 
 def check(outline: Outline) -> Iterator[Finding]:
     """Check every action of a flow, with its payload."""
-    asking: Action | None = None
+    asking: ActionNode | None = None
     for action in outline.actions:
         yield from _name(outline, action)
         yield from _keys(outline, action)
@@ -60,7 +60,7 @@ def check(outline: Outline) -> Iterator[Finding]:
     yield from _twice(outline)
 
 
-def allowed(outline: Outline, action: Action) -> tuple[str, ...] | None:
+def allowed(outline: Outline, action: ActionNode) -> tuple[str, ...] | None:
     """Tell which actions may stand at this place; None when nothing is known of it."""
     shape: Shape | None = COMPONENTS.get(action.owner.type or "")
     if shape is not None and action.item is not None:
@@ -73,12 +73,12 @@ def allowed(outline: Outline, action: Action) -> tuple[str, ...] | None:
     return prop.allowed_actions(outline.version)
 
 
-def _fits(outline: Outline, action: Action) -> bool:
+def _fits(outline: Outline, action: ActionNode) -> bool:
     names = allowed(outline, action)
     return names is None or action.name in names
 
 
-def _name(outline: Outline, action: Action) -> Iterator[Finding]:
+def _name(outline: Outline, action: ActionNode) -> Iterator[Finding]:
     pointer = f"{action.pointer}/name"
     if "name" not in action.value:
         yield _missing(pointer, "The action has no name.", "For example navigate.")
@@ -101,7 +101,7 @@ def _name(outline: Outline, action: Action) -> Iterator[Finding]:
             )
 
 
-def _keys(outline: Outline, action: Action) -> Iterator[Finding]:
+def _keys(outline: Outline, action: ActionNode) -> Iterator[Finding]:
     """Check which keys are there, as the action's own shape tells."""
     shape = ACTIONS.get(action.name or "")
     selecting = action.key != "on-click-action" and _fits(outline, action)
@@ -125,7 +125,7 @@ def _keys(outline: Outline, action: Action) -> Iterator[Finding]:
         yield _type(f"{action.pointer}/payload", "The payload", "object", given)
 
 
-def _target(outline: Outline, action: Action) -> Iterator[Finding]:
+def _target(outline: Outline, action: ActionNode) -> Iterator[Finding]:
     following = action.value.get("next")
     pointer = f"{action.pointer}/next"
     if following is None:
@@ -163,7 +163,7 @@ def _next(pointer: str, message: str, hint: str) -> Finding:
     return Finding(code, "error", f"{pointer}/name", message, hint)
 
 
-def _url(action: Action) -> Iterator[Finding]:
+def _url(action: ActionNode) -> Iterator[Finding]:
     url = action.value.get("url")
     pointer = f"{action.pointer}/url"
     if "url" not in action.value:
@@ -233,7 +233,7 @@ FILES, FILE_KB, ALL_KB = 30, 25_600, 102_400  # of a picker, of a file, of an an
 MOST_FILES = 10
 
 
-def _payload(outline: Outline, action: Action) -> Iterator[Finding]:
+def _payload(outline: Outline, action: ActionNode) -> Iterator[Finding]:
     """Check the payload of one action."""
     if action.payload:
         held = [(below, text) for below, text in texts(action.payload) if "${" in text]
@@ -262,7 +262,9 @@ def texts(payload: dict[str, Any]) -> Iterator[tuple[str, str]]:
             ]
 
 
-def _references(outline: Outline, action: Action, held: list[tuple[str, str]]) -> Iterator[Finding]:
+def _references(
+    outline: Outline, action: ActionNode, held: list[tuple[str, str]]
+) -> Iterator[Finding]:
     """Follow the references of a payload, expressions aside."""
     for below, text in held:
         if is_expression(text):
@@ -292,16 +294,18 @@ def _references(outline: Outline, action: Action, held: list[tuple[str, str]]) -
                 )
 
 
-def _outside(outline: Outline, action: Action, reference: Reference) -> bool:
+def _outside(outline: Outline, action: ActionNode, reference: Reference) -> bool:
     """Whether an early Footer reads a Form it does not stand in."""
     if outline.version >= (4, 0) or reference.store != "form" or action.owner.type != "Footer":
         return False
     return action.owner.form is None and bool(action.screen.forms)
 
 
-def _pickers(outline: Outline, action: Action, held: list[tuple[str, str]]) -> Iterator[Finding]:
+def _pickers(
+    outline: Outline, action: ActionNode, held: list[tuple[str, str]]
+) -> Iterator[Finding]:
     """Check where the files of a picker may go: not to a screen, and only on their own."""
-    used: list[Component] = []
+    used: list[ComponentNode] = []
     for below, text in held:
         reference = whole(text)
         picker = resolve(outline, action.screen, reference).component if reference else None
@@ -320,7 +324,7 @@ def _pickers(outline: Outline, action: Action, held: list[tuple[str, str]]) -> I
         yield from _files(outline, action, used)
 
 
-def _files(outline: Outline, action: Action, used: list[Component]) -> Iterator[Finding]:
+def _files(outline: Outline, action: ActionNode, used: list[ComponentNode]) -> Iterator[Finding]:
     """Count the files an answer may hold."""
     pointer = f"{action.pointer}/payload"
     files = [_number(each, PICKERS[each.type or ""], FILES) for each in used]
@@ -341,7 +345,7 @@ def _files(outline: Outline, action: Action, used: list[Component]) -> Iterator[
         yield _misused(pointer, said, hint, "error" if stated else "warning")
 
 
-def _number(picker: Component, key: str, default: int) -> float:
+def _number(picker: ComponentNode, key: str, default: int) -> float:
     value = picker.value.get(key, default)
     number = isinstance(value, int | float) and not isinstance(value, bool)
     return value if number else default if key not in picker.value else 0
@@ -351,7 +355,7 @@ def _misused(pointer: str, message: str, hint: str, severity: Severity = "error"
     return Finding("INVALID_ON_CLICK_ACTION_PAYLOAD", severity, pointer, message, hint)
 
 
-def _navigate(outline: Outline, action: Action) -> Iterator[Finding]:
+def _navigate(outline: Outline, action: ActionNode) -> Iterator[Finding]:
     """Hold a payload against the screen it goes to."""
     target = outline.by_id.get(action.target or "")
     wrong = "payload" in action.value and action.payload is None
@@ -378,7 +382,7 @@ def _some(names: list[str]) -> str:
     return ", ".join(names[:5]) + more
 
 
-def _update(outline: Outline, action: Action) -> Iterator[Finding]:
+def _update(outline: Outline, action: ActionNode) -> Iterator[Finding]:
     """Hold a payload against the data model of its own screen."""
     code = "INVALID_UPDATE_DATA_ACTION_PAYLOAD"
     wanted = {name: schema for name, _, schema in fields(action.screen)}
@@ -394,8 +398,8 @@ def _update(outline: Outline, action: Action) -> Iterator[Finding]:
 
 def _given(
     outline: Outline,
-    action: Action,
-    target: Screen,
+    action: ActionNode,
+    target: ScreenNode,
     wanted: dict[str, Any],
     code: str,
     severity: Severity,
@@ -421,7 +425,7 @@ def _given(
 
 
 def _differences(
-    outline: Outline, screen: Screen, value: object, reference: Reference | None, schema: object
+    outline: Outline, screen: ScreenNode, value: object, reference: Reference | None, schema: object
 ) -> Iterator[tuple[str, str]]:
     if reference is not None:
         found = resolve(outline, screen, reference)

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 
 from chatkit.finding import Finding, Severity
 from chatkit.flowjson.components import COMPONENTS
-from chatkit.flowjson.outline import Action, Binding, Component, Outline, Screen
+from chatkit.flowjson.outline import ActionNode, Binding, ComponentNode, Outline, ScreenNode
 from chatkit.flowjson.rules.reference import too_early
 from chatkit.flowjson.rules.target import (
     Reference,
@@ -54,7 +54,7 @@ EQUALITIES = frozenset(("==", "!="))
 LOGIC = frozenset(("&&", "||"))
 MATHS = frozenset(("+", "-", "*", "/", "%"))
 
-StepKind = Literal["value", "reference", "unary", "binary"]
+ExpressionStepKind = Literal["value", "reference", "unary", "binary"]
 
 
 class ExpressionError(ValueError):
@@ -65,22 +65,22 @@ class ExpressionError(ValueError):
         self.at = at
 
 
-class Step(NamedTuple):
+class ExpressionStep(NamedTuple):
     """One step: push a value or what a reference holds, or compute with the last ones."""
 
-    kind: StepKind
+    kind: ExpressionStepKind
     value: Any  # the value, the Reference, or the name of the operator
     at: int
 
 
 @lru_cache(maxsize=1024)
-def parse(text: str) -> tuple[Step, ...]:
+def parse(text: str) -> tuple[ExpressionStep, ...]:
     """Read an expression, without its backticks. What was read lately is remembered.
 
     Raises:
         ExpressionError: It cannot be read.
     """
-    steps: list[Step] = []
+    steps: list[ExpressionStep] = []
     waiting: list[tuple[str, int]] = []  # operators and brackets not yet applied
     complete = False  # an operand stands before
     place, end = 0, len(text.rstrip())
@@ -88,7 +88,7 @@ def parse(text: str) -> tuple[Step, ...]:
     def apply(rank: int) -> None:
         while waiting and waiting[-1][0] != "(" and _RANK[waiting[-1][0]] >= rank:
             name, at = waiting.pop()
-            steps.append(Step("unary" if name in _UNARY.values() else "binary", name, at))
+            steps.append(ExpressionStep("unary" if name in _UNARY.values() else "binary", name, at))
 
     while place < end:
         found = _TOKEN.match(text, place)
@@ -134,19 +134,19 @@ def _shown(operator: str) -> str:
     return next((sign for sign, name in _UNARY.items() if name == operator), operator)
 
 
-def _operand(kind: str, token: str, at: int) -> Step:
+def _operand(kind: str, token: str, at: int) -> ExpressionStep:
     if kind == "text":
-        return Step("value", re.sub(r"\\(.)", r"\1", token[1:-1], flags=re.DOTALL), at)
+        return ExpressionStep("value", re.sub(r"\\(.)", r"\1", token[1:-1], flags=re.DOTALL), at)
     if kind == "number":
-        return Step("value", float(token) if "." in token else _integer(token), at)
+        return ExpressionStep("value", float(token) if "." in token else _integer(token), at)
     if kind == "word":
         if token not in _WORDS:
             raise ExpressionError(f"{token} is not known: put text in single quotes", at)
-        return Step("value", _WORDS[token], at)
+        return ExpressionStep("value", _WORDS[token], at)
     reference = whole(token)
     if reference is None:
         raise ExpressionError(f"{token} is no reference", at)
-    return Step("reference", reference, at)
+    return ExpressionStep("reference", reference, at)
 
 
 def _integer(token: str) -> int | float:
@@ -169,7 +169,7 @@ Doubt = tuple[Literal["wrong", "doubtful"], str, int]
 _BOOLEAN, _NUMBER, _TEXT = (frozenset((each,)) for each in ("boolean", "number", "string"))
 
 
-def typed(steps: Iterable[Step], types: Typed) -> tuple[frozenset[str], list[Doubt]]:
+def typed(steps: Iterable[ExpressionStep], types: Typed) -> tuple[frozenset[str], list[Doubt]]:
     """Compute the type of an expression, and what its operators cannot take.
 
     Args:
@@ -260,7 +260,7 @@ def check(outline: Outline) -> Iterator[Finding]:
         yield from _expression(outline, binding)
 
 
-def result(outline: Outline, screen: Screen, text: str) -> frozenset[str]:
+def result(outline: Outline, screen: ScreenNode, text: str) -> frozenset[str]:
     """Tell the JSON type an expression comes to; empty when it is not known or not readable."""
     try:
         steps = parse(text[1:-1])
@@ -270,8 +270,8 @@ def result(outline: Outline, screen: Screen, text: str) -> frozenset[str]:
 
 
 def _read(
-    outline: Outline, screen: Screen, text: str, pointer: str
-) -> tuple[tuple[Step, ...], frozenset[str], list[tuple[Severity, str]]]:
+    outline: Outline, screen: ScreenNode, text: str, pointer: str
+) -> tuple[tuple[ExpressionStep, ...], frozenset[str], list[tuple[Severity, str]]]:
     """Read an expression: its steps, its type, and what is wrong with it."""
     wrong: list[tuple[Severity, str]] = []
 
@@ -323,7 +323,7 @@ def _weight(outline: Outline, binding: Binding) -> Severity:
     return "error" if binding.direct and binding.property not in _LATER else "warning"
 
 
-def _payload_weight(outline: Outline, action: Action) -> Severity:
+def _payload_weight(outline: Outline, action: ActionNode) -> Severity:
     since = SINCE if action.name in ("navigate", "update_data") else (7, 2)
     return "error" if outline.version >= since else "warning"
 
@@ -332,7 +332,7 @@ def _started(said: str) -> str:
     return said[:1].upper() + said[1:]
 
 
-def _condition(outline: Outline, component: Component) -> Iterator[Finding]:
+def _condition(outline: Outline, component: ComponentNode) -> Iterator[Finding]:
     """Check what an If asks, in backticks or without."""
     text = component.value.get("condition")
     if not isinstance(text, str):
@@ -361,7 +361,7 @@ def _asked(severity: Severity, pointer: str, said: str) -> Finding:
     return Finding("INVALID_PROPERTY_VALUE", severity, pointer, f"{_started(said)}.", hint)
 
 
-def _plain(steps: tuple[Step, ...], text: str) -> Iterator[str]:
+def _plain(steps: tuple[ExpressionStep, ...], text: str) -> Iterator[str]:
     """Find what a condition without backticks may not hold."""
     literal: list[bool] = []
     for step in steps:

@@ -8,7 +8,7 @@ from typing import Any
 
 from chatkit.finding import Finding, Severity
 from chatkit.flowjson.components import COMPONENTS
-from chatkit.flowjson.outline import Component, Outline
+from chatkit.flowjson.outline import ComponentNode, Outline
 from chatkit.flowjson.pointer import escape
 from chatkit.flowjson.rules.shape import (
     Around,
@@ -47,7 +47,7 @@ def _number(value: object) -> float | None:
     return value
 
 
-def _bounds(component: Component, version: Version) -> Iterator[Finding]:
+def _bounds(component: ComponentNode, version: Version) -> Iterator[Finding]:
     """Check that the least is not above the most."""
     for least, most in _BOUNDS:
         low, high = _number(component.value.get(least)), _number(component.value.get(most))
@@ -57,7 +57,7 @@ def _bounds(component: Component, version: Version) -> Iterator[Finding]:
             yield Finding("MIN_VALUE_GREATER_THAN_MAX", "error", at, said, "Swap them.")
 
 
-def _text_input(component: Component, version: Version) -> Iterator[Finding]:
+def _text_input(component: ComponentNode, version: Version) -> Iterator[Finding]:
     yield from _bounds(component, version)
     value, at = component.value, component.pointer
     if "pattern" not in value or version < (6, 2):
@@ -72,7 +72,7 @@ def _text_input(component: Component, version: Version) -> Iterator[Finding]:
         yield Finding("INVALID_ENUM_VALUE", "error", f"{at}/input-type", said, hint)
 
 
-def _choice(component: Component, version: Version) -> Iterator[Finding]:
+def _choice(component: ComponentNode, version: Version) -> Iterator[Finding]:
     """Check the options of a list: pictures or colours, ids, how many with pictures."""
     yield from _bounds(component, version)
     source = component.value.get("data-source")
@@ -98,7 +98,7 @@ def _choice(component: Component, version: Version) -> Iterator[Finding]:
             seen.add(found)
 
 
-def _footer(component: Component, version: Version) -> Iterator[Finding]:
+def _footer(component: ComponentNode, version: Version) -> Iterator[Finding]:
     value, at = component.value, component.pointer
     left, center, right = (f"{side}-caption" in value for side in ("left", "center", "right"))
     if left != right:
@@ -128,7 +128,7 @@ def _dates(value: object) -> Iterator[tuple[str, date]]:
             yield rest, found
 
 
-def _days(component: Component, version: Version) -> Iterator[Finding]:
+def _days(component: ComponentNode, version: Version) -> Iterator[Finding]:
     value, at = component.value, component.pointer
     first, last = day(value.get("min-date")), day(value.get("max-date"))
     if first is not None and last is not None and first > last:
@@ -143,7 +143,7 @@ def _days(component: Component, version: Version) -> Iterator[Finding]:
                 yield Finding("INVALID_DATE_RANGE", "error", f"{at}/{key}{rest}", said)
 
 
-def _calendar(component: Component, version: Version) -> Iterator[Finding]:
+def _calendar(component: ComponentNode, version: Version) -> Iterator[Finding]:
     yield from _days(component, version)
     value, at = component.value, component.pointer
     least, most = _number(value.get("min-days")), _number(value.get("max-days"))
@@ -163,9 +163,9 @@ def _calendar(component: Component, version: Version) -> Iterator[Finding]:
 # --- Form and NavigationList --------------------------------------------------------------
 
 
-def _form(component: Component, version: Version) -> Iterator[Finding]:
+def _form(component: ComponentNode, version: Version) -> Iterator[Finding]:
     """Check that first values belong to inputs of the Form, and have their types."""
-    fields: dict[str, Component] = {}
+    fields: dict[str, ComponentNode] = {}
     waiting = list(component.children)
     while waiting:
         child = waiting.pop()
@@ -195,7 +195,7 @@ def _form(component: Component, version: Version) -> Iterator[Finding]:
         yield Finding("INVALID_PROPERTY_VALUE", severity, at, said, "Check names and values.")
 
 
-def _fits_field(field: Component, value: Any, version: Version) -> bool:
+def _fits_field(field: ComponentNode, value: Any, version: Version) -> bool:
     """Tell whether an input takes a first value of that type."""
     prop = COMPONENTS[field.type or ""].by_name["init-value"]
     if isinstance(value, str) and has_binding(value):
@@ -205,14 +205,14 @@ def _fits_field(field: Component, value: Any, version: Version) -> bool:
     return any(fits(kind, value) for kind in prop.kinds(version))
 
 
-def _first_days(field: Component, value: Any, at: str, version: Version) -> Iterator[Finding]:
+def _first_days(field: ComponentNode, value: Any, at: str, version: Version) -> Iterator[Finding]:
     prop = COMPONENTS["CalendarPicker"].by_name["init-value"]
     mode = field.value.get("mode", "single")
     around = Around(version, range_mode=None if is_binding(mode) else mode == "range")
     yield from check_value(prop, prop.kinds(version), value, at, around)
 
 
-def _carousel(component: Component, version: Version) -> Iterator[Finding]:
+def _carousel(component: ComponentNode, version: Version) -> Iterator[Finding]:
     """Tell too many pictures by the platform's own code too: its checker has no other for it."""
     images = component.value.get("images")
     most = COMPONENTS["ImageCarousel"].by_name["images"].most or 0
@@ -222,7 +222,7 @@ def _carousel(component: Component, version: Version) -> Iterator[Finding]:
         yield Finding("INVALID_PROPERTY_VALUE", "error", at, said, "Remove some.")
 
 
-def _navigation(component: Component, version: Version) -> Iterator[Finding]:
+def _navigation(component: ComponentNode, version: Version) -> Iterator[Finding]:
     value, at = component.value, component.pointer
     source = value.get("list-items")
     items = source if isinstance(source, list) else []
@@ -257,7 +257,7 @@ def _navigation(component: Component, version: Version) -> Iterator[Finding]:
             yield Finding(code, "error", f"{place}/end", said)
 
 
-_RULES: dict[str, Callable[[Component, Version], Iterator[Finding]]] = {
+_RULES: dict[str, Callable[[ComponentNode, Version], Iterator[Finding]]] = {
     "TextInput": _text_input,
     "CheckboxGroup": _choice,
     "RadioButtonsGroup": _choice,

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from chatkit.finding import Finding
-from chatkit.flowjson.outline import DEPTH, Outline, Screen
+from chatkit.flowjson.outline import DEPTH, Outline, ScreenNode
 from chatkit.flowjson.pointer import escape
 from chatkit.flowjson.rules.target import named, types_of, whole
 
@@ -94,7 +94,7 @@ def _scalar(value: object) -> bool:
     return value is None or isinstance(value, str | int | float)
 
 
-def fields(screen: Screen) -> Iterator[tuple[str, str, Any]]:
+def fields(screen: ScreenNode) -> Iterator[tuple[str, str, Any]]:
     """List the declared fields: name, pointer, schema. The list `required` is no field."""
     for name, schema in screen.data.items():
         if not (name == "required" and isinstance(schema, list)):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from chatkit.finding import Finding, Severity
 from chatkit.flowjson.components import ADVISED_COMPONENTS, COMPONENTS, MOST_COMPONENTS, MOST_NESTED
-from chatkit.flowjson.outline import Component, Outline, Screen
+from chatkit.flowjson.outline import ComponentNode, Outline, ScreenNode
 from chatkit.flowjson.version import STRICT, Version
 
 _FREE_FORM = Version(4, 0)  # before, every input stands in a Form
@@ -38,7 +38,7 @@ def check(outline: Outline) -> Iterator[Finding]:
 # --- containers -------------------------------------------------------------------------
 
 
-def _container(component: Component, version: Version) -> Iterator[Finding]:
+def _container(component: ComponentNode, version: Version) -> Iterator[Finding]:
     """Check that a component may stand in its parent."""
     shape = COMPONENTS.get(component.type or "")
     if component.parent is None or shape is None or not shape.known(version):
@@ -57,9 +57,9 @@ def _container(component: Component, version: Version) -> Iterator[Finding]:
         yield Finding("INVALID_PROPERTY_VALUE", "error", at, said, "Move it out.")
 
 
-def _nesting(screen: Screen) -> Iterator[Finding]:
+def _nesting(screen: ScreenNode) -> Iterator[Finding]:
     """Find each If with too many levels of If in it."""
-    found: dict[str, Component] = {}
+    found: dict[str, ComponentNode] = {}
     for component in screen.components:
         if component.type != "If" or component.if_depth < MOST_NESTED:
             continue
@@ -76,7 +76,7 @@ def _nesting(screen: Screen) -> Iterator[Finding]:
         yield Finding("MAXIMUM_IF_NESTING", "error", at, said, hint)
 
 
-def _branches(component: Component) -> int:
+def _branches(component: ComponentNode) -> int:
     """Count the If and Switch around a component."""
     count, around = 0, component.branch
     while around is not None:
@@ -84,7 +84,7 @@ def _branches(component: Component) -> int:
     return count
 
 
-def _forms(screen: Screen, version: Version) -> Iterator[Finding]:
+def _forms(screen: ScreenNode, version: Version) -> Iterator[Finding]:
     has_form = any(component.type == "Form" for component in screen.components)
     if not has_form and version >= _FREE_FORM:
         return
@@ -102,8 +102,8 @@ def _forms(screen: Screen, version: Version) -> Iterator[Finding]:
             yield Finding("COMPONENTS_OUTSIDE_FORM", severity, component.pointer, said, hint)
 
 
-def _names(screen: Screen) -> Iterator[Finding]:
-    named: dict[str, list[Component]] = {}
+def _names(screen: ScreenNode) -> Iterator[Finding]:
+    named: dict[str, list[ComponentNode]] = {}
     for component in screen.components:
         shape = COMPONENTS.get(component.type or "")
         if component.name is None or shape is None or shape.property("name") is None:
@@ -121,13 +121,13 @@ def _names(screen: Screen) -> Iterator[Finding]:
 # --- counts -----------------------------------------------------------------------------
 
 
-def _at_once(components: list[Component]) -> Counter[str]:
+def _at_once(components: list[ComponentNode]) -> Counter[str]:
     """Count what may be seen at once: of branches only the fuller one."""
     total: Counter[str] = Counter()
     for component in components:
         total[component.type or ""] += 1
         if component.type in ("If", "Switch"):
-            branches: dict[str, list[Component]] = {}
+            branches: dict[str, list[ComponentNode]] = {}
             for child in component.children:
                 branches.setdefault(child.slot, []).append(child)
             most: Counter[str] = Counter()
@@ -139,7 +139,7 @@ def _at_once(components: list[Component]) -> Counter[str]:
     return total
 
 
-def _counts(screen: Screen, version: Version) -> Iterator[Finding]:
+def _counts(screen: ScreenNode, version: Version) -> Iterator[Finding]:
     counts = _at_once(screen.top)
     code, at = "COMPONENT_TYPE_MAX_NUMBER_PER_SCREEN", screen.pointer
     for name, count in counts.items():
@@ -162,7 +162,7 @@ def _counts(screen: Screen, version: Version) -> Iterator[Finding]:
         yield Finding(code, "warning", at, said, "Split the screen.")
 
 
-def _per_flow(screen: Screen, so_far: Counter[str]) -> Iterator[Finding]:
+def _per_flow(screen: ScreenNode, so_far: Counter[str]) -> Iterator[Finding]:
     for component in screen.components:
         shape = COMPONENTS.get(component.type or "")
         if shape is None or shape.per_flow is None:
@@ -179,7 +179,7 @@ def _per_flow(screen: Screen, so_far: Counter[str]) -> Iterator[Finding]:
 # --- Footers in branches, and those that stand alone --------------------------------------
 
 
-def _footers(screen: Screen) -> Iterator[Finding]:
+def _footers(screen: ScreenNode) -> Iterator[Finding]:
     branching = []
     for component in screen.components:
         if component.type not in ("If", "Switch"):
@@ -210,7 +210,7 @@ def _footers(screen: Screen) -> Iterator[Finding]:
         yield Finding("MORE_THAN_ONE_FOOTER", "error", at, said, "Keep those in the branches.")
 
 
-def _alone(screen: Screen, version: Version) -> Iterator[Finding]:
+def _alone(screen: ScreenNode, version: Version) -> Iterator[Finding]:
     """Check components that stand alone on their screen."""
     types = {component.type for component in screen.components if component.type in COMPONENTS}
     at = screen.pointer

@@ -11,7 +11,7 @@ from typing import Any
 
 from chatkit.finding import Finding, Severity
 from chatkit.flowjson.components import COMPONENTS
-from chatkit.flowjson.outline import Binding, Outline, Screen
+from chatkit.flowjson.outline import Binding, Outline, ScreenNode
 from chatkit.flowjson.pointer import unescape
 from chatkit.flowjson.property import Property, Shape
 from chatkit.flowjson.rules.target import (
@@ -55,7 +55,7 @@ def check(outline: Outline) -> Iterator[Finding]:
             yield _no_reference(f"{component.pointer}/value", "value")
 
 
-def _title(outline: Outline, screen: Screen) -> Iterator[Finding]:
+def _title(outline: Outline, screen: ScreenNode) -> Iterator[Finding]:
     title = screen.value.get("title")
     for reference in references(title) if isinstance(title, str) else ():
         problem = resolve(outline, screen, reference).problem

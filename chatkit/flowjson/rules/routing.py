@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from chatkit.finding import Finding, Severity
-from chatkit.flowjson.outline import Outline, Screen
+from chatkit.flowjson.outline import Outline, ScreenNode
 from chatkit.flowjson.pointer import escape
 
 BRANCHES = 10
@@ -197,7 +197,7 @@ def _unconnected(outline: Outline, ways: dict[str, list[str]]) -> Iterator[Findi
             )
 
 
-def _lost(outline: Outline, screen: Screen) -> Severity:
+def _lost(outline: Outline, screen: ScreenNode) -> Severity:
     """An endpoint may end a flow on a terminal screen that no route names: that is a doubt."""
     return "warning" if outline.endpoint and screen.terminal else "error"
 

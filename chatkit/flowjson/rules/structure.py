@@ -9,7 +9,7 @@ from typing import Any
 
 from chatkit.finding import Finding, Severity
 from chatkit.flowjson.components import COMPONENTS, DOCUMENT, LAYOUT, SCREEN
-from chatkit.flowjson.outline import Component, Outline, Screen
+from chatkit.flowjson.outline import ComponentNode, Outline, ScreenNode
 from chatkit.flowjson.rules.shape import Around, check_shape, close, is_binding, named
 from chatkit.flowjson.version import (
     FROZEN,
@@ -101,7 +101,7 @@ def _document(document: dict[str, Any], version: Version) -> Iterator[Finding]:
 # --- screens ----------------------------------------------------------------------------
 
 
-def _screen(screen: Screen, outline: Outline, version: Version) -> Iterator[Finding]:
+def _screen(screen: ScreenNode, outline: Outline, version: Version) -> Iterator[Finding]:
     value, at = screen.value, screen.pointer
     for found in check_shape(SCREEN, value, at, Around(version)):
         if not f"{found.pointer}/".startswith(f"{at}/layout/"):  # that is for `_layout`
@@ -148,7 +148,7 @@ def _layout(value: dict[str, Any], at: str, version: Version) -> Iterator[Findin
         yield Finding("INVALID_PROPERTY_VALUE", "error", f"{place}/type", said)
 
 
-def _id(screen: Screen, count: int, version: Version) -> Iterator[Finding]:
+def _id(screen: ScreenNode, count: int, version: Version) -> Iterator[Finding]:
     at, found = f"{screen.pointer}/id", screen.id
     if found is None:
         return
@@ -170,7 +170,7 @@ def _id(screen: Screen, count: int, version: Version) -> Iterator[Finding]:
         yield Finding("DUPLICATE_SCREEN_IDS", "error", at, said, "Choose another id.")
 
 
-def _laid_out(screen: Screen, version: Version) -> bool:
+def _laid_out(screen: ScreenNode, version: Version) -> bool:
     """Whether nothing is told at the layout that would explain a missing Footer."""
     if "layout" not in screen.value:
         return not SCREEN.by_name["layout"].needed(version)
@@ -203,7 +203,7 @@ def _terminals(outline: Outline) -> Iterator[Finding]:
 # --- components -------------------------------------------------------------------------
 
 
-def _component(component: Component, version: Version) -> Iterator[Finding]:
+def _component(component: ComponentNode, version: Version) -> Iterator[Finding]:
     value, at = component.value, component.pointer
     place = f"{at}/type"
     if "type" not in value:

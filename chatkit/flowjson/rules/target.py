@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from chatkit.flowjson.components import COMPONENTS
-from chatkit.flowjson.outline import Binding, Component, Outline, Screen
+from chatkit.flowjson.outline import Binding, ComponentNode, Outline, ScreenNode
 
 _REFERENCE = re.compile(r"\$\{(?:screen\.([^.{}`']*)\.)?(data|form)\.([\w-]+(?:\.[\w-]+)*)\}")
 _LIKE = re.compile(r"\$\{(?:screen\.[^.]*\.)?(?:data|form)\.(?:(?!\$\{).)*\}", re.DOTALL)
@@ -35,7 +35,7 @@ class Target(NamedTuple):
 
     types: frozenset[str] = _UNKNOWN  # JSON types, integer as number; empty: not known
     schema: dict[str, Any] | None = None  # as declared in a data model
-    component: Component | None = None  # the input it reads
+    component: ComponentNode | None = None  # the input it reads
     problem: str = ""
 
 
@@ -93,7 +93,7 @@ def types_of(schema: object) -> frozenset[str]:
     return frozenset("number" if name == "integer" else name for name in names)
 
 
-def value_types(component: Component) -> frozenset[str]:
+def value_types(component: ComponentNode) -> frozenset[str]:
     """Tell which JSON types the value of an input has; empty when it is not known."""
     value = component.value
     if component.type == "TextInput" and value.get("input-type") in ("number", "passcode"):
@@ -114,9 +114,9 @@ def named(types: frozenset[str]) -> str:
     return " or ".join(sorted(types)) or "unknown"
 
 
-def resolve(outline: Outline, screen: Screen, reference: Reference) -> Target:
+def resolve(outline: Outline, screen: ScreenNode, reference: Reference) -> Target:
     """Follow a reference that stands on a screen."""
-    home: Screen | None = screen
+    home: ScreenNode | None = screen
     if reference.screen is not None:
         home = outline.by_id.get(reference.screen)
         if home is None:
@@ -126,7 +126,7 @@ def resolve(outline: Outline, screen: Screen, reference: Reference) -> Target:
     return (_data if reference.store == "data" else _form)(home, reference.path)
 
 
-def _data(home: Screen, path: tuple[str, ...]) -> Target:
+def _data(home: ScreenNode, path: tuple[str, ...]) -> Target:
     schema = home.data.get(path[0])
     if schema is None or (path[0] == "required" and isinstance(schema, list)):
         return Target(problem=f"{_of(home)} declares no data field {path[0]}")
@@ -145,7 +145,7 @@ def _data(home: Screen, path: tuple[str, ...]) -> Target:
     return Target(types_of(schema), schema if isinstance(schema, dict) else None)
 
 
-def _form(home: Screen, path: tuple[str, ...]) -> Target:
+def _form(home: ScreenNode, path: tuple[str, ...]) -> Target:
     component = home.fields.get(path[0])
     if component is None:
         if path[0] in home.forms:
@@ -158,5 +158,5 @@ def _form(home: Screen, path: tuple[str, ...]) -> Target:
     return Target(problem=f"{path[0]} is one value: it has no {path[1]}")
 
 
-def _of(screen: Screen) -> str:
+def _of(screen: ScreenNode) -> str:
     return f"screen {screen.id}" if screen.id else "the screen"

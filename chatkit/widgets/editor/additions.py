@@ -8,7 +8,7 @@ from typing import Any
 from chatkit.errors import InputError
 from chatkit.flowjson.components import COMPONENTS
 from chatkit.flowjson.pointer import at
-from chatkit.flowjson.property import Component, Property, Shape
+from chatkit.flowjson.property import ComponentShape, Property, Shape
 from chatkit.flowjson.version import RECOMMENDED, Version
 from chatkit.widgets.editor.edits import child, names_in, unused
 from chatkit.widgets.editor.tree import Branch
@@ -115,7 +115,7 @@ def _list(document: Any, pointer: str) -> list[Any]:
     return found if isinstance(found, list) else []
 
 
-def _around(document: Any, row: Branch) -> Component | None:
+def _around(document: Any, row: Branch) -> ComponentShape | None:
     """Return the container into which something would be added at a row, if there is one."""
     if row.kind == "screen":
         return None

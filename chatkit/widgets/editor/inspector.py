@@ -13,7 +13,7 @@ from chatkit.errors import ChatkitError
 from chatkit.finding import Finding
 from chatkit.flowjson.components import ACTIONS
 from chatkit.flowjson.pointer import at, steps
-from chatkit.flowjson.property import Component, Property, Shape
+from chatkit.flowjson.property import ComponentShape, Property, Shape
 from chatkit.flowjson.version import RECOMMENDED, Version
 from chatkit.widgets.controls import Message, boxed
 from chatkit.widgets.editor.additions import new_action
@@ -173,7 +173,7 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         """List what can be set: what the version knows, and what is there all the same."""
         known = branch.shape.properties if branch.shape else ()
         for prop in known:
-            typed = prop.name == "type" and isinstance(branch.shape, Component)
+            typed = prop.name == "type" and isinstance(branch.shape, ComponentShape)
             if typed or prop.kind in _TREE or prop.name in ("layout", "screens"):
                 continue
             ranged = prop.place == "range mode" and value.get("mode") != "range"
@@ -283,7 +283,7 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
 def _title(branch: Branch) -> str:
     shape = branch.shape
     about = shape.about if shape else _SLOTS.get(branch.name, "")
-    name = shape.name if isinstance(shape, Component) else branch.name
+    name = shape.name if isinstance(shape, ComponentShape) else branch.name
     if branch.kind == "screen":
         name, about = f"Screen {branch.name}", ""
     elif branch.kind == "item" and shape:
@@ -292,7 +292,7 @@ def _title(branch: Branch) -> str:
         name, about = "No object", f"This is {branch.text}: mend or remove it in the source."
     elif branch.kind == "component" and shape is None:
         about = "The table of components does not know this type."
-    rules = shape.rules if isinstance(shape, Component) else ()
+    rules = shape.rules if isinstance(shape, ComponentShape) else ()
     listed = "".join(f"<li>{escape(rule)}</li>" for rule in rules)
     said = f"<p>{escaped(about)}</p>" if about else ""
     return (

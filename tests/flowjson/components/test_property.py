@@ -6,7 +6,7 @@ import pytest
 from flowjson.components.facts import fact, facts
 
 from chatkit.flowjson.components import COMPONENTS
-from chatkit.flowjson.property import Component, Property, Shape
+from chatkit.flowjson.property import ComponentShape, Property, Shape
 from chatkit.flowjson.version import FIRST, Version
 
 EARLY, LATE = Version(5, 0), Version(7, 0)
@@ -52,7 +52,7 @@ def test_an_input_is_what_has_a_value() -> None:
 def test_there_are_24_components_each_under_its_name_and_each_begins_with_its_type() -> None:
     assert len(COMPONENTS) == 24
     for name, each in COMPONENTS.items():
-        assert isinstance(each, Component)
+        assert isinstance(each, ComponentShape)
         assert each.name == name
         assert each.properties[0].name == "type"
         assert len(each.by_name) == len(each.properties), f"{name} names a property twice"
