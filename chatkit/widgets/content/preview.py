@@ -119,7 +119,7 @@ class Tap(NamedTuple):
     """A button as it is seen: its type, what stands on it, and what it does."""
 
     kind: str
-    label: list[Run]
+    label: list[TextRun]
     about: str
 
 
@@ -128,11 +128,11 @@ class Bubble(NamedTuple):
 
     lang_code: str
     direction: str
-    header: list[Run]
+    header: list[TextRun]
     medium: str  #: image, video, document, or none
     file: str  #: its file name or the end of its address
-    body: list[Run]
-    footer: list[Run]
+    body: list[TextRun]
+    footer: list[TextRun]
     buttons: list[Tap]
     missing: list[str]  #: placeholders without a sample
     written: bool  #: whether the platform writes the body itself
@@ -203,7 +203,7 @@ def _file(header: Mapping[str, Any]) -> str:
 
 def _taps(entry: Entry) -> list[Tap]:
     if not entry.buttons and entry.flag("auth_delivery_method") == "copy_code":
-        return [Tap("copy_offer_code", [Run("Copy code")], "")]
+        return [Tap("copy_offer_code", [TextRun("Copy code")], "")]
     return [tap for button in entry.buttons[:_BUTTONS] if (tap := _tap(button))]
 
 
@@ -223,7 +223,7 @@ def _tap(button: Mapping[str, Any]) -> Tap | None:
 
 def _whole(value: Any) -> Any:
     """Make values of runs and texts that can be sent to a page."""
-    if isinstance(value, Run):
+    if isinstance(value, TextRun):
         return [_whole(value.text), list(value.tags), value.mark]
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
@@ -245,7 +245,7 @@ _LOOKS = {
 }
 
 
-def plain_text(runs: Iterable[Run]) -> str:
+def plain_text(runs: Iterable[TextRun]) -> str:
     """Return what the runs say."""
     return "".join(run.text for run in runs)
 
@@ -281,7 +281,7 @@ def notes(seen: Bubble) -> list[str]:
     return said
 
 
-def _html(found: Iterable[Run]) -> str:
+def _html(found: Iterable[TextRun]) -> str:
     parts = []
     for run in found:
         text = escape(run.text.encode("utf-8", "replace").decode())
@@ -298,7 +298,7 @@ SIGNS = {"*": "strong", "_": "em", "~": "s", "`": "code"}
 _LONGEST = 5000  #: characters that are shown: the longest message has fewer
 
 
-class Run(NamedTuple):
+class TextRun(NamedTuple):
     """A stretch of text that looks alike.
 
     `tags` are the elements it stands in, from outside in. `mark` is "sample" where a value
@@ -311,7 +311,7 @@ class Run(NamedTuple):
     mark: str = ""
 
 
-def runs(text: str, samples: Mapping[str, Any], *, marked: bool = True) -> list[Run]:
+def runs(text: str, samples: Mapping[str, Any], *, marked: bool = True) -> list[TextRun]:
     """Cut a text into runs.
 
     Args:
@@ -370,7 +370,9 @@ def _parsed(text: str, tags: tuple[str, ...], offset: int = 0) -> Iterator[Stret
     yield offset + last, offset + len(text), tags
 
 
-def _cut(text: str, marks: list[str], start: int, end: int, tags: tuple[str, ...]) -> Iterator[Run]:
+def _cut(
+    text: str, marks: list[str], start: int, end: int, tags: tuple[str, ...]
+) -> Iterator[TextRun]:
     """Cut a stretch wherever its mark changes; spell out what would not be seen."""
     while start < end:
         mark, stop = marks[start], start + 1
@@ -379,5 +381,5 @@ def _cut(text: str, marks: list[str], start: int, end: int, tags: tuple[str, ...
         piece = text[start:stop]
         if mark == "odd":
             piece = "".join(f"U+{ord(c):04X}" for c in piece)
-        yield Run(piece, tags, mark)
+        yield TextRun(piece, tags, mark)
         start = stop

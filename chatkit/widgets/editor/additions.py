@@ -10,7 +10,7 @@ from chatkit.flowjson.components import COMPONENTS
 from chatkit.flowjson.pointer import at
 from chatkit.flowjson.property import ComponentShape, Property, Shape
 from chatkit.flowjson.version import RECOMMENDED, Version
-from chatkit.widgets.editor.edits import child, names_in, unused
+from chatkit.widgets.editor.edits import child, names_in, objects_in, unused
 from chatkit.widgets.editor.tree import Branch
 
 SCREEN = "Screen"
@@ -132,17 +132,11 @@ def _around(document: Any, row: Branch) -> ComponentShape | None:
 
 def _fields(document: Any, row: Branch) -> str:
     """Return a reference to an input of the screen, for an If or a Switch to ask."""
-    waiting: list[Any] = [at(document, "/".join(row.pointer.split("/")[:3]))]
-    while waiting:
-        one = waiting.pop(0)
-        if isinstance(one, dict):
-            kind, name = one.get("type"), one.get("name")
-            shape = COMPONENTS.get(kind) if isinstance(kind, str) else None
-            if shape and shape.value == "string" and isinstance(name, str):
-                return f"${{form.{name}}}"
-            waiting += one.values()
-        elif isinstance(one, list):
-            waiting += one
+    for one in objects_in(at(document, "/".join(row.pointer.split("/")[:3]))):
+        kind, name = one.get("type"), one.get("name")
+        shape = COMPONENTS.get(kind) if isinstance(kind, str) else None
+        if shape and shape.value == "string" and isinstance(name, str):
+            return f"${{form.{name}}}"
     return ""
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from chatkit.errors import InputError
@@ -123,8 +124,8 @@ def _field(document: Any, screen: int, way: list[str], old: object, new: str) ->
     if not isinstance(old, str) or not old:
         return document
     own = document["screens"][screen]
-    if old in _names(own):  # another input has it too: nobody knows which is meant
-        return document
+    if any(one.get("name") == old for one in objects_in(own) if "type" in one):
+        return document  # another input has it too: nobody knows which is meant
     here = re.compile(rf"(\$\{{form\.){re.escape(old)}(?=[.}}])")
 
     def local(value: str) -> str:
@@ -144,19 +145,6 @@ def _field(document: Any, screen: int, way: list[str], old: object, new: str) ->
     return _mapped(
         made, lambda text: there.sub(lambda found: found[1] + new, text), lambda _, value: value
     )
-
-
-def _names(value: Any) -> list[Any]:
-    """List the names of the components of a screen."""
-    waiting, found = [value], []
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, dict):
-            found += [one.get("name")] if "type" in one else []
-            waiting += one.values()
-        elif isinstance(one, list):
-            waiting += one
-    return found
 
 
 def _key(value: Any, old: str, new: str) -> Any:
@@ -189,15 +177,20 @@ def _put(value: Any, way: list[str], change: Callable[[Any], Any]) -> Any:
 
 def names_in(value: Any) -> list[str]:
     """List all ids and names of a document, of any shape."""
-    waiting, found = [value], []
+    held = (one.get(key) for one in objects_in(value) for key in ("id", "name"))
+    return [name for name in held if isinstance(name, str)]
+
+
+def objects_in(value: Any) -> Iterator[dict[str, Any]]:
+    """Yield all objects of a value, those outside before those within them."""
+    waiting = deque([value])
     while waiting:
-        one = waiting.pop()
+        one = waiting.popleft()
         if isinstance(one, dict):
-            found += [one[key] for key in ("id", "name") if isinstance(one.get(key), str)]
+            yield one
             waiting += one.values()
         elif isinstance(one, list):
             waiting += one
-    return found
 
 
 def unused(name: str, taken: set[str], *, letters: bool = False) -> str:

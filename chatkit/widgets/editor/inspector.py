@@ -20,7 +20,7 @@ from chatkit.widgets.editor.additions import new_action
 from chatkit.widgets.editor.edits import child
 from chatkit.widgets.editor.property_input import (
     ABSENT,
-    ChoiceOrReference,
+    PropertyChoice,
     PropertyField,
     TextProperty,
     forget,
@@ -223,7 +223,7 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         if isinstance(name, str):
             allowed.setdefault(name, name)
         choice = Property("action", "choice", prop.about, required=prop.required, binding=False)
-        pick = ChoiceOrReference(choice, allowed)
+        pick = PropertyChoice(choice, allowed)
         if isinstance(name, str):
             pick.show(name)
         line = PropertyField(choice, self._version, pick)
@@ -272,7 +272,7 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         except ChatkitError as error:
             line.wrong(str(error))
 
-    def _acts(self, place: str, pick: ChoiceOrReference) -> None:
+    def _acts(self, place: str, pick: PropertyChoice) -> None:
         value = pick.read()
         try:
             self._edits.unset(place) if value is ABSENT else self._edits.act(place, value)

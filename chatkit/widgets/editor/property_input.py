@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
-from html import escape
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import ipywidgets as w
 
-from chatkit.display import escaped, visible
+from chatkit.display import visible
 from chatkit.finding import Finding
 from chatkit.flowjson.property import Property
 from chatkit.flowjson.version import RELEASED, Version, data_api_versions
-from chatkit.widgets.form.inputs import Input, JsonText, SingleInput
+from chatkit.widgets.form.fields import LabelledInput
+from chatkit.widgets.form.inputs import (
+    Choice,
+    Input,
+    JsonText,
+    Number,
+    SingleInput,
+    TextLines,
+    is_reference,
+)
 
 #: Stands for a property that is not there.
 ABSENT: Any = type("Absent", (), {"__repr__": lambda self: "(not set)"})()
 
-_BOUND = re.compile(r"\$\{|`")
 _WIDE = 80  #: documented characters from which on a text gets several lines
 _LISTS = ("strings", "dates", "choices")
-_SUGGESTED = "${data.…}, ${form.…} or `an expression`"
 
 
 def input_for(prop: Property, version: Version, value: Any, screens: Sequence[str] = ()) -> Input:
@@ -47,33 +53,28 @@ def forget(widget: Any) -> None:
     widget.close()
 
 
-def bound(value: Any) -> bool:
-    """Tell whether a value is a reference or an expression, which stands for the whole."""
-    return isinstance(value, str) and _BOUND.search(value) is not None
-
-
 def _makers(
     prop: Property, version: Version, value: Any, screens: Sequence[str]
 ) -> list[Callable[[], Input]]:
     kind, name = prop.kind, prop.name
     if kind == "object" and name == "next":
         return [lambda: ScreenChoice(screens)]
-    if kind == "boolean":
-        return [lambda: ChoiceOrReference(prop, {"yes": True, "no": False})]
-    if kind == "choice":
-        return [lambda: ChoiceOrReference(prop, {one: one for one in prop.enum})]
+    by_kind: dict[str, dict[str, Any]] = {
+        "boolean": {"yes": True, "no": False},
+        "choice": {one: one for one in prop.enum},
+    }
+    choices = by_kind.get(kind)
     if name == "version":
-        return [
-            lambda: ChoiceOrReference(
-                prop, {str(one): str(one) for one in sorted(RELEASED, reverse=True)}
-            )
-        ]
-    if name == "data_api_version":
-        return [lambda: ChoiceOrReference(prop, {one: one for one in data_api_versions(version)})]
+        choices = {str(one): str(one) for one in sorted(RELEASED, reverse=True)}
+    elif name == "data_api_version":
+        choices = {one: one for one in data_api_versions(version)}
+    if choices is not None:
+        return [partial(PropertyChoice, prop, choices)]
     if kind in ("integer", "number"):
-        return [lambda: NumberOrReference(prop)]
+        whole = kind == "integer"
+        return [lambda: Number(name, ABSENT, whole=whole, digits=15, reference=prop.binding)]
     if kind in _LISTS:
-        return [lambda: LinesOrReference(prop)]
+        return [lambda: TextLines(name, ABSENT, reference=prop.binding)]
     if kind == "items":
         return [lambda: RowsReference(prop)]
     if kind in ("map", "range", "action", "object", "components", "cases"):
@@ -82,8 +83,10 @@ def _makers(
 
 
 def _json(prop: Property, value: Any) -> Input:
-    made = JsonProperty(prop)
+    made = JsonText(prop.name, 4, ABSENT)
     made.show(value)
+    if value is not ABSENT:
+        made.widget.rows = min(max(made.widget.value.count("\n") + 1, 2), 12)
     return made
 
 
@@ -116,62 +119,6 @@ class TextProperty(SingleInput):
         self.widget.value = "" if value is ABSENT else value
 
 
-class NumberOrReference(SingleInput):
-    """A number, or a reference to one."""
-
-    def __init__(self, prop: Property) -> None:
-        self._whole, self._bound = prop.kind == "integer", prop.binding
-        self.widget = w.Text(description=prop.name)
-
-    def read(self) -> Any:
-        """Return the number, or the reference. Raises `ValueError` for anything else."""
-        text = self.widget.value.strip()
-        if not text:
-            return ABSENT
-        if self._bound and bound(text):
-            return text
-        if re.fullmatch(r"-?[0-9]{1,15}", text):
-            return int(text)
-        if not self._whole and re.fullmatch(r"-?[0-9]{1,15}\.[0-9]{1,15}", text):
-            return float(text)
-        raise ValueError(f"must be a {'whole ' if self._whole else ''}number or ${{…}}")
-
-    def show(self, value: Any) -> None:
-        """Show a number or a reference."""
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not (number or bound(value) or value is ABSENT):
-            raise TypeError("must be a number")
-        self.widget.value = "" if value is ABSENT else str(value)
-
-
-class LinesOrReference(SingleInput):
-    """Texts, each on a line of its own, or a reference to a list."""
-
-    def __init__(self, prop: Property) -> None:
-        self._bound = prop.binding
-        self.widget = w.Textarea(
-            description=prop.name, rows=3, placeholder="one on each line, or ${data.…}"
-        )
-
-    def read(self) -> Any:
-        """Return the lines that are not empty, or the reference."""
-        lines = [text for line in self.widget.value.split("\n") if (text := line.strip())]
-        if self._bound and len(lines) == 1 and bound(lines[0]):
-            return lines[0]
-        return lines or ABSENT
-
-    def show(self, value: Any) -> None:
-        """Show a list of texts, or a reference."""
-        if isinstance(value, list):
-            if not all(isinstance(one, str) for one in value):
-                raise TypeError("must be texts")
-            self.widget.value = "\n".join(value)
-        elif value is ABSENT or bound(value):
-            self.widget.value = "" if value is ABSENT else value
-        else:
-            raise TypeError("must be a list")
-
-
 class RowsReference(SingleInput):
     """A reference in place of rows that stand in the tree."""
 
@@ -184,7 +131,7 @@ class RowsReference(SingleInput):
     def read(self) -> Any:
         """Return the reference, or the rows that were there. Raises `ValueError` for words."""
         text = self.widget.value.strip()
-        if text and not bound(text):
+        if text and not is_reference(text):
             raise ValueError("must be a reference like ${data.options}")
         if text:
             return text
@@ -198,108 +145,33 @@ class RowsReference(SingleInput):
         self.widget.value = value if isinstance(value, str) else ""
 
 
-class ChoiceOrReference:
-    """One of a few values, or a reference."""
+class PropertyChoice(Choice):
+    """One of the values that a property may have, or a reference."""
 
-    def __init__(self, prop: Property, values: dict[str, Any]) -> None:
+    def __init__(self, prop: Property, values: Mapping[str, Any]) -> None:
         default = {True: "yes", False: "no"}.get(prop.default, prop.default)  # type: ignore[call-overload]
-        nothing = "not set" if default is None else f"not set: {default}"
-        self._values: list[Any] = [ABSENT, *values.values()]
-        self._bound = len(self._values) if prop.binding else -1
-        options = [(text, n) for n, text in enumerate([nothing, *values])]
-        more = [("a reference …", self._bound)] if prop.binding else []
-        self._pick = w.Dropdown(description=prop.name, options=[*options, *more])
-        self._text: Any = None
-        self.widget = self._pick
-        if prop.binding:
-            self._text = w.Text(placeholder=_SUGGESTED, description=f"{prop.name} refers to")
-            self._text.add_class("chatkit-reference")
-            self.widget = w.VBox([self._pick, self._text])
-        self._pick.observe(lambda _: self._paint(), names="value")
-        self._paint()
+        unset = "not set" if default is None else f"not set: {default}"
+        super().__init__(prop.name, values, ABSENT, unset, reference=prop.binding)
 
-    def read(self) -> Any:
-        """Return what is chosen, or the reference. Raises `ValueError` while there is none."""
-        if self._pick.value != self._bound:
-            return self._values[self._pick.value]
-        text = self._text.value.strip()
-        if not bound(text):
-            raise ValueError("needs a reference like ${data.name}, or an expression in backticks")
-        return text
-
-    def show(self, value: Any) -> None:
-        """Choose a value, or show a reference."""
-        if self._bound >= 0 and bound(value):
-            self._text.value, self._pick.value = value, self._bound
-            return
-        alike = [type(one) is type(value) and one == value for one in self._values]
-        chosen = [n for n, same in enumerate(alike) if same]
-        if not chosen:
-            raise TypeError("is none of these")
-        self._pick.value = chosen[0]
-
-    def watch(self, changed: Callable[[], None]) -> None:
-        """Call something whenever it changes."""
-        self._pick.observe(lambda _: changed(), names="value")
-        if self._text is not None:
-            self._text.observe(lambda _: changed(), names="value")
-
-    def lock(self, locked: bool) -> None:
-        """Let nobody choose, or let them again."""
-        self._pick.disabled = locked
-        if self._text is not None:
-            self._text.disabled = locked
-
-    def _paint(self) -> None:
-        if self._text is not None:
-            self._text.layout.display = None if self._pick.value == self._bound else "none"
+    def _kept(self, value: Any) -> str:
+        raise TypeError("is none of these")  # it is shown as JSON
 
 
-class ScreenChoice(ChoiceOrReference):
+class ScreenChoice(Choice):
     """The screen to which navigate goes."""
 
     def __init__(self, screens: Sequence[str]) -> None:
-        prop = Property("next screen", "choice", "", binding=False)
         ids = {visible(one): {"type": "screen", "name": one} for one in dict.fromkeys(screens)}
-        super().__init__(prop, ids)
+        super().__init__("next screen", ids, ABSENT, "not set")
 
-    def show(self, value: Any) -> None:
-        """Choose a screen; one that is not there is kept as it is."""
-        try:
-            super().show(value)
-        except TypeError:
-            name = value.get("name") if isinstance(value, dict) else None
-            if not isinstance(name, str) or value != {"type": "screen", "name": name}:
-                raise
-            self._values.append(value)
-            place = len(self._values) - 1
-            text = f"{visible(name)} (there is no such screen)" if name else "choose one"
-            self._pick.options = [*self._pick.options, (text, place)]
-            self._pick.value = place
+    def _kept(self, value: Any) -> str:
+        name = value.get("name") if isinstance(value, dict) else None
+        if not isinstance(name, str) or value != {"type": "screen", "name": name}:
+            raise TypeError("is no screen")
+        return f"{visible(name)} (there is no such screen)" if name else "choose one"
 
 
-class JsonProperty(JsonText):
-    """Anything, written as JSON."""
-
-    def __init__(self, prop: Property) -> None:
-        super().__init__(prop.name, True)
-        self.widget.rows = 4
-
-    def read(self) -> Any:
-        """Return what the JSON says. Raises `ValueError` with line and column."""
-        return super().read() if self.widget.value.strip() else ABSENT
-
-    def show(self, value: Any) -> None:
-        """Write a value as JSON."""
-        self.widget.value = ""
-        if value is not ABSENT:
-            super().show(value)
-            self.widget.rows = min(max(self.widget.value.count("\n") + 1, 2), 12)
-            if value is None:
-                self.widget.value = "null"
-
-
-class PropertyField:
+class PropertyField(LabelledInput):
     """One property of what is edited.
 
     Args:
@@ -309,17 +181,10 @@ class PropertyField:
     """
 
     def __init__(self, prop: Property, version: Version, made: Input) -> None:
-        self.input = made
-        self.help = help_text(prop)
+        super().__init__(made)
         self._wrong = ""
         self._found: tuple[Finding, ...] = ()
-        self._said = w.HTML()
-        self._paint()
-        help_ = w.HTML(f"<small>{escape(self.help)}</small>")
-        self.widget = w.VBox([made.widget, help_, self._said])
-        self.widget.add_class("chatkit-field")
-        if prop.needed(version):
-            self.widget.add_class("chatkit-required")
+        self.explain(help_text(prop), required=prop.needed(version))
 
     @property
     def problem(self) -> str:
@@ -342,22 +207,10 @@ class PropertyField:
         """Let nobody type, or let them again."""
         self.input.lock(locked)
 
-    def focus(self) -> None:
-        """Put the cursor into it."""
-        first: Any = self.input.widget
-        while getattr(first, "children", ()):
-            first = first.children[0]
-        first.focus()
-
     def _paint(self) -> None:
         said = [("error", self._wrong)] if self._wrong else []
         said += [(each.severity, f"{each.message} {each.hint}") for each in self._found]
-        self._said.value = "".join(
-            f'<span class="chatkit-problem {severity}" role="alert" dir="auto">'
-            f"{escaped(text.strip())}</span>"
-            for severity, text in said
-        )
-        self._said.layout.display = None if said else "none"
+        self._show_problems(said)
 
 
 def help_text(prop: Property) -> str:

@@ -87,6 +87,10 @@ _LONG = 60
 Kind = Literal["flow", "screen", "component", "slot", "item", "odd"]
 
 
+#: What the page is told of a row.
+_SENT = ("pointer", "level", "kind", "name", "text", "wrong", "below")
+
+
 @dataclass
 class Branch:
     """One row: a place of the document that can be looked at and edited."""
@@ -109,15 +113,7 @@ class Branch:
 
     def row(self) -> dict[str, Any]:
         """Return what the page is told."""
-        return {
-            "pointer": self.pointer,
-            "level": self.level,
-            "kind": self.kind,
-            "name": self.name,
-            "text": self.text,
-            "wrong": self.wrong,
-            "below": self.below,
-        }
+        return {name: getattr(self, name) for name in _SENT}
 
 
 def branches(document: Any, findings: tuple[Finding, ...] = ()) -> list[Branch]:

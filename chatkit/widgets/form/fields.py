@@ -17,16 +17,17 @@ from chatkit.errors import InputError, Problem
 from chatkit.record import Body
 from chatkit.resource import Resource, endpoints_of
 from chatkit.widgets.assets import START
+from chatkit.widgets.controls import boxed
 from chatkit.widgets.form.inputs import (
     Bodies,
     Checkbox,
     Choice,
     Input,
     JsonText,
+    Number,
     Pairs,
     TextLine,
     TextLines,
-    WholeNumber,
 )
 
 #: Texts that have several lines.
@@ -42,10 +43,11 @@ def input_for(name: str, field: FieldInfo, *, nested: bool = False) -> Input:
     kind = kinds[0] if len(kinds) == 1 else field.annotation
     origin, inner = get_origin(kind), get_args(kind)
     made: Input
+    nothing = "(none)" if optional else "choose one"
     if kind is bool:
         made = Checkbox(name)
     elif origin is Literal:
-        made = Choice(name, inner, optional)
+        made = Choice(name, {text: text for text in inner}, unset=nothing)
     elif origin is list and inner[0] is str:
         made = TextLines(name)
     elif origin is list and isinstance(inner[0], type) and issubclass(inner[0], Body):
@@ -53,17 +55,54 @@ def input_for(name: str, field: FieldInfo, *, nested: bool = False) -> Input:
     elif origin is dict and inner == (str, str):
         made = Pairs(name)
     elif kind is int:
-        made = WholeNumber(name, optional)
+        made = Number(name, None) if optional else Number(name)
     elif str in kinds:
         made = TextLine(name, int in kinds, field.default is None, name in LONG and not nested)
     else:
-        made = JsonText(name, optional or kind is Any)
+        made = JsonText(name, 1 if optional or kind is Any else 10)
     if not field.is_required():
         made.show(field.get_default(call_default_factory=True))
     return made
 
 
-class FormField:
+class LabelledInput:
+    """An input with its help, and what is wrong with it below.
+
+    Args:
+        made: What is typed into.
+    """
+
+    def __init__(self, made: Input) -> None:
+        self.input = made
+        self.help = ""
+        self._help, self._problem = w.HTML(), w.HTML()
+        self.widget = boxed(w.VBox, "chatkit-field", [made.widget, self._help, self._problem])
+        self._show_problems([])
+
+    def explain(self, text: str, *, required: bool) -> None:
+        """Show its help, and whether it must be filled in."""
+        self.help = text
+        self._help.value = f"<small>{escape(text)}</small>"
+        (self.widget.add_class if required else self.widget.remove_class)("chatkit-required")
+
+    def _show_problems(self, problems: Sequence[tuple[str, str]]) -> None:
+        """Show what is wrong with it, each with how grave it is."""
+        self._problem.value = "".join(
+            f'<span class="chatkit-problem {severity}" role="alert" dir="auto">'
+            f"{escaped(text.strip())}</span>"
+            for severity, text in problems
+        )
+        self._problem.layout.display = None if problems else "none"
+
+    def focus(self) -> None:
+        """Put the cursor into it."""
+        first: Any = self.input.widget
+        while getattr(first, "children", ()):
+            first = first.children[0]
+        first.focus()
+
+
+class FormField(LabelledInput):
     """One field of a form.
 
     Args:
@@ -75,13 +114,10 @@ class FormField:
     def __init__(self, name: str, declared: FieldInfo, made: Input | None = None) -> None:
         self.name = name
         self.required = self.fixed = False
-        self.help = self._said = ""
-        self.input = made or input_for(name, declared)
+        self._said = ""
+        super().__init__(made or input_for(name, declared))
         self._declared = declared
         self._first = self._peek()
-        self._help, self._problem = w.HTML(), w.HTML()
-        self.widget = w.VBox([self.input.widget, self._help, self._problem])
-        self.widget.add_class("chatkit-field")
 
     def begin(
         self,
@@ -113,10 +149,7 @@ class FormField:
             "Fixed once it exists." if fixed else "",
             "The service does not show what it holds now." if hidden else "",
         ]
-        self.help = " ".join(filter(None, told))
-        self._help.value = f"<small>{escape(self.help)}</small>"
-        mark = self.widget.add_class if required else self.widget.remove_class
-        mark("chatkit-required")
+        self.explain(" ".join(filter(None, told)), required=required)
         self.say("")
 
     def set(self, value: Any) -> None:
@@ -167,15 +200,9 @@ class FormField:
     def say(self, problem: str) -> None:
         """Say what is wrong with it, at the field; an empty text takes that back."""
         self._said = problem
-        text = f'<span class="chatkit-problem" role="alert">{escaped(problem)}</span>'
-        self._problem.value = text if problem else ""
+        self._show_problems([("error", problem)] if problem else [])
         mark = self.widget.add_class if problem else self.widget.remove_class
         mark("chatkit-wrong")
-
-    def focus(self) -> None:
-        """Put the cursor into it."""
-        if isinstance(self.input.widget, w.DOMWidget):
-            self.input.widget.focus()
 
 
 # --- all fields of a resource --------------------------------------------------------------

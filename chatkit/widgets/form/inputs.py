@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -41,6 +42,17 @@ def of_kind(value: Any, kind: Any, name: str) -> Any:
     return value
 
 
+#: Stands for a value that must be there.
+NEEDED: Any = object()
+_REFERENCE = re.compile(r"\$\{|`")
+_SUGGESTED = "${data.…}, ${form.…} or `an expression`"
+
+
+def is_reference(value: Any) -> bool:
+    """Tell whether a value of a flow is a reference or an expression, not the value itself."""
+    return isinstance(value, str) and _REFERENCE.search(value) is not None
+
+
 class SingleInput:
     """An input that is a single widget."""
 
@@ -76,26 +88,52 @@ class TextLine(SingleInput):
         self.widget.value = "" if value is None else str(of_kind(value, str | int, "text"))
 
 
-class WholeNumber(SingleInput):
-    """A whole number, or nothing."""
+class Number(SingleInput):
+    """A number, nothing where it may be, or a reference to one.
 
-    def __init__(self, name: str, optional: bool) -> None:
+    Args:
+        name: What stands beside it.
+        nothing: What an empty input holds; without it a number must be there.
+        whole: Whether it has no fraction.
+        digits: The most digits of it.
+        reference: Whether a reference can take its place.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        nothing: Any = NEEDED,
+        *,
+        whole: bool = True,
+        digits: int = 4000,
+        reference: bool = False,
+    ) -> None:
         self.widget = w.Text(description=name)
-        self._optional = optional
+        self._nothing, self._reference, self._whole = nothing, reference, whole
+        fraction = "" if whole else r"(\.[0-9]{1,15})?"
+        self._pattern = re.compile(f"-?[0-9]{{1,{digits}}}{fraction}")
 
-    def read(self) -> int | None:
-        """Return the number."""
+    def read(self) -> Any:
+        """Return the number, or the reference. Raises `ValueError` for anything else."""
         text = self.widget.value.strip()
-        if not text and self._optional:
-            return None
-        try:
-            return int(text)
-        except ValueError:
-            raise ValueError("must be a whole number") from None
+        if not text and self._nothing is not NEEDED:
+            return self._nothing
+        if self._reference and is_reference(text):
+            return text
+        if self._pattern.fullmatch(text):
+            return float(text) if "." in text else int(text)
+        more = " or ${…}" if self._reference else ""
+        raise ValueError(f"must be a {'whole ' if self._whole else ''}number{more}")
 
     def show(self, value: Any) -> None:
-        """Show a number."""
-        self.widget.value = "" if value is None else str(of_kind(value, int, "a whole number"))
+        """Show a number or a reference."""
+        if value is (None if self._nothing is NEEDED else self._nothing):
+            self.widget.value = ""
+            return
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not (number or (self._reference and is_reference(value))):
+            raise TypeError(f"must be a {'whole ' if self._whole else ''}number")
+        self.widget.value = str(value)
 
 
 class Checkbox(SingleInput):
@@ -113,55 +151,133 @@ class Checkbox(SingleInput):
         self.widget.value = value is not None and of_kind(value, bool, "True or False")
 
 
-class Choice(SingleInput):
-    """One of some texts."""
+class Choice:
+    """One of some values, or a reference in their place.
 
-    def __init__(self, name: str, texts: tuple[str, ...], optional: bool) -> None:
-        nothing = "(none)" if optional else "choose one"
-        options = [(nothing, None), *((text, text) for text in texts)]
-        self.widget = w.Dropdown(description=name, options=options)
+    Args:
+        name: What stands beside it.
+        values: The values, by the words for them.
+        nothing: What it holds while nothing is chosen.
+        unset: The words for that.
+        reference: Whether a reference can take the place of a value.
+    """
 
-    def read(self) -> str | None:
-        """Return what is chosen."""
-        chosen: str | None = self.widget.value
-        return chosen
+    def __init__(
+        self,
+        name: str,
+        values: Mapping[str, Any],
+        nothing: Any = None,
+        unset: str = "(none)",
+        *,
+        reference: bool = False,
+    ) -> None:
+        self._values: list[Any] = [nothing, *values.values()]
+        self._bound = len(self._values) if reference else -1
+        options = [(text, n) for n, text in enumerate([unset, *values])]
+        more = [("a reference …", self._bound)] if reference else []
+        self._pick = w.Dropdown(description=name, options=[*options, *more])
+        self._controls, self.widget = [self._pick], self._pick
+        if reference:
+            self._text = w.Text(placeholder=_SUGGESTED, description=f"{name} refers to")
+            self._text.add_class("chatkit-reference")
+            self._controls.append(self._text)
+            self.widget = w.VBox(self._controls)
+            self._pick.observe(lambda _: self._paint(), names="value")
+            self._paint()
+
+    def read(self) -> Any:
+        """Return what is chosen, or the reference. Raises `ValueError` while there is none."""
+        if self._pick.value != self._bound:
+            return self._values[self._pick.value]
+        text = self._text.value.strip()
+        if not is_reference(text):
+            raise ValueError("needs a reference like ${data.name}, or an expression in backticks")
+        return text
 
     def show(self, value: Any) -> None:
-        """Choose one. A text that is not offered was sent by the service, and is kept."""
-        if value is not None and (value, value) not in self.widget.options:
-            self.widget.options = [*self.widget.options, (of_kind(value, str, "text"), value)]
-        self.widget.value = value
+        """Choose a value, or show a reference; one that is not offered is kept as it is."""
+        if self._bound >= 0 and is_reference(value):
+            self._text.value, self._pick.value = value, self._bound
+            return
+        alike = [type(one) is type(value) and one == value for one in self._values]
+        if True in alike:
+            self._pick.value = alike.index(True)
+            return
+        words = self._kept(value)
+        self._values.append(value)
+        self._pick.options = [*self._pick.options, (words, len(self._values) - 1)]
+        self._pick.value = len(self._values) - 1
+
+    def _kept(self, value: Any) -> str:
+        """Name a value that is not offered. Raises `TypeError` if it cannot be kept."""
+        text: str = of_kind(value, str, "text")
+        return text
+
+    def watch(self, changed: Callable[[], None]) -> None:
+        """Call something whenever it changes."""
+        for one in self._controls:
+            one.observe(lambda _: changed(), names="value")
+
+    def lock(self, locked: bool) -> None:
+        """Let nobody choose, or let them again."""
+        for one in self._controls:
+            one.disabled = locked
+
+    def _paint(self) -> None:
+        self._text.layout.display = None if self._pick.value == self._bound else "none"
 
 
 class TextLines(SingleInput):
-    """A list of texts, each on a line of its own."""
+    """A list of texts, each on a line of its own, or a reference to one.
 
-    def __init__(self, name: str) -> None:
-        self.widget = w.Textarea(description=name, rows=3, placeholder="one on each line")
+    Args:
+        name: What stands beside it.
+        nothing: What an empty input holds, in place of an empty list.
+        reference: Whether a reference can take its place.
+    """
 
-    def read(self) -> list[str]:
-        """Return the lines that are not empty."""
-        return [text for line in self.widget.value.split("\n") if (text := line.strip())]
+    def __init__(self, name: str, nothing: Any = None, *, reference: bool = False) -> None:
+        more = ", or ${data.…}" if reference else ""
+        self.widget = w.Textarea(description=name, rows=3, placeholder=f"one on each line{more}")
+        self._nothing, self._reference = nothing, reference
+
+    def read(self) -> Any:
+        """Return the lines that are not empty, or the reference."""
+        lines = [text for line in self.widget.value.split("\n") if (text := line.strip())]
+        if self._reference and len(lines) == 1 and is_reference(lines[0]):
+            return lines[0]
+        return lines or ([] if self._nothing is None else self._nothing)
 
     def show(self, value: Any) -> None:
-        """Show a list of texts."""
-        texts = [of_kind(text, str, "text") for text in of_kind(value or [], list, "a list")]
-        self.widget.value = "\n".join(texts)
+        """Show a list of texts, or a reference."""
+        if self._reference and is_reference(value):
+            self.widget.value = value
+            return
+        listed = [] if value is self._nothing else of_kind(value, list, "a list")
+        self.widget.value = "\n".join(of_kind(text, str, "text") for text in listed)
+        if self._reference and listed and self.read() != listed:
+            raise TypeError("must be texts that are a line each")
 
 
 class JsonText(SingleInput):
-    """Anything, written as JSON."""
+    """Anything, written as JSON.
 
-    def __init__(self, name: str, optional: bool) -> None:
-        self.widget = w.Textarea(description=name, rows=1 if optional else 10, placeholder="JSON")
+    Args:
+        name: What stands beside it.
+        rows: How many lines it has.
+        nothing: What an empty input holds.
+    """
+
+    def __init__(self, name: str, rows: int, nothing: Any = None) -> None:
+        self.widget = w.Textarea(description=name, rows=rows, placeholder="JSON")
         self.widget.add_class("chatkit-json")
-        self._optional = optional
+        self._nothing = nothing
 
     def read(self) -> Any:
         """Return what the JSON says. Raises `ValueError` with line and column."""
         text = self.widget.value
         if not text.strip():
-            return None
+            return self._nothing
         try:
             return read_json(text)
         except JsonFault as fault:
@@ -170,8 +286,8 @@ class JsonText(SingleInput):
 
     def show(self, value: Any) -> None:
         """Write a value as JSON."""
-        text = "" if value is None else json.dumps(value, ensure_ascii=False, indent=2)
-        self.widget.value = text
+        empty = value is self._nothing
+        self.widget.value = "" if empty else json.dumps(value, ensure_ascii=False, indent=2)
 
 
 # --- several rows, which can be added and removed ------------------------------------------
@@ -181,7 +297,7 @@ Make = Callable[[str, FieldInfo], Input]
 
 
 @dataclass(eq=False)
-class _Row:
+class _InputRow:
     """One row: its inputs, how it is laid out, and which of its fields were there before."""
 
     inputs: list[Input]
@@ -194,7 +310,7 @@ class _Repeated(ABC):
 
     def __init__(self, name: str, noun: str) -> None:
         self._noun = noun
-        self._rows: list[_Row] = []
+        self._rows: list[_InputRow] = []
         self._changed: Callable[[], None] = lambda: None
         self._add = ActionButton(f"Add {noun}", self.add)
         self._box = w.VBox()
@@ -206,12 +322,12 @@ class _Repeated(ABC):
     def inputs(self) -> list[Input]:
         """Make the inputs of a new row."""
 
-    def add(self) -> _Row:
+    def add(self) -> _InputRow:
         """Add an empty row."""
         inputs = self.inputs()
         for one in inputs:
             one.watch(lambda: self._changed())
-        row = _Row(inputs, w.HBox())
+        row = _InputRow(inputs, w.HBox())
         row.widget.children = [
             *(one.widget for one in inputs),
             ActionButton("Remove", lambda: self._remove(row)),
@@ -221,7 +337,7 @@ class _Repeated(ABC):
         self._laid_out()
         return row
 
-    def _remove(self, row: _Row) -> None:
+    def _remove(self, row: _InputRow) -> None:
         self._rows.remove(row)
         self._laid_out()
 

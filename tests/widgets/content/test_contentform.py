@@ -306,7 +306,7 @@ def test_what_is_wrong_is_said_at_its_field_and_nothing_is_planned(room):
     type_into(form, "validity_period_seconds", "soon")
     press(form, REVIEW)
     assert form.message == "Nothing was planned: see above."
-    assert html(form).count('role="alert">must be a whole number<') == 1
+    assert html(form).count('role="alert" dir="auto">must be a whole number<') == 1
     assert part(form, w.Accordion).selected_index == 0
     assert form.view is None
     with pytest.raises(InputError, match="cannot be sent"):

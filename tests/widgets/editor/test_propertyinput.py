@@ -15,13 +15,12 @@ from chatkit.flowjson.property import Property
 from chatkit.flowjson.version import RECOMMENDED
 from chatkit.widgets.editor.property_input import (
     ABSENT,
-    ChoiceOrReference,
-    JsonProperty,
+    PropertyChoice,
     ScreenChoice,
     TextProperty,
-    bound,
     input_for,
 )
+from chatkit.widgets.form.inputs import JsonText, is_reference
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=6),
@@ -89,7 +88,7 @@ def test_what_is_no_whole_number_is_told(typed: str) -> None:
 
 def test_yes_and_no_can_be_a_reference() -> None:
     one = made("TextInput", "required", True)
-    assert isinstance(one, ChoiceOrReference)
+    assert isinstance(one, PropertyChoice)
     assert one.read() is True
     assert not is_seen(find(one.widget, "required refers to"))
     type_into(one.widget, "required", "a reference …")
@@ -106,7 +105,7 @@ def test_a_choice_is_one_of_the_table() -> None:
     one = made("TextInput", "input-type", "email")
     assert one.read() == "email"
     odd = made("TextInput", "input-type", "smoke")
-    assert isinstance(odd, JsonProperty)
+    assert isinstance(odd, JsonText)
     assert odd.read() == "smoke"
 
 
@@ -118,6 +117,8 @@ def test_lists_are_lines_or_a_reference() -> None:
     assert one.read() == "${data.days}"
     one.widget.value = ""
     assert one.read() is ABSENT
+    for odd in ([""], ["a\nb"], ["${data.x}"]):  # lines would read otherwise
+        assert made("DatePicker", "unavailable-dates", odd).read() == odd
 
 
 def test_options_stand_in_the_tree_or_come_from_a_reference() -> None:
@@ -141,14 +142,14 @@ def test_the_next_screen_is_one_of_the_flow_or_kept() -> None:
     gone = input_for(next_, RECOMMENDED, {"type": "screen", "name": "GONE"}, ["A"])
     assert gone.read() == {"type": "screen", "name": "GONE"}
     odd = input_for(next_, RECOMMENDED, {"type": "plugin", "name": "x"}, ["A"])
-    assert isinstance(odd, JsonProperty)
+    assert isinstance(odd, JsonText)
 
 
 def test_anything_else_is_json() -> None:
     data = SCREEN.property("data")
     assert data is not None
     one = input_for(data, RECOMMENDED, {"a": {"type": "string"}})
-    assert isinstance(one, JsonProperty)
+    assert isinstance(one, JsonText)
     assert one.read() == {"a": {"type": "string"}}
     one.widget.value = "{"
     with pytest.raises(ValueError, match="is not JSON"):
@@ -165,15 +166,15 @@ def test_inputs_can_be_locked_and_watched() -> None:
         one.show(ABSENT)
         assert heard
         one.lock(True)
-        inner = one.widget.children if isinstance(one, ChoiceOrReference) else [one.widget]
+        inner = one.widget.children if isinstance(one, PropertyChoice) else [one.widget]
         assert all(each.disabled for each in inner)
 
 
 def test_references_are_known() -> None:
-    assert bound("${data.x}")
-    assert bound("`1 + 1`")
-    assert not bound("$ {data}")
-    assert not bound(3)
+    assert is_reference("${data.x}")
+    assert is_reference("`1 + 1`")
+    assert not is_reference("$ {data}")
+    assert not is_reference(3)
 
 
 @settings(max_examples=100)
@@ -186,7 +187,7 @@ def test_what_a_property_holds_is_never_changed_by_showing_it(each: Property, va
         return
     if read is ABSENT:
         assert value in ("", [], None)
-    elif isinstance(value, str) and not isinstance(one, TextProperty | JsonProperty):
+    elif isinstance(value, str) and not isinstance(one, TextProperty | JsonText):
         assert read == value.strip()
     else:
         assert read == value

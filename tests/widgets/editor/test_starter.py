@@ -8,7 +8,7 @@ import pytest
 
 from chatkit.flowjson import lint
 from chatkit.flowjson.components import ACTIONS, COMPONENTS
-from chatkit.flowjson.version import PUBLISHABLE, Version
+from chatkit.flowjson.version import FROZEN, RELEASED, Version
 from chatkit.widgets.editor.additions import (
     new_action,
     new_component,
@@ -17,6 +17,7 @@ from chatkit.widgets.editor.additions import (
     new_screen,
 )
 
+PUBLISHABLE = sorted(RELEASED.keys() - FROZEN.keys())
 ALONE = ("Footer", "RichText", "NavigationList")
 
 
@@ -24,7 +25,7 @@ def test_a_new_flow_is_good() -> None:
     assert not lint(new_flow())
 
 
-@pytest.mark.parametrize("version", sorted(PUBLISHABLE)[:1] + sorted(PUBLISHABLE)[-1:], ids=str)
+@pytest.mark.parametrize("version", [PUBLISHABLE[0], PUBLISHABLE[-1]], ids=str)
 @pytest.mark.parametrize("kind", COMPONENTS)
 def test_every_new_component_is_good_where_it_may_stand(kind: str, version: Version) -> None:
     if not COMPONENTS[kind].known(version):

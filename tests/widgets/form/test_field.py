@@ -15,10 +15,10 @@ from chatkit.widgets.form.inputs import (
     Checkbox,
     Choice,
     JsonText,
+    Number,
     Pairs,
     TextLine,
     TextLines,
-    WholeNumber,
 )
 
 BODIES: list[type[Body]] = [ContactBody, FlowBody, ContentBody, WebhookBody, Header, Button, App]
@@ -36,7 +36,7 @@ BODIES: list[type[Body]] = [ContactBody, FlowBody, ContentBody, WebhookBody, Hea
         (ContentBody, "variables", Pairs),
         (ContentBody, "buttons", Bodies),
         (ContentBody, "auth_apps", Bodies),
-        (ContentBody, "validity_period_seconds", WholeNumber),
+        (ContentBody, "validity_period_seconds", Number),
         (ContentBody, "connected_catalog_id", TextLine),
         (ContentBody, "footer", TextLine),
     ],

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatkit.widgets.form.inputs import Checkbox, Choice, JsonText, TextLine, TextLines, WholeNumber
+from chatkit.widgets.form.inputs import Checkbox, Choice, JsonText, Number, TextLine, TextLines
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -39,14 +39,14 @@ def test_digits_stay_text_unless_they_were_a_number_before() -> None:
 
 @given(st.integers() | st.none())
 def test_a_number_or_none_comes_back_as_it_was(value: int | None) -> None:
-    number = WholeNumber("seconds", optional=True)
+    number = Number("seconds", None)
     number.show(value)
     assert number.read() == value
 
 
 @pytest.mark.parametrize("typed", ["x", "1.5", "1e3", "--1"])
 def test_what_is_no_whole_number_is_said_to_be_none(typed: str) -> None:
-    number = WholeNumber("seconds", optional=True)
+    number = Number("seconds", None)
     number.widget.value = typed
     with pytest.raises(ValueError, match="must be a whole number"):
         number.read()
@@ -54,7 +54,7 @@ def test_what_is_no_whole_number_is_said_to_be_none(typed: str) -> None:
 
 def test_a_number_that_must_be_there_cannot_be_empty() -> None:
     with pytest.raises(ValueError, match="must be a whole number"):
-        WholeNumber("seconds", optional=False).read()
+        Number("seconds").read()
 
 
 def test_a_tick_is_true_or_false() -> None:
@@ -68,7 +68,7 @@ def test_a_tick_is_true_or_false() -> None:
 
 
 def test_a_choice_keeps_a_text_that_the_service_has_sent_and_nobody_offers() -> None:
-    choice = Choice("type", ("text", "image"), optional=False)
+    choice = Choice("type", {"text": "text", "image": "image"})
     assert choice.read() is None
     choice.show("hologram")
     assert choice.read() == "hologram"
@@ -88,13 +88,13 @@ def test_lines_are_texts_without_the_empty_ones() -> None:
 
 @given(json_values)
 def test_json_comes_back_as_it_was(value: Any) -> None:
-    field = JsonText("flow_json", optional=False)
+    field = JsonText("flow_json", 10)
     field.show(value)
     assert field.read() == value
 
 
 def test_what_is_no_json_is_said_with_line_and_column() -> None:
-    field = JsonText("flow_json", optional=False)
+    field = JsonText("flow_json", 10)
     field.widget.value = '{"a": 1,\n  "b" 2}'
     with pytest.raises(ValueError, match="at line 2, column 7"):
         field.read()
@@ -109,7 +109,7 @@ def test_what_is_no_json_is_said_with_line_and_column() -> None:
     ],
 )
 def test_json_that_would_be_read_otherwise_than_meant_is_refused(typed: str, said: str) -> None:
-    field = JsonText("flow_json", optional=False)
+    field = JsonText("flow_json", 10)
     field.widget.value = typed
     with pytest.raises(ValueError, match=said):
         field.read()
