@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 R = TypeVar("R", bound=Record)
 Key = int | str
+#: What becomes of a record that a row without a key has met; `Resource.plan` explains them.
+Existing = Literal["fill", "update", "skip", "refuse"]
 #: How well a change can be undone, and why not exactly.
 Undo = tuple[Literal["exactly", "with loss", "never"], str]
 
@@ -84,6 +86,8 @@ class Endpoints(Generic[R]):
     #: Why errors stop a plan or a call, unless `broken=True` lets them pass.
     refuses: ClassVar[str] = ""
     chosen: ClassVar[bool] = False  #: whether who creates a record chooses its key
+    #: What becomes of a record that a row without a key names, unless a plan says it.
+    existing: ClassVar[Existing] = "fill"
     code: str | None = None  #: the template code, for contents
     weighed: ClassVar[tuple[str, ...]] = ()  #: fields that tell how well a change can be undone
     lists_deleted: bool = False  #: whether a list shows deleted records too

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from chatkit.bulk.plan import Plan
-    from chatkit.bulk.planner import Existing
+    from chatkit.endpoints import Existing
 
 
 class Resource(Generic[R]):
@@ -110,7 +110,7 @@ class Resource(Generic[R]):
         frame: pd.DataFrame | None = None,
         delete: Iterable[Any] | None = None,
         *,
-        existing: Existing = "fill",
+        existing: Existing | None = None,
         skip_invalid: bool = False,
         other_account: bool = False,
         duplicates: bool = False,
@@ -118,11 +118,13 @@ class Resource(Generic[R]):
     ) -> Plan:
         """Show what an edited frame would change. Nothing is sent before `plan.apply()`.
 
-        A row with a key is an edit of that record. A row without one becomes a create, unless
-        a record exists that it names (by number, name or address): `existing` says what
-        becomes of that. Only edited cells that can be written count. An empty cell (NA) and an
-        absent column are left alone, `""` clears a field. A row that is missing from the frame
-        is not deleted: name it in `delete`, or set a column `delete`.
+        A row with a key (an id; of contents the language) is an edit of that record. A row
+        without one becomes a create, unless a record exists that it names (by number, name or
+        address): `existing` says what becomes of that. Only edited cells that can be written
+        count. An empty cell (NA) and an absent column are left alone, `""` clears a field. A
+        row that is missing from the frame is not deleted: name it in `delete`, or set a column
+        `delete`. Flow documents and contents are checked as they would then be: errors are in
+        `plan.refused`, what else was found in `plan.notes`.
 
         Args:
             frame: What `frame()` gave, edited; or a frame of your own.
@@ -130,14 +132,14 @@ class Resource(Generic[R]):
             existing: What becomes of an existing record that a row without a key names:
                 "fill" writes only fields that are empty there and shows the others as
                 skipped, with both values; "update" writes what the row says; "skip" writes
-                nothing; "refuse" refuses the rows that differ. A number with another country
-                code is a conflict in any case.
+                nothing; "refuse" refuses the rows that differ. Without it "fill", and of
+                contents "update". A number with another country code is a conflict in any case.
             skip_invalid: Plan the good rows although others cannot be planned.
             other_account: Take a frame of another account: its ids, and what the service
                 sets, are ignored.
             duplicates: Make new records although there are some of the same name, where the
                 service takes them.
-            broken: Plan what has errors, too.
+            broken: Plan what has errors, too: documents and contents that will be refused.
 
         Raises:
             InputError: The frame as a whole cannot be planned. Single cells that cannot are

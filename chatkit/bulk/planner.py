@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypedDict, get_args
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,7 @@ from chatkit.bulk.matching import Identity, Natural, Rows
 from chatkit.bulk.plan import Plan, RefusedCell, Setting
 from chatkit.display import many
 from chatkit.display import values as shown
-from chatkit.endpoints import Endpoints
+from chatkit.endpoints import Endpoints, Existing
 from chatkit.errors import InputError, Problem
 from chatkit.frame import collector_paused, column_or_level, none, records
 from chatkit.secret import MASK, SECRET
@@ -34,8 +34,18 @@ if TYPE_CHECKING:
 
 #: The field that tells when a record was last changed.
 SEEN = "updated_at"
-#: What becomes of a record that a row without a key has met; `Resource.plan` explains them.
-Existing = Literal["fill", "update", "skip", "refuse"]
+
+
+class PlanOptions(TypedDict, total=False):
+    """What `Resource.plan` takes beside a frame, where it is only passed on."""
+
+    existing: Existing | None
+    skip_invalid: bool
+    other_account: bool
+    duplicates: bool
+    broken: bool
+
+
 #: Rings of more rows are named in part.
 _RING = 4
 #: What to say to a plan for the other values, where rows met existing records.
@@ -58,7 +68,7 @@ def make_plan(
     frame: pd.DataFrame | None,
     delete: Iterable[Any] | None = None,
     *,
-    existing: Existing = "fill",
+    existing: Existing | None = None,
     skip_invalid: bool = False,
     other_account: bool = False,
     duplicates: bool = False,
@@ -72,6 +82,7 @@ def make_plan(
     `source` is where the records are read and written, `endpoints` what they are: for a frame of
     many templates the contents of any of them.
     """
+    existing = endpoints.existing if existing is None else existing
     if existing not in get_args(Existing):
         choice = ", ".join(map(repr, get_args(Existing)))
         raise InputError(f"existing= is one of {choice}, not {existing!r:.60}.")
@@ -555,7 +566,7 @@ class _Changes:
     def weigh(self) -> None:
         """Refuse the changes that cannot be sent, alone or together, and say what is left."""
         self._examine()
-        self._limit(len(self._base))
+        self._limit()
         self._free()
         self._tell()
 
@@ -568,11 +579,10 @@ class _Changes:
             if not self.cells.passes(row, self._changes[row].after, each):
                 del self._changes[row]
 
-    def _limit(self, total: int) -> None:
+    def _limit(self) -> None:
         """Refuse creates beyond what an account may hold."""
-        most = self._endpoints.most
-        kinds = [change.kind for change in self._changes.values()]
-        over = 0 if most is None else total + kinds.count("create") - kinds.count("delete") - most
+        most, total = self._endpoints.most, len(self._base)
+        over = 0 if most is None else self._held_after() - most
         for row in sorted(self._changes, reverse=True):
             if over > 0 and self._changes[row].kind == "create":
                 over -= 1
@@ -580,6 +590,11 @@ class _Changes:
                 reason = f"an account has at most {most} {self._endpoints.noun}s, and has {total}"
                 step = "delete one first, in this plan or before it"
                 self.cells.refused.append(RefusedCell(change.row, "", change.label, reason, step))
+
+    def _held_after(self) -> int:
+        """Count the records that the account holds once the plan is applied."""
+        kinds = [change.kind for change in self._changes.values()]
+        return len(self._base) + kinds.count("create") - kinds.count("delete")
 
     def _free(self) -> None:
         """Refuse rows whose natural key is taken: by who keeps it, or round in a ring.
@@ -656,6 +671,13 @@ class _Changes:
             self.notes.append(
                 "Skipped rows (=) change nothing: the account holds the left value, the frame "
                 f"says the right one. {_OTHERWISE}."
+            )
+        most, after = self._endpoints.most, self._held_after()
+        creates = any(change.kind == "create" for change in self._changes.values())
+        if most is not None and creates and after >= most:
+            self.notes.append(
+                f"The account then has {after} of {most} {self._endpoints.noun}s: no other can be "
+                "created before one is deleted."
             )
 
     def _edited(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from chatkit.bulk.plan import Plan
-    from chatkit.bulk.planner import Existing
     from chatkit.finding import Finding
     from chatkit.flows.files import Kept
     from chatkit.flows.frames import HasFlows
@@ -212,52 +211,6 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
         return self.create(**fields | {"name": name}, broken=broken)
 
     # --- many flows -----------------------------------------------------------------
-
-    def plan(
-        self,
-        frame: pd.DataFrame | None = None,
-        delete: Iterable[Any] | None = None,
-        *,
-        existing: Existing = "fill",
-        skip_invalid: bool = False,
-        other_account: bool = False,
-        duplicates: bool = False,
-        broken: bool = False,
-    ) -> Plan:
-        """Show what an edited frame would change. Nothing is sent before `plan.apply()`.
-
-        A row with an id is an edit of that flow. A row without one becomes a create, unless a
-        flow has its name: `existing` says what becomes of that. Only edited cells count; an
-        empty cell (NA) and an absent column are left alone. A row that is missing is not
-        deleted: name it in `delete`, or set a column `delete`. Each document that would be
-        sent is checked.
-
-        Args:
-            frame: What `frame()` gave, edited; or a frame of your own.
-            delete: Ids of flows to delete, or a frame that holds them.
-            existing: What becomes of an existing flow whose name a row without an id has:
-                "fill" writes only fields that are empty there and shows the others as
-                skipped, with both values; "update" writes what the row says; "skip" writes
-                nothing; "refuse" refuses the rows that differ.
-            skip_invalid: Plan the good rows although others cannot be planned.
-            other_account: Take a frame of another account: its ids, and what the service
-                sets, are ignored.
-            duplicates: Make new flows although there are some of the same name.
-            broken: Plan documents although the platform would refuse to publish them.
-
-        Raises:
-            InputError: The frame as a whole cannot be planned. Single cells that cannot, and
-                the errors in documents, are in `plan.refused`.
-        """
-        return super().plan(
-            frame,
-            delete,
-            existing=existing,
-            skip_invalid=skip_invalid,
-            other_account=other_account,
-            duplicates=duplicates,
-            broken=broken,
-        )
 
     # --- all flows of the account ---------------------------------------------------
 

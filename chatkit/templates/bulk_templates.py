@@ -8,7 +8,7 @@ import warnings
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain, repeat
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, Unpack, cast
 
 from msgspec import Raw
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from chatkit.bulk.plan import Plan
-    from chatkit.bulk.planner import Existing
+    from chatkit.bulk.planner import PlanOptions
     from chatkit.frame import Columns
 
 #: A content among those of all templates: its endpoints, and its language.
@@ -101,10 +101,7 @@ class BulkTemplates:
         notes: Callable[[], list[str]] = list,
         source: str = "en",
         wanted: Collection[str] = (),
-        existing: Existing = "update",
-        skip_invalid: bool = False,
-        other_account: bool = False,
-        broken: bool = False,
+        **options: Unpack[PlanOptions],
     ) -> Plan:
         """Plan an edited frame, and say what the rules say of it.
 
@@ -113,24 +110,13 @@ class BulkTemplates:
             notes: What else is to be said, before that.
             source: The language that the others are translated from.
             wanted: Codes of findings that are no news.
-            existing: As for a plan.
-            skip_invalid: As for a plan, like the others.
-            other_account: As for a plan.
-            broken: As for a plan.
+            **options: As for a plan.
         """
         from chatkit.bulk.planner import make_plan
 
         any_of_them = ContentEndpoints(self.transport, "any")
         any_of_them.source, any_of_them.wanted = source, wanted
-        plan = make_plan(
-            self,
-            any_of_them,
-            frame,
-            existing=existing,
-            skip_invalid=skip_invalid,
-            other_account=other_account,
-            broken=broken,
-        )
+        plan = make_plan(self, any_of_them, frame, **options)
         plan.notes[:0] = notes()
         return plan
 

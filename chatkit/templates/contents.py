@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, TypeAlias
 
@@ -20,8 +20,6 @@ from chatkit.transport import Transport
 if TYPE_CHECKING:
     import pandas as pd
 
-    from chatkit.bulk.plan import Plan
-    from chatkit.bulk.planner import Existing
     from chatkit.finding import Finding
     from chatkit.localization.audit import Audit
     from chatkit.localization.rules import ContentFinding
@@ -146,6 +144,7 @@ class ContentEndpoints(Endpoints[Content]):
     key = "lang_code"
     paged = False
     unique = chosen = True
+    existing = "update"
     natural_key = ("lang_code",)
     refuses = "What breaks the API document is refused, and so is live what the platform rejects."
 
@@ -237,49 +236,6 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
         from chatkit.localization.audit import check
 
         return check(self.frame(full=True).assign(template_code=self.code), source)
-
-    def plan(
-        self,
-        frame: pd.DataFrame | None = None,
-        delete: Iterable[Any] | None = None,
-        *,
-        existing: Existing = "update",
-        skip_invalid: bool = False,
-        other_account: bool = False,
-        duplicates: bool = False,
-        broken: bool = False,
-    ) -> Plan:
-        """Show what an edited frame would change. Nothing is sent before `plan.apply()`.
-
-        Rows are found by their language; one that the template does not have becomes a
-        create. Only edited cells count; an empty cell (NA) and an absent column are left
-        alone, `""` clears a field. A row that is missing is not deleted: name it in `delete`,
-        or set a column `delete`. What breaks the API document, and what the platform would
-        refuse of a live content, is in `plan.refused`, what else was found in the contents in
-        `plan.notes`.
-
-        Args:
-            frame: What `frame()` gave, edited; or a frame of your own.
-            delete: Languages to delete, or a frame that holds them.
-            existing: What becomes of contents that exist, for a frame that was not read from
-                this account: "update", or as for the other resources.
-            skip_invalid: Plan the good rows although others cannot be planned.
-            other_account: Take a frame of another account: what the service sets is ignored.
-            duplicates: As for the other resources; a language is there once at most.
-            broken: Plan contents although they are refused.
-
-        Raises:
-            InputError: The frame as a whole cannot be planned.
-        """
-        return super().plan(
-            frame,
-            delete,
-            existing=existing,
-            skip_invalid=skip_invalid,
-            other_account=other_account,
-            duplicates=duplicates,
-            broken=broken,
-        )
 
     def languages(self) -> pd.DataFrame:
         """Read the languages a content may have: `label`, indexed by `code`.

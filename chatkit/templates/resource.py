@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from chatkit.bulk.plan import Plan
-    from chatkit.bulk.planner import Existing
+    from chatkit.endpoints import Existing
     from chatkit.localization.audit import Audit
     from chatkit.localization.board import Board
     from chatkit.localization.translation import ImportedTexts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
@@ -29,8 +29,6 @@ from chatkit.webhooks.signing_secrets import Rotation, address_beside
 if TYPE_CHECKING:
     import pandas as pd
 
-    from chatkit.bulk.plan import Plan
-    from chatkit.bulk.planner import Existing
 
 #: How many an account may have (API document, Limits).
 MAX_WEBHOOKS = 10
@@ -325,44 +323,6 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
             return Rotation(self, old, plan)
         reason = "; ".join(plan.refused["reason"]) or "a webhook has this address"
         raise InputError(f"Webhook {old.id} cannot be rotated to {url}: {reason}.")
-
-    def plan(
-        self,
-        frame: pd.DataFrame | None = None,
-        delete: Iterable[Any] | None = None,
-        *,
-        existing: Existing = "fill",
-        skip_invalid: bool = False,
-        other_account: bool = False,
-        duplicates: bool = False,
-        broken: bool = False,
-    ) -> Plan:
-        """Show what an edited frame would change, and how full the account gets.
-
-        The arguments are those of every resource. Nothing is sent before `plan.apply()`.
-
-        Raises:
-            InputError: The frame as a whole cannot be planned.
-        """
-        from chatkit.bulk.plan import setting_of
-
-        plan = super().plan(
-            frame,
-            delete,
-            existing=existing,
-            skip_invalid=skip_invalid,
-            other_account=other_account,
-            duplicates=duplicates,
-            broken=broken,
-        )
-        counts = plan.counts
-        after = setting_of(plan).total + counts["create"] - counts["delete"]
-        if counts["create"] and after >= MAX_WEBHOOKS:
-            plan.notes.append(
-                f"The account then has {after} of {MAX_WEBHOOKS} webhooks: no other can be "
-                "created before one is deleted."
-            )
-        return plan
 
     # --- signing secrets ------------------------------------------------------------
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from chatkit.bulk.plan import Plan
-    from chatkit.bulk.planner import Existing
+    from chatkit.endpoints import Existing
 
 
 _PAGE = 100  #: rows that are sent at once
