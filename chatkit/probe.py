@@ -1,4 +1,4 @@
-"""Probes: read-only questions to an account, and what comes back for each, whatever it is.
+"""Probes: read-only questions to an account, and the replies to them, errors included.
 
 Two parts of chatkit ask an account about itself. The doctor (`checkup`) asks what the token may
 do and what the service does where the API document is silent; it writes nothing. Conformance
@@ -35,7 +35,7 @@ _NO_CODE = "chatkit_doctor_none"
 
 @dataclass(frozen=True)
 class Reply:
-    """What came back for one call: an answer, and the error if it is none that can be used."""
+    """Reply to one call: an answer, and the error if there is none that can be used."""
 
     call: Call
     answer: Answer | None = None
@@ -87,7 +87,7 @@ class Reply:
 
     @property
     def pagination(self) -> Pagination | None:
-        """Where the page stands in its list, if it was told."""
+        """Pagination of the page, if it was told."""
         told = self.envelope.get("pagination") if self.granted else None
         return None if told is None else msgspec.convert(told, Pagination)
 

@@ -208,7 +208,7 @@ def _named(found: Sequence[str]) -> str:
 
 
 def _byte(code: int) -> dict[str, int]:
-    """What one byte became: its sign in cp1252, or where that has none the control character."""
+    """Return what one byte became: its sign in cp1252, or else a control character."""
     found = {chr(code): code}
     with suppress(UnicodeDecodeError):
         found[bytes([code]).decode("cp1252")] = code

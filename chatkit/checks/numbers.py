@@ -35,7 +35,7 @@ _FEWEST, _MOST = 5, 15
 
 
 class Told(NamedTuple):
-    """What the two cells of a row say."""
+    """Country code and number that the two cells of a row tell, or what is odd about them."""
 
     pair: Pair | None = None  #: the country code and the number, if they can be told
     odd: Oddity | None = None
@@ -44,7 +44,7 @@ class Told(NamedTuple):
 
 
 class _SplitText(NamedTuple):
-    """What `split_all` makes of one text."""
+    """One row of the table that `split_all` makes."""
 
     code: str | None
     number: str | None
@@ -303,7 +303,7 @@ def _joined(code: str, number: str) -> str:
 
 
 def _meant_code(text: str) -> str:
-    """What a cell says as a country code: +91, or the letters of a region; or nothing."""
+    """Read a cell as a country code: +91, or the letters of a region; or nothing."""
     bare = re.sub(r"[^\w+＋]", "", text).replace("＋", "+")
     if re.fullmatch("[A-Za-z]{2}", bare):
         try:

@@ -99,7 +99,7 @@ def check_contacts(resource: AskedContacts, frame: pd.DataFrame, region: str | N
     if not {"number", "name"} & {*frame.columns}:
         raise InputError("There is no column number and none that is called name to be checked.")
     with collector_paused():
-        checking = _Checking(resource, frame, region)
+        checking = _FrameCheck(resource, frame, region)
         checking.names()
         checking.parts()
         if "number" in frame.columns:
@@ -110,7 +110,7 @@ def check_contacts(resource: AskedContacts, frame: pd.DataFrame, region: str | N
         return Quality(frame, checking.findings, checking.notes)
 
 
-class _Checking:
+class _FrameCheck:
     """Collects what is found."""
 
     def __init__(self, resource: AskedContacts, frame: pd.DataFrame, region: str | None) -> None:
@@ -372,7 +372,7 @@ class Fixed(Report):
 
 
 class Quality(Report):
-    """What is wrong, or odd, in a frame of contacts: errors first, then warnings and notes.
+    """Findings in a frame of contacts: errors first, then warnings and notes.
 
     Args:
         frame: What was checked.

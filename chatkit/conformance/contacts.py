@@ -1,4 +1,4 @@
-"""Contacts: the facts about contacts, and what a trial does to see them.
+"""Contacts: facts about contacts, and the calls that tell them.
 
 A trial creates its contacts under numbers reserved for fiction, and only where they are free.
 """
@@ -129,7 +129,7 @@ def _seconds(text: Any) -> float:
 
 
 class ContactEvidence(ResourceEvidence):
-    """What is done with contacts, each once."""
+    """Evidence about contacts: each call is made once."""
 
     path = PATH
 

@@ -66,7 +66,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of one fact: `seen` says what differs, or why it is not told."""
+    """Outcome of one fact: `seen` says what differs, or why it is not told."""
 
     fact: Fact
     state: State
@@ -114,7 +114,7 @@ _COLUMNS = ("number", "fact", "section", "outcome", "statement", "seen")
 
 
 class ConformanceReport:
-    """What holds, what differs and what could not be told; `.frame()` is a table.
+    """Report of a trial: facts that hold, differ or could not be told; `.frame()` is a table.
 
     `status` is 1 when anything differs or was left behind, and else 0. `left` names the
     records that could not be removed; `notes` says what else the account will remember.
@@ -144,7 +144,7 @@ class ConformanceReport:
 
     @property
     def counts(self) -> str:
-        """How many facts hold, differ and are not told, in words."""
+        """Count of the facts that hold, differ and are not told, in words."""
         count = Counter(outcome.state for outcome in self.outcomes)
         hold, differ, untold = count["holds"], count["differs"], count["not told"]
         return (

@@ -1,4 +1,4 @@
-"""Flows: the facts about flows, and what a trial does to see them."""
+"""Flows: facts about flows, and the calls that tell them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def document(title: str) -> dict[str, Any]:
 
 
 class FlowEvidence(ResourceEvidence):
-    """What is done with flows, each once."""
+    """Evidence about flows: each call is made once."""
 
     path = ("flows",)
 

@@ -1,4 +1,4 @@
-"""Replies: what came back for a call of a trial, and the kinds of values it is held against."""
+"""Replies to the calls of a trial, and the kinds of values that facts expect in them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _UNTOLD = (401, 403, 429)
 
 
 class TrialReply(Reply):
-    """What came back for a call of a trial, with what a fact may expect of it."""
+    """Reply to a call of a trial, with what a fact may expect of it."""
 
     @property
     def ok(self) -> bool:
@@ -34,7 +34,7 @@ class TrialReply(Reply):
 
     @property
     def outcome(self) -> str:
-        """What came back, in words and without a text of the service: it may be an echo."""
+        """Outcome in words, without a text of the service: it may be an echo."""
         got = f"no answer ({self.said})" if self.status is None else self.said
         return f"{self.call.method} {self.call.segments[0]} was answered with {got}"
 
@@ -133,13 +133,13 @@ _NAMES: dict[type, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ValueKind:
-    """What values of a field are: in words, and as a test."""
+    """Kind of the values of a field: in words, and as a test."""
 
     words: str
     fits: Callable[[Any], bool]
 
     def or_null(self) -> ValueKind:
-        """The same, or null."""
+        """Return the kind that takes null as well."""
         return ValueKind(f"{self.words} or null", lambda value: value is None or self.fits(value))
 
 
@@ -240,7 +240,7 @@ def _records(evidence: Recorded, place: str) -> list[dict[str, Any]]:
 
 
 def shape(value: Any) -> str:
-    """What a value is, without showing it: it may be a customer's, or a secret."""
+    """Name the kind of a value without showing it: it may be a customer's, or a secret."""
     return _NAMES.get(type(value), "nothing JSON knows")
 
 

@@ -1,4 +1,4 @@
-"""Templates: the facts about template contents, and what a trial does to see them."""
+"""Templates: facts about template contents, and the calls that tell them."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ BUTTON = {"type": "custom", "label": "Stop", "value": None, "country_code": None
 
 
 class TemplateEvidence(ResourceEvidence):
-    """What is done with the contents of one template, each once."""
+    """Evidence about the contents of one template: each call is made once."""
 
     def __init__(self, trial: Trial, suffix: str = "") -> None:
         super().__init__(trial)

@@ -70,7 +70,7 @@ class Trial:
 
     @property
     def marker(self) -> str:
-        """What the names of this trial begin with; three words, another for each trial."""
+        """Beginning of the names that this trial gives; three words, others for each trial."""
         return f"{MARK} {self.word}"
 
     def reach(self) -> None:
@@ -295,7 +295,7 @@ def _told(reply: TrialReply) -> list[dict[str, Any]]:
 
 
 class ResourceEvidence(ABC):
-    """What a trial does with the records of one resource, each once.
+    """Evidence about one resource: the calls of a trial to its records, each made once.
 
     Args:
         trial: The trial.

@@ -1,4 +1,4 @@
-"""Webhooks: the facts about registrations, and what a trial does to see them."""
+"""Webhooks: facts about registrations, and the calls that tell them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PATIENCE = 10.0  # seconds for a delivery to be attempted
 
 
 class WebhookEvidence(ResourceEvidence):
-    """What is done with webhooks, each once.
+    """Evidence about webhooks: each call is made once.
 
     They are inactive, and their host is reserved: no name below .example ever leads
     anywhere. Only the default of is_active needs one that is active, until it is patched.
@@ -94,7 +94,7 @@ class WebhookEvidence(ResourceEvidence):
         """The last of creates that go on until one is refused, and how many there were then.
 
         No more are made than one too many, and all are deleted at once: other facts, and
-        the people of the account, need the room.
+        the people of the account, need free places.
         """
         self.created.expect_done()
         replies: list[TrialReply] = []

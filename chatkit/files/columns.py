@@ -19,15 +19,19 @@ from chatkit.tables import (
     TableRow,
     as_text,
     column_letter,
-    digits,
-    kept,
+    keep_cell,
     list_rows,
     quoted_name,
-    word,
+    read_digits,
+    read_word,
 )
 
 #: What a frame of contacts has, and how its cells are read.
-FIELDS: Mapping[str, Reader] = {"number": digits, "country_code": digits, "name": word}
+FIELDS: Mapping[str, Reader] = {
+    "number": read_digits,
+    "country_code": read_digits,
+    "name": read_word,
+}
 #: What the file calls each of these; None to find out, nothing if it has none.
 Wanted = Mapping[str, Sequence[str] | None]
 #: So many rows are looked at to tell what a column holds.
@@ -152,7 +156,7 @@ class _Sorter:
         taken = [place for places in told.values() for place in places]
         if len(taken) > len(set(taken)):
             raise InputError("A column can be only one of number, country code and name.")
-        found = headers.found([name or "" for name in self.names], self._rows[:_SAMPLE])
+        found = headers.match_names([name or "" for name in self.names], self._rows[:_SAMPLE])
         meant = {
             "number": () if found.number is None else (found.number,),
             "country_code": () if found.country_code is None else (found.country_code,),
@@ -171,7 +175,7 @@ class _Sorter:
         of = self._named(meant)
         read = {
             name: self._joined(places) if name == "name" and len(places) > 1
-            else self._read(places[0], FIELDS[name] if places == meant.get(name) else kept)
+            else self._read(places[0], FIELDS[name] if places == meant.get(name) else keep_cell)
             for name, places in of.items()
         }  # fmt: skip
         bad = {number for number, _, _ in self.broken}
@@ -205,7 +209,7 @@ class _Sorter:
     def _read(self, place: int, reader: Reader) -> list[str | None]:
         """Read a column. A cell that cannot be read takes its row out."""
         values = [row.cells[place] for row in self._rows]
-        if reader is not digits and {str, NoneType}.issuperset(map(type, values)):
+        if reader is not read_digits and {str, NoneType}.issuperset(map(type, values)):
             return values
         read = [reader(value) for value in values]
         for n, (_, reason) in enumerate(read):
@@ -215,7 +219,7 @@ class _Sorter:
 
     def _joined(self, places: Sequence[int]) -> list[str | None]:
         """Join the parts of a name by spaces."""
-        parts = zip(*(self._read(place, word) for place in places), strict=True)
+        parts = zip(*(self._read(place, read_word) for place in places), strict=True)
         return [" ".join(filter(None, (p and p.strip() for p in row))) or None for row in parts]
 
     def _tell(self, frame: pd.DataFrame, meant: Mapping[str, tuple[int, ...]]) -> None:
@@ -237,7 +241,7 @@ class _Sorter:
 
     def _refuse(self, row: TableRow, place: int, column: str, value: Any, reason: str) -> None:
         where = f"row {row.number}, {quoted_name(column)}" if column else f"row {row.number}"
-        text, _ = kept(value)
+        text, _ = keep_cell(value)
         self.broken.append((row.number, place, Problem(where, _short(text or ""), reason)))
 
     def _any(self, place: int) -> bool:

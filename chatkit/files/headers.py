@@ -91,7 +91,7 @@ class FoundColumns(NamedTuple):
     others: tuple[int, ...]  #: could be the number as well
 
 
-def known(names: Iterable[Any]) -> int:
+def count_column_names(names: Iterable[Any]) -> int:
     """Count the texts that would be good names of columns. Among data there are few."""
     texts = (_words(name) for name in names if isinstance(name, str) and len(name) < 60)
     return sum(_rank(words) is not None or "".join(words) in _MEANT for words in texts)
@@ -110,9 +110,9 @@ def row_of_names(rows: Sequence[TableRow], wanted: Sequence[str]) -> int:
             return place
         if looks_like_data(row):
             break
-        if sum(map(bool, row.cells)) > 1 and known(row.cells):
+        if sum(map(bool, row.cells)) > 1 and count_column_names(row.cells):
             return place
-        if not known(rows[likely].cells) and known(row.cells):
+        if not count_column_names(rows[likely].cells) and count_column_names(row.cells):
             likely = place
     return likely
 
@@ -125,7 +125,7 @@ def looks_like_data(row: TableRow) -> bool:
     )
 
 
-def found(names: Sequence[str], rows: Sequence[TableRow]) -> FoundColumns:
+def match_names(names: Sequence[str], rows: Sequence[TableRow]) -> FoundColumns:
     """Find the columns by their names, and by some rows where a name may mean two things."""
     ranks = {place: rank for place, n in enumerate(names) if (rank := _rank(_words(n))) is not None}
     if {"number", "country_code"} <= set(names):  # a frame of contacts, written to a file

@@ -12,8 +12,8 @@ import pandas as pd
 
 from chatkit.display import many
 from chatkit.errors import InputError
-from chatkit.files import headers
 from chatkit.files.columns import FIELDS, ContactColumns, find_columns
+from chatkit.files.headers import count_column_names
 from chatkit.frame import collector_paused
 from chatkit.tables import (
     BrokenRow,
@@ -31,7 +31,7 @@ _SHOWN = 20
 
 
 class FileReading:
-    """What came of reading a file.
+    """Result of reading a file: the rows as a frame, and what is to be said of the others.
 
     Args:
         source: What was read.
@@ -127,7 +127,7 @@ def _table(
     content, said, notes = decode_text(content, encoding)
     if file_kind(content) == "vcard":
         return read_vcards(content, said, notes)
-    return read_delimited(content, said, delimiter, headers.known, notes)
+    return read_delimited(content, said, delimiter, count_column_names, notes)
 
 
 # --- Parquet ------------------------------------------------------------------------------

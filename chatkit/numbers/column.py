@@ -88,7 +88,7 @@ def split_all(texts: Iterable[object], region: str | None = None) -> Any:
     """
     region = known_region(region)
     column = _column(texts).dictionary_encode("encode")
-    table = _Sieve(column.dictionary, region).table()
+    table = _ColumnSplitter(column.dictionary, region).table()
     return table if len(table) == len(column) else table.take(column.indices)
 
 
@@ -119,7 +119,7 @@ class _Part(NamedTuple):
     types: Ints  # -1 for none
 
 
-class _Sieve:
+class _ColumnSplitter:
     """Reads the different texts of a column; what falls through is for the library."""
 
     def __init__(self, texts: Any, region: str | None) -> None:
@@ -225,7 +225,7 @@ def _national(places: Ints, digits: Any, region: str | None) -> Iterator[_Part]:
 
 
 def _wrong_abroad(digits: Any) -> Mask:
-    """Which digits are surely no number after a + either."""
+    """Tell which digits are surely no number after a + either."""
     wrong = np.zeros(len(digits), bool)
     for part in _international(np.arange(len(digits)), replaced(digits, "^00", ""), None):
         wrong[part.places] = part.types < 0
@@ -254,7 +254,7 @@ def _of_no_country(places: Ints, digits: Any) -> Iterator[_Part]:
 
 
 def _dialled_abroad(digits: Any, here: Region) -> tuple[Mask, Any]:
-    """Which begin as calls to another country do, like 00 or 011, and what comes after that."""
+    """Tell which begin as calls abroad do, like 00 or 011, and what comes after that."""
     prefix = here.data.international_prefix
     if not prefix or not (found := begins(digits, prefix)).any():
         return np.zeros(len(digits), bool), digits
@@ -398,7 +398,7 @@ class Region:
         )
 
     def _size(self, length: int) -> str:
-        """What the library says of a number of this length that is not valid."""
+        """Return what the library says of a number of this length that is not valid."""
         known = self._general.possible_length
         if length in self._general.possible_length_local_only:
             return SIZES[Size.IS_POSSIBLE_LOCAL_ONLY]
@@ -539,13 +539,13 @@ def differs(column: Any, other: Any) -> Mask:
 
 
 def lengths(column: Any) -> Ints:
-    """How many bytes each text has."""
+    """Count the bytes of each text."""
     found: Ints = pc.binary_length(column).to_numpy(zero_copy_only=False)
     return found
 
 
 def letters_of(column: Any) -> tuple[Ints, np.ndarray[Any, np.dtype[np.uint8]]]:
-    """Where each text of a column without nulls begins, and the last ends, in these bytes."""
+    """Return where each text of a column without nulls begins, and all of their bytes."""
     _, ends, letters = column.buffers()
     ends = np.frombuffer(ends, np.int64)[column.offset :][: len(column) + 1]
     return ends, np.frombuffer(letters or b"", np.uint8)

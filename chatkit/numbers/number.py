@@ -66,7 +66,7 @@ TYPES: Mapping[int, str] = {
 
 
 class Number(NamedTuple):
-    """What one text says. The fields are the columns of `split_all`: texts, or null."""
+    """Parts of the number in a text. Its fields are the columns of `split_all`: texts, or null."""
 
     #: With its +, as the API wants it: '+91'. None where the text is refused.
     country_code: str | None = None
@@ -265,7 +265,7 @@ def _refused(verdict: str, suggestion: str | None = None) -> Number:
 
 
 def _found(phone: PhoneNumber, written: str) -> Number:
-    """What the library knows of a number that it could read."""
+    """Return what the library knows of a number that it could read."""
     code, digits = f"+{phone.country_code}", library.national_significant_number(phone)
     kind = TYPES.get(library.number_type(phone))
     verdict = "valid" if kind else SIZES[library.is_possible_number_with_reason(phone)]

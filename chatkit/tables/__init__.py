@@ -1,9 +1,9 @@
 """Tables: what files hold before anyone asks what it means, and frames written into files.
 
 A file is read into a `RawTable` of cells: `delimited` reads CSV and pasted tables, `workbook`
-XLSX. Cells stay as they are written; `word` and `digits` say which of them cannot be a name or
-a number any more. What is written is guarded: no text becomes a formula when a spreadsheet
-program opens the file.
+XLSX. Cells stay as they are written; `read_word` and `read_digits` say which of them cannot be
+a name or a number any more. What is written is guarded: no text becomes a formula when a
+spreadsheet program opens the file.
 """
 
 from __future__ import annotations
@@ -195,12 +195,12 @@ def column_texts(cells: pd.Series[Any]) -> list[str | None]:
 Reader = Callable[[Any], tuple[str | None, str]]
 
 
-def kept(value: Any) -> tuple[str | None, str]:
+def keep_cell(value: Any) -> tuple[str | None, str]:
     """Read a cell of a column that means nothing to us: whatever it says is kept."""
     return (value.text if isinstance(value, OddCell) else as_text(value)), ""
 
 
-def word(value: Any) -> tuple[str | None, str]:
+def read_word(value: Any) -> tuple[str | None, str]:
     """Read a cell that holds a name: its text, or why it is none. NA and None are names."""
     if isinstance(value, OddCell):
         return None, value.reason
@@ -209,11 +209,11 @@ def word(value: Any) -> tuple[str | None, str]:
     return None, f"is {_kind(value)}, not text: a spreadsheet may have changed what was typed"
 
 
-def digits(value: Any) -> tuple[str | None, str]:
+def read_digits(value: Any) -> tuple[str | None, str]:
     """Read a cell that holds a number: as it is written, unless it has lost digits."""
     if isinstance(value, str) and value.removeprefix("+").isdigit():  # most are
         return value, ""
-    text, reason = word(value)
+    text, reason = read_word(value)
     if reason or text is None:
         return text, reason
     if _DECIMAL.fullmatch(text):

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from chatkit.files.headers import FoundColumns, found, known, looks_like_data, row_of_names
+from chatkit.files.headers import (
+    FoundColumns,
+    count_column_names,
+    looks_like_data,
+    match_names,
+    row_of_names,
+)
 from chatkit.tables import TableRow
 
 
@@ -13,7 +19,7 @@ def rows(*cells: list[object]) -> list[TableRow]:
 
 
 def columns(names: list[str], *data: list[object]) -> FoundColumns:
-    return found(names, rows(*data))
+    return match_names(names, rows(*data))
 
 
 @pytest.mark.parametrize(
@@ -170,5 +176,5 @@ def test_what_looks_like_data() -> None:
 
 
 def test_data_has_few_words_that_name_columns() -> None:
-    assert known(["Name", "Handy", "Notiz", None, 3]) == 2
-    assert known(["Ana", "+49 171", "NA", "x" * 100]) == 0
+    assert count_column_names(["Name", "Handy", "Notiz", None, 3]) == 2
+    assert count_column_names(["Ana", "+49 171", "NA", "x" * 100]) == 0

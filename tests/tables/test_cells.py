@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatkit.tables import OddCell, as_text, column_texts, digits, kept, word
+from chatkit.tables import OddCell, as_text, column_texts, keep_cell, read_digits, read_word
 
 UTC = dt.UTC
 JSON = st.recursive(
@@ -99,7 +99,7 @@ def test_columns_of_any_dtype_become_texts() -> None:
     ],
 )
 def test_a_number_that_was_a_decimal_or_is_none_is_refused(text: str) -> None:
-    value, reason = digits(text)
+    value, reason = read_digits(text)
     assert value is None and reason
 
 
@@ -112,32 +112,32 @@ def test_a_number_that_was_a_decimal_or_is_none_is_refused(text: str) -> None:
     ],
 )
 def test_any_other_number_is_left_as_it_is_written(text: str) -> None:
-    assert digits(text) == (text, "")
+    assert read_digits(text) == (text, "")
 
 
 @given(st.from_regex(r"[+]?[0-9]{1,20}", fullmatch=True))
 def test_digits_never_change(text: str) -> None:
-    assert digits(text) == (text, "")
+    assert read_digits(text) == (text, "")
 
 
 @given(st.floats(allow_nan=False))
 def test_a_float_is_never_a_number_or_a_name(value: float) -> None:
-    assert digits(value)[0] is None and digits(value)[1]
-    assert word(value)[0] is None and word(value)[1]
+    assert read_digits(value)[0] is None and read_digits(value)[1]
+    assert read_word(value)[0] is None and read_word(value)[1]
 
 
 @pytest.mark.parametrize("value", [True, dt.date(2026, 5, 1), dt.time(1), dt.datetime.now(), ["a"]])
 def test_what_a_spreadsheet_made_of_a_name_is_no_name(value: object) -> None:
-    text, reason = word(value)
+    text, reason = read_word(value)
     assert text is None and "not text" in reason
 
 
 @given(st.text() | st.sampled_from(["NA", "None", "null", "nan", "1.5", "TRUE", "#N/A"]))
 def test_any_text_is_a_name(text: str) -> None:
-    assert word(text) == (text, "")
+    assert read_word(text) == (text, "")
 
 
 def test_what_is_odd_is_refused_where_it_matters_and_shown_elsewhere() -> None:
     odd = OddCell("#N/A", "is an error")
-    assert digits(odd) == word(odd) == (None, "is an error")
-    assert kept(odd) == ("#N/A", "")
+    assert read_digits(odd) == read_word(odd) == (None, "is an error")
+    assert keep_cell(odd) == ("#N/A", "")

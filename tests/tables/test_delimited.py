@@ -10,7 +10,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from chatkit.errors import InputError
-from chatkit.files.headers import known
+from chatkit.files.headers import count_column_names
 from chatkit.tables import RawTable, TableRow, guarded
 from chatkit.tables.delimited import decode_text, read_delimited
 
@@ -18,7 +18,7 @@ PEOPLE = "Name;Handy\nZoë Müller;0151\nŽofie;+420\n"
 
 
 def table(text: str, delimiter: str | None = None) -> RawTable:
-    return read_delimited(text, "UTF-8", delimiter, known, [])
+    return read_delimited(text, "UTF-8", delimiter, count_column_names, [])
 
 
 def cells(text: str, delimiter: str | None = None) -> list[list[str | None]]:

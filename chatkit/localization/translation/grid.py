@@ -10,7 +10,7 @@ from chatkit.display import visible
 from chatkit.errors import InputError
 from chatkit.localization.table import frame_of
 from chatkit.localization.translation.units import Unit, escape_controls, unescape_controls
-from chatkit.tables import OddCell, RawTable, as_text, word, workbook
+from chatkit.tables import OddCell, RawTable, as_text, read_word, workbook
 from chatkit.tables.delimited import decode_text, read_delimited
 from chatkit.tables.writing import to_csv
 
@@ -123,7 +123,7 @@ def _unit(cells: Sequence[Any], places: dict[str, int], place: str) -> Unit:
     said: dict[str, str] = {}
     for name, number in places.items():
         value = cells[number] if number < len(cells) else None
-        found, reason = word(value)
+        found, reason = read_word(value)
         if reason:
             trouble = f"the {name} {reason}"
             found = value.text if isinstance(value, OddCell) else as_text(value)
