@@ -370,6 +370,12 @@ class Endpoints(Generic[R]):
         fields = live.model_dump(mode="json", exclude_unset=True)
         return {n: v for n, v in fields.items() if n in sendable}
 
+    def whole(self, live: R) -> bool:
+        """Whether a record from a list shows all that could be sent: none need be read alone."""
+        kind = self.record
+        told = {n for n in self.body.updatable() if n in kind.model_fields or hasattr(kind, n)}
+        return told <= self.sendable(live).keys()
+
     def shown(self, live: R) -> dict[str, Any]:
         """Return all that a live record shows, as it could have been sent."""
         return live.model_dump(mode="json", exclude_unset=True) | self.sendable(live)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from chatkit import accessor
 from chatkit.bulk import rendering
-from chatkit.bulk.apply import Desk
+from chatkit.bulk.apply import Desk, Gap
 from chatkit.bulk.journal import Journal, RunHeader, find, glance, home, homes, journals
 from chatkit.bulk.journal import prune as prune_journals
 from chatkit.bulk.outcomes import count_states, folded
@@ -85,6 +85,7 @@ def resume(
     concurrency: int = 8,
     rate: float | None = None,
     settle: float | None = None,
+    gap: Gap = "row",
     moved: bool = False,
 ) -> pd.DataFrame:
     """Go on with a run that was interrupted, and return what is true of all its rows.
@@ -98,6 +99,7 @@ def resume(
         concurrency: Calls under way at once.
         rate: Calls a second at most.
         settle: Seconds until it is believed that a lost change will not land any more.
+        gap: As for `plan.apply`.
         moved: Say that the client's account is the one of the run, although its service has
             another address now. A service on this machine that has only taken another port
             needs no more than its client.
@@ -111,7 +113,12 @@ def resume(
     with Journal.open(find(_name(run)), reading=True) as kept:
         plan = plan_of_run(kept, _desk(kept.header, client, moved))
     return plan.apply(
-        concurrency=concurrency, rate=rate, settle=settle, many=True, irreversible=True
+        concurrency=concurrency,
+        rate=rate,
+        settle=settle,
+        gap=gap,
+        many=True,
+        irreversible=True,
     )
 
 

@@ -3,6 +3,9 @@
 Every row walks the same way: read what is there, compare, record the intent, send, record
 what came of it, read it back where the answer does not prove it. Intents are durable before
 the first byte of their calls is sent. What is in doubt is looked at before it is sent again.
+
+Records are read one by one just before each is written, or a page of the list at a time
+(`gap="page"`). Many are always read back by pages: there, time between the two harms nobody.
 """
 
 from __future__ import annotations
@@ -13,8 +16,10 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from itertools import islice
 from types import FrameType
-from typing import Any, Protocol, Self
+from typing import Any, Literal, Protocol, Self
 
 from chatkit.bulk.journal import Journal
 from chatkit.bulk.outcomes import (
@@ -27,11 +32,12 @@ from chatkit.bulk.outcomes import (
     folded,
     known,
 )
-from chatkit.bulk.reconcile import Search, Stopped, ThrottledReader
+from chatkit.bulk.reconcile import Pages, Search, Stopped, ThrottledReader
 from chatkit.call import Call
 from chatkit.endpoints import Endpoints
 from chatkit.errors import CallError, Fault, InputError, JournalError
 from chatkit.progress import Progress, Watch, say
+from chatkit.record import Record
 from chatkit.secret import Secret
 from chatkit.throttle import Throttle
 from chatkit.transport import Flight, Transport
@@ -45,6 +51,13 @@ SETTLE = 2.0
 #: What nothing keeps single is sent again only when no service would still be at it: the
 #: deadline of the call and this.
 SETTLE_DUPLICABLE = 30.0
+
+
+#: So many rows are written before they are read back, or twenty for each page of the list:
+#: then reading back takes a twentieth of a call a row.
+STRETCH = 1000
+#: How records are read before they are written.
+Gap = Literal["row", "page"]
 
 
 class Desk(Protocol):
@@ -68,6 +81,7 @@ class Run:
         interrupt: Hears when a person wants to stop.
         watch: Called with the rows that are done and all rows, in place of a progress bar.
         settle: Seconds until it is believed that a lost change will not land any more.
+        gap: How records are read before they are written: each "row" alone, or by "page".
     """
 
     def __init__(
@@ -79,8 +93,15 @@ class Run:
         *,
         watch: Watch | None = None,
         settle: float | None = None,
+        gap: Gap = "row",
     ) -> None:
         self.rows = folded(journal)
+        self.gap = 0.0  #: the longest time between reading a record and writing it, in seconds
+        self._by_page = gap == "page"
+        self._pages: dict[str | None, Pages] = {}  # of each template code; None without one
+        self._read_at: dict[int, float] = {}  # when the record of a row was read
+        self._counted: set[int] = set()  # rows that the progress bar shows
+        self._unproved: list[Row] = []  # those that were written, and are to be read back
         self.interrupt = interrupt
         self._watch = watch
         self._fresh = next(journal.events(), None) is None
@@ -224,13 +245,87 @@ class Run:
     def _work(self, rows: Iterable[Row]) -> None:
         """Send these rows, and settle what is in doubt, until nothing is left to do."""
         doubtful = [row for row in rows if row.open]
-        ready = deque(first_step(row) for row in rows if not row.open)
-        while (ready or doubtful) and not self._ended():
-            doubtful += self._send(ready)
-            if self._judge.outage_suspected:
-                self._judge.check_outage()
-            if doubtful and not self._ended():
-                doubtful = self._settled(doubtful, ready)
+        for ready in self._stretches([row for row in rows if not row.open]):
+            last = not ready
+            while (ready or doubtful or (last and self._unproved)) and not self._ended():
+                if last or len(self._unproved) >= self._stretch:
+                    self._read_back(ready)
+                doubtful += self._send(ready)
+                if self._judge.outage_suspected:
+                    self._judge.check_outage()
+                if doubtful and not self._ended():
+                    doubtful = self._settled(doubtful, ready)
+            if self._ended():
+                break
+
+    def _stretches(self, rows: list[Row]) -> Iterator[deque[RowStep]]:
+        """Yield the first steps of rows, some at a time; at last none.
+
+        Then, or when there are enough of them, those that were written are read back.
+        """
+        self._unproved += [row for row in rows if row.state == "applied"]
+        left = [row for row in rows if row.state != "applied"]
+        if self._by_page:
+            for code in dict.fromkeys(row.change.code for row in left):
+                yield from self._page_by_page([row for row in left if row.change.code == code])
+            left = [row for row in left if not row.done and row.n not in self._read_at]
+        steps = map(first_step, left)
+        while ready := deque(islice(steps, self._stretch)):
+            yield ready
+        yield ready
+
+    @property
+    def _stretch(self) -> int:
+        """How many rows are written before they are read back."""
+        return max([STRETCH, *(20 * (pages.count or 0) for pages in self._pages.values())])
+
+    def _page_by_page(self, rows: list[Row]) -> Iterator[deque[RowStep]]:
+        """Yield steps for the rows whose records a list shows in full, a page at a time."""
+        endpoints = self._of(rows[0])
+        if endpoints.lists_deleted or (endpoints.repeats and endpoints.profile.put == "replace"):
+            return  # there a list does not tell what a write does
+        there: dict[object, Row] = {row.key: row for row in rows if row.change.kind != "create"}
+        deleting = rows[0].change.kind == "delete"
+        try:
+            for found in self._pages_of(endpoints).just_before(there, deleting=deleting):
+                now, steps = time.monotonic(), deque[RowStep]()
+                for key, record in found.items():
+                    row = there[key]
+                    if not endpoints.whole(record):
+                        return
+                    self._read_at[row.n] = now
+                    if step := self._judge.compare(row, record):
+                        steps.append(step)
+                    elif row.done:
+                        self._count(row)
+                yield steps
+        except Stopped:
+            return
+
+    def _read_back(self, ready: deque[RowStep]) -> None:
+        """Read what no answer has proved: by pages where that is fewer calls, else alone."""
+        rows, self._unproved = self._unproved, []
+        for code in dict.fromkeys(row.change.code for row in rows):
+            part = [row for row in rows if row.change.code == code]
+            pages = self._pages_of(self._of(part[0]))
+            found: dict[object, Record] = {}
+            if pages.fewer(len(part)):
+                with suppress(Stopped):
+                    found = pages.read({row.key for row in part})
+            for row in part:
+                if row.key not in found or not self._judge.proved(row, found[row.key]):
+                    ready.append(RowStep(row, "check"))
+
+    def _count(self, row: Row) -> None:
+        """Let a row be seen in the progress bar, once."""
+        if row.n not in self._counted:
+            self._counted.add(row.n)
+            self._progress.add(1)
+
+    def _pages_of(self, endpoints: Endpoints[Any]) -> Pages:
+        if endpoints.code not in self._pages:
+            self._pages[endpoints.code] = Pages(self._reader(), endpoints)
+        return self._pages[endpoints.code]
 
     def _ended(self) -> bool:
         return bool(self.stopped or self.interrupt.asked)
@@ -274,10 +369,15 @@ class Run:
         """Have an outcome judged; return its row if that is in doubt now."""
         row = step.row
         following = self._judge.landed(step, outcome)
-        if following:
+        if step.stage == "read":
+            self._read_at[row.n] = time.monotonic()
+        if following and following.stage == "check":
+            self._unproved.append(row)
+            self._count(row)
+        elif following:
             ready.appendleft(following)
         elif row.done:
-            self._progress.add(1)
+            self._count(row)
         elif row.open and row.n not in self._judge.given_up:
             self._since[row.n] = time.monotonic()
             return [row]
@@ -298,9 +398,11 @@ class Run:
                 batch.append((step, call))
             except InputError as error:
                 self._judge.note(step.row, "failed", reason=str(error))
-                self._progress.add(1)
+                self._count(step.row)
         writes = [step for step, _ in batch if step.stage == "write"]
+        now = time.monotonic()
         for row, _, record in writes:
+            self.gap = max(self.gap, now - self._read_at.get(row.n, now))
             held = {} if record is None else self._judge.held(row, record)
             self._judge.note(row, "intent", attempt=row.attempts + 1, **held)
         if writes and not self._committed():
@@ -382,12 +484,14 @@ class Run:
             elif judge.absent(row, proven=verdict.proven):
                 ready.append(first_step(row))
             if row.done:
-                self._progress.add(1)
+                self._count(row)
         return waiting
 
     def _search(self, endpoints: Endpoints[Any]) -> Search:
-        reader = ThrottledReader(self._desk.transport, self._throttle, self._ended)
-        return Search(reader, endpoints)
+        return Search(self._reader(), endpoints)
+
+    def _reader(self) -> ThrottledReader:
+        return ThrottledReader(self._desk.transport, self._throttle, self._ended)
 
     def _settling(self, row: Row) -> float:
         """Seconds until a row that is not there is believed not to land any more."""

@@ -283,7 +283,8 @@ class Judge:
         try:
             match step.stage:
                 case "read":
-                    return self._compare(step.row, call, envelope)
+                    record = self._of(step.row).read(call, envelope, known(step.row.key))
+                    return self.compare(step.row, record)
                 case "write":
                     return self._answered(step.row, call, envelope)
                 case "check":
@@ -294,10 +295,12 @@ class Judge:
         except CallError as error:
             return self._fault(step, error)
 
-    def _compare(self, row: Row, call: Call, envelope: Envelope) -> RowStep | None:
-        """Hold what is there against what the plan saw and what it wants: three ways."""
+    def compare(self, row: Row, record: Any) -> RowStep | None:
+        """Hold what is there against what the plan saw and what it wants: three ways.
+
+        Returns what is to be sent next for the row.
+        """
         change, endpoints = row.change, self._of(row)
-        record = endpoints.read(call, envelope, known(row.key))
         live = documented(endpoints, endpoints.sendable(record))
         wanted = documented(endpoints, change.after)
         stamp = _stamp(record)
@@ -386,6 +389,19 @@ class Judge:
         elif proves:
             hidden = ", ".join(n for n in wanted if n not in there)
             self.note(row, "unchecked", reason=f"the service does not show {hidden}")
+
+    def proved(self, row: Row, record: Any) -> bool:
+        """Note that a row has landed if a record, read from a list, shows all that was sent.
+
+        One that shows less, or anything else, proves nothing: it is to be read alone.
+        """
+        endpoints = self._of(row)
+        wanted = documented(endpoints, row.change.after)
+        there = documented(endpoints, endpoints.sendable(record))
+        if not all(n in there and agrees(there[n], wanted[n]) for n in wanted):
+            return False
+        self.note(row, "verified")
+        return True
 
     def _keep_secret(self, row: Row, record: Any) -> None:
         """Keep a signing secret in memory, for the person: it is never shown again."""

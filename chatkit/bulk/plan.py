@@ -12,10 +12,10 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from chatkit.bulk import rendering
-from chatkit.bulk.apply import Desk, Interrupt, Run
+from chatkit.bulk.apply import Desk, Gap, Interrupt, Run
 from chatkit.bulk.journal import (
     Change,
     Journal,
@@ -26,7 +26,8 @@ from chatkit.bulk.journal import (
     run_id,
 )
 from chatkit.bulk.lock import lock
-from chatkit.errors import PlanRefused
+from chatkit.bulk.reconcile import PAGES_FROM
+from chatkit.errors import InputError, PlanRefused
 from chatkit.progress import Watch, say
 from chatkit.report import Report
 from chatkit.secret import Secret
@@ -147,11 +148,26 @@ class Plan(Report):
         """
         return rendering.changes_frame(self.changes, self._setting.names)
 
-    def seconds(self, concurrency: int = 8, rate: float | None = None) -> float:
+    def calls(self, gap: Gap = "row") -> int:
+        """Estimate how many calls it takes to apply: a limit of calls a second makes them time.
+
+        Args:
+            gap: As for `apply`.
+        """
+        pages = -(-self._setting.total // self._desk.transport.profile.max_page_size)
+        counts = self.counts
+
+        def by_page(rows: int) -> int:
+            return min(rows, pages) if rows >= PAGES_FROM and pages else rows
+
+        before = [counts["update"], counts["delete"]]
+        read = sum(map(by_page, before) if gap == "page" else before)
+        return sum(counts.values()) + read + by_page(counts["update"])
+
+    def seconds(self, concurrency: int = 8, rate: float | None = None, gap: Gap = "row") -> float:
         """Estimate how long it takes to apply, from how quick the service has been so far."""
-        calls = sum({"create": 1, "update": 3, "delete": 2}.get(c.kind, 0) for c in self.changes)
         quick = self._desk.transport.latency / concurrency
-        return calls * max(quick, 1 / rate if rate else 0.0)
+        return self.calls(gap) * max(quick, 1 / rate if rate else 0.0)
 
     def objections(self, *, many: bool = False, irreversible: bool = False) -> list[str]:
         """Say why it refuses to be applied, and what would allow it; empty when it does not."""
@@ -189,6 +205,7 @@ class Plan(Report):
         many: bool = False,
         irreversible: bool = False,
         settle: float | None = None,
+        gap: Gap = "row",
         interrupt: Interrupt | None = None,
         watch: Watch | None = None,
     ) -> pd.DataFrame:
@@ -204,6 +221,10 @@ class Plan(Report):
             many: Allow more than 100 deletes, and changes to more than 30 % of the records.
             irreversible: Allow what can never be undone.
             settle: Seconds until it is believed that a lost change will not land any more.
+            gap: How each record is read before it is written, to see whether somebody else has
+                changed it: alone ("row"), or a page of the list at a time ("page"), which takes
+                half the calls. What somebody changes between the two is overwritten unseen;
+                `result.attrs["gap"]` says how many seconds that were at most.
             interrupt: Its `ask()` stops the run, from any thread, as the stop button does.
             watch: Called with how many rows are done, and of how many, in place of a bar.
 
@@ -219,6 +240,8 @@ class Plan(Report):
             JournalError: The journal cannot be kept, so nothing is sent.
         """
         throttle = Throttle(concurrency, rate)
+        if gap not in get_args(Gap):
+            raise InputError(f"gap is 'row' or 'page', not {gap!r:.60}.")
         if objections := self.objections(many=many, irreversible=irreversible):
             raise PlanRefused("\n- ".join(["This plan is blocked, nothing was sent:", *objections]))
         connection = self._desk.transport.connection
@@ -235,10 +258,13 @@ class Plan(Report):
             ) as journal:
                 if journal.header.hash != self.hash:
                     raise PlanRefused("It is not the plan that this run began with.")
-                run = Run(journal, self._desk, throttle, interrupt, watch=watch, settle=settle)
+                run = Run(
+                    journal, self._desk, throttle, interrupt, watch=watch, settle=settle, gap=gap
+                )
                 run.go()
             self.secrets |= run.secrets
             result = rendering.result_frame(run.rows, self.id, self._setting.names, run.stopped)
+            result.attrs["gap"] = round(run.gap, 3)
             if run.stopped and watch is None:  # who watches is told by the result
                 say(f"{rendering.result_summary(result)} chatkit.resume({self.id!r}) goes on.")
         return result

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import Any, NamedTuple
@@ -28,6 +28,8 @@ _PASSES = 3
 #: So often one read is sent whose answers are none: a page of HTML, a text cut short (the retry
 #: policy in `chatkit.transport`).
 READS = 5
+#: Fewer records than these are read one by one: they may be on any page.
+PAGES_FROM = 10
 
 #: New records by what names them, and then by their keys.
 Found = dict[str | None, dict[object, Record]]
@@ -298,6 +300,89 @@ class Search:
             name = self._endpoints.named(record)
             if name in found:
                 found[name][getattr(record, self._endpoints.key)] = record
+
+
+# --- many records by pages ------------------------------------------------------------
+
+
+class Pages:
+    """Read records of one resource by the pages of its list, where that is fewer calls.
+
+    Args:
+        reader: Sends the calls.
+        endpoints: The endpoints of the resource.
+    """
+
+    def __init__(self, reader: ThrottledReader, endpoints: Endpoints[Any]) -> None:
+        self._reader, self._endpoints = reader, endpoints
+        self.count: int | None = None  #: how many pages the list has; None before one was read
+
+    def fewer(self, rows: int) -> bool:
+        """Whether reading so many records by pages takes fewer calls than one by one."""
+        few = PAGES_FROM if self._endpoints.paged else 2
+        return rows >= few and (self.count is None or self.count < rows)
+
+    def read(self, keys: Collection[object]) -> dict[object, Record]:
+        """Return those of these records that the list shows. Raises `Stopped`.
+
+        One may be missing: the list has moved, a page cannot be read, or its records are
+        so many that one by one is fewer calls.
+        """
+        found = self._of_these(self._page(0), keys)
+        if self.count is None or self.count - 1 > len(keys) - len(found):
+            return found
+        calls = [self._call(number) for number in range(1, self.count)]
+        for outcome in self._reader.send_all(calls):
+            if not isinstance(outcome, Fault):
+                with suppress(BadAnswer):
+                    found |= self._of_these(self._endpoints.many(outcome[0], outcome[1].data), keys)
+        return found
+
+    def just_before(
+        self, keys: Collection[object], *, deleting: bool
+    ) -> Iterator[dict[object, Record]]:
+        """Yield these records a page at a time; the next page is read when it is asked for.
+
+        It ends where the list does, or where one by one is fewer calls. Raises `Stopped`.
+
+        Args:
+            keys: Of the records.
+            deleting: Whether those that were yielded are deleted then: the others move up, so
+                that the same page is read again until it has none of them.
+        """
+        left, number = set(keys), 0
+        while left and self.fewer(len(left)) and (self.count is None or number < self.count):
+            found = self._of_these(self._page(number), left)
+            left -= found.keys()
+            if found:
+                yield found
+            if not (found and deleting):
+                number += 1
+
+    def _page(self, number: int) -> list[Record]:
+        """Read one page, the first of them number 0; what cannot be read is the last, and empty."""
+        call = self._call(number)
+        try:
+            envelope = self._reader.send(call)
+            records: list[Record] = self._endpoints.many(call, envelope.data)
+        except CallError:
+            self.count = number
+            return []
+        told = envelope.pagination
+        size = int(call.query.get("pageSize", len(records)))
+        more = 0 if told is None or not self._endpoints.paged else told.total_count
+        self.count = max(number + 1, -(-more // max(1, min(size, len(records) or 1))))
+        return records
+
+    def _call(self, number: int) -> Call:
+        endpoints = self._endpoints
+        return endpoints.list_call(endpoints.profile.page_base + number)
+
+    def _of_these(
+        self, records: Iterable[Record], keys: Collection[object]
+    ) -> dict[object, Record]:
+        found = {getattr(record, self._endpoints.key): record for record in records}
+        return {key: record for key, record in found.items() if key in keys}
 
 
 # --- reads of a run -------------------------------------------------------------------

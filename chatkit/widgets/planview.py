@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from html import escape
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import ipywidgets as w
 
@@ -190,9 +190,8 @@ class PlanView(Panel):
     def _work(self) -> None:
         """Apply the plan in a thread of its own, and show what came of it."""
         try:
-            self.result = self.plan.apply(
-                interrupt=self._interrupt, watch=self._watch, **dict.fromkeys(self._allowed, True)
-            )
+            allowed: dict[str, Any] = dict.fromkeys(self._allowed, True)
+            self.result = self.plan.apply(interrupt=self._interrupt, watch=self._watch, **allowed)
         except Exception as error:
             if not isinstance(error, ChatkitError):
                 logging.getLogger(__name__).exception("a plan was not applied")

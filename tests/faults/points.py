@@ -32,7 +32,7 @@ POINTS = _both(
     "transport:Flight.landed",
     "bulk.apply:Run._landed",
     "bulk.outcomes:Judge.landed",
-    "bulk.outcomes:Judge._compare",
+    "bulk.outcomes:Judge.compare",
     "bulk.outcomes:Judge._answered",
     "bulk.outcomes:Judge._check",
     "bulk.outcomes:Judge._doubt",

@@ -59,6 +59,12 @@ def test_kills_and_faults_leave_no_row_lost_doubled_or_falsely_reported() -> Non
     assert told["adopted"] > 0
 
 
+def test_kills_and_faults_are_survived_where_records_are_read_by_pages() -> None:
+    told = work([FEW[0], FEW[1]], kills=volume(12), options=QUICK | {"gap": "page"})
+    assert told["wrong"] == []
+    assert set(told["states"]) == {"applied"}
+
+
 def test_a_run_under_faults_is_taken_back_and_each_row_accounted_for() -> None:
     service = {"html": 0.03, "odd": True}
     told = work(FEW[1:3], kills=4, killer={"undoes": True}, service=service)
