@@ -6,9 +6,12 @@ A new file needs a line in ORDER: that is the moment to think about where it sta
 from __future__ import annotations
 
 import ast
+import io
 import json
 import re
+import tokenize
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -257,3 +260,96 @@ def test_one_concept_has_one_name() -> None:
         if re.search(rf"(?<![a-z]){form}s?(?![a-z])", text, re.IGNORECASE)
     ]
     assert not wrong
+
+
+# --- small enough to read -----------------------------------------------------------------
+
+#: Two halves of one thought are two files to open: a new module needs a reason here.
+MODULES = 207
+#: A module of fewer code lines with a single importer is a part of that importer.
+SLIVER = 80
+SLIVERS: dict[str, str] = {}
+#: Class names that stand in two modules, and why.
+TWICE = {
+    "EventKinds": "the kinds the sandbox publishes, and the control that chooses among them",
+    "Flow": "flowjson builds a document, flows reads a record: both are the word of the API",
+    "Form": "a component of a flow document is called so by the platform, and so is a form",
+    "Number": "a telephone number, and the control that asks for a number",
+}
+
+
+def module_of(file: Path) -> str:
+    return ".".join(file.with_suffix("").parts).removesuffix(".__init__")
+
+
+BLANK = (tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
+MODULE_NAMES = {module_of(file) for file in FILES}
+
+
+def needs() -> dict[str, set[str]]:
+    """Which modules each module imports, at the top or inside a function."""
+    found: dict[str, set[str]] = {name: set() for name in MODULE_NAMES}
+    for each in of_the_house():
+        source, name = module_of(each.file), each.name
+        target = name if name in MODULE_NAMES else name.rpartition(".")[0]
+        if not each.typing and target in MODULE_NAMES and target != source:
+            found[source].add(target)
+    return found
+
+
+def code_lines(path: Path) -> int:
+    """Count the lines that are neither blank, nor a comment, nor a part of a docstring."""
+    source = path.read_text(encoding="utf-8")
+    prose: set[int] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            first = node.body[0] if node.body else None
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+                prose.update(range(first.lineno, (first.end_lineno or first.lineno) + 1))
+    lines: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type not in (*BLANK, tokenize.COMMENT):
+            lines.update(range(token.start[0], token.end[0] + 1))
+    return len(lines - prose)
+
+
+def test_the_package_is_small_enough_to_read() -> None:
+    """A person can look at the name of each module and know what it is for."""
+    assert len(FILES) <= MODULES
+
+
+def test_no_module_needs_itself() -> None:
+    """Modules that need each other, even by a late import, can only be read together."""
+    circles = []
+    try:
+        TopologicalSorter(needs()).prepare()
+    except CycleError as error:
+        circles = error.args[1]
+    assert not circles
+
+
+def test_a_small_part_of_one_module_is_in_that_module() -> None:
+    """A module with one importer and few lines is half of a thought, unless it says why."""
+    importers: dict[str, set[str]] = {}
+    for source, targets in needs().items():
+        for target in targets:
+            importers.setdefault(target, set()).add(source)
+    paths = {module_of(file): path for file, path in FILES.items()}
+    slivers = {
+        name
+        for name, by in importers.items()
+        if len(by) == 1 and not paths[name].name.startswith("__")
+        if code_lines(paths[name]) < SLIVER
+    }
+    assert slivers <= {*SLIVERS}
+
+
+def test_one_class_name_means_one_class() -> None:
+    """Who reads `Listing` in a traceback or a review knows which; a few have a reason."""
+    places: dict[str, set[str]] = {}
+    for file, path in FILES.items():
+        for node in ast.parse(path.read_bytes()).body:
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, set()).add(str(file))
+    assert {name for name, where in places.items() if len(where) > 1} <= {*TWICE}
+    assert len(TWICE) <= 8
