@@ -15,7 +15,7 @@ from pathlib import Path
 import chatkit
 
 ENTRY = """
-_RATING = Component(
+_RATING = ComponentShape(
     "Rating",
     "Stars of which a person taps some.",
     (TYPE, name(), label(30), Property("stars", "integer", "How many.", low=3, high=10), VISIBLE),
