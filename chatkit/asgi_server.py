@@ -33,6 +33,7 @@ class _Protocol(HttpToolsProtocol):
     """HTTP/1.1 that waits for the head of a request only so long, and takes only so much."""
 
     _watch: asyncio.TimerHandle | None = None
+    _in_head = True
     _unread = 0  # bytes since the parser last made something of them
 
     def connection_made(self, transport: Any) -> None:
@@ -44,10 +45,12 @@ class _Protocol(HttpToolsProtocol):
         super().data_received(data)
         if self._unread > _HEAD_BYTES:
             self.transport.close()
+        elif self._in_head:
+            self._await_head()
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self._await_head()
+        self._in_head = True
 
     def on_headers_complete(self) -> None:
         self._head_came()
@@ -94,7 +97,7 @@ class _Protocol(HttpToolsProtocol):
             self._watch = self.loop.call_later(_HEAD_SECONDS, self._give_up)
 
     def _head_came(self) -> None:
-        self._unread = 0
+        self._in_head, self._unread = False, 0
         if self._watch is not None:
             self._watch.cancel()
             self._watch = None

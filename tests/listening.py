@@ -24,8 +24,18 @@ class Listener:
         self.reply = reply
         self._sock = socket.create_server(("127.0.0.1", 0))
         self.port = self._sock.getsockname()[1]
-        self._context: ssl.SSLContext | None = None
+        self.context: ssl.SSLContext | None = None
         self._thread = threading.Thread(target=self._listen)
+
+    def start(self) -> None:
+        """Take connections from now on."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Take no more, and end the thread."""
+        self._sock.shutdown(socket.SHUT_RDWR)
+        self._sock.close()
+        self._thread.join(10)
 
     def _listen(self) -> None:
         while True:
@@ -41,7 +51,7 @@ class Listener:
                     continue
 
     def _serve(self, plain: socket.socket) -> None:
-        sock = self._context.wrap_socket(plain, server_side=True) if self._context else plain
+        sock = self.context.wrap_socket(plain, server_side=True) if self.context else plain
         with sock:
             self._answer(sock)
             while self.more:
@@ -87,14 +97,12 @@ def listening(
 ) -> Iterator[Listener]:
     listener = Listener(reply)
     listener.more = more
-    listener._context = context
-    listener._thread.start()
+    listener.context = context
+    listener.start()
     try:
         yield listener
     finally:
-        listener._sock.shutdown(socket.SHUT_RDWR)
-        listener._sock.close()
-        listener._thread.join(10)
+        listener.stop()
 
 
 def answering(status: int, *headers: str) -> bytes:

@@ -83,7 +83,7 @@ class InboxStore:
         try:
             if self._sqlite and address.database:
                 _make_file(Path(address.database))
-            self._engine = _engine(address)
+            self.engine = _engine(address)
             self._prepare()
         except ImportError:
             raise InputError(
@@ -94,7 +94,7 @@ class InboxStore:
 
     def close(self) -> None:
         """Let go of all connections."""
-        self._engine.dispose()
+        self.engine.dispose()
 
     # --- writing ---
 
@@ -106,7 +106,7 @@ class InboxStore:
         """
         rows = [entry._asdict() for entry in entries]
         try:
-            with self._engine.begin() as connection:
+            with self.engine.begin() as connection:
                 if not self._sqlite:
                     self._queue(connection)
                 connection.execute(sa.insert(_delivery), rows)
@@ -135,7 +135,7 @@ class InboxStore:
         while batch := [*islice(left, _PAGE)]:
             rows = [{"of": v.id, "identity": v.identity, "reason": v.reason} for v in batch]
             try:
-                with self._engine.begin() as connection:
+                with self.engine.begin() as connection:
                     connection.execute(change, rows)
             except SQLAlchemyError as error:
                 raise StoreError(f"The verdicts could not be stored: {_short(error)}") from None
@@ -224,7 +224,7 @@ class InboxStore:
 
     def _rows(self, query: Any) -> Sequence[Any]:
         try:
-            with self._engine.connect() as connection:
+            with self.engine.connect() as connection:
                 return connection.execute(query).all()
         except SQLAlchemyError as error:
             raise StoreError(f"The inbox {self.shown} cannot be read: {_short(error)}") from None
@@ -233,7 +233,7 @@ class InboxStore:
 
     def _prepare(self) -> None:
         """Make what is missing; of several processes that start together one does."""
-        with self._engine.begin() as connection:
+        with self.engine.begin() as connection:
             if self._sqlite:
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
             else:

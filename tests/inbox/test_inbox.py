@@ -14,6 +14,7 @@ from inbox.senders import OTHER, SECRET, post, signed
 
 from chatkit.errors import InputError
 from chatkit.inbox.inbox import Inbox
+from chatkit.inbox.store import InboxStore
 from chatkit.profile import ServiceProfile
 from chatkit.signature import sign
 
@@ -22,6 +23,14 @@ from chatkit.signature import sign
 def inbox(url: str) -> Iterator[Inbox]:
     with Inbox(url) as inbox:
         yield inbox
+
+
+@pytest.fixture
+def store(inbox: Inbox, url: str) -> Iterator[InboxStore]:
+    """The database of the inbox, as another process has it open."""
+    store = InboxStore(url)
+    yield store
+    store.close()
 
 
 def written(*contents: dict) -> bytes:
@@ -64,10 +73,10 @@ def test_a_forger_is_seen_and_not_believed(inbox: Inbox) -> None:
     ]
 
 
-def test_frames_can_be_read_on_from_where_one_was(inbox: Inbox) -> None:
-    keep(inbox._store, written(message(1)), moved(status("a", "sent", 0)))
+def test_frames_can_be_read_on_from_where_one_was(inbox: Inbox, store: InboxStore) -> None:
+    keep(store, written(message(1)), moved(status("a", "sent", 0)))
     first, mark = inbox.statuses(), inbox.last
-    keep(inbox._store, moved(status("a", "read", 9), status("b", "sent")), written(message(2)))
+    keep(store, moved(status("a", "read", 9), status("b", "sent")), written(message(2)))
     assert [*inbox.messages(since=mark).index] == ["m2"]
     assert inbox.statuses(since=mark)["status"].tolist() == ["read", "sent"]
     on = inbox.statuses(onto=first)
@@ -76,9 +85,9 @@ def test_frames_can_be_read_on_from_where_one_was(inbox: Inbox) -> None:
     assert inbox.statuses(onto=inbox.statuses(until=0)).equals(inbox.statuses())
 
 
-def test_a_choice_is_by_time_kind_and_contact(inbox: Inbox) -> None:
-    keep(inbox._store, written(message(1)), written(message(2, who=BEN)), written(message(3)))
-    keep(inbox._store, written(message(4)), kind="other")
+def test_a_choice_is_by_time_kind_and_contact(inbox: Inbox, store: InboxStore) -> None:
+    keep(store, written(message(1)), written(message(2, who=BEN)), written(message(3)))
+    keep(store, written(message(4)), kind="other")
     after = datetime.fromtimestamp(START + 2, UTC)
     assert [*inbox.messages(since=after).index] == ["m3", "m4"]
     assert [*inbox.messages(until=after.isoformat()).index] == ["m1", "m2"]
@@ -90,8 +99,8 @@ def test_a_choice_is_by_time_kind_and_contact(inbox: Inbox) -> None:
         inbox.messages(sinc=3)
 
 
-def test_more_than_memory_holds_comes_in_chunks(inbox: Inbox) -> None:
-    keep(inbox._store, *(written(message(n)) for n in range(250)))
+def test_more_than_memory_holds_comes_in_chunks(inbox: Inbox, store: InboxStore) -> None:
+    keep(store, *(written(message(n)) for n in range(250)))
     parts = [*inbox.chunks(100)]
     assert [len(part) for part in parts] == [100, 100, 50]
     pd.testing.assert_frame_equal(pd.concat(parts), inbox.frame())
@@ -228,10 +237,12 @@ def test_no_secret_is_in_the_database(tmp_path) -> None:
     assert SECRET.encode() not in kept and OTHER.encode() not in kept
 
 
-def test_an_inbox_of_the_first_schema_is_taken_over(url: str) -> None:
+def test_an_inbox_of_the_first_schema_is_taken_over(
+    inbox: Inbox, store: InboxStore, url: str
+) -> None:
     with Inbox(url) as inbox:
-        keep(inbox._store, written(message(1)), verified=False)
-        with inbox._store._engine.begin() as connection:
+        keep(store, written(message(1)), verified=False)
+        with store.engine.begin() as connection:
             connection.exec_driver_sql("DROP VIEW delivery_once")
             connection.exec_driver_sql("ALTER TABLE delivery DROP COLUMN verified_at")
             connection.exec_driver_sql(

@@ -114,7 +114,7 @@ def test_a_full_disk_is_answered_503_and_when_there_is_room_all_goes_on(store: I
     large = b"x" * 300_000
 
     def most(pages: int) -> None:
-        with store._engine.connect() as connection:
+        with store.engine.connect() as connection:
             connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
 
     with receiver(store, tls=False) as at:

@@ -243,7 +243,7 @@ def test_without_an_address_it_lies_in_the_folder_of_its_user(
 
 def test_every_commit_reaches_the_disk(tmp_path: Path) -> None:
     store = InboxStore(tmp_path / "inbox.sqlite")
-    with store._engine.connect() as connection:
+    with store.engine.connect() as connection:
         assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
         assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2  # FULL
     store.close()
@@ -254,7 +254,7 @@ def test_a_locked_file_is_an_error_of_ours_and_nothing_is_stored(
 ) -> None:
     monkeypatch.setattr("chatkit.inbox.store._WAIT", 0.1)
     store, other = InboxStore(tmp_path / "inbox.sqlite"), InboxStore(tmp_path / "inbox.sqlite")
-    with other._engine.begin() as connection:
+    with other.engine.begin() as connection:
         connection.exec_driver_sql("BEGIN IMMEDIATE")
         with pytest.raises(StoreError, match="locked"):
             store.write([entry()])
@@ -275,7 +275,7 @@ def test_a_file_of_another_kind_is_refused_and_left_alone(tmp_path: Path, conten
 
 def test_the_inbox_of_another_version_is_refused(tmp_path: Path) -> None:
     store = InboxStore(tmp_path / "inbox.sqlite")
-    with store._engine.begin() as connection:
+    with store.engine.begin() as connection:
         connection.exec_driver_sql("UPDATE inbox SET version = 99")
     store.close()
     with pytest.raises(StoreError, match="schema 99"):
@@ -331,6 +331,6 @@ def test_a_database_whose_owner_switched_durability_off_is_durable_for_us(
     url = postgres.new()
     postgres.run(f"ALTER DATABASE {url.rsplit('/', 1)[1]} SET synchronous_commit = off")
     store = InboxStore(url)
-    with store._engine.connect() as connection:
+    with store.engine.connect() as connection:
         assert connection.exec_driver_sql("SHOW synchronous_commit").scalar() == "on"
     store.close()

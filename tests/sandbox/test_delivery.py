@@ -239,7 +239,7 @@ def test_the_secret_is_in_no_request() -> None:
 def trusted(listener: Listener, authority: trustme.CA) -> str:
     server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("localhost").configure_cert(server)
-    listener._context = server
+    listener.context = server
     return f"https://localhost:{listener.port}/"
 
 

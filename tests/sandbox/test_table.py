@@ -6,14 +6,19 @@ from chatkit.sandbox.store import SandboxStore
 
 
 @pytest.fixture
-def table():
+def store():
     store = SandboxStore()
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def table(store):
     table = store.table("things", first_id=11)
     for at in range(20):
         record_id = table.next_id()
         table.insert(record_id, "ab"[at % 2], f"k{at}", f'{{"id":{record_id}}}', "{}", "{}")
-    yield table
-    store.close()
+    return table
 
 
 def test_ids_count_from_the_first(table):
@@ -65,13 +70,13 @@ def test_a_get_shows_the_item_and_the_rest(table):
     assert row._replace(more='{"x":1}').shown == '{"id":11,"x":1}'
 
 
-def test_a_page_that_is_kept_shows_what_was_written_and_what_was_undone_since(table):
+def test_a_page_that_is_kept_shows_what_was_written_and_what_was_undone_since(table, store):
     ids = [11, 12]
     assert table.items(ids) == table.items(ids) == b'{"id":11},{"id":12}'
-    table._store.commit()
+    store.commit()
     table.rewrite(table.get(12), "k1", '{"id":"new"}', "{}", "{}")
     assert table.items(ids) == b'{"id":11},{"id":"new"}'
-    table._store.rollback()
+    store.rollback()
     assert table.items(ids) == b'{"id":11},{"id":12}'
 
 

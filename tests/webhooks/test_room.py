@@ -1,4 +1,4 @@
-"""The room of webhook registrations, under every profile."""
+"""The resource of webhook registrations, under every profile."""
 
 import contextlib
 import json
@@ -231,18 +231,19 @@ def test_health_judges_by_the_clock_that_stamps_the_deliveries(served):
     assert (health.health, health.reason) == ("healthy", "delivered less than a minute ago")
 
 
-def test_health_without_a_date_in_the_answers_is_judged_by_this_machine(account):
+def test_health_without_a_date_in_the_answers_is_judged_by_this_machine():
     """What this machine calls now, it calls now for a service that does not tell its own time."""
 
     def silent(method, target, headers, body):
-        status, fields, body = account.transport._door(method, target, headers, body)
+        status, fields, body = service.answer(method, target, headers, body)
         return status, {n: v for n, v in fields.items() if n != "date"}, body
 
-    account.webhooks.create(**HOOK)
-    before = datetime.now(UTC)
-    undated = Transport(account.connection, door=silent)
-    undated.send(Call("GET", ("webhooks",)))
-    assert before <= undated.service_time() <= datetime.now(UTC)
+    with chatkit.Sandbox(seed="empty") as service, chatkit.connect(service) as account:
+        account.webhooks.create(**HOOK)
+        before = datetime.now(UTC)
+        undated = Transport(account.connection, door=silent)
+        undated.send(Call("GET", ("webhooks",)))
+        assert before <= undated.service_time() <= datetime.now(UTC)
 
 
 def test_health_of_no_webhook_is_an_empty_frame(account):
