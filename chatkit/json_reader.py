@@ -60,30 +60,11 @@ def read_json(
             text = text.decode()
         except UnicodeDecodeError as error:
             raise JsonFault("it is no UTF-8 text", "encoding") from error
-    given = text
-
-    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        made = dict(pairs)
-        if len(made) != len(pairs):
-            key = next(key for n, (key, _) in enumerate(pairs) if key in dict(pairs[:n]))
-            if on_duplicate is None:
-                raise JsonFault(f"it has {key!r} twice in one object", "duplicate")
-            on_duplicate(key)
-        return made
-
-    def constant(name: str) -> NoReturn:
-        raise _number_fault(f"{name} is no JSON number", given, name)
-
-    def number(digits: str) -> float:
-        value = float(digits)
-        if math.isinf(value):
-            raise _number_fault(f"the number {digits[:40]} is too large", given, digits)
-        return value
-
+    decoder = _STRICT if on_duplicate is None else _decoder(on_duplicate)
     try:
-        value = json.loads(
-            text, object_pairs_hook=members, parse_constant=constant, parse_float=number
-        )
+        if text.startswith("\ufeff"):
+            raise json.JSONDecodeError("Unexpected UTF-8 BOM (decode using utf-8-sig)", text, 0)
+        value = decoder.decode(text)
         if not surrogates:
             (json.dumps(value, ensure_ascii=False) if "\\u" in text else text).encode()
     except json.JSONDecodeError as error:
@@ -93,6 +74,9 @@ def read_json(
         raise JsonFault("it holds half a character", "surrogate") from None
     except RecursionError:
         raise JsonFault("it is nested too deeply", "depth") from None
+    except _BadNumber as bad:
+        places = (found.start() for found in _NUMBER.finditer(text) if found[1] == bad.digits)
+        raise JsonFault(str(bad), "number", text, next(places, None)) from None
     except JsonFault:
         raise
     except ValueError:  # Python reads no more than 4,300 digits
@@ -118,9 +102,42 @@ def is_deeper(value: object, levels: int) -> bool:
     return bool(level)
 
 
-def _number_fault(reason: str, text: str, digits: str) -> JsonFault:
-    places = (found.start() for found in _NUMBER.finditer(text) if found[1] == digits)
-    return JsonFault(reason, "number", text, next(places, None))
+class _BadNumber(Exception):
+    """A number that JSON has not, or that is too large."""
+
+    def __init__(self, reason: str, digits: str) -> None:
+        super().__init__(reason)
+        self.digits = digits
+
+
+def _constant(name: str) -> NoReturn:
+    raise _BadNumber(f"{name} is no JSON number", name)
+
+
+def _number(digits: str) -> float:
+    value = float(digits)
+    if math.isinf(value):
+        raise _BadNumber(f"the number {digits[:40]} is too large", digits)
+    return value
+
+
+def _refuse(key: str) -> NoReturn:
+    raise JsonFault(f"it has {key!r} twice in one object", "duplicate")
+
+
+def _decoder(on_duplicate: Callable[[str], None]) -> json.JSONDecoder:
+    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) != len(pairs):
+            on_duplicate(next(key for n, (key, _) in enumerate(pairs) if key in dict(pairs[:n])))
+        return made
+
+    return json.JSONDecoder(
+        object_pairs_hook=members, parse_constant=_constant, parse_float=_number
+    )
+
+
+_STRICT = _decoder(_refuse)  # made once: the sandbox reads thousands of bodies a second
 
 
 def _mistake(error: json.JSONDecodeError) -> tuple[str, int]:

@@ -18,7 +18,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMappi
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from chatkit.asgi_server import CLOSE, TARGET, Server, listen
+from chatkit.asgi_server import CLOSE, TARGET, WHOLE, Server, listen
 from chatkit.sandbox.faults import Dropped
 from chatkit.sandbox.middleware import API, Middleware
 from chatkit.sandbox.replies import ServiceAnswer
@@ -175,7 +175,7 @@ class SandboxApp:
             try:
                 self._check_head(scope, headers)
                 if has_body:
-                    body = await self._body(receive)
+                    body = await self._body(scope, receive)
                     has_body = False
                 query = scope["query_string"].decode("latin-1")
                 answer = await self._answer(Request(method, path, query, headers, body))
@@ -193,7 +193,7 @@ class SandboxApp:
             await send({"type": "http.response.body", "body": answer.body, "more_body": has_body})
             if has_body:
                 # To close on bytes that were not read would lose the answer.
-                await _read(receive, lambda part: None)
+                await _read_in_time(receive, lambda part: None)
                 await send({"type": "http.response.body"})
         except Disconnected:
             scope["extensions"][CLOSE]()
@@ -231,7 +231,7 @@ class SandboxApp:
         if size > self._middleware.max_body:
             raise CallRefused(413, f"A body may have at most {self._middleware.max_body} bytes")
 
-    async def _body(self, receive: Receive) -> bytes:
+    async def _body(self, scope: Mapping[str, Any], receive: Receive) -> bytes:
         """The body of a call.
 
         Raises:
@@ -244,7 +244,10 @@ class SandboxApp:
             body.extend(part)
             self._check_size(len(body))
 
-        await _read(receive, take)
+        if scope["extensions"][WHOLE]:
+            await _read(receive, take)
+        else:
+            await _read_in_time(receive, take)
         return bytes(body)
 
     # --- what goes out ----------------------------------------------------------------
@@ -295,6 +298,21 @@ class SandboxApp:
 
 
 async def _read(receive: Receive, take: Callable[[bytes], None]) -> None:
+    """Give all parts of a body.
+
+    Raises:
+        Disconnected: The caller left before the end.
+    """
+    more = True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise Disconnected
+        take(message["body"])
+        more = message["more_body"]
+
+
+async def _read_in_time(receive: Receive, take: Callable[[bytes], None]) -> None:
     """Give all parts of a body, within ten seconds.
 
     Raises:
@@ -302,12 +320,6 @@ async def _read(receive: Receive, take: Callable[[bytes], None]) -> None:
     """
     try:
         async with asyncio.timeout(BODY_SECONDS):
-            more = True
-            while more:
-                message = await receive()
-                if message["type"] == "http.disconnect":
-                    raise Disconnected
-                take(message["body"])
-                more = message["more_body"]
+            await _read(receive, take)
     except TimeoutError:
         raise Disconnected from None
