@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from chatkit.call import Call
+from chatkit.display import shortened
 from chatkit.errors import (
     BadAnswer,
     CallError,
@@ -185,8 +186,7 @@ def _plain(text: str) -> str:
     """Make one short line of a text from outside: no markup, nothing that steers a terminal."""
     text = _MARKUP.sub(" ", text[:20_000])
     text = "".join([c if c.isprintable() else " " for c in html.unescape(text)])
-    text = " ".join(text.split())
-    return text if len(text) <= 300 else text[:299] + "…"
+    return shortened(" ".join(text.split()), 300)
 
 
 def http_date(value: str | None) -> float | None:

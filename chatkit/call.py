@@ -10,6 +10,7 @@ from numbers import Integral
 from typing import Any
 from urllib.parse import quote
 
+from chatkit.display import shortened
 from chatkit.errors import InputError, Problem
 
 METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE"})
@@ -133,6 +134,5 @@ def _text(name: str, value: object) -> str:
 
 
 def _refused(name: str, value: object, reason: str) -> InputError:
-    shown = repr(value)
-    shown = shown if len(shown) <= 60 else shown[:59] + "…"
-    return InputError("This cannot be part of an address:", [Problem(name, shown, reason)])
+    problem = Problem(name, shortened(repr(value)), reason)
+    return InputError("This cannot be part of an address:", [problem])

@@ -6,7 +6,6 @@ does at the points that the API document leaves open against the profile.
 
 from __future__ import annotations
 
-import html
 import re
 import socket
 import ssl
@@ -23,10 +22,12 @@ from pydantic import ValidationError
 from chatkit.answer import Answer, printable
 from chatkit.client import Client, connect
 from chatkit.connection import Connection
-from chatkit.errors import BadAnswer, NotFound, steady
+from chatkit.display import visible
+from chatkit.errors import BadAnswer, NotFound
 from chatkit.probe import Prober, Reply
 from chatkit.profile import ServiceProfile
 from chatkit.record import document
+from chatkit.report import Report, html_heading, html_tables, marked
 from chatkit.webhooks import MAX_WEBHOOKS
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ State = Literal["ok", "warning", "problem", "unknown"]
 
 _POINT = "Profile: "
 _WIDTH = 80  # of the details in the text form
+#: The columns of the table, with their share of its width.
+_COLUMNS = {"check": 24, "state": 10, "detail": 38, "next step": 28}
 _SOON = 21  # days before its end at which a certificate is worth a warning
 _WRITES = {
     "Chat Flows": ("Add", "Edit", "Delete"),
@@ -57,7 +60,7 @@ class Check:
     next_step: str = ""
 
 
-class CheckupReport:
+class CheckupReport(Report):
     """The doctor's report: shows itself as text and in a notebook; `.frame()` is a table.
 
     `status` is 1 when there is a problem, so that nothing can work, and else 0.
@@ -80,8 +83,7 @@ class CheckupReport:
         columns.add(msgspec.json.encode([asdict(check) for check in self.checks]))
         return columns.frame("check")
 
-    @steady
-    def __repr__(self) -> str:
+    def _text(self) -> list[list[str]]:
         width = max((len(check.check) for check in self.checks), default=0)
         lines = [printable(f"Checkup of {self.subject}")]
         for check in self.checks:
@@ -93,37 +95,31 @@ class CheckupReport:
                 *[" " * (9 + width)] * len(details),
             ]
             lines += [f"  {head}  {detail}" for head, detail in zip(heads, details, strict=False)]
-        return "\n".join(lines)
+        return [lines]
 
-    def _repr_html_(self) -> str:
+    def _html(self) -> list[str]:
         calm = [c for c in self.checks if c.check.startswith(_POINT) and c.state == "ok"]
         untold = [c for c in self.checks if c.state == "unknown"]
         rest = [c for c in self.checks if c not in calm + untold]
-        return (
-            f"<p><strong>Checkup of {html.escape(self.subject)}</strong></p>{_table(rest)}"
-            f"{_folded(f'{len(calm)} open points look as assumed', calm)}"
-            f"{_folded(f'{len(untold)} checks could not be told', untold)}"
-        )
-
-
-def _folded(summary: str, checks: list[Check]) -> str:
-    return f"<details><summary>{summary}</summary>{_table(checks)}</details>" if checks else ""
+        folded = {
+            f"{len(calm)} open points look as assumed": calm,
+            f"{len(untold)} checks could not be told": untold,
+        }
+        return [
+            html_heading(f"Checkup of {self.subject}"),
+            _table(rest),
+            *(
+                f"<details><summary>{summary}</summary>{_table(checks)}</details>"
+                for summary, checks in folded.items()
+                if checks
+            ),
+        ]
 
 
 def _table(checks: list[Check]) -> str:
-    left = ' style="text-align: left"'
-    head = "".join(f"<th{left}>{name.replace('_', ' ')}</th>" for name in Check.__slots__)
-    rows = (
-        "".join(f"<td{left}>{_cell(value)}</td>" for value in asdict(check).values())
-        for check in checks
-    )
-    body = "".join(f"<tr>{row}</tr>" for row in rows)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def _cell(text: str) -> str:
-    escaped = html.escape(text)
-    return escaped.replace(" ", "&nbsp;") if len(text) < 40 else escaped
+    cells = [map(marked, map(visible, asdict(check).values())) for check in checks]
+    rows = [f"<tbody><tr><td>{'</td><td>'.join(row)}</td></tr></tbody>" for row in cells]
+    return html_tables(_COLUMNS, rows, [], len(rows), ".frame()")
 
 
 def doctor(to: Client | Sandbox | str | None = None) -> CheckupReport:

@@ -61,6 +61,11 @@ def cut(text: str, room: int = LONG, *, strict: bool = False) -> str:
     return "".join(units)
 
 
+def shortened(text: str, most: int = LONG) -> str:
+    """Shorten a text that is visible already, as a `repr` is, to so many characters."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
 def squeezed(text: str, room: int) -> str:
     """Shorten a text in its middle, to keep apart what only differs at the end."""
     if len(text) <= room:

@@ -23,6 +23,7 @@ from pydantic import (
 )
 from pydantic_core import ErrorDetails
 
+from chatkit.display import shortened
 from chatkit.errors import InputError, Problem
 from chatkit.secret import MASK, SECRET, hidden
 
@@ -312,5 +313,4 @@ def described(method: Any, body: type[Body], record: type[Record]) -> Any:
 
 
 def _short(value: object, field: str = "") -> str:
-    text = MASK if SECRET.search(field) else repr(value)
-    return text if len(text) <= 60 else text[:59] + "…"
+    return MASK if SECRET.search(field) else shortened(repr(value))

@@ -353,7 +353,7 @@ def test_the_text_is_stable_and_holds_nothing_a_terminal_obeys() -> None:
 def test_the_notebook_form_is_escaped() -> None:
     shown = STRANGE._repr_html_()
     assert "<script" not in shown and "<b>" not in shown
-    assert html.unescape(shown).count("<script>alert(1)</script>") == 1
+    assert html.unescape(shown.replace("<wbr>", "")).count("<script>alert(1)</script>") == 1
 
 
 def test_the_notebook_form_folds_what_is_as_assumed_and_what_could_not_be_told() -> None:

@@ -47,6 +47,7 @@ import msgspec
 
 from chatkit import temporary
 from chatkit.bulk.lock import busy, lock, make_folder, sync_folder
+from chatkit.display import shortened
 from chatkit.errors import InputError, JournalError, Problem
 
 # --- what a run means to do, and what happened -----------------------------------------
@@ -802,9 +803,7 @@ def _unwritable(change: Change, error: Exception) -> Problem:
             place, value, error = f", {name}", part, found
             break
     reason = "holds half a character" if isinstance(error, UnicodeEncodeError) else str(error)
-    shown = repr(value)
-    shown = shown if len(shown) <= 60 else shown[:59] + "…"
-    return Problem(f"row {change.row!r}{place}", shown, reason)
+    return Problem(f"row {change.row!r}{place}", shortened(repr(value)), reason)
 
 
 def detail_as_json(detail: Mapping[str, object]) -> str:

@@ -65,62 +65,6 @@ class Claim(NamedTuple):
         return self if self.id is not None else not_told(self.reply.outcome)
 
 
-class Claims:
-    """Makes contacts for a trial, under numbers that nobody has."""
-
-    def __init__(self, trial: Trial) -> None:
-        self._trial = trial
-        self._call = trial.caller
-        self._search = trial.profile.search_param
-
-    def new(self, style: str = "{}{}{}", code: str = CODE, by: Caller | None = None) -> Claim:
-        """Create a contact under a number that nobody had.
-
-        It is named only when it is there: a create restores an inactive contact of the number,
-        and a name would change it. One of somebody else is made inactive again at once.
-        """
-        for _ in range(_TRIES):
-            number = self.free_number()
-            sent = style.format(number[:3], number[3:6], number[6:])
-            reply = (by or self._call).create(PATH, body(sent, code))
-            if reply.status == 409:
-                continue  # somebody's, and the search did not show it
-            claim = Claim(reply, number, reply.data.get("id") if reply.has_object else None)
-            if claim.id is None:
-                return claim
-            if self._is_own(claim):
-                named = body(sent, code, name=self._trial.marker)
-                self._call.change("PUT", (*PATH, claim.id), named)
-                return claim
-            self._call.delete(*PATH, claim.id)
-            self._trial.contacts.discard(claim.id)
-            self._trial.notes.append(
-                f"The inactive contact {claim.id} of somebody else was restored by a create with "
-                "its number, and was made inactive again at once."
-            )
-        not_told("no number reserved for fiction was free")
-
-    def free_number(self) -> str:
-        """A number that no active contact has, as far as a search can tell."""
-        whole = self._trial.profile.number_form == "international"
-        digits = CODE.removeprefix("+") if whole else ""
-        for _, free in zip(range(_TRIES), fiction_numbers(), strict=False):
-            number = digits + free
-            by = self._search
-            if not by or not self._call.filtered(*PATH, by=by, text=number).data:
-                return number
-        not_told("no number reserved for fiction was free")
-
-    def _is_own(self, claim: Claim) -> bool:
-        """Whether a contact is new, or was left inactive by an earlier trial."""
-        reply = self._call.get(*PATH, claim.id)
-        if not reply.has_object:
-            return True
-        name = name_of(reply.data)
-        born, touched = (_seconds(reply.data.get(f)) for f in ("created_at", "updated_at"))
-        return name.startswith(MARK) or (not name and abs(touched - born) <= 2)
-
-
 def _seconds(text: Any) -> float:
     try:
         return datetime.fromisoformat(text).timestamp()
@@ -135,38 +79,37 @@ class ContactEvidence(ResourceEvidence):
 
     def __init__(self, trial: Trial) -> None:
         super().__init__(trial)
-        self.claims = Claims(trial)
         self.new_word = f"{trial.word}new"
         self.new_name = f"{MARK} {self.new_word}"
 
     def another(self, by: Caller) -> TrialReply:
         """Create one more contact, as some caller."""
-        return self.claims.new(by=by).reply
+        return self.new(by=by).reply
 
     @cached_property
     def claim(self) -> Claim:
         """A contact, created with number and country code."""
-        return self.claims.new()
+        return self.new()
 
     @cached_property
     def second(self) -> Claim:
         """A contact that is updated."""
-        return self.claims.new().sure()
+        return self.new().sure()
 
     @cached_property
     def third(self) -> Claim:
         """A contact that is deleted and created again."""
-        return self.claims.new().sure()
+        return self.new().sure()
 
     @cached_property
     def formatted(self) -> Claim:
         """A contact whose number was sent as people write it."""
-        return self.claims.new("({}) {}-{}")
+        return self.new("({}) {}-{}")
 
     @cached_property
     def bare(self) -> Claim:
         """A contact whose country code was sent without its plus."""
-        return self.claims.new(code=CODE.lstrip("+"))
+        return self.new(code=CODE.lstrip("+"))
 
     @property
     def created(self) -> TrialReply:
@@ -186,7 +129,7 @@ class ContactEvidence(ResourceEvidence):
     @property
     def changes(self) -> dict[str, Any]:
         """The body of an update: name, a number that is free, and country code."""
-        return body(self.claims.free_number(), name=self.new_name)
+        return body(self.free_number(), name=self.new_name)
 
     @cached_property
     def duplicate(self) -> TrialReply:
@@ -217,12 +160,59 @@ class ContactEvidence(ResourceEvidence):
     def lacking(self, field: str) -> TrialReply:
         """A create without one field."""
         self.created.expect_done()
-        sent = body(self.claims.free_number())
+        sent = body(self.free_number())
         return self._call.create(PATH, {k: v for k, v in sent.items() if k != field})
 
     def found(self, term: str) -> list[str]:
         """The ids that a search brings, as text."""
         return [str(row.get("id")) for row in self.filtered("search_param", term)]
+
+    def new(self, style: str = "{}{}{}", code: str = CODE, by: Caller | None = None) -> Claim:
+        """Create a contact under a number that nobody had.
+
+        It is named only when it is there: a create restores an inactive contact of the number,
+        and a name would change it. One of somebody else is made inactive again at once.
+        """
+        for _ in range(_TRIES):
+            number = self.free_number()
+            sent = style.format(number[:3], number[3:6], number[6:])
+            reply = (by or self._call).create(PATH, body(sent, code))
+            if reply.status == 409:
+                continue  # somebody's, and the search did not show it
+            claim = Claim(reply, number, reply.data.get("id") if reply.has_object else None)
+            if claim.id is None:
+                return claim
+            if self._is_own(claim):
+                named = body(sent, code, name=self.trial.marker)
+                self._call.change("PUT", (*PATH, claim.id), named)
+                return claim
+            self._call.delete(*PATH, claim.id)
+            self.trial.contacts.discard(claim.id)
+            self.trial.notes.append(
+                f"The inactive contact {claim.id} of somebody else was restored by a create with "
+                "its number, and was made inactive again at once."
+            )
+        not_told("no number reserved for fiction was free")
+
+    def free_number(self) -> str:
+        """A number that no active contact has, as far as a search can tell."""
+        whole = self.trial.profile.number_form == "international"
+        digits = CODE.removeprefix("+") if whole else ""
+        for _, free in zip(range(_TRIES), fiction_numbers(), strict=False):
+            number = digits + free
+            by = self.trial.profile.search_param
+            if not by or not self._call.filtered(*PATH, by=by, text=number).data:
+                return number
+        not_told("no number reserved for fiction was free")
+
+    def _is_own(self, claim: Claim) -> bool:
+        """Whether a contact is new, or was left inactive by an earlier trial."""
+        reply = self._call.get(*PATH, claim.id)
+        if not reply.has_object:
+            return True
+        name = name_of(reply.data)
+        born, touched = (_seconds(reply.data.get(f)) for f in ("created_at", "updated_at"))
+        return name.startswith(MARK) or (not name and abs(touched - born) <= 2)
 
 
 facts = Facts(ContactEvidence)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar
 import msgspec
 
 from chatkit.answer import printable
+from chatkit.display import visible
+from chatkit.report import Report, html_heading, html_list, html_tables, marked
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,10 +111,11 @@ class Facts(Generic[E]):
 # --- the report -------------------------------------------------------------------------
 
 
-_COLUMNS = ("number", "fact", "section", "outcome", "statement", "seen")
+#: The columns of the table, with their share of its width.
+_WIDTHS = {"number": 7, "fact": 18, "section": 13, "outcome": 9, "statement": 30, "seen": 23}
 
 
-class ConformanceReport:
+class ConformanceReport(Report):
     """Report of a trial: facts that hold, differ or could not be told; `.frame()` is a table.
 
     `status` is 1 when anything differs or was left behind, and else 0. `left` names the
@@ -157,13 +159,13 @@ class ConformanceReport:
         """The outcomes as a DataFrame, one row a fact, indexed by its number."""
         from chatkit.frame import Columns, Kind
 
-        kinds: dict[str, Kind] = dict.fromkeys(_COLUMNS, "text")
+        kinds: dict[str, Kind] = dict.fromkeys(_WIDTHS, "text")
         columns = Columns({**kinds, "number": "number"})
-        rows = [dict(zip(_COLUMNS, _row(outcome), strict=True)) for outcome in self.outcomes]
+        rows = [dict(zip(_WIDTHS, _row(outcome), strict=True)) for outcome in self.outcomes]
         columns.add(msgspec.json.encode(rows))
         return columns.frame("number")
 
-    def __repr__(self) -> str:
+    def _text(self) -> list[list[str]]:
         width = max((len(outcome.fact.section) for outcome in self.outcomes), default=0)
         lines = [f"Conformance of {self.subject}"]
         for outcome in self.outcomes:
@@ -173,20 +175,16 @@ class ConformanceReport:
             )
             if outcome.seen:
                 lines.append(f"{'':<17}{'':<{width}}  -> {outcome.seen}")
-        lines += ["", *self._end()]
-        return "\n".join(map(printable, lines))
+        return [[printable(line) for line in block] for block in (lines, self._end())]
 
-    def _repr_html_(self) -> str:
-        head = "".join(f"<th>{name}</th>" for name in _COLUMNS)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(str(v))}</td>" for v in _row(outcome)) + "</tr>"
-            for outcome in self.outcomes
-        )
-        end = "".join(f"<p>{html.escape(line)}</p>" for line in self._end())
-        return (
-            f"<table><caption>Conformance of {html.escape(self.subject)}</caption>"
-            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{end}"
-        )
+    def _html(self) -> list[str]:
+        cells = [[marked(visible(str(v))) for v in _row(outcome)] for outcome in self.outcomes]
+        rows = [f"<tbody><tr><td>{'</td><td>'.join(row)}</td></tr></tbody>" for row in cells]
+        return [
+            html_heading(f"Conformance of {self.subject}"),
+            html_tables(_WIDTHS, rows, [], len(rows), ".frame()"),
+            html_list("told", "", self._end()),
+        ]
 
     def _end(self) -> list[str]:
         stopped = ["It was interrupted: the facts after that were not tried."]

@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from chatkit.display import shortened
 from chatkit.errors import InputError, Problem
 from chatkit.files import headers
 from chatkit.tables import (
@@ -67,7 +68,7 @@ def find_columns(table: RawTable, wanted: Wanted) -> ContactColumns:
         above = list_rows([row.number for row in rows[:top]])
         sorter.notes.append(f"{above} above the names of the columns: left out")
     for n, text, reason in table.broken:
-        sorter.broken.append((n, 0, Problem(f"row {n}", _short(text), reason)))
+        sorter.broken.append((n, 0, Problem(f"row {n}", shortened(repr(text)), reason)))
     sorter.even()
     sorter.name()
     if table.ours:
@@ -242,7 +243,7 @@ class _Sorter:
     def _refuse(self, row: TableRow, place: int, column: str, value: Any, reason: str) -> None:
         where = f"row {row.number}, {quoted_name(column)}" if column else f"row {row.number}"
         text, _ = keep_cell(value)
-        self.broken.append((row.number, place, Problem(where, _short(text or ""), reason)))
+        self.broken.append((row.number, place, Problem(where, shortened(repr(text or "")), reason)))
 
     def _any(self, place: int) -> bool:
         return any(len(r.cells) > place and r.cells[place] is not None for r in self._rows)
@@ -258,8 +259,3 @@ class _Sorter:
         near = get_close_matches(name, [m for m in self.names if m], 1, cutoff=0.5)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         raise InputError(f"No column is called {name!r}{hint}")
-
-
-def _short(text: str) -> str:
-    shown = repr(text)
-    return shown if len(shown) <= 60 else shown[:59] + "…"

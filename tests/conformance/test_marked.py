@@ -7,7 +7,7 @@ from documents import DOCUMENT
 import chatkit
 from chatkit.answer import Answer
 from chatkit.call import Call
-from chatkit.conformance.contacts import Claims
+from chatkit.conformance.contacts import ContactEvidence
 from chatkit.conformance.flows import FlowEvidence
 from chatkit.conformance.reply import TrialReply
 from chatkit.conformance.templates import TemplateEvidence
@@ -29,7 +29,7 @@ def lost(room: str):
 
 MAKE = {
     "flows": lambda trial: FlowEvidence(trial).created,
-    "contacts": lambda trial: Claims(trial).new(),
+    "contacts": lambda trial: ContactEvidence(trial).new(),
     "webhooks": lambda trial: WebhookEvidence(trial).created,
     "templates": lambda trial: TemplateEvidence(trial).created,
 }
@@ -66,7 +66,7 @@ def test_a_lost_contact_without_a_search_is_somebodys_perhaps_and_stays():
         chatkit.connect(Bent(sandbox, after=lost("contacts"))) as client,
     ):
         with Trial(client, allow_writes=True) as trial:
-            Claims(trial).new()
+            ContactEvidence(trial).new()
         [line] = trial.left.values()
         assert line == "contacts/?: its create got no answer, and it cannot be looked for"
         assert sandbox_rows(sandbox, ("contacts",)) == 1
