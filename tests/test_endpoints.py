@@ -16,7 +16,7 @@ from chatkit.answer import Envelope
 from chatkit.connection import Connection
 from chatkit.contacts import Contact, ContactEndpoints
 from chatkit.flows import Flow
-from chatkit.flows.room import FlowEndpoints
+from chatkit.flows.resource import FlowEndpoints
 from chatkit.sandbox.contacts import split_name
 from chatkit.templates import Content
 from chatkit.templates.contents import ContentEndpoints

@@ -36,8 +36,8 @@ from chatkit.flowjson.property import ComponentShape, Property, Shape
 _CONFIG = ConfigDict(strict=True, extra="forbid", hide_input_in_errors=True)
 #: What pieces know of themselves for those who write and read them.
 _INNER = {
-    *("called", "empty", "keys", "kinds", "nests", "order"),
-    *("put", "read", "says", "shape", "written"),
+    *("called", "empty", "keys", "kinds", "nests", "noun", "order"),
+    *("put", "read", "says", "shape", "told_by", "written"),
 }
 
 
@@ -82,6 +82,11 @@ class Piece:
     nests: ClassVar[Mapping[str, Nest]] = {}
     #: Attribute -> what makes an empty one, if a document lacks what holds other pieces.
     empty: ClassVar[Mapping[str, Callable[[], object]]] = {}
+    #: Of a class that stands for several, Action or Block: what it is, the JSON key that tells
+    #: which one, and the classes by what it says.
+    noun: ClassVar[str] = ""
+    told_by: ClassVar[str] = ""
+    kinds: ClassVar[dict[str, Any]] = {}
     _memory = None  # type: Memory | None
 
     _: KW_ONLY
@@ -90,11 +95,19 @@ class Piece:
     @classmethod
     def called(cls) -> str:
         """Say what it is, with its article."""
-        return f"{'an' if cls.__name__[0] in 'AEIOU' else 'a'} {cls.__name__}"
+        article = "an" if cls.__name__[0] in "AEIOU" else "a"
+        return str(vars(cls).get("noun") or f"{article} {cls.__name__}")
 
     @classmethod
     def read(cls, raw: dict[str, Any]) -> Self | dict[str, Any]:
-        """Read the JSON of a piece. It never fails: what does not fit is kept in `more`."""
+        """Read the JSON of a piece. It never fails: what does not fit is kept in `more`.
+
+        Of an unknown kind of action or component the dict stays what it is.
+        """
+        if "told_by" in vars(cls):
+            kind = raw.get(cls.told_by)
+            found = cls.kinds.get(kind) if isinstance(kind, str) else None
+            return found.read(raw) if found else raw
         names = {key: name for name, key in cls.keys.items()}
         piece = object.__new__(cls)
         more: dict[str, Any] = {}
@@ -339,20 +352,7 @@ class Action(Piece):
     """
 
     kinds: ClassVar[dict[str, type["Action"]]] = {}
-
-    @classmethod
-    def called(cls) -> str:
-        """Say what it is."""
-        return "an action" if cls is Action else super().called()
-
-    @classmethod
-    def read(cls, raw: dict[str, Any]) -> Self | dict[str, Any]:
-        """Read the JSON of an action; an unknown one stays the dict it is."""
-        if cls is not Action:
-            return super().read(raw)
-        name = raw.get("name")
-        found = Action.kinds.get(name) if isinstance(name, str) else None
-        return found.read(raw) if found else raw  # type: ignore[return-value]
+    noun, told_by = "an action", "name"
 
     def put(self, name: str, value: Any, place: WriteContext) -> Any:
         """Write the value of one property; an input in a payload is written as a reference."""
@@ -430,26 +430,13 @@ class Block(Piece):
 
     shape: ClassVar[ComponentShape]
     kinds: ClassVar[dict[str, type["Block"]]] = {}
+    noun, told_by = "a component", "type"
 
     def __init_subclass__(cls) -> None:
         """Know the class by its name, which is its type in JSON."""
         super().__init_subclass__()
         cls.says = {"type": cls.__name__}
         Block.kinds[cls.__name__] = cls
-
-    @classmethod
-    def called(cls) -> str:
-        """Say what it is."""
-        return "a component" if cls is Block else super().called()
-
-    @classmethod
-    def read(cls, raw: dict[str, Any]) -> Self | dict[str, Any]:
-        """Read the JSON of a component; an unknown one stays the dict it is."""
-        if cls is not Block:
-            return super().read(raw)
-        kind = raw.get("type")
-        found = Block.kinds.get(kind) if isinstance(kind, str) else None
-        return found.read(raw) if found else raw  # type: ignore[return-value]
 
     @property
     def entered(self) -> str | None:
