@@ -6,6 +6,7 @@ Written by `python -m chatkit.flowjson.build.classes` from the table.
 from dataclasses import KW_ONLY
 from typing import Literal
 
+from chatkit.flowjson import components
 from chatkit.flowjson.build.kinds import (
     Base64,
     Date,
@@ -18,7 +19,6 @@ from chatkit.flowjson.build.kinds import (
     Reference,
 )
 from chatkit.flowjson.build.piece import Action, Block, Piece, Range, piece
-from chatkit.flowjson.components import CHIP, COMPONENTS, END, MAIN, OPTION, PICTURE, START, TARGET
 
 __all__ = [
     "CalendarPicker",
@@ -91,7 +91,7 @@ PhotoSource = Literal["camera_gallery", "camera", "gallery"]
 ScaleType = Literal["cover", "contain"]
 
 
-@piece(COMPONENTS["TextHeading"])
+@piece(components.COMPONENTS["TextHeading"])
 class TextHeading(Block):
     """A large heading."""
 
@@ -100,7 +100,7 @@ class TextHeading(Block):
     visible: Flag | None = None
 
 
-@piece(COMPONENTS["TextSubheading"])
+@piece(components.COMPONENTS["TextSubheading"])
 class TextSubheading(Block):
     """A smaller heading."""
 
@@ -109,7 +109,7 @@ class TextSubheading(Block):
     visible: Flag | None = None
 
 
-@piece(COMPONENTS["TextBody"])
+@piece(components.COMPONENTS["TextBody"])
 class TextBody(Block):
     """A paragraph."""
 
@@ -121,7 +121,7 @@ class TextBody(Block):
     visible: Flag | None = None
 
 
-@piece(COMPONENTS["TextCaption"])
+@piece(components.COMPONENTS["TextCaption"])
 class TextCaption(Block):
     """Small print."""
 
@@ -133,7 +133,7 @@ class TextCaption(Block):
     visible: Flag | None = None
 
 
-@piece(COMPONENTS["RichText"])
+@piece(components.COMPONENTS["RichText"])
 class RichText(Block):
     """A long text with headings, lists, tables and pictures, in Markdown."""
 
@@ -142,7 +142,7 @@ class RichText(Block):
     visible: Flag | None = None
 
 
-@piece(COMPONENTS["TextInput"])
+@piece(components.COMPONENTS["TextInput"])
 class TextInput(Block):
     """One line that a person writes."""
 
@@ -162,7 +162,7 @@ class TextInput(Block):
     visible: Flag | None = None
 
 
-@piece(COMPONENTS["TextArea"])
+@piece(components.COMPONENTS["TextArea"])
 class TextArea(Block):
     """Several lines that a person writes."""
 
@@ -179,7 +179,7 @@ class TextArea(Block):
     visible: Flag | None = None
 
 
-@piece(COMPONENTS["OptIn"])
+@piece(components.COMPONENTS["OptIn"])
 class OptIn(Block):
     """A box to tick, with a link to what is agreed to."""
 
@@ -194,7 +194,7 @@ class OptIn(Block):
     visible: Flag | None = None
 
 
-@piece(OPTION)
+@piece(components.OPTION)
 class Option(Piece):
     """One option of a list."""
 
@@ -211,7 +211,7 @@ class Option(Piece):
     on_unselect_action: One[Action] | None = None
 
 
-@piece(COMPONENTS["CheckboxGroup"])
+@piece(components.COMPONENTS["CheckboxGroup"])
 class CheckboxGroup(Block):
     """Options of which a person ticks several."""
 
@@ -232,7 +232,7 @@ class CheckboxGroup(Block):
     visible: Flag | None = None
 
 
-@piece(COMPONENTS["RadioButtonsGroup"])
+@piece(components.COMPONENTS["RadioButtonsGroup"])
 class RadioButtonsGroup(Block):
     """Options of which a person picks one."""
 
@@ -251,7 +251,7 @@ class RadioButtonsGroup(Block):
     visible: Flag | None = None
 
 
-@piece(COMPONENTS["Dropdown"])
+@piece(components.COMPONENTS["Dropdown"])
 class Dropdown(Block):
     """Many options of which a person picks one."""
 
@@ -268,7 +268,7 @@ class Dropdown(Block):
     visible: Flag | None = None
 
 
-@piece(CHIP)
+@piece(components.CHIP)
 class Chip(Piece):
     """One chip to choose."""
 
@@ -280,7 +280,7 @@ class Chip(Piece):
     on_unselect_action: One[Action] | None = None
 
 
-@piece(COMPONENTS["ChipsSelector"])
+@piece(components.COMPONENTS["ChipsSelector"])
 class ChipsSelector(Block):
     """Chips of which a person taps several."""
 
@@ -300,7 +300,7 @@ class ChipsSelector(Block):
     visible: Flag | None = None
 
 
-@piece(COMPONENTS["DatePicker"])
+@piece(components.COMPONENTS["DatePicker"])
 class DatePicker(Block):
     """A day."""
 
@@ -319,7 +319,7 @@ class DatePicker(Block):
     visible: Flag | None = None
 
 
-@piece(COMPONENTS["CalendarPicker"])
+@piece(components.COMPONENTS["CalendarPicker"])
 class CalendarPicker(Block):
     """A day, or the first and the last day of a stay, in a calendar."""
 
@@ -344,7 +344,7 @@ class CalendarPicker(Block):
     visible: Flag | None = None
 
 
-@piece(COMPONENTS["EmbeddedLink"])
+@piece(components.COMPONENTS["EmbeddedLink"])
 class EmbeddedLink(Block):
     """A link in the text."""
 
@@ -354,7 +354,7 @@ class EmbeddedLink(Block):
     visible: Flag | None = None
 
 
-@piece(MAIN)
+@piece(components.MAIN)
 class MainContent(Piece):
     """What an item says."""
 
@@ -364,7 +364,7 @@ class MainContent(Piece):
     metadata: str | None = None
 
 
-@piece(START)
+@piece(components.START)
 class Start(Piece):
     """The picture before an item."""
 
@@ -373,7 +373,7 @@ class Start(Piece):
     alt_text: str | None = None
 
 
-@piece(END)
+@piece(components.END)
 class End(Piece):
     """What stands at the end of an item: one or two of these."""
 
@@ -383,7 +383,7 @@ class End(Piece):
     metadata: str | None = None
 
 
-@piece(TARGET)
+@piece(components.TARGET)
 class ListItem(Piece):
     """One target of the list."""
 
@@ -398,7 +398,7 @@ class ListItem(Piece):
     on_click_action: One[Action] | None = None
 
 
-@piece(COMPONENTS["NavigationList"])
+@piece(components.COMPONENTS["NavigationList"])
 class NavigationList(Block):
     """A list of targets with pictures."""
 
@@ -412,7 +412,7 @@ class NavigationList(Block):
     visible: Flag | None = None
 
 
-@piece(COMPONENTS["Footer"])
+@piece(components.COMPONENTS["Footer"])
 class Footer(Block):
     """The button at the foot of a screen."""
 
@@ -425,7 +425,7 @@ class Footer(Block):
     enabled: Flag | None = None
 
 
-@piece(COMPONENTS["Image"])
+@piece(components.COMPONENTS["Image"])
 class Image(Block):
     """A picture."""
 
@@ -439,7 +439,7 @@ class Image(Block):
     visible: Flag | None = None
 
 
-@piece(PICTURE)
+@piece(components.PICTURE)
 class Picture(Piece):
     """One picture of a carousel."""
 
@@ -447,7 +447,7 @@ class Picture(Piece):
     alt_text: str
 
 
-@piece(COMPONENTS["ImageCarousel"])
+@piece(components.COMPONENTS["ImageCarousel"])
 class ImageCarousel(Block):
     """Up to three pictures to leaf through."""
 
@@ -458,7 +458,7 @@ class ImageCarousel(Block):
     visible: Flag | None = None
 
 
-@piece(COMPONENTS["PhotoPicker"])
+@piece(components.COMPONENTS["PhotoPicker"])
 class PhotoPicker(Block):
     """Photos that a person takes or chooses."""
 
@@ -475,7 +475,7 @@ class PhotoPicker(Block):
     visible: Flag | None = None
 
 
-@piece(COMPONENTS["DocumentPicker"])
+@piece(components.COMPONENTS["DocumentPicker"])
 class DocumentPicker(Block):
     """Documents that a person chooses."""
 
@@ -492,7 +492,7 @@ class DocumentPicker(Block):
     visible: Flag | None = None
 
 
-@piece(COMPONENTS["Form"])
+@piece(components.COMPONENTS["Form"])
 class Form(Block):
     """Inputs that belong together."""
 
@@ -503,7 +503,7 @@ class Form(Block):
     error_messages: Map | Reference | None = None
 
 
-@piece(COMPONENTS["If"])
+@piece(components.COMPONENTS["If"])
 class If(Block):
     """What stands here only when something holds."""
 
@@ -513,7 +513,7 @@ class If(Block):
     else_: Items[Block] | None = None
 
 
-@piece(COMPONENTS["Switch"])
+@piece(components.COMPONENTS["Switch"])
 class Switch(Block):
     """What stands here depends on a value."""
 

@@ -36,18 +36,28 @@ _HINTS = {
 }
 #: Types that hold a reference already, or never one.
 _BOUND = ("str", "Base64", "Date", "Flag", "Integer", "Number", "Reference", "One[Action]")
-_HOMES = {
-    "dataclasses": ("KW_ONLY",),
-    "typing": ("Literal",),
-    "chatkit.flowjson.build.kinds": (
-        *("Base64", "Date", "Flag", "Integer", "Items", "Map", "Number", "One", "Reference"),
-    ),
-    "chatkit.flowjson.build.piece": ("Action", "Block", "Piece", "Range", "piece"),
-}
-_DOC = """The classes of components; `Block.kinds` holds them by name.
+_HEAD = '''"""The classes of components; `Block.kinds` holds them by name.
 
 Written by `python -m chatkit.flowjson.build.classes` from the table.
 """
+
+from dataclasses import KW_ONLY
+from typing import Literal
+
+from chatkit.flowjson import components
+from chatkit.flowjson.build.kinds import (
+    Base64,
+    Date,
+    Flag,
+    Integer,
+    Items,
+    Map,
+    Number,
+    One,
+    Reference,
+)
+from chatkit.flowjson.build.piece import Action, Block, Piece, Range, piece
+'''
 
 
 def source() -> str:
@@ -61,10 +71,7 @@ def source() -> str:
     aliases = "\n".join([_alias(name, values) for name, values in sorted(choices.items())])
     made = sorted(_class_name(each) for each in shapes if each is not RANGE)
     public = "".join([f'    "{name}",\n' for name in made])
-    body = "\n\n\n".join([f"__all__ = [\n{public}]\n\n{aliases}", *classes]) + "\n"
-    items = sorted(name for name in names.values() if re.search(rf"\b{name}\b", body))
-    homes = _HOMES | {"chatkit.flowjson.components": tuple(sorted(["COMPONENTS", *items]))}
-    return f'"""{_DOC}"""\n\n{_imports(homes, body)}\n{body}'
+    return "\n\n\n".join([f"{_HEAD}\n__all__ = [\n{public}]\n\n{aliases}", *classes]) + "\n"
 
 
 def main() -> None:
@@ -77,20 +84,6 @@ def _with_items(shapes: Sequence[Shape]) -> Iterator[Shape]:
     for shape in shapes:
         yield from _with_items([each.item for each in shape.properties if each.item])
         yield shape
-
-
-def _imports(homes: dict[str, tuple[str, ...]], body: str) -> str:
-    """Import what the classes use."""
-    lines = []
-    code = re.sub('""".*"""', "", body)
-    for home in sorted(homes, key=lambda home: (home.startswith("chatkit"), home)):
-        used = [name for name in homes[home] if re.search(rf"\b{name}\b", code)]
-        if used:
-            line = f"from {home} import {', '.join(used)}\n"
-            wrapped = "".join([f"    {name},\n" for name in used])
-            lines.append(line if len(line) <= 101 else f"from {home} import (\n{wrapped})\n")
-    ours = next(n for n, line in enumerate(lines) if line.startswith("from chatkit"))
-    return "".join([*lines[:ours], *(["\n"] if ours else []), *lines[ours:]])
 
 
 def _enums(shape: Shape) -> list[Property]:
@@ -111,7 +104,7 @@ def _class(shape: Shape, name: str) -> str:
     needed = [each for each in own if each.required]
     others = [each for each in own if not each.required]
     lines = [
-        f"@piece({name})" if not block else f"@piece(COMPONENTS[{_quoted(shape.name)}])",
+        f"@piece(components.{f'COMPONENTS[{_quoted(shape.name)}]' if block else name})",
         f"class {_class_name(shape)}({'Block' if block else 'Piece'}):",
         f'    """{shape.about}"""',
         "",
