@@ -3,34 +3,19 @@
 # Names are loaded when they are first used: ipywidgets is not imported before it is needed.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from chatkit.widgets.content.boardgrid import BoardGrid
-    from chatkit.widgets.content.contentform import ContentForm
-    from chatkit.widgets.content.preview import Preview
-    from chatkit.widgets.editor.editor import Editor
-    from chatkit.widgets.form.form import Form
-    from chatkit.widgets.grid.grid import Grid
-    from chatkit.widgets.inbox.conversation import Conversation
-    from chatkit.widgets.inbox.plots import funnel, latency
-    from chatkit.widgets.inbox.registrations import Registrations
-    from chatkit.widgets.inbox.tail import Tail
-    from chatkit.widgets.planview import PlanView
-    from chatkit.widgets.player import Player
-
-__all__ = [
-    "BoardGrid",
-    "ContentForm",
-    "Conversation",
-    "Editor",
-    "Form",
-    "Grid",
-    "PlanView",
-    "Player",
-    "Preview",
-    "Registrations",
-    "Tail",
-    "funnel",
-    "latency",
-]
+    from chatkit.widgets.content.boardgrid import BoardGrid as BoardGrid
+    from chatkit.widgets.content.contentform import ContentForm as ContentForm
+    from chatkit.widgets.content.preview import Preview as Preview
+    from chatkit.widgets.editor.editor import Editor as Editor
+    from chatkit.widgets.form.form import Form as Form
+    from chatkit.widgets.grid.grid import Grid as Grid
+    from chatkit.widgets.inbox.conversation import Conversation as Conversation
+    from chatkit.widgets.inbox.plots import funnel as funnel
+    from chatkit.widgets.inbox.plots import latency as latency
+    from chatkit.widgets.inbox.registrations import Registrations as Registrations
+    from chatkit.widgets.inbox.tail import Tail as Tail
+    from chatkit.widgets.planview import PlanView as PlanView
+    from chatkit.widgets.player import Player as Player
 
 _HOME = {
     "BoardGrid": "content.boardgrid",
@@ -47,6 +32,7 @@ _HOME = {
     "funnel": "inbox.plots",
     "latency": "inbox.plots",
 }
+__all__ = list(_HOME)
 
 
 def __getattr__(name: str) -> object:

@@ -89,24 +89,31 @@ class Code(anywidget.AnyWidget):
         return self.text
 
 
-def called(function: str, *arguments: Any, **fields: Any) -> str:
+def call_code(function: str, *arguments: Any, **fields: Any) -> str:
     """Write a call as a person would: on one line if it is short."""
-    parts = [*map(literal, arguments), *(f"{name}={literal(v)}" for name, v in fields.items())]
+    parts = [
+        *map(python_literal, arguments),
+        *(f"{name}={python_literal(v)}" for name, v in fields.items()),
+    ]
     line = f"{function}({', '.join(parts)})"
     if len(line) <= _WIDTH or not parts:
         return line
     return "\n".join([f"{function}(", *(f"    {part}," for part in parts), ")"])
 
 
-def literal(value: Any) -> str:
+def python_literal(value: Any) -> str:
     """Write a value as Python, its texts between double quotes; invisible characters escaped."""
     if isinstance(value, str):
         # with an apostrophe in it, and no double quote, repr chooses double quotes
         return repr(value) if '"' in value else '"' + repr("'" + value)[2:]
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{literal(k)}: {literal(v)}" for k, v in value.items()) + "}"
+        return (
+            "{"
+            + ", ".join(f"{python_literal(k)}: {python_literal(v)}" for k, v in value.items())
+            + "}"
+        )
     if isinstance(value, list):
-        return f"[{', '.join(map(literal, value))}]"
+        return f"[{', '.join(map(python_literal, value))}]"
     return repr(value)
 
 

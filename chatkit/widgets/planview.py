@@ -23,7 +23,7 @@ from chatkit.display import escaped, many, visible
 from chatkit.errors import ChatkitError, PlanRefused, steady
 from chatkit.report import MANY, STYLE, html_list
 from chatkit.widgets import assets
-from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, called
+from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, call_code
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,7 +60,7 @@ class PlanView(Panel):
         self.running = False  #: whether it is being applied now
         self._drawn = self._began = 0.0
         self._allowed = _overrides(plan)
-        self._rows = PagedRows(*planned(plan))
+        self._rows = PagedRows(*plan_items(plan))
         self._heading, self._notes = w.HTML(), w.HTML()
         self._meter = w.HTML()
         self._confirm = w.Text(description=f"Type {self.phrase} to allow it")
@@ -69,7 +69,7 @@ class PlanView(Panel):
         self._apply = ActionButton("", self._clicked, "danger" if self._allowed else "primary")
         self._stop = ActionButton("Stop", self.stop)
         self._undo = ActionButton("Take it back …", lambda: self._attempt(self.undo))
-        self._code = Code(called("plan.apply", **dict.fromkeys(self._allowed, True)))
+        self._code = Code(call_code("plan.apply", **dict.fromkeys(self._allowed, True)))
         controls = [self._apply, self._stop, self._meter, self._undo, self._code]
         actions = boxed(w.HBox, "chatkit-bar", controls)
         self._below = w.VBox()
@@ -201,7 +201,7 @@ class PlanView(Panel):
 
     def _finished(self) -> None:
         if self.result is not None:
-            self._rows.fill(*happened(self.plan, self.result), "not applied")
+            self._rows.fill(*result_items(self.plan, self.result), "not applied")
         if self._error is not None:
             self._message.say(f"{type(self._error).__name__}: {self._error}", wrong=True)
         elif self.result is not None:
@@ -380,7 +380,7 @@ OPEN = ("not sent", "unknown")  #: states of rows with which a run can go on
 _UNDO = {"with loss": "not restored exactly", "never": "never undone"}
 
 
-def planned(plan: Plan) -> tuple[Mapping[str, int], Sequence[Item]]:
+def plan_items(plan: Plan) -> tuple[Mapping[str, int], Sequence[Item]]:
     """Make the rows of a plan, and of what it refuses."""
     losses = rendering.losses_of(plan)
     noun = setting_of(plan).noun
@@ -417,7 +417,7 @@ def _refused(cell: RefusedCell) -> str:
     return f'<tbody><tr>{where}{what}<td dir="auto">{escape(": ".join(said))}</td></tr></tbody>'
 
 
-def happened(plan: Plan, result: pd.DataFrame) -> tuple[Mapping[str, int], Sequence[Item]]:
+def result_items(plan: Plan, result: pd.DataFrame) -> tuple[Mapping[str, int], Sequence[Item]]:
     """Make the rows of a result."""
     columns = {"state": 12, "change": 10, setting_of(plan).noun: 32, "reason": 46}
     items = []

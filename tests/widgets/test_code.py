@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatkit.widgets.controls import Code, called, literal
+from chatkit.widgets.controls import Code, call_code, python_literal
 
 texts = st.text(st.characters())
 values = st.recursive(
@@ -17,37 +17,37 @@ values = st.recursive(
 
 @given(values)
 def test_what_is_written_is_python_for_the_same_value(value: Any) -> None:
-    assert eval(literal(value)) == value
+    assert eval(python_literal(value)) == value
 
 
 @given(texts)
 def test_nothing_invisible_is_written(text: str) -> None:
-    assert literal(text).isprintable()
+    assert python_literal(text).isprintable()
 
 
 @given(st.lists(values, max_size=2), st.dictionaries(st.sampled_from(["a", "b", "c"]), values))
 def test_a_call_that_is_run_passes_what_was_written(
     arguments: list[Any], fields: dict[str, Any]
 ) -> None:
-    passed = eval(called("heard", *arguments, **fields), {"heard": lambda *a, **f: (list(a), f)})
+    passed = eval(call_code("heard", *arguments, **fields), {"heard": lambda *a, **f: (list(a), f)})
     assert passed == (arguments, fields)
 
 
 def test_texts_stand_between_double_quotes_as_people_write_them() -> None:
-    assert literal("Ana's") == '"Ana\'s"'
-    assert literal('6"') == "'6\"'"
-    assert literal({"1": ["a", None]}) == '{"1": ["a", None]}'
+    assert python_literal("Ana's") == '"Ana\'s"'
+    assert python_literal('6"') == "'6\"'"
+    assert python_literal({"1": ["a", None]}) == '{"1": ["a", None]}'
 
 
 def test_a_long_call_has_an_argument_on_each_line() -> None:
-    line = called("client.contacts.create", number="2025550142", name="x" * 60)
+    line = call_code("client.contacts.create", number="2025550142", name="x" * 60)
     assert line.splitlines() == [
         "client.contacts.create(",
         '    number="2025550142",',
         f'    name="{"x" * 60}",',
         ")",
     ]
-    assert called("f", a=1) == "f(a=1)"
+    assert call_code("f", a=1) == "f(a=1)"
 
 
 def test_its_text_form_is_the_code() -> None:

@@ -22,7 +22,7 @@ from chatkit.templates import Button, Contents, Header
 from chatkit.widgets import assets
 from chatkit.widgets.content.inputs import Parts, Samples
 from chatkit.widgets.content.preview import Preview, bubble, bubble_html
-from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, called
+from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, call_code
 from chatkit.widgets.form.fields import Fieldset, FormField
 from chatkit.widgets.form.inputs import Input
 from chatkit.widgets.form.saving import OpenedRecord, Saving
@@ -170,10 +170,10 @@ class ContentForm(Panel):
     def line(self) -> str:
         """The Python that does the same without a plan; empty if nothing is edited."""
         values, _ = self._fields.read()
-        place = called("client.templates", self.resource.code)
+        place = call_code("client.templates", self.resource.code)
         if self.new:
-            return called(f"{place}.create", **values)
-        return called(f"{place}.update", self.lang_code, **values) if values else ""
+            return call_code(f"{place}.create", **values)
+        return call_code(f"{place}.update", self.lang_code, **values) if values else ""
 
     # --- what is saved --------------------------------------------------------------
 

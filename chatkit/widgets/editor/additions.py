@@ -27,7 +27,7 @@ _GROUPS = {
 Offer = tuple[str, list[tuple[str, str]]]
 
 
-def offers(document: Any, row: Branch) -> list[Offer]:
+def additions_at(document: Any, row: Branch) -> list[Offer]:
     """List what can be added at a row."""
     if row.kind == "odd":
         return []
@@ -54,7 +54,7 @@ def offers(document: Any, row: Branch) -> list[Offer]:
     return [*found, ("Flow", [(SCREEN, "A new screen.")])]
 
 
-def added(
+def addition_for(
     document: Any, row: Branch, rows: list[Branch], what: str
 ) -> tuple[str, int | None, dict[str, Any] | list[Any]]:
     """Tell where something goes, at which index of a list, and what it is at first.
@@ -62,7 +62,7 @@ def added(
     Raises:
         InputError: It cannot stand there.
     """
-    offered = {name for _, some in offers(document, row) for name, _ in some}
+    offered = {name for _, some in additions_at(document, row) for name, _ in some}
     if what not in offered:
         raise InputError(f"{what} cannot be added here.")
     taken, version = names_in(document), _version(document)

@@ -16,7 +16,7 @@ from chatkit.flowjson.build.flow import to_code
 from chatkit.flowjson.finding import Findings
 from chatkit.widgets import assets
 from chatkit.widgets.controls import ActionButton, Code, Panel, boxed
-from chatkit.widgets.editor.additions import added, new_flow, offers
+from chatkit.widgets.editor.additions import addition_for, additions_at, new_flow
 from chatkit.widgets.editor.inspector import FormEdits, Inspector
 from chatkit.widgets.editor.state import DocumentState
 from chatkit.widgets.editor.tree import Branch, Tree, branches, owner
@@ -173,7 +173,7 @@ class Editor(Panel):
             InputError: It cannot stand there.
         """
         row = self._branch()
-        pointer, index, value = added(self.document, row, self._rows, what)
+        pointer, index, value = addition_for(self.document, row, self._rows, what)
         if index is None:
             self.state.set(pointer, value)
             self._selected = pointer
@@ -332,7 +332,7 @@ class Editor(Panel):
             self._preview.document = state.value if whole else state.text.encode("utf-8", "replace")
             self._played = state.value
         ids = [one["id"] for one in screens(state.value) if isinstance(one.get("id"), str)]
-        here = offers(state.value, branch)
+        here = additions_at(state.value, branch)
         self._tree.show(self._rows, branch, self._screen(), here, state.broken)
         if not typed:
             self._inspector.show(branch, state.value, ids, state.broken)

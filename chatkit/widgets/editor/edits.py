@@ -33,7 +33,7 @@ def changed(value: Any, way: list[str], key: str, change: Callable[[Any, str], A
     if not way:
         return change(value, key)
     inner = changed(item(value, way[0], {}), way[1:], key, change)
-    return placed(value, way[0], inner)
+    return with_value_at(value, way[0], inner)
 
 
 def item(parent: Any, key: str, missing: Any) -> Any:
@@ -42,10 +42,10 @@ def item(parent: Any, key: str, missing: Any) -> Any:
         return parent.get(key, missing)
     if isinstance(parent, list) and _PLACE.fullmatch(key) and int(key) < len(parent):
         return parent[int(key)]
-    raise none(key)
+    raise nothing_at(key)
 
 
-def placed(parent: Any, key: str, value: Any) -> Any:
+def with_value_at(parent: Any, key: str, value: Any) -> Any:
     """Return an object or a list with another value at one place; without one the value."""
     if isinstance(parent, dict):
         return {**parent, key: value}
@@ -53,10 +53,10 @@ def placed(parent: Any, key: str, value: Any) -> Any:
         return [*parent[: int(key)], value, *parent[int(key) + 1 :]]
     if parent is None and not key:
         return value
-    raise none(key)
+    raise nothing_at(key)
 
 
-def none(pointer: str) -> InputError:
+def nothing_at(pointer: str) -> InputError:
     """Say that nothing stands at a place."""
     return InputError(f"Nothing stands at {pointer or 'the top'}.")
 
@@ -171,7 +171,7 @@ def _put(value: Any, way: list[str], change: Callable[[Any], Any]) -> Any:
         value,
         way[:-1],
         way[-1],
-        lambda around, key: placed(around, key, change(item(around, key, None))),
+        lambda around, key: with_value_at(around, key, change(item(around, key, None))),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from chatkit.errors import InputError
@@ -14,16 +15,16 @@ from chatkit.flowjson.finding import Findings
 from chatkit.flowjson.lint import lint
 from chatkit.flowjson.pointer import at, steps
 from chatkit.json_reader import is_deeper
-from chatkit.widgets.controls import called
+from chatkit.widgets.controls import call_code
 from chatkit.widgets.editor.edits import (
     changed,
     child,
     copied,
     item,
-    none,
-    placed,
+    nothing_at,
     renamed,
     same,
+    with_value_at,
 )
 
 _DEEP = f"The flow document is nested more than {DEEPEST} levels deep."
@@ -166,11 +167,9 @@ class DocumentState:
 
     def set(self, pointer: str, value: Any) -> None:
         """Set what stands at a place; an object on the way that is not there is made."""
-
-        def put(parent: Any, key: str) -> Any:
-            return placed(parent, key, value)
-
-        self._edit(pointer, put, f"{_last(pointer)}", called("editor.set", pointer, value), True)
+        line = call_code("editor.set", pointer, value)
+        put = partial(with_value_at, value=value)
+        self._edit(pointer, put, _last(pointer), line, True)
 
     def unset(self, pointer: str) -> None:
         """Take a key out of its object, or an item out of its list.
@@ -185,8 +184,8 @@ class DocumentState:
             return [*parent[: int(key)], *parent[int(key) + 1 :]]
 
         if pointer == "" or not self.has(pointer):
-            raise none(pointer)
-        self._edit(pointer, take, f"removing {_last(pointer)}", called("editor.unset", pointer))
+            raise nothing_at(pointer)
+        self._edit(pointer, take, f"removing {_last(pointer)}", call_code("editor.unset", pointer))
 
     def insert(self, pointer: str, index: int, value: Any) -> str:
         """Put an item into a list, and return its pointer. A list that is not there is made.
@@ -199,10 +198,10 @@ class DocumentState:
             items = item(parent, key, [])
             if not isinstance(items, list):
                 raise InputError(f"Nothing can be added at {pointer}: it is no list.")
-            return placed(parent, key, [*items[:index], value, *items[index:]])
+            return with_value_at(parent, key, [*items[:index], value, *items[index:]])
 
         about = f"adding {_kind(value)}"
-        self._edit(pointer, put, about, called("editor.insert", pointer, index, value))
+        self._edit(pointer, put, about, call_code("editor.insert", pointer, index, value))
         return f"{pointer}/{index}"
 
     def move(self, pointer: str, by: int) -> str:
@@ -216,12 +215,10 @@ class DocumentState:
         if to == index:
             return pointer
 
-        def put(parent: Any, key: str) -> Any:
-            rest = [*parent[:index], *parent[index + 1 :]]
-            return [*rest[:to], parent[index], *rest[to:]]
-
+        rest = [*items[:index], *items[index + 1 :]]
+        made = [*rest[:to], items[index], *rest[to:]]
         about = f"moving {_kind(items[index])}"
-        self._edit(pointer, put, about, called("editor.move", pointer, by))
+        self._edit(pointer, lambda *_: made, about, call_code("editor.move", pointer, by))
         return f"{pointer.rpartition('/')[0]}/{to}"
 
     def duplicate(self, pointer: str) -> str:
@@ -231,13 +228,9 @@ class DocumentState:
             InputError: Nothing stands there, or it is no item of a list.
         """
         items, index = self._listed(pointer)
-        made = copied(items[index], self.value)
-
-        def put(parent: Any, key: str) -> Any:
-            return [*parent[: index + 1], made, *parent[index + 1 :]]
-
+        made = [*items[: index + 1], copied(items[index], self.value), *items[index + 1 :]]
         about = f"duplicating {_kind(items[index])}"
-        self._edit(pointer, put, about, called("editor.duplicate", pointer))
+        self._edit(pointer, lambda *_: made, about, call_code("editor.duplicate", pointer))
         return f"{pointer.rpartition('/')[0]}/{index + 1}"
 
     def rename(self, pointer: str, name: str) -> str:
@@ -247,9 +240,9 @@ class DocumentState:
             InputError: Nothing stands there, it has no name, or the name is taken.
         """
         if not self.has(pointer):
-            raise none(pointer)
+            raise nothing_at(pointer)
         made = renamed(self.value, pointer, name)
-        about, line = f"renaming to {name}", called("editor.rename", pointer, name)
+        about, line = f"renaming to {name}", call_code("editor.rename", pointer, name)
         self._edit("", lambda *_: made, about, line)
         if isinstance(self.find(pointer.rpartition("/")[0]), list):
             return pointer
@@ -310,7 +303,7 @@ class DocumentState:
         """Return the list in which an item stands, and where."""
         around, _, key = pointer.rpartition("/")
         if not self.has(pointer):
-            raise none(pointer)
+            raise nothing_at(pointer)
         items = self.find(around)
         if not isinstance(items, list):
             raise InputError(f"{pointer} is no item of a list.")

@@ -24,7 +24,7 @@ from chatkit.widgets.form.inputs import (
     Choice,
     Input,
     JsonText,
-    Number,
+    NumberLine,
     Pairs,
     TextLine,
     TextLines,
@@ -55,7 +55,7 @@ def input_for(name: str, field: FieldInfo, *, nested: bool = False) -> Input:
     elif origin is dict and inner == (str, str):
         made = Pairs(name)
     elif kind is int:
-        made = Number(name, None) if optional else Number(name)
+        made = NumberLine(name, None) if optional else NumberLine(name)
     elif str in kinds:
         made = TextLine(name, int in kinds, field.default is None, name in LONG and not nested)
     else:

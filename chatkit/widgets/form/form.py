@@ -28,7 +28,7 @@ from chatkit.record import Record
 from chatkit.resource import Resource, endpoints_of
 from chatkit.secret import Secret
 from chatkit.widgets import assets
-from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, called
+from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, call_code
 from chatkit.widgets.form.fields import Fieldset
 from chatkit.widgets.form.inputs import Input
 from chatkit.widgets.form.saving import UnknownOutcome
@@ -112,10 +112,10 @@ class Form(Panel):
         """The Python that does what the button does; empty if nothing is edited."""
         values, _ = self._fields.read()
         code, noun = self._endpoints.code, self._endpoints.noun
-        place = f"client.{called('templates', code) if code else f'{noun}s'}"
+        place = f"client.{call_code('templates', code) if code else f'{noun}s'}"
         if self.key is None:
-            return called(f"{place}.create", **values)
-        return called(f"{place}.update", self.key, **values) if values else ""
+            return call_code(f"{place}.create", **values)
+        return call_code(f"{place}.update", self.key, **values) if values else ""
 
     def new(self) -> None:
         """Empty the form, to create another record. A lost answer is looked for first."""

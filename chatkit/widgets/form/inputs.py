@@ -88,7 +88,7 @@ class TextLine(SingleInput):
         self.widget.value = "" if value is None else str(of_kind(value, str | int, "text"))
 
 
-class Number(SingleInput):
+class NumberLine(SingleInput):
     """A number, nothing where it may be, or a reference to one.
 
     Args:

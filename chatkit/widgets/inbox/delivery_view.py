@@ -52,12 +52,12 @@ def contact_of(written: str) -> str:
     return e164(digits) or "" if digits.isascii() and digits.isdigit() else written.strip()
 
 
-def concerns(events: Iterable[Event], contact: str | None) -> bool:
+def any_of_contact(events: Iterable[Event], contact: str | None) -> bool:
     """Whether one of these events is of a contact; without a contact always."""
     return contact is None or any(event.contact == contact for event in events)
 
 
-def verdict(row: dict[str, Any]) -> str:
+def signature_words(row: dict[str, Any]) -> str:
     """Say whether the signature was right, and why not."""
     words = "verified" if row["verified"] else "not verified"
     return f"{words}: {row['reason']}" if row["reason"] else words
@@ -76,7 +76,14 @@ def lines_html(rows: Sequence[dict[str, Any]], about: str) -> str:
 
 def _row(row: dict[str, Any]) -> str:
     more = f" (+ {many(row['more'], 'more event')})" if row["more"] else ""
-    texts = (row["id"], row["kind"], row["what"] + more, row["contact"], row["says"], verdict(row))
+    texts = (
+        row["id"],
+        row["kind"],
+        row["what"] + more,
+        row["contact"],
+        row["says"],
+        signature_words(row),
+    )
     cells = "".join(f'<td dir="auto" {START}>{escape(str(text))}</td>' for text in texts)
     return f"<tr>{cells}</tr>"
 
@@ -90,6 +97,7 @@ def _text(value: str | None) -> str:
 
 _NODES = 3000  #: values of a tree that are shown; a body may have a million
 _DEEP = 60  #: levels of it
+_SHORT = 500  #: characters of a name, a header or a reason
 _LONG_TEXT = 4000  #: characters of a text in it
 _BODY = 100_000  #: characters of a body that is no JSON
 
@@ -105,21 +113,21 @@ class _Pairs(list[tuple[str, Any]]):
 def delivery_view(delivery: Delivery, profile: ServiceProfile) -> dict[str, Any]:
     """Describe a delivery for a page."""
     kind = delivery.kind or "no kind"
-    about = {"verified": delivery.verified, "reason": _shown(delivery.reason)}
+    about = {"verified": delivery.verified, "reason": cut(delivery.reason, _SHORT)}
     return {
         "id": delivery.id,
-        "title": f"Delivery {delivery.id} · {_shown(kind)}",
+        "title": f"Delivery {delivery.id} · {cut(kind, _SHORT)}",
         "about": f"{delivery.received_at.isoformat(sep=' ', timespec='milliseconds')}, "
-        f"{many(len(delivery.body), 'byte')}, at {_shown(delivery.path)}",
+        f"{many(len(delivery.body), 'byte')}, at {cut(delivery.path, _SHORT)}",
         "verified": delivery.verified,
-        "verdict": verdict(about),
-        "headers": [[_shown(name), _shown(value)] for name, value in delivery.headers],
-        "tree": tree(delivery.body),
+        "verdict": signature_words(about),
+        "headers": [[cut(name, _SHORT), cut(value, _SHORT)] for name, value in delivery.headers],
+        "tree": body_tree(delivery.body),
         "test": as_test_case(delivery, profile),
     }
 
 
-def tree(body: bytes) -> list[Any]:
+def body_tree(body: bytes) -> list[Any]:
     """Make a tree of a body; of one that is no JSON, a single text.
 
     A node is its sort and its content: `object` with pairs of a name and a node, `list` with
@@ -134,7 +142,7 @@ def tree(body: bytes) -> list[Any]:
             parse_constant=_Digits,
         )
     except (ValueError, RecursionError):
-        return ["text", _shown(body.decode("utf-8", "replace"), _BODY)]
+        return ["text", cut(body.decode("utf-8", "replace"), _BODY)]
     return _node(value, [_NODES], 0)
 
 
@@ -143,7 +151,7 @@ def _node(value: Any, left: list[int], depth: int) -> list[Any]:
     if isinstance(value, _Digits):
         return ["value", str(value)[:_LONG_TEXT]]
     if isinstance(value, str):
-        return ["text", _shown(value, _LONG_TEXT)]
+        return ["text", cut(value, _LONG_TEXT)]
     if isinstance(value, list):
         if depth == _DEEP and value:
             return ["rest", "too deep to be shown"]
@@ -153,15 +161,11 @@ def _node(value: Any, left: list[int], depth: int) -> list[Any]:
                 nodes.append(["rest", f"{many(len(value) - len(nodes), 'more value')}, not shown"])
                 break
             if isinstance(value, _Pairs):
-                nodes.append([_shown(one[0]), _node(one[1], left, depth + 1)])
+                nodes.append([cut(one[0], _SHORT), _node(one[1], left, depth + 1)])
             else:
                 nodes.append(_node(one, left, depth + 1))
         return ["object" if isinstance(value, _Pairs) else "list", nodes, len(value)]
     return ["value", json.dumps(value)]
-
-
-def _shown(text: str, width: int = 500) -> str:
-    return cut(text, width)
 
 
 # --- as a test that can be pasted into a file ----------------------------------------------

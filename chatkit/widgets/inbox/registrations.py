@@ -114,7 +114,7 @@ def _html(row: Mapping[str, Any]) -> str:
 _ALL = "*"
 
 
-class EventKinds:
+class EventBoxes:
     """A box for each kind of event; the one for all kinds stands for the others."""
 
     def __init__(self, kinds: Mapping[str, str]) -> None:
@@ -169,7 +169,7 @@ class WebhookForm(Form):
         self.children = [self.children[0], self._left, *self.children[1:], self.handover]
 
     def _inputs(self) -> Mapping[str, Input]:
-        return {"events": EventKinds(self._webhooks.event_kinds())}
+        return {"events": EventBoxes(self._webhooks.event_kinds())}
 
     @steady
     def __repr__(self) -> str:

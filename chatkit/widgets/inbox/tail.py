@@ -20,7 +20,7 @@ from chatkit.webhooks.room import event_kinds
 from chatkit.widgets.assets import joined_text
 from chatkit.widgets.controls import Exported
 from chatkit.widgets.inbox.delivery_view import (
-    concerns,
+    any_of_contact,
     contact_of,
     delivery_line,
     delivery_view,
@@ -157,7 +157,7 @@ class Tail(Exported, anywidget.AnyWidget):
         for delivery in self._inbox.deliveries(
             since=begin, until=top, kinds=kind, contact=contact, verified=None, repeats=True
         ):
-            if concerns(self._events(delivery), contact):
+            if any_of_contact(self._events(delivery), contact):
                 newest.append(delivery)
                 seen += 1
         rows = [delivery_line(one, self._events(one), contact) for one in newest]

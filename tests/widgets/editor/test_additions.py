@@ -9,7 +9,7 @@ from widgets.showcase import DOCUMENT
 
 from chatkit.errors import InputError
 from chatkit.flowjson.components import COMPONENTS
-from chatkit.widgets.editor.additions import added, new_flow, offers
+from chatkit.widgets.editor.additions import addition_for, additions_at, new_flow
 from chatkit.widgets.editor.tree import Branch, branches
 
 ROWS = branches(DOCUMENT)
@@ -20,7 +20,7 @@ def row(name: str, text: str = "") -> Branch:
 
 
 def names(document: Any, at: Branch) -> set[str]:
-    return {name for _, some in offers(document, at) for name, _ in some}
+    return {name for _, some in additions_at(document, at) for name, _ in some}
 
 
 def test_a_flow_takes_screens_and_a_screen_every_component() -> None:
@@ -45,9 +45,9 @@ def test_an_older_version_offers_what_it_knows() -> None:
 
 def test_what_is_odd_takes_nothing() -> None:
     odd = {"screens": [3]}
-    assert offers(odd, branches(odd)[1]) == []
+    assert additions_at(odd, branches(odd)[1]) == []
     with pytest.raises(InputError, match="cannot be added here"):
-        added(DOCUMENT, ROWS[0], ROWS, "TextBody")
+        addition_for(DOCUMENT, ROWS[0], ROWS, "TextBody")
 
 
 @pytest.mark.parametrize(
@@ -69,23 +69,23 @@ def test_additions_land_after_the_row_or_inside_it(
     at: str, what: str, pointer: str, index: int
 ) -> None:
     found = row(at, "1 component") if at == "hills" else row(at)
-    assert added(DOCUMENT, found, ROWS, what)[:2] == (pointer, index)
+    assert addition_for(DOCUMENT, found, ROWS, what)[:2] == (pointer, index)
 
 
 def test_branches_are_added_to_if_and_switch() -> None:
     switch = row("Switch")
-    pointer, index, value = added(DOCUMENT, switch, ROWS, "Case")
+    pointer, index, value = addition_for(DOCUMENT, switch, ROWS, "Case")
     assert (pointer, index) == (f"{switch.pointer}/cases/value", None)
     assert isinstance(value, list)
     assert "Else" not in names(DOCUMENT, row("If"))  # it has one
     bare = new_flow()
     bare["screens"][0]["layout"]["children"][0] = {"type": "If", "condition": "x", "then": []}
     at = branches(bare)[2]
-    assert added(bare, at, branches(bare), "Else")[0] == f"{at.pointer}/else"
+    assert addition_for(bare, at, branches(bare), "Else")[0] == f"{at.pointer}/else"
 
 
 def test_an_if_asks_for_an_input_of_its_screen() -> None:
-    _, _, value = added(DOCUMENT, row("TextInput", "Email"), ROWS, "If")
+    _, _, value = addition_for(DOCUMENT, row("TextInput", "Email"), ROWS, "If")
     assert isinstance(value, dict)
     assert value["condition"] == "${form.name} != ''"
 
@@ -95,6 +95,6 @@ def test_additions_to_odd_documents_do_not_fail(screens: Any) -> None:
     odd = {"version": 7, "screens": screens}
     rows = branches(odd)
     for at in rows:
-        for _, some in offers(odd, at):
+        for _, some in additions_at(odd, at):
             for name, _ in some:
-                assert added(odd, at, rows, name)[0].startswith("/")
+                assert addition_for(odd, at, rows, name)[0].startswith("/")

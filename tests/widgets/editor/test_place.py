@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from chatkit.errors import InputError
-from chatkit.widgets.editor.edits import changed, child, item, none, placed, same
+from chatkit.widgets.editor.edits import changed, child, item, nothing_at, same, with_value_at
 
 
 def test_only_what_lies_on_the_way_is_copied() -> None:
     document = {"a": [{"x": 1}, {"x": 2}], "b": {"y": 3}}
-    made = changed(document, ["a", "1"], "x", lambda around, key: placed(around, key, 5))
+    made = changed(document, ["a", "1"], "x", lambda around, key: with_value_at(around, key, 5))
     assert made == {"a": [{"x": 1}, {"x": 5}], "b": {"y": 3}}
     assert document["a"][1] == {"x": 2}
     assert made["b"] is document["b"]
@@ -18,12 +18,12 @@ def test_only_what_lies_on_the_way_is_copied() -> None:
 
 
 def test_objects_on_the_way_are_made_but_no_items_of_lists() -> None:
-    made = changed({}, ["a", "b"], "c", lambda around, key: placed(around, key, 1))
+    made = changed({}, ["a", "b"], "c", lambda around, key: with_value_at(around, key, 1))
     assert made == {"a": {"b": {"c": 1}}}
     with pytest.raises(InputError, match="Nothing stands at 3"):
-        changed({"a": [1]}, ["a", "3"], "c", lambda around, key: placed(around, key, 1))
+        changed({"a": [1]}, ["a", "3"], "c", lambda around, key: with_value_at(around, key, 1))
     with pytest.raises(InputError):
-        changed({"a": 7}, ["a"], "c", lambda around, key: placed(around, key, 1))
+        changed({"a": 7}, ["a"], "c", lambda around, key: with_value_at(around, key, 1))
 
 
 @pytest.mark.parametrize("key", ["-1", "2", "x", "१"])
@@ -31,13 +31,13 @@ def test_what_is_no_place_of_a_list_is_refused(key: str) -> None:
     with pytest.raises(InputError):
         item([1, 2], key, None)
     with pytest.raises(InputError):
-        placed([1, 2], key, 3)
+        with_value_at([1, 2], key, 3)
 
 
 def test_keys_are_escaped_in_pointers() -> None:
     assert child("/a", "b/c~d") == "/a/b~1c~0d"
     assert child("/a", 3) == "/a/3"
-    assert "the top" in str(none(""))
+    assert "the top" in str(nothing_at(""))
 
 
 def test_values_are_the_same_when_they_are_written_alike() -> None:

@@ -13,12 +13,12 @@ from widgets.screen import find, is_seen, type_into
 from chatkit.flowjson.components import COMPONENTS, NEXT, SCREEN
 from chatkit.flowjson.property import Property
 from chatkit.flowjson.version import RECOMMENDED
-from chatkit.widgets.editor.property_input import (
+from chatkit.widgets.editor.inspector import (
     ABSENT,
     PropertyChoice,
     ScreenChoice,
     TextProperty,
-    input_for,
+    property_input_for,
 )
 from chatkit.widgets.form.inputs import JsonText, is_reference
 
@@ -39,7 +39,7 @@ def prop(component: str, name: str) -> Property:
 
 
 def made(component: str, name: str, value: Any = ABSENT) -> Any:
-    return input_for(prop(component, name), RECOMMENDED, value)
+    return property_input_for(prop(component, name), RECOMMENDED, value)
 
 
 def test_a_text_that_is_emptied_is_taken_away_unless_it_is_needed() -> None:
@@ -136,19 +136,19 @@ def test_options_stand_in_the_tree_or_come_from_a_reference() -> None:
 def test_the_next_screen_is_one_of_the_flow_or_kept() -> None:
     next_ = Property("next", "object", "", item=NEXT)
     value = {"type": "screen", "name": "B"}
-    one = input_for(next_, RECOMMENDED, value, ["A", "B", "B"])
+    one = property_input_for(next_, RECOMMENDED, value, ["A", "B", "B"])
     assert isinstance(one, ScreenChoice)
     assert one.read() == value
-    gone = input_for(next_, RECOMMENDED, {"type": "screen", "name": "GONE"}, ["A"])
+    gone = property_input_for(next_, RECOMMENDED, {"type": "screen", "name": "GONE"}, ["A"])
     assert gone.read() == {"type": "screen", "name": "GONE"}
-    odd = input_for(next_, RECOMMENDED, {"type": "plugin", "name": "x"}, ["A"])
+    odd = property_input_for(next_, RECOMMENDED, {"type": "plugin", "name": "x"}, ["A"])
     assert isinstance(odd, JsonText)
 
 
 def test_anything_else_is_json() -> None:
     data = SCREEN.property("data")
     assert data is not None
-    one = input_for(data, RECOMMENDED, {"a": {"type": "string"}})
+    one = property_input_for(data, RECOMMENDED, {"a": {"type": "string"}})
     assert isinstance(one, JsonText)
     assert one.read() == {"a": {"type": "string"}}
     one.widget.value = "{"
@@ -180,7 +180,7 @@ def test_references_are_known() -> None:
 @settings(max_examples=100)
 @given(st.sampled_from(PROPERTIES), JSON)
 def test_what_a_property_holds_is_never_changed_by_showing_it(each: Property, value: Any) -> None:
-    one = input_for(each, RECOMMENDED, value, ["A"])
+    one = property_input_for(each, RECOMMENDED, value, ["A"])
     try:
         read = one.read()
     except ValueError:  # it is told at the field, and the document stays as it is

@@ -9,11 +9,16 @@ from chatkit.flowjson import Finding
 from chatkit.flowjson.components import COMPONENTS
 from chatkit.flowjson.property import Property
 from chatkit.flowjson.version import RECOMMENDED, Version
-from chatkit.widgets.editor.property_input import PropertyField, TextProperty, help_text, input_for
+from chatkit.widgets.editor.inspector import (
+    PropertyField,
+    TextProperty,
+    help_text,
+    property_input_for,
+)
 
 
 def line(prop: Property, version: Version = RECOMMENDED, value: object = "x") -> PropertyField:
-    return PropertyField(prop, version, input_for(prop, version, value))
+    return PropertyField(prop, version, property_input_for(prop, version, value))
 
 
 LABEL = Property("label", "text", "What it says.", required=Version(4, 0), length=20)

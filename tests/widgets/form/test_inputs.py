@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatkit.widgets.form.inputs import Checkbox, Choice, JsonText, Number, TextLine, TextLines
+from chatkit.widgets.form.inputs import Checkbox, Choice, JsonText, NumberLine, TextLine, TextLines
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -39,14 +39,14 @@ def test_digits_stay_text_unless_they_were_a_number_before() -> None:
 
 @given(st.integers() | st.none())
 def test_a_number_or_none_comes_back_as_it_was(value: int | None) -> None:
-    number = Number("seconds", None)
+    number = NumberLine("seconds", None)
     number.show(value)
     assert number.read() == value
 
 
 @pytest.mark.parametrize("typed", ["x", "1.5", "1e3", "--1"])
 def test_what_is_no_whole_number_is_said_to_be_none(typed: str) -> None:
-    number = Number("seconds", None)
+    number = NumberLine("seconds", None)
     number.widget.value = typed
     with pytest.raises(ValueError, match="must be a whole number"):
         number.read()
@@ -54,7 +54,7 @@ def test_what_is_no_whole_number_is_said_to_be_none(typed: str) -> None:
 
 def test_a_number_that_must_be_there_cannot_be_empty() -> None:
     with pytest.raises(ValueError, match="must be a whole number"):
-        Number("seconds").read()
+        NumberLine("seconds").read()
 
 
 def test_a_tick_is_true_or_false() -> None:

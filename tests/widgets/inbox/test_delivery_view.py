@@ -8,7 +8,7 @@ from inbox.bodies import delivery, message
 from widgets.inbox.stored import written
 
 from chatkit.profile import ServiceProfile
-from chatkit.widgets.inbox.delivery_view import delivery_view, tree
+from chatkit.widgets.inbox.delivery_view import body_tree, delivery_view
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text("abc é<", max_size=9),
@@ -32,12 +32,12 @@ def back(node):
 @settings(max_examples=60)
 @given(VALUES)
 def test_a_tree_holds_the_whole_body(value) -> None:
-    assert back(tree(json.dumps(value).encode())) == value
+    assert back(body_tree(json.dumps(value).encode())) == value
 
 
 def test_a_long_number_is_not_rounded_and_a_name_that_comes_twice_is_there_twice() -> None:
     body = b'{"id": 12345678901234567890123, "a": 1.10, "a": NaN}'
-    assert tree(body)[1] == [
+    assert body_tree(body)[1] == [
         ["id", ["value", "12345678901234567890123"]],
         ["a", ["value", "1.10"]],
         ["a", ["value", "NaN"]],
@@ -45,15 +45,15 @@ def test_a_long_number_is_not_rounded_and_a_name_that_comes_twice_is_there_twice
 
 
 def test_what_is_no_json_or_too_deep_is_shown_as_text() -> None:
-    assert tree(b"\xff{") == ["text", "�{"]
-    assert tree(b"[" * 100_000)[0] == "text"
-    deep = json.dumps(tree(b"[" * 90 + b"1" + b"]" * 90))
+    assert body_tree(b"\xff{") == ["text", "�{"]
+    assert body_tree(b"[" * 100_000)[0] == "text"
+    deep = json.dumps(body_tree(b"[" * 90 + b"1" + b"]" * 90))
     assert "too deep to be shown" in deep
 
 
 def test_a_large_body_is_cut_and_says_so() -> None:
     body = json.dumps([*range(100_000)]).encode()
-    sort, nodes, size = tree(body)
+    sort, nodes, size = body_tree(body)
     assert (sort, size, len(nodes)) == ("list", 100_000, 3000)
     assert nodes[-1] == ["rest", "97,001 more values, not shown"]
 

@@ -7,11 +7,11 @@ from widgets.inbox.stored import EVIL, moved, written
 from chatkit.inbox.events import events
 from chatkit.profile import ServiceProfile
 from chatkit.widgets.inbox.delivery_view import (
-    concerns,
+    any_of_contact,
     contact_of,
     delivery_line,
     lines_html,
-    verdict,
+    signature_words,
 )
 
 
@@ -30,13 +30,17 @@ def test_with_a_contact_it_is_about_theirs() -> None:
     body = written(message(1), message(2, who=BEN))
     assert lined(body, f"+{BEN}")["says"] == "words 2"
     found = [*events(delivery(body), ServiceProfile())]
-    assert concerns(found, f"+{BEN}") and concerns(found, None) and not concerns(found, "+1999")
+    assert (
+        any_of_contact(found, f"+{BEN}")
+        and any_of_contact(found, None)
+        and not any_of_contact(found, "+1999")
+    )
 
 
 def test_a_status_and_what_is_no_json_have_a_line_too() -> None:
     assert lined(moved(status("m1", "read")))["what"] == "status read"
     broken = lined(b"\xff{", verified=False, reason="no header")
-    assert (broken["what"], verdict(broken)) == ("other", "not verified: no header")
+    assert (broken["what"], signature_words(broken)) == ("other", "not verified: no header")
 
 
 def test_what_a_stranger_wrote_is_text_and_seen_whole() -> None:

@@ -8,7 +8,7 @@ import pytest
 import chatkit
 from chatkit.bulk.plan import Plan
 from chatkit.client import Client
-from chatkit.widgets.planview import happened, planned
+from chatkit.widgets.planview import plan_items, result_items
 
 HOSTILE = "<img src=x onerror=alert(1)>\u202e"
 
@@ -28,29 +28,29 @@ def edited(client: Client) -> Plan:
 
 def test_each_change_and_each_refused_cell_is_a_row_of_its_kind(client: Client) -> None:
     plan = edited(client)
-    columns, items = planned(plan)
+    columns, items = plan_items(plan)
     assert [item.kinds[0] for item in items] == ["update", "delete", "refused"]
     assert sum(columns.values()) == 100
 
 
 def test_what_cannot_be_undone_exactly_is_a_kind_too(client: Client) -> None:
     frame = pd.DataFrame({"number": ["2025550142"], "country_code": ["+1"], "name": ["Ana"]})
-    _, items = planned(client.contacts.plan(frame))
+    _, items = plan_items(client.contacts.plan(frame))
     assert [item.kinds for item in items] == [("create", "not restored exactly")]
-    _, items = planned(client.flows.plan(delete=client.flows.frame().index[:1]))
+    _, items = plan_items(client.flows.plan(delete=client.flows.frame().index[:1]))
     assert [item.kinds for item in items] == [("delete", "never undone")]
 
 
 def test_a_row_is_found_by_what_it_was_and_what_it_becomes(client: Client) -> None:
     before = client.contacts.get(50001)
-    _, items = planned(edited(client))
+    _, items = plan_items(edited(client))
     for text in (before.name, "onerror", before.number, "50001", before.country_code):
         assert text in items[0].text
 
 
 def test_before_and_after_stand_side_by_side_and_nothing_is_markup(client: Client) -> None:
     before = client.contacts.get(50001).name
-    _, items = planned(edited(client))
+    _, items = plan_items(edited(client))
     html = items[0].html()
     assert f"<del>{before}</del>" in html
     assert "&lt;img src=x onerror=alert(1)&gt;<mark>⟨U+202E⟩</mark>" in html
@@ -62,7 +62,7 @@ def test_before_and_after_stand_side_by_side_and_nothing_is_markup(client: Clien
 def test_what_was_not_applied_is_a_kind_of_its_own(client: Client) -> None:
     plan = edited(client)
     client.contacts.update(50001, name="Somebody Else")
-    columns, items = happened(plan, plan.apply())
+    columns, items = result_items(plan, plan.apply())
     assert sum(columns.values()) == 100
     assert [item.kinds for item in items] == [("not applied", "conflict"), ("applied",)]
     html = items[0].html()
@@ -72,7 +72,7 @@ def test_what_was_not_applied_is_a_kind_of_its_own(client: Client) -> None:
 
 def test_what_a_service_says_is_never_markup_and_always_seen(client: Client) -> None:
     plan = edited(client)
-    _, items = happened(plan, plan.apply().assign(reason=HOSTILE, label=HOSTILE))
+    _, items = result_items(plan, plan.apply().assign(reason=HOSTILE, label=HOSTILE))
     for item in items:
         html = item.html()
         assert html.count("&lt;img src=x onerror=alert(1)&gt;⟨U+202E⟩") == 2
