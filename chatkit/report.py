@@ -61,7 +61,7 @@ class Report(ABC):
     """
 
     _name: ClassVar[str] = "chatkit-plan"  #: class of the HTML element, which the style is for
-    _style: ClassVar[str] = STYLE
+    _style: ClassVar[str] = STYLE  #: empty for what looks as JupyterLab shows any table
 
     @abstractmethod
     def _text(self) -> Iterable[Sequence[str]]:
@@ -76,7 +76,8 @@ class Report(ABC):
         return "\n\n".join("\n".join(block) for block in self._text() if block)
 
     def _repr_html_(self) -> str:
-        parts = "".join([f"<style>{self._style}</style>", *self._html()])
+        style = f"<style>{self._style}</style>" if self._style else ""
+        parts = "".join([style, *self._html()])
         # the class names keep JupyterLab from reading $…$ in a name as mathematics
         return f'<div class="{self._name} tex2jax_ignore mathjax_ignore">{parts}</div>'
 

@@ -353,3 +353,17 @@ def test_one_class_name_means_one_class() -> None:
                 places.setdefault(node.name, set()).add(str(file))
     assert {name for name, where in places.items() if len(where) > 1} <= {*TWICE}
     assert len(TWICE) <= 8
+
+
+#: What renders itself without being a report, and why.
+RENDERS = {
+    "chatkit/flowjson/build/flow.py": "a document as a tree of its screens",
+    "chatkit/flowjson/finding.py": "the source of a document, with findings under its lines",
+    "chatkit/webhooks/signing_secrets.py": "three steps for a person to take",
+}
+
+
+def test_a_report_is_rendered_in_one_place() -> None:
+    """What escapes and folds what strangers wrote is `chatkit.report`, not a copy of it."""
+    found = {str(f) for f, path in FILES.items() if "def _repr_html_" in path.read_text()}
+    assert found <= {"chatkit/report.py", *RENDERS}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from chatkit.display import escaped, many, visible
 from chatkit.finding import SEVERITIES, Finding, FindingSequence
 from chatkit.flowjson.document import DocumentSource, LineColumn
+from chatkit.report import Report
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,19 +20,21 @@ _COLUMNS = ("severity", "code", "pointer", "line", "column", "message", "hint")
 _PLACES = ("line", "column")
 
 
-class Findings(FindingSequence[Finding]):
+class Findings(FindingSequence[Finding], Report):
     """All that a lint found, in the order of the document. Empty is good.
 
     `ok` tells whether the platform would take it: there is no error.
     """
 
+    _name, _style = "chatkit-report", ""
+
     def __init__(self, found: Iterable[Finding] = (), document: Any = None, text: str = "") -> None:
         super().__init__(sorted(found, key=_order))
         self._document = document
-        self._text = text
+        self._source = text
 
     def _with(self, found: Iterable[Finding]) -> Findings:
-        return Findings(found, self._document, self._text)
+        return Findings(found, self._document, self._source)
 
     def frame(self) -> pd.DataFrame:
         """Return them as a DataFrame, one row each."""
@@ -46,7 +49,7 @@ class Findings(FindingSequence[Finding]):
         Args:
             around: How many lines before and after are shown as well.
         """
-        text = self._text or json.dumps(
+        text = self._source or json.dumps(
             self._document, indent=2, ensure_ascii=False, default=repr, skipkeys=True
         )
         return AnnotatedSource(text, self._found, around)
@@ -57,17 +60,17 @@ class Findings(FindingSequence[Finding]):
         said = ", ".join(many(count, noun) for count, noun in counts if count)
         return said or "No findings"
 
-    def __repr__(self) -> str:
+    def _text(self) -> list[list[str]]:
         lines = [self.summary()]
         for each in self._found:
             lines.append(f"  {each.severity} {each.code} at {each.where}")
             lines.append(f"    {each.message}{' ' + each.hint if each.hint else ''}")
-        return "\n".join(visible(line) for line in lines)
+        return [[visible(line) for line in lines]]
 
-    def _repr_html_(self) -> str:
+    def _html(self) -> list[str]:
         head = f"<p>{escaped(self.summary())}</p>"
         if not self._found:
-            return head
+            return [head]
         rows = "".join(
             f"<tr><td>{each.severity}</td><td><code>{escaped(each.code)}</code></td>"
             f"<td><code>{escaped(each.where)}</code></td>"
@@ -75,7 +78,7 @@ class Findings(FindingSequence[Finding]):
             for each in self._found
         )
         columns = "".join(f"<th>{name}</th>" for name in ("severity", "code", "at", "finding"))
-        return f"{head}<table><thead><tr>{columns}</tr></thead><tbody>{rows}</tbody></table>"
+        return [head, f"<table><thead><tr>{columns}</tr></thead><tbody>{rows}</tbody></table>"]
 
 
 def _order(finding: Finding) -> tuple[Any, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from chatkit.errors import InputError, steady
 from chatkit.progress import say
-from chatkit.report import marked
+from chatkit.report import Report, marked
 from chatkit.snapshot import memory, remember
 from chatkit.templates.bulk_templates import BulkTemplates
 from chatkit.templates.codes import NONE, Codes, Remembered, template_codes
@@ -365,7 +365,7 @@ class Templates:
         return Translations(plan, returned)
 
 
-class Translations:
+class Translations(Report):
     """What came back of files for translators: `plan` makes it so, `rejected` was not taken.
 
     Args:
@@ -393,13 +393,12 @@ class Translations:
         """Every text that was not taken, with what is there now, and the reason."""
         return self._returned.rejected
 
-    @steady
-    def __repr__(self) -> str:
-        return f"{self._returned!r}\n\n{self.plan!r}"
+    def _text(self) -> list[list[str]]:
+        return [[repr(self._returned)], [repr(self.plan)]]
 
-    def _repr_html_(self) -> str:
+    def _html(self) -> list[str]:
         lines = "<br>".join(map(marked, repr(self._returned).splitlines()))
-        return f"<p>{lines}</p>{self.plan._repr_html_()}"
+        return [f"<p>{lines}</p>", *self.plan._html()]
 
 
 def bulk_templates(templates: Templates) -> BulkTemplates:
