@@ -1,4 +1,8 @@
-"""Bench of apply: what the journal costs, and how quick a plan is on slow lines."""
+"""Bench of apply: what the journal costs, how quick a plan is on slow lines, its calls a row.
+
+Beside it stands what people write by hand, which only writes: it reads nothing before or after,
+keeps no journal and cannot be taken back.
+"""
 
 from __future__ import annotations
 
@@ -7,32 +11,79 @@ import sys
 from functools import partial
 from tempfile import NamedTemporaryFile
 from typing import Any
+from urllib.request import Request, urlopen
 
-from measure import HERE, QUICK, at_least, at_most, child, medians, rounds, server, show
+from edits import modes
+from measure import (
+    HERE,
+    SMOKE,
+    Server,
+    at_least,
+    at_most,
+    child,
+    left_out,
+    medians,
+    rounds,
+    run,
+    server,
+    show,
+    sized,
+)
 
 FAST = HERE / "servers" / "fast.py"
-ROUNDS, CALLS, CONNECTIONS = 3 if QUICK else 5, 2000 if QUICK else 10_000, 32
-LIMIT = 200
+ROUNDS, CALLS, CONNECTIONS = sized(5, 3, 1), sized(10_000, 2000, 8), sized(32, 32, 4)
+SLOW_ROUNDS, EDITED = sized(3, 1, 1), sized(2000, 500, 6)
+LATENCIES = sized((0.02, 0.1), (0.02, 0.1), (0.01,))
+LIMIT, LIMITED = sized(200, 200, 1000), sized(4000, 1000, 6)
+COUNTED = sized(2000, 500, 12)
 NAMES = {
     "plan": "`plan.apply`, journal and all",
     "chatkit": "the same calls, bare: `Transport.send_all`",
-    "httpx": "`httpx.AsyncClient` with tasks",
+    "httpx_tasks": "`httpx.AsyncClient` over httpx-aiohttp, a task a call",
+    "httpx": "`httpx.AsyncClient` as it comes",
+    "requests_pool": f"`requests`, a pool of {CONNECTIONS} threads",
     "requests": "`requests.Session` in a loop",
 }
+WORKS = {
+    "create": "creates",
+    "update": "updates",
+    "undo": "undo of the updates",
+    "delete": "deletes",
+}
+#: Calls a row, at most, by the mode of `apply`. By default an update or a delete reads its row
+#: just before it writes, so that nobody else's change is overwritten; what was written is read
+#: back by pages. By pages, the rows are read so as well.
+CALLS_A_ROW = {"default": 2.05, "page": 1.1}
+CALLS_A_CREATE = 1.02
 
 
 def main() -> None:
-    """Print four tables."""
+    """Print six tables."""
+    ways = modes()
+    if "page" not in ways:
+        left_out('`apply(gap="page")`', "apply has no such argument yet")
     journal()
-    for latency in (0.02, 0.1):
+    for latency in LATENCIES:
         with server(sys.executable, FAST, latency) as slow:
             slow_line(slow.line, latency)
-    limited()
+    edited(list(ways))
+    calls(list(ways))
+    limited(list(ways))
 
 
 def sandbox(*options: object) -> Any:
     """Serve an empty sandbox in a process of its own."""
     return server(sys.executable, "-m", "chatkit", "sandbox", "--json", *options)
+
+
+def emptied(up: Server, latency: float) -> tuple[str, str]:
+    """Empty a sandbox, and have it answer after so many seconds; its address and a token."""
+    told = json.loads(up.line)
+    headers = {"Authorization": f"Bearer {told['admin_token']}", "Content-Type": "application/json"}
+    for action, body in (("reset", {}), ("faults", {"latency": latency})):
+        url = f"{told['base_url']}/_sandbox/{action}"
+        urlopen(Request(url, json.dumps(body).encode(), headers), timeout=30).close()
+    return told["base_url"], told["token"]
 
 
 def journal() -> None:
@@ -51,7 +102,7 @@ def journal() -> None:
         [NAMES[name], one["rate"], one["us"], one["us"] / bare["us"], bare["rate"] / one["rate"]]
         for name, one in found.items()
     ]
-    rows[0][-1] = at_most(bare["rate"] / found["plan"]["rate"], 1.5)
+    at_most("time of a plan of creates, bare calls = 1", bare["rate"] / found["plan"]["rate"], 1.2)
     show(
         f"{CALLS:,} creates against the sandbox, {CONNECTIONS} at once (bare: 1)",
         ["what", "calls a second", "CPU µs a call", "CPU, bare = 1", "time, bare = 1"],
@@ -62,52 +113,119 @@ def journal() -> None:
 def slow_line(base_url: str, latency: float) -> None:
     """Creates that take a while each, against what most people would write."""
     ideal = CONNECTIONS / latency
-    calls = {"plan": CALLS, "chatkit": CALLS, "httpx": CALLS // 4, "requests": int(4 / latency)}
+    calls = dict.fromkeys(NAMES, CALLS)
+    calls |= {"httpx": max(CONNECTIONS, CALLS // 4), "requests": sized(int(4 / latency), 20, 2)}
     runs: dict[str, Any] = {
         name: partial(
             child, "loops.py", name, base_url, 1 if name == "requests" else CONNECTIONS, count
         )
         for name, count in calls.items()
     }
-    found = {name: medians(results) for name, results in rounds(runs, 3).items()}
+    found = {name: medians(results) for name, results in rounds(runs, SLOW_ROUNDS).items()}
     ours = found["plan"]["rate"]
-    goals = {"requests": 15.0, "httpx": 2.0} if latency < 0.1 else {}
-    rows = []
-    for name, one in sorted(found.items(), key=lambda item: -item[1]["rate"]):
-        share: object = one["rate"] / ideal
-        if name == "plan" and latency == 0.1:
-            share = at_least(one["rate"] / ideal, 0.9)
-        ratio: object = ours / one["rate"]
-        if name in goals:
-            ratio = at_least(ours / one["rate"], goals[name])
-        rows.append([NAMES[name], one["rate"], share, ratio])
+    said = f"a plan of creates at {latency * 1000:.0f} ms"
+    if latency < 0.1:
+        at_least(f"{said}, a requests loop = 1", ours / found["requests"]["rate"], 15)
+        at_least(f"{said}, httpx as it comes = 1", ours / found["httpx"]["rate"], 2)
+    else:
+        at_least(f"{said}, share of the ideal", ours / ideal, 0.9)
+    rows = [
+        [NAMES[name], one["rate"], one["rate"] / ideal, ours / one["rate"], one["us"]]
+        for name, one in sorted(found.items(), key=lambda item: -item[1]["rate"])
+    ]
     show(
         f"{latency * 1000:.0f} ms latency, {CONNECTIONS} at once: ideal are {ideal:,.0f} a second",
-        ["what", "calls a second", "share of the ideal", "plan / this one"],
+        ["what", "calls a second", "share of the ideal", "plan / this one", "CPU µs a call"],
         rows,
     )
 
 
-def limited() -> None:
-    """Creates under a rate limit: left to the 429s of the service, and told beforehand."""
-    rows = []
+def edited(ways: list[str]) -> None:
+    """Updates, their undo and deletes at 20 ms, beside the same writes and nothing else."""
+    latency, rows = LATENCIES[0], []
+    with sandbox() as up:
+        for work, said in list(WORKS.items())[3 if SMOKE else 1 :]:
+            runs: dict[str, Any] = {
+                client: partial(one_edited, up, client, work) for client in (*ways, "httpx")
+            }
+            found = {name: medians(each) for name, each in rounds(runs, SLOW_ROUNDS).items()}
+            bare = found["httpx"]["s"]
+            for client, one in found.items():
+                name = "the writes alone, httpx over httpx-aiohttp, a task a row"
+                name = name if client == "httpx" else called(client)
+                us = one["cpu"] / EDITED * 1e6
+                rows.append([said, name, EDITED / one["s"], one["s"] / bare, us])
+    show(
+        f"{EDITED:,} contacts of the sandbox at {latency * 1000:.0f} ms, {CONNECTIONS} at once",
+        ["what", "by", "rows a second", "time, the writes alone = 1", "CPU µs a row"],
+        rows,
+    )
+
+
+def one_edited(up: Server, client: str, work: str) -> dict[str, float]:
+    """One round of a client, in an account that has nothing else."""
+    base_url, token = emptied(up, LATENCIES[0])
+    found: dict[str, float] = child(
+        "edits.py", client, work, base_url, token, CONNECTIONS, EDITED, timeout=600
+    )
+    return found
+
+
+def called(mode: str) -> str:
+    """How apply is called."""
+    return "`apply()`" if mode == "default" else f'`apply(gap="{mode}")`'
+
+
+def held(work: str, mode: str, value: float, what: str) -> None:
+    """Hold a figure of a row against the goal for its kind."""
+    goal = CALLS_A_CREATE if work == "create" else CALLS_A_ROW[mode]
+    at_most(f"{what}, {WORKS[work]}, {called(mode)}", value, goal)
+
+
+def cases(ways: list[str]) -> list[tuple[str, str]]:
+    """Kinds of work and modes: creates have nothing to read before."""
+    found = [(work, mode) for work in WORKS for mode in ways if (work, mode) != ("create", "page")]
+    return found[2:] if SMOKE else found
+
+
+def calls(ways: list[str]) -> None:
+    """Count what planning and applying send, where nothing goes wrong."""
+    rows: list[list[object]] = []
+    for work, mode in cases(ways):
+        sent = child("edits.py", "calls", work, mode, COUNTED)
+        total = sum(sent.values())
+        held(work, mode, total, "calls a row")
+        rows.append([WORKS[work], called(mode), *sent.values(), total])
+    show(
+        f"Calls a row, in a plan of {COUNTED:,}",
+        ["what", "by", "GET", "POST", "PUT", "DELETE", "all"],
+        rows,
+    )
+
+
+def limited(ways: list[str]) -> None:
+    """Time under a rate limit: told beforehand, and, for creates, left to the 429s as well."""
+    rows: list[list[object]] = []
     with NamedTemporaryFile("w", suffix=".json") as profile:
         profile.write(json.dumps({"rate_limit": LIMIT}))
         profile.flush()
-        for rate in (None, LIMIT):
+        for work, mode, rate in [("create", "default", ()), *((*c, (LIMIT,)) for c in cases(ways))]:
+            few = sized(LIMITED if work == "create" else LIMITED // 2, LIMITED, LIMITED)
             with sandbox("--profile", profile.name) as up:
                 told = json.loads(up.line)
-                calls = LIMIT * (5 if QUICK else 20)
-                more = () if rate is None else (rate,)
-                one = child("loops.py", "plan", told["base_url"], 8, calls, told["token"], *more)
-            what = "`apply(rate=R)`" if rate else "`apply()`, which heeds the 429s"
-            rows.append([what, calls, one["rate"], at_most(LIMIT / one["rate"], 1.05)])
+                where = told["base_url"], told["token"]
+                one = child("edits.py", mode, work, *where, 8, few, *rate, timeout=600)
+            times = one["s"] / (few / LIMIT)
+            how = f"{called(mode)}, R told" if rate else f"{called(mode)}, heeding the 429s"
+            what = f"time under a limit, N/R = 1{'' if rate else ', 429s heeded'}"
+            held(work, mode, times, what)
+            rows.append([WORKS[work], how, few, few / one["s"], times])
     show(
         f"A service that takes R = {LIMIT} calls a second",
-        ["what", "calls", "calls a second", "time, N / R = 1"],
+        ["what", "by", "rows", "rows a second", "time, N / R = 1"],
         rows,
     )
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -1,19 +1,42 @@
-"""Bench of frames: pages of contacts to a DataFrame, beside other roads, as the rows grow."""
+"""Bench of frames: pages of contacts to a DataFrame, beside other roads, as the rows grow.
+
+All roads end with times as times. The last table reads them from a service as well:
+`contacts.frame()`, whole, beside what people write by hand.
+"""
 
 from __future__ import annotations
 
 import json
 import random
+import sys
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from measure import QUICK, at_least, at_most, child, medians, rounds, show
+from measure import (
+    at_least,
+    at_most,
+    child,
+    installed,
+    medians,
+    rounds,
+    run,
+    server,
+    show,
+    sized,
+)
 
-SIZES = (10_000, 100_000) if QUICK else (10_000, 100_000, 1_000_000)
-PAGES = (100, 1000)
+SIZES = sized((10_000, 100_000, 1_000_000), (10_000, 100_000), (1_000, 2_000))
+JUDGED = 100_000  # fewer rows are a matter of milliseconds
+WHOLE, WHOLE_ROUNDS = sized((10_000, 100_000), (10_000,), (200,)), sized(5, 3, 1)
+WHOLES = {
+    "frame": "`contacts.frame()`",
+    "tasks": "`httpx` over httpx-aiohttp, 8 at once, `json` + `pd.DataFrame`",
+    "requests": "a `requests` loop over the pages, `json` + `pd.DataFrame`",
+}
+PAGES = sized((100, 1000), (100, 1000), (100,))
 NAMES = {
     "chatkit": "chatkit, `Columns`",
     "json": "`json.loads` + `pd.DataFrame`",
@@ -24,10 +47,14 @@ NAMES = {
 
 
 def main() -> None:
-    """Print one table for each size of page."""
+    """Print one table for each size of page, and one of `contacts.frame()` whole."""
+    if not installed("polars", "polars"):
+        del NAMES["polars"]
     with TemporaryDirectory() as folder:
         for page in PAGES:
             show_table(page, {rows: measured(Path(folder), rows, page) for rows in SIZES})
+        for rows in WHOLE:
+            whole(Path(folder) / f"{rows}.db", rows)
 
 
 def measured(folder: Path, rows: int, page: int) -> dict[str, dict[str, float]]:
@@ -39,7 +66,7 @@ def measured(folder: Path, rows: int, page: int) -> dict[str, dict[str, float]]:
             text = json.dumps(contacts, ensure_ascii=False, separators=(",", ":"))
             lines.write(text.encode() + b"\n")
     runs: dict[str, Any] = {name: partial(child, "roads.py", name, file) for name in NAMES}
-    count = 2 if QUICK else 3 if rows > 100_000 else 5
+    count = sized(3 if rows > 100_000 else 5, 2, 1)
     return {name: medians(results) for name, results in rounds(runs, count).items()}
 
 
@@ -76,21 +103,43 @@ def show_table(page: int, found: dict[int, dict[str, dict[str, float]]]) -> None
         line: list[object] = [NAMES[name]]
         for rows, roads in found.items():
             times, memory = roads["json"]["us"] / roads[name]["us"], roads[name]["memory"]
-            goal = name == "chatkit" and rows >= 100_000  # fewer are a matter of milliseconds
-            line += [
-                roads[name]["us"],
-                at_least(times, 5) if goal else times,
-                at_most(memory, 1.5) if goal else memory,
-            ]
+            if name == "chatkit" and rows >= JUDGED:
+                said = f"{rows:,} rows in pages of {page}"
+                at_least(f"speed, json + DataFrame = 1, {said}", times, 5)
+                at_most(f"highest memory / JSON, {said}", memory, 1.2)
+            line += [roads[name]["us"], times, memory]
         lines.append(line)
-    show(f"Pages of {page} contacts to a frame: CPU, and memory at its highest", header, lines)
     ours = [roads["chatkit"]["us"] for roads in found.values()]
-    growth = [
-        [f"{few:,} to {many:,}", at_most(ours[at + 1] / ours[at], 1.3)]
-        for at, (few, many) in enumerate(pairwise(SIZES))
-    ]
-    show(f"Pages of {page}: how chatkit's CPU per row grows", ["rows", "times"], growth)
+    for at, (few, many) in enumerate(pairwise(SIZES)):
+        growth = ours[at + 1] / ours[at]
+        at_most(f"CPU a row, {few:,} to {many:,} rows in pages of {page}", growth, 1.3, " ×")
+    show(f"Pages of {page} contacts to a frame: CPU, and memory at its highest", header, lines)
+
+
+def whole(file: Path, rows: int) -> None:
+    """Read all contacts of a sandbox: over HTTP, and ours in its process too."""
+    child("whole.py", "fill", file, rows)
+    with server(sys.executable, "-m", "chatkit", "sandbox", "--json", "--db", file) as up:
+        told = json.loads(up.line)
+        runs: dict[str, Any] = {
+            WHOLES[name]: partial(child, "whole.py", name, told["base_url"], told["token"], rows)
+            for name in WHOLES
+        }
+        found = {name: medians(each) for name, each in rounds(runs, WHOLE_ROUNDS).items()}
+    inside = "`contacts.frame()`, the sandbox in its own process"
+    alone = "of that, its columns alone"
+    for name, road in ((inside, "inside"), (alone, "columns")):
+        found |= {name: medians(child("whole.py", road, file, rows) for _ in range(WHOLE_ROUNDS))}
+    ours = found[WHOLES["frame"]]
+    show(
+        f"All of {rows:,} contacts of the sandbox as a frame, over HTTP",
+        ["by", "seconds", "CPU µs a row", "CPU, `frame()` / this one"],
+        [
+            [name, one["s"], one["cpu"] / rows * 1e6, ours["cpu"] / one["cpu"]]
+            for name, one in found.items()
+        ],
+    )
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -1,7 +1,12 @@
-"""Bench of imports: what `import chatkit` costs, and what is loaded when."""
+"""Bench of imports: what `import chatkit` costs, what is loaded when, the first frame in a kernel.
+
+`python imports.py kernel CODE …` runs cells in a fresh Jupyter kernel and prints the seconds of
+each, until its output was there, as JSON; a cell of digits is a wait.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -10,10 +15,13 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
+from typing import Any
 
-from measure import HERE, QUICK, at_most, rounds, show
+from measure import HERE, SMOKE, at_most, child, rounds, run, server, show, sized
 
-RUNS = 40 if QUICK else 150
+RUNS, KERNELS = sized(150, 20, 1), sized(9, 2, 1)
+#: A second for the first frame, on the machine where `import pandas` and one request take 0.6.
+FIRST_FRAME = 1.65
 HEAVY = ("aiohttp", "msgspec", "pandas", "pyarrow", "pydantic", "sqlite3", "tqdm", "uvicorn")
 STEPS = {
     "`import chatkit`": "import chatkit",
@@ -24,6 +32,12 @@ STEPS = {
     "`client.flows.frame()`": "frame = client.flows.frame()",
     "`repr(frame)`": "text = repr(frame)",
 }
+CONNECT, FRAME = "import chatkit\nclient = chatkit.connect()", "client.contacts.frame()"
+BY_HAND = """import json, urllib.request
+import pandas
+answer = json.load(urllib.request.urlopen(%r))
+pandas.DataFrame(answer["data"] or [{"first_name": "Ana"}])"""
+READING = "2"
 PROGRAM = """
 import sys, time
 for name, step in %r.items():
@@ -36,13 +50,14 @@ for name, step in %r.items():
 
 
 def main() -> None:
-    """Print two tables."""
+    """Print three tables."""
     with TemporaryDirectory() as folder:
         Path(folder, "empty.py").touch()
         os.chdir(folder)
         cost()
         os.chdir(HERE)
     steps()
+    first_frame()
 
 
 def cost() -> None:
@@ -54,8 +69,9 @@ def cost() -> None:
     rows = []
     for at, kind in enumerate(("CPU", "elapsed")):
         bare, empty, ours = (median(run[at] for run in found[code]) * 1000 for code in codes)
-        ratio = at_most(ours / bare, 1.15, " ×")
-        rows.append([kind, bare, empty, ours, f"{empty / bare:.2f} ×", ratio])
+        at_most(f"{kind} of `import chatkit`, a bare interpreter = 1", ours / bare, 1.15, " ×")
+        ratios = f"{empty / bare:.2f} ×", f"{ours / bare:.2f} ×"
+        rows.append([kind, bare, empty, ours, *ratios])
     show(
         f"`import chatkit` in a new interpreter, {RUNS} runs",
         ["ms", *(f"`{code}`" for code in codes), "empty / pass", "chatkit / pass"],
@@ -65,7 +81,7 @@ def cost() -> None:
 
 def steps() -> None:
     """What is loaded when."""
-    program = PROGRAM % (STEPS, HEAVY)
+    program = PROGRAM % (dict(list(STEPS.items())[: 1 if SMOKE else None]), HEAVY)
     alone = {name: value for name, value in os.environ.items() if not name.startswith("CHATKIT_")}
     command = [sys.executable, "-c", program]
     done = subprocess.run(
@@ -79,6 +95,68 @@ def steps() -> None:
     )
 
 
+def first_frame() -> None:
+    """How long a person waits for the first frame in a fresh kernel."""
+    with server(sys.executable, HERE / "servers" / "fast.py") as fast:
+        url = f"{fast.line}/api/business/public/channels/chat/accounts/1001/contacts"
+        cells = {
+            "by hand: `import pandas` and one request": [BY_HAND % url],
+            "`connect()`, then `contacts.frame()` at once": [CONNECT, FRAME],
+            f"the same, {READING} s of reading in between": [CONNECT, READING, FRAME],
+        }
+        if SMOKE:  # one kernel for all: each takes a second of CPU to begin
+            one = child("imports.py", "kernel", CONNECT, FRAME)
+            found = {name: [one] for name in cells}
+        else:
+            runs: dict[str, Any] = {
+                name: partial(child, "imports.py", "kernel", *codes)
+                for name, codes in cells.items()
+            }
+            found = rounds(runs, KERNELS)
+    totals = {name: median(sum(each) for each in found[name]) for name in cells}
+    bare, at_once, _ = totals.values()
+    what = "first frame in a fresh kernel, `import pandas` + one request = 1"
+    at_most(what, at_once / bare, FIRST_FRAME)
+    rows = []
+    for name, total in totals.items():
+        first, last = (median(each[at] for each in found[name]) for at in (0, -1))
+        rows.append([name, first, last if len(cells[name]) > 1 else "—", total, total / bare])
+    show(
+        f"The first frame in a fresh kernel, seconds, {KERNELS} kernels each",
+        ["cells", "first cell", "last cell", "all, reading left out", "by hand = 1"],
+        rows,
+    )
+
+
+def kernel(codes: list[str]) -> list[float]:
+    """Run cells in a fresh kernel; the seconds of each until its output was there."""
+    from jupyter_client.manager import KernelManager
+
+    seconds: list[float] = []
+    messages: list[str] = []
+    manager = KernelManager(kernel_name="python3")
+    manager.start_kernel(extra_arguments=["--HistoryManager.enabled=False"])
+    try:
+        client = manager.blocking_client()
+        client.start_channels()
+        client.wait_for_ready(timeout=60)
+        for code in codes:
+            if code.isdigit():
+                time.sleep(int(code))
+                continue
+            began = time.perf_counter()
+            reply = client.execute_interactive(
+                code, timeout=120, output_hook=lambda message: messages.append(message["msg_type"])
+            )
+            seconds.append(time.perf_counter() - began)
+            assert reply["content"]["status"] == "ok", reply["content"]
+        assert "execute_result" in messages, messages  # the frame, as it is shown
+        client.stop_channels()
+    finally:
+        manager.shutdown_kernel(now=True)
+    return seconds
+
+
 def start(code: str) -> tuple[float, float]:
     """Seconds of CPU and elapsed seconds of one new interpreter."""
     began = time.perf_counter()
@@ -90,4 +168,7 @@ def start(code: str) -> tuple[float, float]:
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:2] == ["kernel"]:
+        print(json.dumps(kernel(sys.argv[2:])))
+    else:
+        run(main)

@@ -1,4 +1,4 @@
-"""What all benches share: shuffled rounds, processes with their CPU time, Markdown tables."""
+"""What all benches share: shuffled rounds, processes with their CPU time, tables and goals."""
 
 from __future__ import annotations
 
@@ -6,23 +6,38 @@ import json
 import os
 import random
 import resource
+import runpy
+import signal
 import subprocess
 import sys
+import tempfile
+import time
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import psutil
 
+#: `tests/bench/smoke.py`: everything runs once and as small as can be; no figure means anything.
+SMOKE = os.environ.get("BENCH") == "smoke"
 #: `make bench QUICK=1`: fewer rounds, shorter ones, smaller tables.
-QUICK = os.environ.get("QUICK", "") not in ("", "0")
+QUICK = SMOKE or os.environ.get("QUICK", "") not in ("", "0")
 HERE = Path(__file__).parent
 #: Where peers that are no Python packages are installed.
 CACHE = HERE.parent.parent / ".cache" / "bench"
+#: The exit code of a bench that ran, and missed a goal without an explanation.
+MISSED = 3
 
 T = TypeVar("T")
+
+
+def sized(full: T, quick: T, smoke: T) -> T:
+    """Choose how much is measured."""
+    return smoke if SMOKE else quick if QUICK else full
 
 
 def rounds(runs: Mapping[str, Callable[[], T]], count: int) -> dict[str, list[T]]:
@@ -54,19 +69,108 @@ def memory() -> float:
     return held / 2**20
 
 
+def installed(peer: str, package: str) -> bool:
+    """Whether a package is here; otherwise say that a peer is left out of the next table."""
+    found = find_spec(package) is not None
+    if not found:
+        left_out(peer, f"{package} is not installed")
+    return found
+
+
+def left_out(what: str, reason: str) -> None:
+    """Say loudly what the next table does not have."""
+    print(f"\n**LEFT OUT: {what}**: {reason}.")
+
+
+# --- processes --------------------------------------------------------------------------
+
+
 def child(script: str, *arguments: object, timeout: float = 300) -> Any:
     """Run a script of this folder in a process of its own; the JSON it prints."""
     command = [sys.executable, str(HERE / script), *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, timeout=timeout, text=True)
-    if done.returncode:  # progress bars are of interest to nobody, errors are
-        sys.exit(done.stderr)
-    return json.loads(done.stdout)
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
+        code = _started(command, out.fileno(), errors.fileno()).wait(timeout)
+        if code:  # progress bars are of interest to nobody, errors are
+            errors.seek(0)
+            sys.exit(errors.read() or f"{' '.join(command)}: exit code {code}")
+        out.seek(0)
+        return json.loads(out.read())
+
+
+def _started(command: list[str], out: int, errors: int) -> subprocess.Popen[bytes] | Forked:
+    if SMOKE and command[0] == sys.executable:
+        return Forked(command[1:], out, errors)
+    return subprocess.Popen(command, stdout=out, stderr=errors)
+
+
+class Forked:
+    """A Python program in a fork of this process: what is imported here need not be again.
+
+    A smoke test starts some fifty programs; each would import pandas and chatkit anew.
+
+    Args:
+        arguments: What would stand behind `python`: a script or `-m` and a module, and its own.
+        out: The file descriptor of its standard output.
+        errors: That of its standard error.
+    """
+
+    def __init__(self, arguments: list[str], out: int, errors: int) -> None:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        self.pid = os.fork()
+        if self.pid == 0:
+            os.dup2(out, 1)
+            os.dup2(errors, 2)
+            os._exit(_run(arguments))  # what the parent does at its end is not done here
+
+    def wait(self, timeout: float) -> int:
+        """Wait for its end; its exit code."""
+        end = time.monotonic() + timeout
+        while time.monotonic() < end:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                return os.waitstatus_to_exitcode(status)
+            time.sleep(0.005)
+        raise subprocess.TimeoutExpired("a fork", timeout)
+
+    def terminate(self) -> None:
+        """Ask it to end."""
+        os.kill(self.pid, signal.SIGTERM)
+
+    def kill(self) -> None:
+        """End it."""
+        os.kill(self.pid, signal.SIGKILL)
+
+
+def _run(arguments: list[str]) -> int:
+    """Run a program here, in its own name; the exit code it would have."""
+    code: object = 0
+    try:
+        if arguments[0] == "-m":
+            sys.argv = arguments[1:]
+            runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
+        else:
+            sys.argv = arguments
+            if (folder := str(Path(arguments[0]).parent)) not in sys.path:
+                sys.path.insert(0, folder)
+            runpy.run_path(arguments[0], run_name="__main__")
+    except SystemExit as end:
+        code = end.code
+    except BaseException:  # noqa: BLE001  (as an interpreter does at its end)
+        traceback.print_exc()
+        code = 1
+    if isinstance(code, str):
+        print(code, file=sys.stderr)
+    with suppress(OSError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    return code if isinstance(code, int) else int(code is not None)
 
 
 class Server:
     """A server in a process of its own."""
 
-    def __init__(self, process: subprocess.Popen[str]) -> None:
+    def __init__(self, process: subprocess.Popen[bytes] | Forked) -> None:
         self._process = process
         self.line = ""  # the first that it printed
 
@@ -86,36 +190,79 @@ class Server:
 @contextmanager
 def server(*command: object, reads_line: bool = True) -> Iterator[Server]:
     """Run a server while a block lasts; it prints one line when it takes calls."""
-    out = subprocess.PIPE if reads_line else subprocess.DEVNULL
-    process = subprocess.Popen(
-        [str(part) for part in command], stdout=out, stderr=subprocess.DEVNULL, text=True
-    )
-    running = Server(process)
-    try:
-        if process.stdout:
-            running.line = process.stdout.readline().strip()
-        yield running
-    finally:
-        process.terminate()
+    read, write = os.pipe()
+    with open(os.devnull, "w") as nothing, os.fdopen(read) as lines:
+        out = write if reads_line else nothing.fileno()
+        process = _started([str(part) for part in command], out, nothing.fileno())
+        os.close(write)
+        running = Server(process)
         try:
-            process.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        if process.stdout:
-            process.stdout.close()
+            if reads_line:
+                running.line = lines.readline().strip()
+                if not running.line:
+                    sys.exit(f"{' '.join(map(str, command))} ended before it took calls")
+            yield running
+        finally:
+            process.terminate()
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait(10)
 
 
-def at_most(value: float, goal: float, unit: str = "") -> str:
-    """A figure beside its goal, and whether it is met."""
-    met = "met" if value <= goal else "**MISSED**"
-    return f"{figure(value)}{unit} (goal ≤ {goal:g}{unit}: {met})"
+# --- goals ------------------------------------------------------------------------------
 
 
-def at_least(value: float, goal: float, unit: str = "") -> str:
-    """A figure beside its goal, and whether it is met."""
-    met = "met" if value >= goal else "**MISSED**"
-    return f"{figure(value)}{unit} (goal ≥ {goal:g}{unit}: {met})"
+class Verdict(NamedTuple):
+    """A figure that has a goal."""
+
+    what: str
+    goal: str
+    figure: str
+    met: bool
+    explained: str
+
+
+#: Those of the next table, and all until now.
+_waiting: list[Verdict] = []
+_all: list[Verdict] = []
+
+
+def at_most(what: str, value: float, goal: float, unit: str = "", explained: str = "") -> str:
+    """Hold a figure against a goal that it must not exceed; return it for a cell of the table.
+
+    Args:
+        what: What the figure is, understood without the table.
+        value: The figure.
+        goal: The goal.
+        unit: Stands behind both.
+        explained: Why it may be missed, in one line: then the bench does not fail for it.
+    """
+    return _held(what, value, f"≤ {goal:g}{unit}", value <= goal, unit, explained)
+
+
+def at_least(what: str, value: float, goal: float, unit: str = "", explained: str = "") -> str:
+    """Hold a figure against a goal that it must reach; see `at_most`."""
+    return _held(what, value, f"≥ {goal:g}{unit}", value >= goal, unit, explained)
+
+
+def _held(what: str, value: float, goal: str, met: bool, unit: str, explained: str) -> str:
+    shown = f"{figure(value)}{unit}"
+    _waiting.append(Verdict(what, goal, shown, met, "" if met else explained))
+    return shown
+
+
+def run(main: Callable[[], None]) -> None:
+    """Run a bench, which fails where it missed a goal without an explanation."""
+    main()
+    missed = [each for each in _all if not each.met and not each.explained]
+    if missed and not SMOKE:
+        print(f"\n**MISSED, not explained**: {'; '.join(each.what for each in missed)}.")
+        sys.exit(MISSED)
+
+
+# --- tables -----------------------------------------------------------------------------
 
 
 def figure(value: float) -> str:
@@ -127,11 +274,27 @@ def figure(value: float) -> str:
 
 
 def show(title: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print one table in Markdown; floats with about three digits."""
-    print(f"\n### {title}\n")
+    """Print a table in Markdown, floats with about three digits, and the goals it was held to."""
+    _show(title, header, rows)
+    if _waiting:
+        goals = [
+            (
+                *(each.what, each.goal, each.figure),
+                "not judged" if SMOKE else "met" if each.met else "**MISSED**",
+                each.explained,
+            )
+            for each in _waiting
+        ]
+        _show("", ["held against its goal", "goal", "figure", "verdict", "explanation"], goals)
+        _all.extend(_waiting)
+        _waiting.clear()
+    sys.stdout.flush()
+
+
+def _show(title: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    print(f"\n### {title}\n" if title else "")
     print(f"| {' | '.join(header)} |")
     print("|---" + "|---:" * (len(header) - 1) + "|")
     for row in rows:
         cells = [figure(cell) if isinstance(cell, float) else str(cell) for cell in row]
         print(f"| {' | '.join(cells)} |")
-    sys.stdout.flush()

@@ -20,10 +20,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pandas
-from measure import QUICK, child, medians, memory, rounds, show
+from measure import child, medians, memory, rounds, run, show, sized
 
-ROWS = 10_000 if QUICK else 100_000
-COUNT = 3
+ROWS = sized(100_000, 10_000, 100)
+COUNT = sized(3, 2, 1)
 HEADER = ("Full name", "Mobile", "Country code", "Remarks")
 KINDS = ("csv", "xlsx", "parquet")
 
@@ -164,4 +164,4 @@ if __name__ == "__main__":
     if len(sys.argv) > 1:
         walk(sys.argv[1], sys.argv[2], Path(sys.argv[3]))
     else:
-        main()
+        run(main)

@@ -1,21 +1,25 @@
-"""The fastest server that can be had here: one fixed answer to every create, an empty list.
+"""The fastest server that can be had here: every create has an id of its own, lists are empty.
 
 `python fast.py [SECONDS]` prints its base address; SECONDS of latency before each answer.
+It keeps nothing: what was created is in no list.
 """
 
 from __future__ import annotations
 
 import asyncio
 import sys
+from itertools import count
 
 HEAD = b"HTTP/1.1 %s\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%s"
-BODY = b'{"success":true,"statusCode":201,"message":"Contact created","data":{"id":50001}}'
-ANSWER = HEAD % (b"201 Created", len(BODY), BODY)
+BODY = b'{"success":true,"statusCode":201,"message":"Contact created","data":{"id":%d}}'
+FIRST = 10**9  # all ids are equally long, so that only they differ between two answers
+CREATED = HEAD % (b"201 Created", len(BODY % FIRST), BODY)
 PAGE = b'{"page":1,"pageSize":100,"totalCount":0,"totalPages":0}'
 LIST = b'{"success":true,"statusCode":200,"data":[],"pagination":%s}' % PAGE
 NOTHING = HEAD % (b"200 OK", len(LIST), LIST)
 LENGTH = b"content-length:"
 LATENCY = float(sys.argv[1]) if len(sys.argv) > 1 else 0.0
+IDS = count(FIRST)
 
 
 class Contacts(asyncio.Protocol):
@@ -35,7 +39,7 @@ class Contacts(asyncio.Protocol):
             if len(self.read) < end:
                 return
             self.read = self.read[end:]
-            answer = NOTHING if head.startswith(b"get") else ANSWER
+            answer = NOTHING if head.startswith(b"get") else CREATED % next(IDS)
             if LATENCY:
                 asyncio.get_running_loop().call_later(LATENCY, self.transport.write, answer)
             else:
