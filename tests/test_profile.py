@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 import chatkit
 from chatkit import ServiceProfile
-from chatkit.sandbox.events import EventKinds
+from chatkit.sandbox.events import FamilyKinds
 
 
 def test_every_point_says_why_and_which_section_is_silent():
@@ -47,7 +47,7 @@ def test_a_kind_of_events_is_named_here_and_made_in_the_sandbox_and_nowhere_else
     package = Path(chatkit.__file__).parent
     names = [name for name in ServiceProfile.model_fields if name.startswith("event_kind_")]
     families = {name.removeprefix("event_kind_") for name in names} - {"field"}
-    assert families == {*EventKinds._fields} - {"status"}
+    assert families == {*FamilyKinds._fields} - {"status"}
     assert len(ServiceProfile().event_kinds()) == len(families)
     told = {
         file.relative_to(package).as_posix()

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from uuid import uuid4
 
 from chatkit.profile import ServiceProfile
-from chatkit.sandbox.clock import MachineClock, SeededClock
+from chatkit.sandbox.clock import Clock, SeededClock
 from chatkit.sandbox.delivery import Attempt, DeliveryOutcome
 from chatkit.sandbox.event_publisher import PublishedEvent
 from chatkit.sandbox.middleware import Middleware
@@ -61,7 +61,7 @@ class Sandbox:
         self.identity = uuid4().hex if path is None else str(Path(path).resolve())
         self._seed = seed
         resolution = self.profile.timestamps
-        clock = SeededClock(resolution, seed) if seed and path is None else MachineClock(resolution)
+        clock = SeededClock(resolution, seed) if seed and path is None else Clock(resolution)
         self.in_memory = path is None
         self.store = SandboxStore(None if path is None else Path(path))
         self.service = Service(self.store, self.profile, clock, self.account_id)

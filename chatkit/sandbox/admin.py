@@ -53,7 +53,6 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from chatkit.errors import StoreError
-from chatkit.sandbox.delivery import DeliveryOutcome
 from chatkit.sandbox.event_publisher import OutboxFull, PublishedEvent
 from chatkit.sandbox.faults import BadFaults
 from chatkit.sandbox.replies import RefusedRequest, ServiceAnswer, dumps
@@ -67,6 +66,7 @@ if TYPE_CHECKING:
 
 ROOT = "/_sandbox/"
 _STATUSES = {"malformed": 400, "too_large": 413, "media_type": 415}
+_NOT = {BadFaults: "Not a fault", BadReceiver: "Not a receiver", BadScenario: "Not a scenario"}
 _LONGEST_KIND = 200
 LONGEST_PLAY = 60.0
 
@@ -115,13 +115,16 @@ class Admin:
             if action is None:
                 headers["allow"] = ", ".join(actions)
                 raise RefusedAdminCall(405, f"This path allows {headers['allow']}")
-            return ServiceAnswer(200, dumps(action(self._body(request))).encode(), headers)
+            status, told = 200, action(self._body(request))
         except RefusedAdminCall as refused:
-            return ServiceAnswer(refused.status, dumps(refused.body).encode(), headers)
+            status, told = refused.status, refused.body
+        except (BadFaults, BadReceiver, BadScenario) as wrong:
+            status, told = 422, {"error": f"{_NOT[type(wrong)]}: {wrong}"}
+        except OutboxFull as full:
+            status, told = 503, {"error": str(full)}
         except (StoreError, sqlite3.Error) as error:
-            return ServiceAnswer(
-                503, dumps({"error": f"Nothing was saved: {error}"}).encode(), headers
-            )
+            status, told = 503, {"error": f"Nothing was saved: {error}"}
+        return ServiceAnswer(status, dumps(told).encode(), headers)
 
     def _check_token(self, authorization: str) -> None:
         scheme, _, token = authorization.partition(" ")
@@ -167,30 +170,19 @@ class Admin:
         kind = _take(body, "kind", str, payload=object)
         if not 0 < len(kind) <= _LONGEST_KIND or "payload" not in body:
             raise RefusedAdminCall(422, "An event has a kind and a payload")
-        deliveries = self._told([PublishedEvent(kind, body["payload"])], self._wait)
+        deliveries = self._middleware.tell([PublishedEvent(kind, body["payload"])], self._wait)
         return {"deliveries": [delivery._asdict() for delivery in deliveries]}
 
     def _play(self, body: Body) -> dict[str, object]:
         name = _take(body, "scenario", str, options=dict, seed=int, wait=Real)
-        try:
-            played = play(
-                self._middleware,
-                name,
-                body.get("options", {}),
-                seed=body.get("seed", 0),
-                wait=min(body.get("wait", LONGEST_PLAY), LONGEST_PLAY),
-            )
-        except BadScenario as error:
-            raise RefusedAdminCall(422, f"Not a scenario: {error}") from None
-        except OutboxFull as error:
-            raise RefusedAdminCall(503, str(error)) from None
+        played = play(
+            self._middleware,
+            name,
+            body.get("options", {}),
+            seed=body.get("seed", 0),
+            wait=min(body.get("wait", LONGEST_PLAY), LONGEST_PLAY),
+        )
         return {"events": len(played.events), "deliveries": played.counts}
-
-    def _told(self, events: list[PublishedEvent], wait: float) -> list[DeliveryOutcome]:
-        try:
-            return self._middleware.tell(events, wait)
-        except OutboxFull as error:
-            raise RefusedAdminCall(503, str(error)) from None
 
     def _show_deliveries(self, body: Body) -> dict[str, object]:
         """The attempts that were made, and how many deliveries wait for one."""
@@ -204,20 +196,14 @@ class Admin:
 
     def _add_receiver(self, body: Body) -> dict[str, object]:
         url = _take(body, "url", str, to=str, authority=str)
-        try:
-            self._middleware.allow(url, body.get("to"), body.get("authority"))
-        except BadReceiver as error:
-            raise RefusedAdminCall(422, f"Not a receiver: {error}") from None
+        self._middleware.allow(url, body.get("to"), body.get("authority"))
         return self._show_receivers(body)
 
     def _show_faults(self, body: Body) -> dict[str, object]:
         return self._middleware.faults.shown()
 
     def _set_faults(self, body: Body) -> dict[str, object]:
-        try:
-            self._middleware.faults.set(body)
-        except BadFaults as error:
-            raise RefusedAdminCall(422, f"Not a fault: {error}") from None
+        self._middleware.faults.set(body)
         return self._show_faults(body)
 
     def _show_clock(self, body: Body) -> dict[str, object]:

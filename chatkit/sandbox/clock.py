@@ -5,7 +5,7 @@ import hashlib
 import secrets
 import time
 from datetime import UTC, datetime
-from typing import Literal, Protocol
+from typing import Literal
 
 Resolution = Literal["millisecond", "second", "microsecond"]
 
@@ -13,82 +13,54 @@ Resolution = Literal["millisecond", "second", "microsecond"]
 _SEEDED_START = int(datetime(2026, 1, 5, 8, 0, tzinfo=UTC).timestamp())
 
 
-class Clock(Protocol):
-    """Gives a write its time, a webhook its secret, an access token its text."""
-
-    def now(self) -> float:
-        """The service's clock, in seconds since 1970; looking at it changes nothing."""
-
-    def set(self, now: float) -> None:
-        """Let the service's clock show another time, and go on from there."""
-
-    def stamp(self) -> str:
-        """The time of a write, ISO 8601 UTC."""
-
-    def secret(self) -> str:
-        """A signing secret: 64 lower-case hexadecimal digits."""
-
-    def token(self) -> str:
-        """The text of an access token: 43 URL-safe characters."""
-
-    def message_id(self) -> str:
-        """The id of an event, the same at every attempt to deliver it."""
-
-    def begin(self, seconds: int) -> int:
-        """When events of so many seconds begin that end now, in seconds since 1970."""
-
-    def restart(self) -> None:
-        """Begin again, for a store that was cleared."""
-
-
-class MachineClock:
-    """The machine's clock and its random numbers."""
+class Clock:
+    """Gives a write its time, a webhook its secret, an access token its text: the machine's."""
 
     def __init__(self, resolution: Resolution) -> None:
         self._stamp = _Stamp(resolution)
         self._ahead = 0  # nanoseconds of the machine's clock
 
     def now(self) -> float:
-        """The time of the machine, unless it was set to another."""
+        """The service's clock, in seconds since 1970; looking at it changes nothing."""
         return (time.time_ns() + self._ahead) / 10**9
 
     def set(self, now: float) -> None:
-        """Be so far ahead of the machine's clock, or behind, from now on."""
+        """Let the service's clock show another time, and go on from there."""
         self._ahead = int(now * 10**9) - time.time_ns()
 
     def stamp(self) -> str:
-        """The time now."""
+        """The time of a write, ISO 8601 UTC."""
         return self._stamp.text(time.time_ns() + self._ahead)
 
     def secret(self) -> str:
-        """A secret nobody can guess."""
+        """A signing secret: 64 lower-case hexadecimal digits."""
         return secrets.token_hex(32)
 
     def token(self) -> str:
-        """A token nobody can guess."""
+        """The text of an access token: 43 URL-safe characters."""
         return secrets.token_urlsafe(32)
 
     def message_id(self) -> str:
-        """An id nobody had before."""
+        """The id of an event, the same at every attempt to deliver it."""
         return f"msg_{secrets.token_hex(12)}"
 
     def begin(self, seconds: int) -> int:
-        """So many seconds ago."""
+        """When events of so many seconds begin that end now, in seconds since 1970."""
         return int(self.now()) - seconds
 
     def restart(self) -> None:
-        """Go on with the machine's time."""
+        """Begin again, for a store that was cleared: go on with the machine's time."""
         self._ahead = 0
 
 
-class SeededClock:
+class SeededClock(Clock):
     """The same times and secrets at every run: the clock ticks one second with each write.
 
     For examples and tests on this machine only: whoever knows the seed knows the tokens.
     """
 
     def __init__(self, resolution: Resolution, seed: str) -> None:
-        self._stamp = _Stamp(resolution)
+        super().__init__(resolution)
         self._seed = seed
         self._ticks = self._secrets = self._tokens = self._messages = 0
 

@@ -21,7 +21,7 @@ from chatkit.localization.checks import check_content
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox import events
 from chatkit.sandbox.clock import Clock
-from chatkit.sandbox.events import EventKinds, event_body
+from chatkit.sandbox.events import FamilyKinds, event_body
 from chatkit.sandbox.receivers import Receivers
 from chatkit.sandbox.request import Verb
 from chatkit.sandbox.store import SandboxStore
@@ -61,7 +61,7 @@ class EventPublisher:
         outbox: Outbox,
         receivers: Receivers,
     ) -> None:
-        self._profile, self._clock, self._kinds = profile, clock, EventKinds.of(profile)
+        self._profile, self._clock, self._kinds = profile, clock, FamilyKinds.of(profile)
         self._webhooks, self._outbox, self._receivers = webhooks, outbox, receivers
 
     def post(self, account: str, kind: str, payload: object, stamp: str | None = None) -> Posted:

@@ -44,7 +44,7 @@ MEDIA = tuple(_MIME)
 BUSINESS = "12125550100"
 
 
-class EventKinds(NamedTuple):
+class FamilyKinds(NamedTuple):
     """The kind of each family of events that rule 2 of section Events lists."""
 
     status: str
@@ -56,7 +56,7 @@ class EventKinds(NamedTuple):
     raw: str
 
     @classmethod
-    def of(cls, profile: ServiceProfile) -> EventKinds:
+    def of(cls, profile: ServiceProfile) -> FamilyKinds:
         """The kinds of a profile; that of statuses is the one the API document names."""
         return cls(STATUS, *(getattr(profile, f"event_kind_{name}") for name in cls._fields[1:]))
 

@@ -39,7 +39,7 @@ from chatkit.sandbox import events
 from chatkit.sandbox.clock import Clock
 from chatkit.sandbox.delivery import DeliveryOutcome
 from chatkit.sandbox.event_publisher import PublishedEvent
-from chatkit.sandbox.events import ERRORS, MEDIA, STATUSES, EventKinds, Json, Person
+from chatkit.sandbox.events import ERRORS, MEDIA, STATUSES, FamilyKinds, Json, Person
 from chatkit.sandbox.service import Service
 
 if TYPE_CHECKING:
@@ -342,7 +342,7 @@ class Timeline:
 
     def __init__(self, profile: ServiceProfile, clock: Clock, seed: int) -> None:
         self.random = random.Random(seed)  # noqa: S311  repeatable, not secret
-        self.kinds, self._clock = EventKinds.of(profile), clock
+        self.kinds, self._clock = FamilyKinds.of(profile), clock
         self._salt, self._count = clock.message_id(), 0
         self._told: list[tuple[int, str, Callable[[int], Json]]] = []
 

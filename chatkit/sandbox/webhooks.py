@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from chatkit.sandbox.access import Grant
-from chatkit.sandbox.events import ALL, EventKinds
+from chatkit.sandbox.events import ALL, FamilyKinds
 from chatkit.sandbox.fields import FLAG, TEXT, TIME, WHOLE, Field, FieldKind, Fields, ListOf, String
 from chatkit.sandbox.replies import RefusedRequest, ServiceAnswer, dumps
 from chatkit.sandbox.resource import ResourceHandler, Tools
@@ -42,7 +42,7 @@ class WebhooksHandler(ResourceHandler):
         super().__init__(tools)
         profile = self.profile
         closed = profile.unknown_fields == "refuse"
-        kinds = EventKinds.of(profile)
+        kinds = FamilyKinds.of(profile)
         event = String(choices=(ALL, *kinds)) if profile.unknown_event == "refuse" else TEXT
         delivered: FieldKind = TIME if profile.last_delivery_at == "text" else WHOLE
         written = (

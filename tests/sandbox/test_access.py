@@ -6,7 +6,7 @@ from caller import FLOW, Caller
 from chatkit import ServiceProfile
 from chatkit.sandbox import Sandbox
 from chatkit.sandbox.access import AccessTokens
-from chatkit.sandbox.clock import MachineClock
+from chatkit.sandbox.clock import Clock
 from chatkit.sandbox.replies import RefusedRequest
 from chatkit.sandbox.store import SandboxStore
 
@@ -146,7 +146,7 @@ def test_a_file_keeps_tokens_by_their_hash_only(tmp_path):
 def limited(form="seconds", limit=3):
     now = [100.0]
     profile = ServiceProfile(rate_limit=limit, rate_limit_form=form)
-    access = AccessTokens(SandboxStore(), profile, MachineClock("second"), now=lambda: now[0])
+    access = AccessTokens(SandboxStore(), profile, Clock("second"), now=lambda: now[0])
     grants = [
         access.grant(f"Bearer {access.issue([], '1001', name)}") for name in ("one", "another")
     ]

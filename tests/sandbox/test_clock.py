@@ -6,14 +6,14 @@ from datetime import datetime
 
 import pytest
 
-from chatkit.sandbox.clock import MachineClock, SeededClock
+from chatkit.sandbox.clock import Clock, SeededClock
 
 
 @pytest.mark.parametrize(
     ("resolution", "digits"), [("second", 0), ("millisecond", 3), ("microsecond", 6)]
 )
 def test_times_are_iso_8601_utc_in_the_resolution(resolution, digits):
-    for clock in (MachineClock(resolution), SeededClock(resolution, "empty")):
+    for clock in (Clock(resolution), SeededClock(resolution, "empty")):
         stamp = clock.stamp()
         fraction = rf"\.\d{{{digits}}}" if digits else ""
         assert re.fullmatch(rf"\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\d{fraction}Z", stamp)
@@ -43,7 +43,7 @@ def test_a_restart_begins_again_but_gives_no_token_twice():
     assert clock.token() != token
 
 
-@pytest.mark.parametrize("clock", [MachineClock("second"), SeededClock("second", "x")])
+@pytest.mark.parametrize("clock", [Clock("second"), SeededClock("second", "x")])
 def test_secrets_are_64_hexadecimal_digits_and_tokens_43_characters(clock):
     assert re.fullmatch("[0-9a-f]{64}", clock.secret())
     assert re.fullmatch("[A-Za-z0-9_-]{43}", clock.token())
@@ -58,7 +58,7 @@ def test_a_seed_gives_the_same_ids_to_events_and_a_restart_begins_again():
     assert len(set(ids)) == 3
     one.restart()
     assert one.message_id() == ids[0]
-    machine = MachineClock("second")
+    machine = Clock("second")
     assert machine.message_id() != machine.message_id()
     for text in (*ids, machine.message_id()):
         assert re.fullmatch("msg_[0-9a-f]{24}", text)
@@ -66,7 +66,7 @@ def test_a_seed_gives_the_same_ids_to_events_and_a_restart_begins_again():
 
 def test_a_timeline_ends_now_by_either_clock():
     earliest = int(time.time()) - 100
-    assert earliest <= MachineClock("second").begin(100) <= time.time() - 100
+    assert earliest <= Clock("second").begin(100) <= time.time() - 100
     clock = SeededClock("second", "empty")
     before = datetime.fromisoformat(clock.stamp()).timestamp()
     assert clock.begin(100) == before + 1

@@ -8,7 +8,7 @@ import pytest
 
 from chatkit import ServiceProfile
 from chatkit.sandbox import events
-from chatkit.sandbox.clock import MachineClock, SeededClock
+from chatkit.sandbox.clock import Clock, SeededClock
 from chatkit.sandbox.events import Person
 from chatkit.sandbox.scenario import Timeline
 
@@ -57,7 +57,7 @@ def test_a_message_comes_as_far_as_it_is_told(until: str, error: int | None, las
 
 def test_a_story_ends_now() -> None:
     before = int(time.time())
-    events = told(MachineClock("millisecond"))
+    events = told(Clock("millisecond"))
     last = int(value(events[-1])["messages"][0]["timestamp"])
     assert before <= last <= time.time()
 
