@@ -1,4 +1,4 @@
-"""Background: one asyncio loop in a daemon thread, and what must happen round it.
+"""Background: one asyncio loop in a daemon thread, imports in another, and what forks need.
 
 The same code then works in a notebook (whose own loop is running), in a script, in
 threads and after a fork. A daemon thread, because one that must be joined would hang a
@@ -14,6 +14,8 @@ import threading
 import weakref
 from collections.abc import Coroutine
 from concurrent import futures
+from contextlib import suppress
+from importlib import import_module
 from typing import Any, Protocol
 
 
@@ -30,6 +32,7 @@ class Resident(Protocol):
 _residents: weakref.WeakSet[Any] = weakref.WeakSet()
 _lock = threading.Lock()
 _running: asyncio.AbstractEventLoop | None = None
+_importing: threading.Thread | None = None
 
 
 def loop() -> asyncio.AbstractEventLoop:
@@ -52,6 +55,27 @@ def wait_for(work: Coroutine[Any, Any, object]) -> None:
     futures.wait([asyncio.run_coroutine_threadsafe(work, loop())], timeout=0.4)
 
 
+def preload(*modules: str) -> None:
+    """Import modules in a thread, so that nobody waits for them later; a missing one is told then.
+
+    A process that forks waits for it: the child would find the imports locked for ever.
+    """
+    global _importing
+
+    def work() -> None:
+        for name in modules:
+            with suppress(ImportError):
+                import_module(name)
+
+    _importing = threading.Thread(target=work, name="chatkit-imports", daemon=True)
+    _importing.start()
+
+
+def _wait_for_imports() -> None:
+    if _importing is not None:
+        _importing.join()
+
+
 @atexit.register
 def _end() -> None:
     for resident in list(_residents):
@@ -67,4 +91,4 @@ def _start_anew() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_start_anew)
+    os.register_at_fork(before=_wait_for_imports, after_in_child=_start_anew)

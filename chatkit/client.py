@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import weakref
 from functools import partial
 from itertools import count
@@ -9,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from chatkit import settings
+from chatkit import background, settings
 from chatkit.connection import Connection
 from chatkit.contacts import Contacts
 from chatkit.errors import SettingsError, needed_by, steady
@@ -187,8 +188,14 @@ def _sandboxed(sandbox: Sandbox) -> Client:
 
 
 def _told(client: Client) -> Client:
-    """Say that a run of the account was interrupted, if one was."""
+    """Say that a run of the account was interrupted, if one was, and prepare for the first frame.
+
+    Who reads what is said in a notebook need not wait for pandas and the HTTP libraries then.
+    """
     from chatkit.bulk.journal import interrupted
+
+    if "ipykernel" in sys.modules:
+        background.preload("chatkit.wire", "pandas", "chatkit.frame")
 
     # An account that ends with this process has no run from before.
     connection = client.connection

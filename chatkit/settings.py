@@ -30,8 +30,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pydantic import ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from chatkit.connection import (
     AccessToken,
@@ -57,12 +56,10 @@ _NAME = re.compile(r"[A-Za-z0-9_-]{1,30}")
 _NEEDED = {"base_url": "base address", "account_id": "account id", "token": "access token"}
 
 
-class _Environment(BaseSettings):
+class _Environment(BaseModel):
     """The CHATKIT_* variables. An empty one counts as not set."""
 
-    model_config = SettingsConfigDict(
-        env_prefix="CHATKIT_", env_ignore_empty=True, hide_input_in_errors=True
-    )
+    model_config = ConfigDict(hide_input_in_errors=True)
 
     base_url: BaseAddress | None = None
     account_id: AccountId | None = None
@@ -72,8 +69,11 @@ class _Environment(BaseSettings):
 
 
 def _environment() -> _Environment:
+    names = {name: f"CHATKIT_{name.upper()}" for name in _Environment.model_fields}
     try:
-        return _Environment()
+        return _Environment.model_validate(
+            {name: os.environ[known] for name, known in names.items() if os.environ.get(known)}
+        )
     except SettingsError as error:
         raise SettingsError(f"In the CHATKIT_ variables: {error}") from None
 

@@ -47,7 +47,7 @@ from collections.abc import Generator, Iterable
 from contextlib import closing
 from datetime import UTC, datetime
 from itertools import count, islice
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from chatkit import background
 from chatkit.answer import Answer, Envelope, http_date
@@ -63,7 +63,9 @@ from chatkit.errors import (
 )
 from chatkit.secret import Secret
 from chatkit.throttle import AdaptiveThrottle
-from chatkit.wire import Door, Wire
+
+if TYPE_CHECKING:
+    from chatkit.wire import Door, Wire
 
 Outcome = tuple[Call, Answer | CallError]
 Landed = queue.SimpleQueue[Outcome | BaseException]
@@ -96,7 +98,7 @@ class Transport:
         self.latency = 0.0  #: seconds that an answer takes, about, as the latest ones have
         self.connection, self._door = connection, door
         self._date: str | None = None  # of the latest answer
-        self._wire = Wire(connection, door)
+        self._wire = None if door else self._new_wire()
         self._throttle = AdaptiveThrottle(max(MAX_PAUSE, deadline))
         background.take_in(self)
 
@@ -145,17 +147,26 @@ class Transport:
         told = http_date(self._date)
         return datetime.now(UTC) if told is None else datetime.fromtimestamp(told, UTC)
 
+    def _new_wire(self) -> Wire:
+        """Make the way to the service. It loads the HTTP libraries, which takes its time."""
+        from chatkit.wire import Wire
+
+        return Wire(self.connection, self._door)
+
     def close(self) -> None:
         """Close the connections. The transport opens new ones when it is used again."""
-        self._wire.close()
+        if self._wire:
+            self._wire.close()
 
     def forget(self) -> None:
         """Start anew in a forked process: what is open and under way is the parent's."""
-        self._wire.forget()
+        if self._wire:
+            self._wire.forget()
         self._throttle = AdaptiveThrottle(max(MAX_PAUSE, self.deadline))
 
     def flight(self) -> Flight:
         """Return a `Flight`, to dispatch calls one by one and take what came of each."""
+        self._wire = self._wire or self._new_wire()  # here, not on the loop: it imports
         return Flight(self)
 
     def _outcomes(self, calls: Iterable[Call], concurrency: int) -> Generator[Outcome, None, None]:
@@ -183,6 +194,7 @@ class Transport:
         """Send a call until its outcome stands, or until the deadline."""
         end = time.monotonic() + self.deadline
         tries = count(1)
+        wire = self._wire or self._new_wire()
         while True:
             if pause := await self._throttle.turn(end):
                 reason = f"not sent: the service asked to wait, {pause:.0f} s more"
@@ -192,7 +204,7 @@ class Transport:
             began = time.monotonic()
             try:
                 async with asyncio.timeout(left):
-                    outcome = await self._wire.ask(call, content, left)
+                    outcome = await wire.ask(call, content, left)
                 self.latency += 0.1 * (time.monotonic() - began - self.latency)
                 if isinstance(outcome, Answer):
                     self._date = outcome.headers.get("date")
