@@ -22,7 +22,7 @@ from chatkit.templates import Content
 from chatkit.templates.contents import ContentEndpoints
 from chatkit.transport import Transport
 from chatkit.webhooks import Webhook
-from chatkit.webhooks.room import WebhookEndpoints
+from chatkit.webhooks.resource import WebhookEndpoints
 
 PARTS = ("first_name", "middle_name", "last_name")
 ANA = {

@@ -16,7 +16,7 @@ from chatkit.errors import ChatkitError, InputError, steady
 from chatkit.inbox.delivery import Delivery
 from chatkit.inbox.events import Event, events
 from chatkit.inbox.inbox import Inbox
-from chatkit.webhooks.room import event_kinds
+from chatkit.webhooks.resource import event_kinds
 from chatkit.widgets.assets import joined_text
 from chatkit.widgets.controls import Exported
 from chatkit.widgets.inbox.delivery_view import (
