@@ -42,7 +42,7 @@ def fiction_numbers() -> Iterator[str]:
         yield f"{chance.choice(_AREAS)}55501{chance.randrange(100):02}"
 
 
-def body(number: str, code: str = CODE, **more: str) -> dict[str, Any]:
+def contact_body(number: str, code: str = CODE, **more: str) -> dict[str, Any]:
     """The body of a create or an update."""
     return {"number": number, "country_code": code, **more}
 
@@ -129,12 +129,12 @@ class ContactEvidence(ResourceEvidence):
     @property
     def changes(self) -> dict[str, Any]:
         """The body of an update: name, a number that is free, and country code."""
-        return body(self.free_number(), name=self.new_name)
+        return contact_body(self.free_number(), name=self.new_name)
 
     @cached_property
     def duplicate(self) -> TrialReply:
         """Creating the first contact again."""
-        return self._call.create(PATH, body(self.claim.sure().number))
+        return self._call.create(PATH, contact_body(self.claim.sure().number))
 
     @property
     def renamed(self) -> dict[str, Any]:
@@ -146,7 +146,7 @@ class ContactEvidence(ResourceEvidence):
     def restored(self) -> TrialReply:
         """Creating the third contact again, after its delete, now with a name."""
         self.deleted.expect_done()
-        return self._call.create(PATH, body(self.third.number, name=self.new_name))
+        return self._call.create(PATH, contact_body(self.third.number, name=self.new_name))
 
     @cached_property
     def back(self) -> TrialReply:
@@ -160,7 +160,7 @@ class ContactEvidence(ResourceEvidence):
     def lacking(self, field: str) -> TrialReply:
         """A create without one field."""
         self.created.expect_done()
-        sent = body(self.free_number())
+        sent = contact_body(self.free_number())
         return self._call.create(PATH, {k: v for k, v in sent.items() if k != field})
 
     def found(self, term: str) -> list[str]:
@@ -176,14 +176,14 @@ class ContactEvidence(ResourceEvidence):
         for _ in range(_TRIES):
             number = self.free_number()
             sent = style.format(number[:3], number[3:6], number[6:])
-            reply = (by or self._call).create(PATH, body(sent, code))
+            reply = (by or self._call).create(PATH, contact_body(sent, code))
             if reply.status == 409:
                 continue  # somebody's, and the search did not show it
             claim = Claim(reply, number, reply.data.get("id") if reply.has_object else None)
             if claim.id is None:
                 return claim
             if self._is_own(claim):
-                named = body(sent, code, name=self.trial.marker)
+                named = contact_body(sent, code, name=self.trial.marker)
                 self._call.change("PUT", (*PATH, claim.id), named)
                 return claim
             self._call.delete(*PATH, claim.id)

@@ -8,10 +8,10 @@ from typing import Any
 from chatkit.conformance.fact import Facts, expect, not_told
 from chatkit.conformance.reply import TEXT, TIME, WHOLE, TrialReply, add_fields
 from chatkit.conformance.trial import Caller, ResourceEvidence, Trial
-from chatkit.record import document as parsed
+from chatkit.record import document
 
 
-def document(title: str) -> dict[str, Any]:
+def flow_document(title: str) -> dict[str, Any]:
     """A flow document of one screen."""
     done = {"type": "Footer", "label": "Done",
             "on-click-action": {"name": "complete", "payload": {}}}  # fmt: skip
@@ -40,7 +40,12 @@ class FlowEvidence(ResourceEvidence):
         """Create a flow; a field that is None is left out."""
         self._count += 1
         name = f"{self.trial.marker} {self._count}"
-        sent = {"name": name, "template_name": "default", "flow_json": document("Hello"), **fields}
+        sent = {
+            "name": name,
+            "template_name": "default",
+            "flow_json": flow_document("Hello"),
+            **fields,
+        }
         body = {k: v for k, v in sent.items() if v is not None}
         return (by or self._call).create(self.path, body)
 
@@ -61,7 +66,7 @@ class FlowEvidence(ResourceEvidence):
     @property
     def changes(self) -> dict[str, Any]:
         """The body of an update."""
-        return {"flow_json": document("Hello again"), "flow_json_raw": ""}
+        return {"flow_json": flow_document("Hello again"), "flow_json_raw": ""}
 
 
 facts = Facts(FlowEvidence)
@@ -130,7 +135,7 @@ def create_may_have(seen: FlowEvidence) -> None:
 def flow_json_is_an_object(seen: FlowEvidence) -> None:
     """flow_json is an object with version, text, and screens, an array."""
     seen.doomed.expect_done()
-    whole = document("Hello")
+    whole = flow_document("Hello")
     for what, broken in {
         "text": "{}",
         "no version": {"screens": whole["screens"]},
@@ -166,7 +171,7 @@ def update_flow(seen: FlowEvidence) -> None:
 def update_changes_the_document(seen: FlowEvidence) -> None:
     """An update changes the flow document."""
     shown = seen.changed.get("flow_json") or seen.changed.get("flow_json_raw")
-    found = parsed(shown or not_told("get does not show flow_json"))
+    found = document(shown or not_told("get does not show flow_json"))
     expect(found == seen.changes["flow_json"], "flow_json is not what was sent")
 
 

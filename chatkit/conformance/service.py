@@ -86,7 +86,7 @@ access = Facts(AccessEvidence)
 @access(108, "Authentication")
 def bearer_token(seen: AccessEvidence) -> None:
     """Every request needs a bearer token: one that nobody made is refused."""
-    stranger = seen.trial.stranger(f"chatkit-conformance-{secrets.token_hex(16)}")
+    stranger = seen.trial.caller_of(f"chatkit-conformance-{secrets.token_hex(16)}")
     for resource in ("flows", "contacts", "webhooks"):
         reply = stranger.get(resource)
         expect(reply.refused, reply.outcome) if reply.status else not_told(reply.outcome)
@@ -94,7 +94,10 @@ def bearer_token(seen: AccessEvidence) -> None:
 
 def _needs(permission: str, resource: str, operations: str) -> Callable[[AccessEvidence], None]:
     def check(seen: AccessEvidence) -> None:
-        others, alone = seen.trial.user(PERMISSIONS - {permission}), seen.trial.user({permission})
+        others, alone = (
+            seen.trial.caller_with(PERMISSIONS - {permission}),
+            seen.trial.caller_with({permission}),
+        )
         for operation in operations.split():
             refused = seen.attempt(operation, resource, others)
             allowed = seen.attempt(operation, resource, alone)

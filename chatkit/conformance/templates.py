@@ -26,7 +26,7 @@ from chatkit.conformance.trial import Caller, ResourceEvidence, Trial
 LANGUAGES = ("en_US", "en")
 
 
-def content(lang_code: str, text: str) -> dict[str, Any]:
+def content_body(lang_code: str, text: str) -> dict[str, Any]:
     """The body of a create or an update, with every field."""
     return {
         "lang_code": lang_code,
@@ -72,7 +72,10 @@ class TemplateEvidence(ResourceEvidence):
 
     def new(self, lang_code: str, by: Caller | None = None, **fields: Any) -> TrialReply:
         """Create a content."""
-        sent = {**content(lang_code, f"Hello {{{{1}}}}, {self.trial.word} {{{{2}}}}."), **fields}
+        sent = {
+            **content_body(lang_code, f"Hello {{{{1}}}}, {self.trial.word} {{{{2}}}}."),
+            **fields,
+        }
         return (by or self._call).create(self.path, sent)
 
     def another(self, by: Caller) -> TrialReply:
@@ -126,7 +129,7 @@ class TemplateEvidence(ResourceEvidence):
         """The body of an update of the first content: another text, and no draft."""
         _ = self.read  # what was there before
         text = f"Hello again {{{{1}}}}, {self.trial.word} is {{{{2}}}}."
-        return {**content(self.first, text), "is_draft": False}
+        return {**content_body(self.first, text), "is_draft": False}
 
     def refusal(self, **fields: Any) -> TrialReply:
         """Create a content with something wrong, in the language that is free again."""

@@ -63,8 +63,8 @@ class Trial:
         self.contacts: set[str | int] = set()
         self.notes: list[str] = []
         self._make_token = make_token
-        self._users: dict[frozenset[str], Caller] = {}
-        self._strangers: list[Caller] = []
+        self._callers: dict[frozenset[str], Caller] = {}
+        self._others: list[Caller] = []
         self._evidence: dict[Any, Any] = {}
         self.caller = Caller(self, client.transport)
 
@@ -84,19 +84,19 @@ class Trial:
         found: E = self._evidence[kind]
         return found
 
-    def user(self, permissions: Iterable[str]) -> Caller:
+    def caller_with(self, permissions: Iterable[str]) -> Caller:
         """A caller whose token has exactly these permissions."""
         if self._make_token is None:
             not_told("needs access tokens with other permissions")
         wanted = frozenset(permissions)
-        if wanted not in self._users:
-            self._users[wanted] = self.stranger(self._make_token(sorted(wanted)))
-        return self._users[wanted]
+        if wanted not in self._callers:
+            self._callers[wanted] = self.caller_of(self._make_token(sorted(wanted)))
+        return self._callers[wanted]
 
-    def stranger(self, token: str) -> Caller:
+    def caller_of(self, token: str) -> Caller:
         """A caller with another access token."""
         caller = Caller(self, self.client.transport.with_token(Secret(token)))
-        self._strangers.append(caller)
+        self._others.append(caller)
         return caller
 
     def __enter__(self) -> Self:
@@ -116,7 +116,7 @@ class Trial:
         try:
             remove_all(self.made, self.caller, self.left, self.notes)
         finally:
-            for caller in self._strangers:
+            for caller in self._others:
                 caller.close()
             for line in self.left.values() if error else ():
                 error.add_note(f"Left behind: {line}")  # type: ignore[union-attr]
