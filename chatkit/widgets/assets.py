@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 START = 'style="text-align: start"'  #: exported notebooks would align cells to the right
-_STATIC = Path(__file__).parent / "static"
+STATIC = Path(__file__).parent / "static"
 # A page imports a module by its text; here that text is unpacked first, by the browser itself.
 _UNPACK = """\
 const packed = Uint8Array.from(atob("{text}"), (letter) => letter.charCodeAt(0));
@@ -23,7 +23,7 @@ URL.revokeObjectURL(url);
 
 def joined_text(names: Iterable[str]) -> str:
     """Join files of static/ in this order, without their indents and comment lines."""
-    texts = ((_STATIC / name).read_text("utf-8") for name in names)
+    texts = ((STATIC / name).read_text("utf-8") for name in names)
     return "".join(re.sub("^ *//.*\n|^ +|^\n", "", text, flags=re.MULTILINE) for text in texts)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from threading import Lock
 from typing import Any, Literal
 
@@ -15,8 +14,7 @@ import traitlets
 
 from chatkit.display import escaped
 from chatkit.errors import CallError, ChatkitError
-
-_STATIC = Path(__file__).parent / "static"
+from chatkit.widgets.assets import STATIC
 
 
 class ActionButton(anywidget.AnyWidget):
@@ -32,8 +30,8 @@ class ActionButton(anywidget.AnyWidget):
         kind: How it looks: `primary` does what the widget is for, `danger` cannot be taken back.
     """
 
-    _esm = _STATIC / "button.js"
-    _css = _STATIC / "button.css"
+    _esm = STATIC / "button.js"
+    _css = STATIC / "button.css"
 
     label = traitlets.Unicode().tag(sync=True)
     kind = traitlets.Enum(["primary", "danger", "plain"], "plain").tag(sync=True)
@@ -77,8 +75,8 @@ _WIDTH = 88  #: columns from which on each argument has a line of its own
 class Code(anywidget.AnyWidget):
     """Shows some Python, and copies it."""
 
-    _esm = _STATIC / "code.js"
-    _css = _STATIC / "code.css"
+    _esm = STATIC / "code.js"
+    _css = STATIC / "code.css"
 
     text = traitlets.Unicode().tag(sync=True)
 

@@ -232,7 +232,7 @@ client = chatkit.connect(chatkit.Sandbox(seed="empty"))
 for n in range(8):
     _ = client.webhooks.create(url=f"https://shop.example/{n}", events=["chat.message.status"])""",
     "registrations = Registrations(client.webhooks)\nregistrations",
-    "print(len(client.webhooks.frame()), registrations.form.handover.secret)",
+    "print(len(client.webhooks.frame()), registrations.form.secret_once.secret)",
 ]
 
 

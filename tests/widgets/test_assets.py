@@ -26,7 +26,7 @@ def test_indents_and_comment_lines_are_left_out_and_no_line_of_code():
     code = [
         line.strip()
         for name in SCRIPTS
-        for line in (assets._STATIC / name).read_text().splitlines()
+        for line in (assets.STATIC / name).read_text().splitlines()
         if line.strip() and not line.strip().startswith("//")
     ]
     assert text.splitlines() == code

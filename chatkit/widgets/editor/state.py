@@ -74,7 +74,7 @@ class DocumentState:
         self._written: tuple[_State, str] | None = None
 
     def __repr__(self) -> str:
-        return f"<draft: {self.findings.summary()}, {self._now} edits>"
+        return f"<flow document: {self.findings.summary()}, {self._now} edits>"
 
     # --- what it is -----------------------------------------------------------------
 

@@ -53,7 +53,7 @@ class Conversation(Panel):
         if last < 1:
             raise InputError("A conversation shows one message at least: last=100.")
         self._inbox, self._last, self._verified = inbox, last, verified
-        self.talk: list[ThreadMessage] = []  #: all messages, oldest first
+        self.thread: list[ThreadMessage] = []  #: all messages, oldest first
         self._bubbles = w.HTML()
         super().__init__([self._bubbles, ActionButton("Look again", self.refresh)])
         self.refresh()
@@ -66,16 +66,16 @@ class Conversation(Panel):
         """
         choice: dict[str, Any] = {"contact": self.contact, "verified": self._verified}
         inbox = self._inbox
-        self.talk = thread(
+        self.thread = thread(
             inbox.messages(**choice), inbox.statuses(**choice), inbox.reactions(**choice)
         )
         self._bubbles.value = self._html()
 
     @steady
     def __repr__(self) -> str:
-        ours = sum(said.outbound for said in self.talk)
+        ours = sum(said.outbound for said in self.thread)
         return (
-            f"Conversation with {visible(self.contact)}: {many(len(self.talk), 'message')}, "
+            f"Conversation with {visible(self.contact)}: {many(len(self.thread), 'message')}, "
             f"{ours} of them ours."
         )
 
@@ -84,18 +84,18 @@ class Conversation(Panel):
         return f'<div class="chatkit-conversation">{html}</div>'
 
     def _html(self) -> str:
-        name = next((said.name for said in reversed(self.talk) if said.name), None)
+        name = next((said.name for said in reversed(self.thread) if said.name), None)
         title = f"{cut(name, 60)} · {self.contact}" if name else self.contact
         parts = [f'<h4 dir="auto">{escaped(title)}</h4>']
-        older = len(self.talk) - self._last
+        older = len(self.thread) - self._last
         if older > 0:
             parts.append(f"<p>{many(older, 'older message')} not shown: last={self._last}.</p>")
-        if not self.talk:
+        if not self.thread:
             parts.append("<p>No message of this contact has been delivered here.</p>")
-        known = {said.id: said for said in self.talk}
+        known = {said.id: said for said in self.thread}
         day: date | None = None
         bubbles = []
-        for said in self.talk[-self._last :]:
+        for said in self.thread[-self._last :]:
             if said.at is not None and said.at.date() != day:
                 day = said.at.date()
                 bubbles.append(f'<li class="cv-day">{day:%Y-%m-%d}, UTC</li>')

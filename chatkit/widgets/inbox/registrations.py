@@ -164,9 +164,9 @@ class WebhookForm(Form):
         self._used = 0
         self._left = w.HTML()
         #: Has the signing secret of what was created last, until it is forgotten.
-        self.handover = SecretShownOnce(resource)
+        self.secret_once = SecretShownOnce(resource)
         super().__init__(resource)
-        self.children = [self.children[0], self._left, *self.children[1:], self.handover]
+        self.children = [self.children[0], self._left, *self.children[1:], self.secret_once]
 
     def _inputs(self) -> Mapping[str, Input]:
         return {"events": EventBoxes(self._webhooks.event_kinds())}
@@ -193,7 +193,7 @@ class WebhookForm(Form):
     def _secrets_told(self, record: Record) -> list[str]:
         if not isinstance(record, Webhook) or record.webhook_secret is None:
             return ["The service gave no signing secret with it."]
-        self.handover.offer(record.id, record.webhook_secret)
+        self.secret_once.offer(record.id, record.webhook_secret)
         return []
 
     def _done(
@@ -217,7 +217,7 @@ class SecretShownOnce(anywidget.AnyWidget):
         room: `client.webhooks`.
     """
 
-    _esm = joined_text(["inbox/handover.js"])
+    _esm = joined_text(["inbox/secret.js"])
     _css = joined_text(["inbox/registrations.css"])
 
     #: The id of the webhook that it belongs to; 0 while there is none to hand over.

@@ -57,8 +57,8 @@ def test_older_messages_are_counted_and_quoted(inbox: Inbox) -> None:
 
 def test_what_is_not_verified_is_left_out_unless_it_is_asked_for(inbox: Inbox) -> None:
     put(inbox, written(message(1)), verified=False, reason="no header")
-    assert not Conversation(inbox, f"+{ANA}").talk
-    assert len(Conversation(inbox, f"+{ANA}", verified=None).talk) == 1
+    assert not Conversation(inbox, f"+{ANA}").thread
+    assert len(Conversation(inbox, f"+{ANA}", verified=None).thread) == 1
 
 
 def test_a_failure_says_why_and_what_has_no_words_says_so(inbox: Inbox) -> None:

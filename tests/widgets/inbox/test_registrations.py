@@ -50,5 +50,5 @@ def test_what_the_form_creates_is_in_the_list(account: Client) -> None:
     webhook = registrations.form.submit()
     assert [row["id"] for row in registrations.rows] == [webhook.id]
     assert "1 of 10" in html(registrations)
-    secret = registrations.form.handover.secret.reveal()
+    secret = registrations.form.secret_once.secret.reveal()
     assert secret not in f"{registrations!r}{static(registrations)}"

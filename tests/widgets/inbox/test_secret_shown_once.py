@@ -27,32 +27,32 @@ def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
 
 
 def offered(client: Client) -> tuple[SecretShownOnce, list[dict]]:
-    handover, heard = SecretShownOnce(client.webhooks), []
-    handover.send = lambda message, buffers=None: heard.append(message)
-    handover.offer(7, Secret(TEXT))
-    return handover, heard
+    once, heard = SecretShownOnce(client.webhooks), []
+    once.send = lambda message, buffers=None: heard.append(message)
+    once.offer(7, Secret(TEXT))
+    return once, heard
 
 
 def test_the_page_gets_it_when_it_asks_and_never_as_state(client: Client) -> None:
-    handover, heard = offered(client)
-    assert TEXT not in f"{handover.get_state()}{handover!r}{static(handover)}"
-    assert not heard and handover.webhook == 7 and "shown this once" in handover.told
+    once, heard = offered(client)
+    assert TEXT not in f"{once.get_state()}{once!r}{static(once)}"
+    assert not heard and once.webhook == 7 and "shown this once" in once.told
     for ask in ("show", "copy"):
-        tell(handover, {"ask": ask})
+        tell(once, {"ask": ask})
     assert heard == [{"secret": TEXT}] * 2
 
 
 def test_forgotten_it_is_gone(client: Client) -> None:
-    handover, heard = offered(client)
-    tell(handover, {"ask": "forget"})
-    tell(handover, {"ask": "show"})
-    tell(handover, {"ask": "keyring"})
-    assert heard == [{"said": ""}] and handover.secret is None and handover.webhook == 0
+    once, heard = offered(client)
+    tell(once, {"ask": "forget"})
+    tell(once, {"ask": "show"})
+    tell(once, {"ask": "keyring"})
+    assert heard == [{"said": ""}] and once.secret is None and once.webhook == 0
 
 
 def test_the_keyring_keeps_it_for_the_client(client: Client) -> None:
-    handover, heard = offered(client)
-    tell(handover, {"ask": "keyring"})
+    once, heard = offered(client)
+    tell(once, {"ask": "keyring"})
     assert heard == [{"said": "In the keyring: client.webhooks.secret(7) finds it."}]
     assert client.webhooks.secret(7).reveal() == TEXT
 
@@ -61,7 +61,7 @@ def test_a_keyring_that_is_missing_is_told_and_the_secret_still_waits(client: Cl
     import keyring.backends.fail
 
     keyring.set_keyring(keyring.backends.fail.Keyring())
-    handover, heard = offered(client)
-    tell(handover, {"ask": "keyring"})
+    once, heard = offered(client)
+    tell(once, {"ask": "keyring"})
     assert "cannot be kept there" in heard[0]["said"] and TEXT not in heard[0]["said"]
-    assert handover.secret is not None
+    assert once.secret is not None

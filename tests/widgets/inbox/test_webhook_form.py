@@ -39,8 +39,8 @@ def test_what_is_checked_is_registered_and_the_secret_waits(client: Client) -> N
     (webhook,) = client.webhooks.frame().reset_index().to_dict("records")
     assert (webhook["url"], webhook["events"]) == (URL, ["chat.message.status"])
     assert form.message == f"Created webhook {webhook['id']}."
-    assert form.handover.webhook == webhook["id"]
-    secret = form.handover.secret.reveal()
+    assert form.secret_once.webhook == webhook["id"]
+    secret = form.secret_once.secret.reveal()
     assert secret and secret not in f"{form!r}{form.get_state()}{html(form)}"
     assert form.values == {}
     assert find(form, "url").value == "" and find(form, CREATE).disabled
@@ -70,7 +70,7 @@ def test_a_wrong_address_is_told_and_nothing_is_sent(account: Client) -> None:
         form.submit()
     assert form.problems["url"].startswith("must be an https://")
     assert form.message == "Nothing was sent: see above."
-    assert account.webhooks.frame().empty and form.handover.secret is None
+    assert account.webhooks.frame().empty and form.secret_once.secret is None
 
 
 def test_a_full_account_is_told_before_anything_is_typed(account: Client) -> None:
@@ -91,7 +91,7 @@ def test_after_a_lost_answer_the_next_click_only_looks_and_tells_of_the_lost_sec
         assert "may or may not have landed" in form.message
         assert find(form, "url").disabled
         press(form, LOOK)
-        assert "delete it and create it again" in form.message and form.handover.secret is None
+        assert "delete it and create it again" in form.message and form.secret_once.secret is None
         assert find(form, CREATE) and not find(form, "url").disabled
         assert len(service.writes()) == len(service.all("webhooks")) == 1
 
@@ -111,7 +111,7 @@ def test_what_has_not_landed_is_sent_again_once_it_cannot_land_any_more(
         press(form, LOOK)
         assert "you can send it again" in form.message and len(service.writes()) == 1
         press(form, CREATE)
-        assert form.message.startswith("Created webhook") and form.handover.secret is not None
+        assert form.message.startswith("Created webhook") and form.secret_once.secret is not None
         assert len(service.all("webhooks")) == 1
 
 
