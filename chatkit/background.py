@@ -32,7 +32,8 @@ class Resident(Protocol):
 _residents: weakref.WeakSet[Any] = weakref.WeakSet()
 _lock = threading.Lock()
 _running: asyncio.AbstractEventLoop | None = None
-_importing: threading.Thread | None = None
+_imported = threading.Event()
+_imported.set()
 
 
 def loop() -> asyncio.AbstractEventLoop:
@@ -60,20 +61,17 @@ def preload(*modules: str) -> None:
 
     A process that forks waits for it: the child would find the imports locked for ever.
     """
-    global _importing
 
     def work() -> None:
         for name in modules:
             with suppress(ImportError):
                 import_module(name)
+        _imported.set()
 
-    _importing = threading.Thread(target=work, name="chatkit-imports", daemon=True)
-    _importing.start()
-
-
-def _wait_for_imports() -> None:
-    if _importing is not None:
-        _importing.join()
+    # Its hooks of a fork must not be registered while our own, which waits, is running.
+    import_module("concurrent.futures.thread")
+    _imported.clear()
+    threading.Thread(target=work, name="chatkit-imports", daemon=True).start()
 
 
 @atexit.register
@@ -91,4 +89,4 @@ def _start_anew() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_wait_for_imports, after_in_child=_start_anew)
+    os.register_at_fork(before=_imported.wait, after_in_child=_start_anew)
