@@ -11,7 +11,7 @@ from difflib import SequenceMatcher
 from typing import Any
 
 from chatkit.display import cut
-from chatkit.flowjson.outline import ComponentNode, Outline, ScreenNode
+from chatkit.flowjson.outline import ComponentNode, Outline, ScreenNode, by_slot
 from chatkit.flowjson.pointer import escape
 
 Pair = tuple[int, int]
@@ -192,24 +192,10 @@ def own(value: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def slot_of(component: ComponentNode) -> str:
-    """Return in which list of its parent a component stands, as a pointer from the parent."""
-    base = component.parent.pointer if component.parent else f"{component.screen.pointer}/layout"
-    return component.pointer[len(base) :].rpartition("/")[0]
-
-
-def kids(components: Iterable[ComponentNode]) -> dict[str, list[ComponentNode]]:
-    """Sort components by the list that they stand in."""
-    found: dict[str, list[ComponentNode]] = {}
-    for component in components:
-        found.setdefault(slot_of(component), []).append(component)
-    return found
-
-
 def place_of(component: ComponentNode) -> str:
     """Say where a component stands."""
     number = int(component.pointer.rpartition("/")[2]) + 1
-    slot = slot_of(component).removeprefix("/").replace("cases/", "case ")
+    slot = component.slot.removeprefix("/").replace("cases/", "case ")
     parent = component.parent
     inside = f" in {cut(f'{parent.type} {parent.name or slot}', 40)}" if parent else ""
     return f"place {number}{inside} on screen {cut(component.screen.id or '(without id)', 40)}"
@@ -241,13 +227,13 @@ class Pairing:
         if parent is None:
             mate = self._mates.get(component.screen)
             layout = mate.value.get("layout") if mate else None
-            return isinstance(layout, dict) and slot_of(component) in slots(layout)
+            return isinstance(layout, dict) and component.slot in slots(layout)
         if parent not in mates:
             return False
         cases = self.cases.get(parent, {})
         if parent in self.before:
             cases = {new: old for old, new in self.cases.get(self.before[parent], {}).items()}
-        slot = slot_of(component)
+        slot = component.slot
         return cases.get(slot, slot) in slots(mates[parent].value)
 
     # --- finding pairs --------------------------------------------------------------
@@ -267,10 +253,10 @@ class Pairing:
 
     def _in_place(self, x: ScreenNode, y: ScreenNode) -> None:
         """Pair what is left where it stands between the same neighbours."""
-        self._align(kids(x.top), kids(y.top), {})
+        self._align(by_slot(x.top), by_slot(y.top), {})
         for one in x.components:  # parents come before their children
             if other := self.after.get(one):
-                mine, theirs = kids(one.children), kids(other.children)
+                mine, theirs = by_slot(one.children), by_slot(other.children)
                 cases = self._renamed_cases(one, other)
                 self.cases[one] = cases
                 self._align(mine, theirs, cases)
@@ -330,8 +316,8 @@ class Pairing:
         if x in self.after or y in self.before:
             return
         self._pair(x, y)
-        theirs = kids(y.children)
-        for slot, inner in kids(x.children).items():
+        theirs = by_slot(y.children)
+        for slot, inner in by_slot(x.children).items():
             for one, other in zip(inner, theirs[slot], strict=True):
                 self._pair_whole(one, other)
 
@@ -393,4 +379,4 @@ class Pairing:
         """Return the nearest container that is in both documents, and the list in it."""
         while component.parent is not None and component.parent not in known:
             component = component.parent
-        return component.parent, slot_of(component)
+        return component.parent, component.slot

@@ -8,11 +8,13 @@ wrong is for `structure` to say.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from chatkit.flowjson.components import COMPONENTS
 from chatkit.flowjson.pointer import escape
+from chatkit.flowjson.property import ComponentShape
 from chatkit.flowjson.version import RECOMMENDED, Version
 
 ACTION_KEYS = ("on-click-action", "on-select-action", "on-unselect-action")
@@ -32,11 +34,21 @@ class ComponentNode:
     name: str | None
     screen: ScreenNode
     parent: ComponentNode | None
-    slot: str  # the parent's property: children, then, else, or the name of a case
     form: ComponentNode | None  # the nearest Form around it
     if_depth: int  # how many If stand around it
     branch: ComponentNode | None  # the nearest If or Switch around it
     children: list[ComponentNode] = field(default_factory=list)
+
+    @property
+    def shape(self) -> ComponentShape | None:
+        """What the table says of its type; None of one that is unknown."""
+        return COMPONENTS.get(self.type or "")
+
+    @property
+    def slot(self) -> str:
+        """In which list of its parent it stands, as a JSON pointer from the parent."""
+        base = self.parent.pointer if self.parent else f"{self.screen.pointer}/layout"
+        return self.pointer[len(base) :].rpartition("/")[0]
 
 
 @dataclass(eq=False, slots=True)
@@ -87,11 +99,6 @@ class ScreenNode:
     forms: dict[str | None, ComponentNode] = field(default_factory=dict)  # by name
     strays: list[str] = field(default_factory=list)  # children that are no object
     too_deep: list[str] = field(default_factory=list)  # where the walk stopped
-
-    @property
-    def layout(self) -> str:
-        """The pointer of the layout's children."""
-        return f"{self.pointer}/layout/children"
 
     @property
     def top(self) -> list[ComponentNode]:
@@ -161,7 +168,7 @@ def _screen(index: int, value: dict[str, Any]) -> ScreenNode:
     )
     layout = value.get("layout")
     children = layout.get("children") if isinstance(layout, dict) else None
-    waiting = _children(screen, None, "children", f"{screen.pointer}/layout/children", children)
+    waiting = _children(screen, None, f"{screen.pointer}/layout/children", children)
     waiting.reverse()
     while waiting:  # a stack and no recursion: depth is the stranger's choice
         component = waiting.pop()
@@ -189,16 +196,15 @@ def _slots(parent: ComponentNode, key: str, inner: object) -> list[ComponentNode
         parent.screen.too_deep.append(pointer)
         return []
     if not isinstance(inner, Mapping):
-        return _children(parent.screen, parent, key, pointer, inner)
+        return _children(parent.screen, parent, pointer, inner)
     found: list[ComponentNode] = []
     for case, children in inner.items() if key == "cases" else ():
-        step = escape(str(case))
-        found += _children(parent.screen, parent, str(case), f"{pointer}/{step}", children)
+        found += _children(parent.screen, parent, f"{pointer}/{escape(str(case))}", children)
     return found
 
 
 def _children(
-    screen: ScreenNode, parent: ComponentNode | None, slot: str, pointer: str, values: object
+    screen: ScreenNode, parent: ComponentNode | None, pointer: str, values: object
 ) -> list[ComponentNode]:
     found: list[ComponentNode] = []
     form, branch, if_depth = None, None, 0
@@ -218,12 +224,19 @@ def _children(
                 name=_text(value.get("name")),
                 screen=screen,
                 parent=parent,
-                slot=slot,
                 form=form,
                 if_depth=if_depth,
                 branch=branch,
             )
         )
+    return found
+
+
+def by_slot(components: Iterable[ComponentNode]) -> dict[str, list[ComponentNode]]:
+    """Sort components by the list that they stand in."""
+    found: dict[str, list[ComponentNode]] = {}
+    for component in components:
+        found.setdefault(component.slot, []).append(component)
     return found
 
 

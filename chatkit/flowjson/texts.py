@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from chatkit.display import many
 from chatkit.errors import InputError, Problem
-from chatkit.flowjson.components import COMPONENTS
 from chatkit.flowjson.document import read
 from chatkit.flowjson.outline import outline
 from chatkit.flowjson.pointer import at, escape, steps
@@ -62,7 +61,7 @@ def wording(document: Any) -> Iterator[DocumentText]:
         if isinstance(title, str) and _has_words(title):
             yield DocumentText(f"{screen.pointer}/title", screen.id, "", "title", title, None)
         for component in screen.components:
-            shape = COMPONENTS.get(component.type or "")
+            shape = component.shape
             name = " ".join(part for part in (component.type, component.name) if part)
             for place, way, text, limit in _of_shape("", "", component.value, shape):
                 yield DocumentText(component.pointer + place, screen.id, name, way, text, limit)

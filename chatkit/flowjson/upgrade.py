@@ -151,7 +151,7 @@ class Rewrite:
     def _dates(self) -> None:
         """Write dates as YYYY-MM-DD, where they were milliseconds."""
         for component in self._outline.components:
-            shape = COMPONENTS.get(component.type or "")
+            shape = component.shape
             for known in shape.properties if shape else ():
                 kinds = known.kinds(self.source)
                 if "date" in kinds or "dates" in kinds:
@@ -212,7 +212,7 @@ class Rewrite:
         for component in self._outline.components:
             form = component.form
             values = form.value.get("init-values") if form else None
-            shape = COMPONENTS.get(component.type or "")
+            shape = component.shape
             begins = "init-value" in component.value or isinstance(values, str)
             if form and shape and isinstance(values, dict) and component.name in values:
                 begins = True
@@ -323,7 +323,7 @@ def _shaped(whole: Outline) -> Iterator[Shaped]:
         if isinstance(layout := screen.value.get("layout"), dict):
             yield f"{screen.pointer}/layout", layout, LAYOUT, None
         for component in screen.components:
-            if shape := COMPONENTS.get(component.type or ""):
+            if shape := component.shape:
                 yield from _parts(component.pointer, component.value, shape, component)
 
 

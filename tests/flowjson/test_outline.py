@@ -64,7 +64,7 @@ def test_what_stands_in_a_form_or_a_branch_knows_it() -> None:
     whole = outline(alone({"type": "Form", "name": "f", "children": [switch]}))
     form, outer, nested, text, other, _ = whole.components
     assert text.pointer == "/screens/0/layout/children/0/children/0/cases/a~1b/0/then/0"
-    assert (nested.slot, text.slot, other.slot) == ("a/b", "then", "else")
+    assert (nested.slot, text.slot, other.slot) == ("/cases/a~1b", "/then", "/else")
     assert (text.form, text.branch, text.if_depth) == (form, nested, 1)
     assert (nested.branch, nested.if_depth, nested.parent) == (outer, 0, outer)
     assert whole.screens[0].fields == {"b": other}

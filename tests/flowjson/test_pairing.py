@@ -6,8 +6,8 @@ from typing import Any
 from flowjson.strangers import booking, crooked
 from hypothesis import given, settings
 
-from chatkit.flowjson.matching import Pairing, kids, own, place_of, slot_of, slots
-from chatkit.flowjson.outline import outline
+from chatkit.flowjson.matching import Pairing, own, place_of, slots
+from chatkit.flowjson.outline import by_slot, outline
 
 
 def pairing(a: Any, b: Any) -> Pairing:
@@ -35,9 +35,9 @@ def test_a_component_knows_its_list() -> None:
     whole = outline(booking())
     email = next(c for c in whole.components if c.name == "email")
     coins = next(c for c in whole.components if c.type == "TextCaption")
-    assert (slot_of(email), slot_of(coins)) == ("/children", "/cases/cash")
+    assert (email.slot, coins.slot) == ("/children", "/cases/cash")
     assert place_of(email) == "place 1 in Form booking on screen START"
-    assert [c.pointer for c in kids(whole.screens[1].top)["/children"]] == [
+    assert [c.pointer for c in by_slot(whole.screens[1].top)["/children"]] == [
         f"/screens/1/layout/children/{n}" for n in range(3)
     ]
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from chatkit.finding import Finding, Severity
-from chatkit.flowjson.components import ACTIONS, COMPONENTS, NEXT
+from chatkit.flowjson.components import ACTIONS, NEXT
 from chatkit.flowjson.outline import DEPTH, ActionNode, ComponentNode, Outline, ScreenNode
 from chatkit.flowjson.pointer import escape
 from chatkit.flowjson.property import Shape
@@ -62,7 +62,7 @@ def check(outline: Outline) -> Iterator[Finding]:
 
 def allowed(outline: Outline, action: ActionNode) -> tuple[str, ...] | None:
     """Tell which actions may stand at this place; None when nothing is known of it."""
-    shape: Shape | None = COMPONENTS.get(action.owner.type or "")
+    shape: Shape | None = action.owner.shape
     if shape is not None and action.item is not None:
         key = action.pointer[len(action.owner.pointer) + 1 :].split("/", 1)[0]
         items = shape.property(key)

@@ -14,13 +14,13 @@ from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 from chatkit.finding import Finding, Severity
-from chatkit.flowjson.components import COMPONENTS
 from chatkit.flowjson.outline import ActionNode, Binding, ComponentNode, Outline, ScreenNode
 from chatkit.flowjson.rules.reference import too_early
 from chatkit.flowjson.rules.target import (
     Reference,
     is_expression,
     named,
+    property_of,
     resolve,
     stands_as_it_is,
     whole,
@@ -303,8 +303,7 @@ def _expression(outline: Outline, binding: Binding) -> Iterator[Finding]:
     for severity, said in dict.fromkeys(wrong):
         weight: Severity = "warning" if severity == "warning" else worst
         yield Finding(code, weight, binding.pointer, f"{_started(said)}.", _HINT)
-    declared = COMPONENTS.get(owner.type or "")
-    prop = declared.property(binding.property) if declared is not None else None
+    prop = property_of(binding)
     if wrong or prop is None or not binding.direct or not found:
         return
     wanted = frozenset(prop.json_types(outline.version))

@@ -170,7 +170,7 @@ def _form(component: ComponentNode, version: Version) -> Iterator[Finding]:
     while waiting:
         child = waiting.pop()
         waiting += child.children
-        shape = COMPONENTS.get(child.type or "")
+        shape = child.shape
         if shape is not None and shape.is_input and child.name is not None:
             fields.setdefault(child.name, child)
     values = component.value.get("init-values")

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from chatkit.finding import Finding, Severity
 from chatkit.flowjson.components import ADVISED_COMPONENTS, COMPONENTS, MOST_COMPONENTS, MOST_NESTED
-from chatkit.flowjson.outline import ComponentNode, Outline, ScreenNode
+from chatkit.flowjson.outline import ComponentNode, Outline, ScreenNode, by_slot
+from chatkit.flowjson.pointer import escape
 from chatkit.flowjson.version import STRICT, Version
 
 _FREE_FORM = Version(4, 0)  # before, every input stands in a Form
@@ -40,10 +41,10 @@ def check(outline: Outline) -> Iterator[Finding]:
 
 def _container(component: ComponentNode, version: Version) -> Iterator[Finding]:
     """Check that a component may stand in its parent."""
-    shape = COMPONENTS.get(component.type or "")
+    shape = component.shape
     if component.parent is None or shape is None or not shape.known(version):
         return
-    parent = COMPONENTS.get(component.parent.type or "")
+    parent = component.parent.shape
     if parent is None or not parent.children:
         return
     since = parent.children.get(shape.name)
@@ -89,7 +90,7 @@ def _forms(screen: ScreenNode, version: Version) -> Iterator[Finding]:
     if not has_form and version >= _FREE_FORM:
         return
     for component in screen.components:
-        shape = COMPONENTS.get(component.type or "")
+        shape = component.shape
         if shape is None or not shape.is_input or component.form is not None:
             continue
         if version < _FREE_FORM:
@@ -105,7 +106,7 @@ def _forms(screen: ScreenNode, version: Version) -> Iterator[Finding]:
 def _names(screen: ScreenNode) -> Iterator[Finding]:
     named: dict[str, list[ComponentNode]] = {}
     for component in screen.components:
-        shape = COMPONENTS.get(component.type or "")
+        shape = component.shape
         if component.name is None or shape is None or shape.property("name") is None:
             continue
         if shape.name != "Form":
@@ -127,11 +128,8 @@ def _at_once(components: list[ComponentNode]) -> Counter[str]:
     for component in components:
         total[component.type or ""] += 1
         if component.type in ("If", "Switch"):
-            branches: dict[str, list[ComponentNode]] = {}
-            for child in component.children:
-                branches.setdefault(child.slot, []).append(child)
             most: Counter[str] = Counter()
-            for branch in branches.values():
+            for branch in by_slot(component.children).values():
                 most |= _at_once(branch)
             total += most
         elif component.children:
@@ -164,7 +162,7 @@ def _counts(screen: ScreenNode, version: Version) -> Iterator[Finding]:
 
 def _per_flow(screen: ScreenNode, so_far: Counter[str]) -> Iterator[Finding]:
     for component in screen.components:
-        shape = COMPONENTS.get(component.type or "")
+        shape = component.shape
         if shape is None or shape.per_flow is None:
             continue
         so_far[shape.name] += 1
@@ -190,15 +188,15 @@ def _footers(screen: ScreenNode) -> Iterator[Finding]:
         branching.append(component)
         at = component.pointer.rpartition("/")[0]
         if component.type == "If":
-            if with_footer != {"then", "else"}:
-                missing = "else" if "then" in with_footer else "then"
+            if with_footer != {"/then", "/else"}:
+                missing = "else" if "/then" in with_footer else "then"
                 said = f"One branch of the If has a Footer, {missing} has none."
                 code = "MISSING_FOOTER_IN_IF_ELSE_BRANCHES"
                 yield Finding(code, "error", at, said, f"Add a Footer to {missing}.")
         else:
             cases = component.value.get("cases")
-            without = [str(case) for case in cases if str(case) not in with_footer] \
-                if isinstance(cases, dict) else []  # fmt: skip
+            names = [str(case) for case in cases] if isinstance(cases, dict) else []
+            without = [case for case in names if f"/cases/{escape(case)}" not in with_footer]
             if without:
                 said = f"Some cases of the Switch have a Footer, {without[0][:60]!r} has none."
                 code = "MISSING_FOOTER_IN_SWITCH_BRANCHES"

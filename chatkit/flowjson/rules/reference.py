@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from chatkit.finding import Finding, Severity
-from chatkit.flowjson.components import COMPONENTS
 from chatkit.flowjson.outline import Binding, Outline, ScreenNode
 from chatkit.flowjson.pointer import unescape
 from chatkit.flowjson.property import Property, Shape
@@ -20,6 +19,7 @@ from chatkit.flowjson.rules.target import (
     is_expression,
     misspelled,
     named,
+    property_of,
     references,
     resolve,
     stands_as_it_is,
@@ -74,8 +74,7 @@ def _property(outline: Outline, binding: Binding) -> Iterator[Finding]:
     expression = is_expression(text)
     if expression and outline.version >= (6, 0):
         return
-    declared = COMPONENTS.get(owner.type or "")
-    prop = declared.property(binding.property) if declared is not None else None
+    prop = property_of(binding)
     if not binding.direct or prop is None:
         yield from _bound(outline, binding, _first_value(outline, binding))
         return
@@ -100,7 +99,7 @@ def _first_value(outline: Outline, binding: Binding) -> frozenset[str]:
         return _UNKNOWN
     name = unescape(steps[1])
     component = binding.owner.screen.fields.get(name)
-    declared = COMPONENTS.get(component.type or "") if component is not None else None
+    declared = component.shape if component is not None else None
     prop = declared.property("init-value") if declared is not None else None
     return frozenset(prop.json_types(outline.version)) if prop is not None else _UNKNOWN
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from chatkit.flowjson.components import COMPONENTS
 from chatkit.flowjson.outline import Binding, ComponentNode, Outline, ScreenNode
+from chatkit.flowjson.property import Property
 
 _REFERENCE = re.compile(r"\$\{(?:screen\.([^.{}`']*)\.)?(data|form)\.([\w-]+(?:\.[\w-]+)*)\}")
 _LIKE = re.compile(r"\$\{(?:screen\.[^.]*\.)?(?:data|form)\.(?:(?!\$\{).)*\}", re.DOTALL)
@@ -76,10 +76,15 @@ def is_expression(text: str) -> bool:
     return len(text) > 1 and text[0] == text[-1] == "`"
 
 
+def property_of(binding: Binding) -> Property | None:
+    """Find what the table says of the property that a text belongs to."""
+    shape = binding.owner.shape
+    return shape.property(binding.property) if shape is not None else None
+
+
 def stands_as_it_is(binding: Binding) -> bool:
     """Tell whether a property is never bound, so that ${…} and backticks in it are only text."""
-    shape = COMPONENTS.get(binding.owner.type or "")
-    prop = shape.property(binding.property) if shape is not None else None
+    prop = property_of(binding)
     return not prop.binding if prop is not None else binding.property in ("type", "name")
 
 
@@ -100,7 +105,7 @@ def value_types(component: ComponentNode) -> frozenset[str]:
         return frozenset(("string", "number"))  # a string by the documents, a number when checked
     if component.type == "CalendarPicker" and value.get("mode") == "range":
         return frozenset(("object",))
-    declared = COMPONENTS.get(component.type or "")
+    declared = component.shape
     return frozenset((declared.value,)) if declared is not None and declared.value else _UNKNOWN
 
 
