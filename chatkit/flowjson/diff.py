@@ -1,4 +1,4 @@
-"""Diff: two flow documents compared by what they mean, not line by line."""
+"""Two flow documents compared by what they mean, not line by line."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, overload
 
 from chatkit.display import MISSING, cut, escaped, many
-from chatkit.flowjson.document import read
-from chatkit.flowjson.matching import Pairing, items, moved, own, place_of, same, slots
+from chatkit.flowjson.document import read_document
+from chatkit.flowjson.matching import Pairing, moved, own, pair_items, place_of, same, slots
 from chatkit.flowjson.outline import ACTION_KEYS, ComponentNode, Outline, ScreenNode, outline
 from chatkit.flowjson.pointer import escape, steps, unescape
 from chatkit.flowjson.show import pair
@@ -71,7 +71,7 @@ class _Comparison:
     def __init__(self, a: dict[str, Any], b: dict[str, Any]) -> None:
         self.a, self.b = a, b
         self.outlines: tuple[Outline, Outline] = outline(a), outline(b)
-        self.screens = items(_screens(a), _screens(b), _id, least=0.5)
+        self.screens = pair_items(_screens(a), _screens(b), _id, least=0.5)
         by_index = [{screen.index: screen for screen in o.screens} for o in self.outlines]
         known = [(by_index[0].get(m), by_index[1].get(n)) for m, n in self.screens]
         self.known = [(x, y) for x, y in known if x is not None and y is not None]
@@ -248,7 +248,7 @@ class _Comparison:
     def _lists(self, spot: _Spot, a: dict[int, Any], b: dict[int, Any]) -> Iterator[Difference]:
         """Compare two lists: what was put in or taken out in one place does not move the rest."""
         x, y = list(a), list(b)
-        pairs = items([a[n] for n in x], [b[n] for n in y], _id)
+        pairs = pair_items([a[n] for n in x], [b[n] for n in y], _id)
         pairs = [(x[m], y[n]) for m, n in pairs]
         ahead = moved(pairs)
         there, here = dict(pairs), {n for _, n in pairs}
@@ -426,7 +426,7 @@ def diff(a: object, b: object) -> Diff:
     Raises:
         InputError: One of them is no JSON.
     """
-    return Diff(list(compare(read(a), read(b))))
+    return Diff(list(compare(read_document(a), read_document(b))))
 
 
 def _heading(found: Diff) -> str:

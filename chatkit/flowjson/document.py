@@ -1,4 +1,4 @@
-"""Document: a flow document however it is given, as a plain value of its own."""
+"""A flow document however it is given, as a plain value of its own."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from chatkit.json_reader import JsonFault, is_deeper, read_json
 DEEPEST = 60
 
 
-def read(document: object) -> Any:
+def read_document(document: object) -> Any:
     """Read a flow document however it is given, and refuse what is no JSON.
 
     What comes back is a copy, which may be changed: the caller's own stays as it is.
@@ -28,7 +28,7 @@ def read(document: object) -> Any:
         InputError: It is no JSON, or nothing that can be read.
     """
     try:
-        given = located(document)
+        given = read_source(document)
         if given.fault:
             raise InputError(f"The flow document is no JSON: {given.fault}.")
         value = json.loads(json.dumps(given.value))  # tuples become lists, and keys texts
@@ -93,7 +93,7 @@ class DocumentSource:
                 yield pointer, self.place(offset)
 
 
-def located(document: object) -> DocumentSource:
+def read_source(document: object) -> DocumentSource:
     """Take a document as value, record of an account, built Flow, text, bytes or file.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Drawing: the graph of a flow as an SVG that needs nothing else, good in light and dark."""
+"""The graph of a flow as an SVG that needs nothing else, good in light and dark."""
 
 from __future__ import annotations
 
@@ -245,13 +245,13 @@ def _legend(kinds: list[str], y: float) -> str:
     return "".join(parts)
 
 
-def _fit(text: str, room: int) -> str:
+def _fit(text: str, space: int) -> str:
     """Shorten a text to so many narrow characters; wide ones count twice."""
     shown, used = "", 0
-    text = cut(text, 4 * room)
+    text = cut(text, 4 * space)
     for n, c in enumerate(text):
         used += 2 if unicodedata.east_asian_width(c) in "WF" else 1
-        if used > room and n < len(text) - 1:
+        if used > space and n < len(text) - 1:
             return _safe(shown[:-1].rstrip() + "…")
         shown += c
     return _safe(shown)

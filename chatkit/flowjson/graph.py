@@ -1,4 +1,4 @@
-"""Graph: the screens of a flow document and the ways between them, as a picture."""
+"""The screens of a flow document and the ways between them, as a picture."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from chatkit.display import cut, many
-from chatkit.flowjson.document import read
+from chatkit.flowjson.document import read_document
 from chatkit.flowjson.outline import Outline, ScreenNode, outline
 from chatkit.flowjson.pointer import escape
 
@@ -117,7 +117,7 @@ def graph(document: object) -> Graph:
     Raises:
         InputError: It is no JSON.
     """
-    whole = outline(read(document))
+    whole = outline(read_document(document))
     edges = tuple(_ways(whole))
     reached = {edge.target for edge in edges if edge.source != edge.target}
     screens = [screen for screen in whole.screens if whole.by_id.get(screen.id or "") is screen]

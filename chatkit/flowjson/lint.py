@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from chatkit.finding import Finding
-from chatkit.flowjson.document import DocumentSource, located
+from chatkit.flowjson.document import DocumentSource, read_source
 from chatkit.flowjson.finding import Findings
 from chatkit.flowjson.outline import Outline, outline
 from chatkit.flowjson.pointer import steps
@@ -45,7 +45,7 @@ def lint(document: object, version: str | Version | None = None) -> Findings:
     Raises:
         InputError: A file cannot be opened, or the document is nothing of these.
     """
-    source = located(document)
+    source = read_source(document)
     if source.fault:
         return _unreadable(source)
     whole = outline(source.value, str(version or _version(source.value)))

@@ -1,4 +1,4 @@
-"""Matching: which items of one list are which items of another, though both were edited."""
+"""Which items of one list are which items of another, though both were edited."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def same(a: Any, b: Any) -> bool:
     return bool(a == b) or (a != a and b != b)
 
 
-def written(value: Any) -> str:
+def canonical(value: Any) -> str:
     """Write a value so that two that are alike are written alike."""
     return json.dumps(value, sort_keys=True)
 
 
-def bag(value: Any) -> Bag:
+def word_counts(value: Any) -> Bag:
     """Put all words of a value, each with the key it stands under, into a bag."""
     return Counter(_words("", value))
 
@@ -56,7 +56,7 @@ def _words(key: str, value: Any) -> Iterator[tuple[str, str]]:
         yield key, repr(value)
 
 
-def alike(a: Bag, b: Bag) -> float:
+def similarity(a: Bag, b: Bag) -> float:
     """Tell how much two bags share, from 0 to 1."""
     total = a.total() + b.total()
     return 2 * (a & b).total() / total if total else 1.0
@@ -68,7 +68,7 @@ def in_order(a: Sequence[Hashable], b: Sequence[Hashable]) -> Iterator[tuple[ran
         yield range(a0, a1), range(b0, b1), kind == "equal"
 
 
-def best(
+def pair_most_alike(
     a: Sequence[int], b: Sequence[int], score: Callable[[int, int], float], least: float
 ) -> list[Pair]:
     """Pair what is most alike first; among equals, what keeps its order."""
@@ -87,7 +87,7 @@ def best(
     return sorted(pairs.items())
 
 
-def items(
+def pair_items(
     a: Sequence[Any],
     b: Sequence[Any],
     identity: Callable[[Any], Hashable | None],
@@ -103,13 +103,13 @@ def items(
     """
     pairs: dict[int, int] = {}
     names = [identity(item) for item in a], [identity(item) for item in b]
-    texts = [None if m is None else (m, written(x)) for m, x in zip(names[0], a, strict=True)]
-    twins = [None if m is None else (m, written(x)) for m, x in zip(names[1], b, strict=True)]
+    texts = [None if m is None else (m, canonical(x)) for m, x in zip(names[0], a, strict=True)]
+    twins = [None if m is None else (m, canonical(x)) for m, x in zip(names[1], b, strict=True)]
     _pair_equal_elsewhere(texts, twins, pairs)  # of two with one name, the one that is the same
     _pair_equal_elsewhere(*names, pairs)
     known = set(pairs.values())
-    left: list[Hashable] = [pairs.get(n, written(item)) for n, item in enumerate(a)]
-    right: list[Hashable] = [n if n in known else written(item) for n, item in enumerate(b)]
+    left: list[Hashable] = [pairs.get(n, canonical(item)) for n, item in enumerate(a)]
+    right: list[Hashable] = [n if n in known else canonical(item) for n, item in enumerate(b)]
     gaps = []
     for x, y, equal in in_order(left, right):
         if equal:
@@ -137,8 +137,8 @@ def _pair_alike(
     lost, new = [n for n in where[0] if n not in pairs], [n for n in where[1] if n not in taken]
     if len(lost) * len(new) > _MANY:
         return
-    bags = {n: bag(a[n]) for n in lost}, {n: bag(b[n]) for n in new}
-    pairs.update(best(lost, new, lambda m, n: alike(bags[0][m], bags[1][n]), least))
+    bags = {n: word_counts(a[n]) for n in lost}, {n: word_counts(b[n]) for n in new}
+    pairs.update(pair_most_alike(lost, new, lambda m, n: similarity(bags[0][m], bags[1][n]), least))
 
 
 def _pair_equal_elsewhere(
@@ -242,7 +242,7 @@ class Pairing:
         self.after[x], self.before[y] = y, x
 
     def _by_name_and_equality(self, x: ScreenNode, y: ScreenNode) -> None:
-        pairs = items(
+        pairs = pair_items(
             [component.value for component in x.components],
             [component.value for component in y.components],
             lambda value: value["name"] if isinstance(value.get("name"), str) else None,
@@ -269,12 +269,12 @@ class Pairing:
     ) -> None:
         for slot, left in a.items():
             right = b.get(cases.get(slot, slot), [])
-            first = [id(self.after[c]) if c in self.after else written(c.value) for c in left]
-            second = [id(c) if c in self.before else written(c.value) for c in right]
+            first = [id(self.after[c]) if c in self.after else canonical(c.value) for c in left]
+            second = [id(c) if c in self.before else canonical(c.value) for c in right]
             for x, y, _ in in_order(first, second):
                 lost = [n for n in x if left[n] not in self.after]
                 new = [n for n in y if right[n] not in self.before]
-                for m, n in best(
+                for m, n in pair_most_alike(
                     lost,
                     new,
                     lambda m, n, left=left, right=right: self._alike(left[m], right[n], 0.0),  # type: ignore[misc]
@@ -286,7 +286,7 @@ class Pairing:
         """Pair what was moved and edited."""
         lost = [n for n, c in enumerate(x.components) if c not in self.after]
         new = [n for n, c in enumerate(y.components) if c not in self.before]
-        pairs = best(
+        pairs = pair_most_alike(
             lost,
             new,
             lambda m, n: self._alike(x.components[m], y.components[n], _ELSEWHERE),
@@ -301,11 +301,11 @@ class Pairing:
         waiting: dict[str, list[ComponentNode]] = {}
         for other in second.components:
             if other not in self.before:
-                waiting.setdefault(written(other.value), []).append(other)
+                waiting.setdefault(canonical(other.value), []).append(other)
         for one in first.components:
             if one in self.after or one.type == "Footer":  # many of these are alike
                 continue
-            for other in waiting.get(written(one.value), []):
+            for other in waiting.get(canonical(one.value), []):
                 either = one.screen in self._mates or other.screen in self._mates
                 if either and other not in self.before:
                     self._pair_whole(one, other)
@@ -327,8 +327,8 @@ class Pairing:
             return -1.0  # what is in a container does not make it another kind of container
         for component in (x, y):
             if component not in self._bags:
-                self._bags[component] = bag(component.value)
-        score = alike(self._bags[x], self._bags[y])
+                self._bags[component] = word_counts(component.value)
+        score = similarity(self._bags[x], self._bags[y])
         return score if x.type == y.type or score >= max(least, 0.5) else -1.0
 
     def _renamed_cases(self, x: ComponentNode, y: ComponentNode) -> dict[str, str]:
@@ -336,10 +336,10 @@ class Pairing:
         before, after = slots(x.value), slots(y.value)
         lost = [slot for slot in before if slot.startswith("/cases/") and slot not in after]
         new = [slot for slot in after if slot.startswith("/cases/") and slot not in before]
-        pairs = best(
+        pairs = pair_most_alike(
             range(len(lost)),
             range(len(new)),
-            lambda m, n: alike(bag(before[lost[m]]), bag(after[new[n]])),
+            lambda m, n: similarity(word_counts(before[lost[m]]), word_counts(after[new[n]])),
             0.5,
         )
         return {lost[m]: new[n] for m, n in pairs}

@@ -1,4 +1,4 @@
-"""Pointer: the place of a value in a JSON document (RFC 6901)."""
+"""The place of a value in a JSON document (RFC 6901)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows: findings, differences and changes as a DataFrame."""
+"""Findings, differences and changes as a DataFrame."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts: all wording of a flow document as a table, and back."""
+"""All wording of a flow document as a table, and back."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from chatkit.display import many
 from chatkit.errors import InputError, Problem
-from chatkit.flowjson.document import read
+from chatkit.flowjson.document import read_document
 from chatkit.flowjson.outline import outline
 from chatkit.flowjson.pointer import at, escape, steps
 from chatkit.flowjson.property import Shape
@@ -67,12 +67,12 @@ def wording(document: Any) -> Iterator[DocumentText]:
                 yield DocumentText(component.pointer + place, screen.id, name, way, text, limit)
 
 
-def references(text: str) -> Counter[str]:
+def count_references(text: str) -> Counter[str]:
     """Count the references `${…}` in a text."""
     return Counter(_REFERENCE.findall(text))
 
 
-def code(expression: str) -> Counter[str]:
+def count_code(expression: str) -> Counter[str]:
     """Count the parts of an expression in backticks that are no text between single quotes."""
     return Counter(_PART.findall(_QUOTED.sub(" ", expression)))
 
@@ -144,7 +144,7 @@ def texts(document: object) -> pd.DataFrame:
     from chatkit.flowjson.rows import frame
 
     columns = ("pointer", "screen", "component", "property", "text", "limit")
-    made = frame(list(wording(read(document))), columns, texts=columns[:5])
+    made = frame(list(wording(read_document(document))), columns, texts=columns[:5])
     made["length"] = [len(text) for text in made.text]
     return made.astype({"limit": "Int64", "length": "Int64"}).set_index("pointer")
 
@@ -163,7 +163,7 @@ def with_texts(document: object, table: pd.DataFrame, column: str = "text") -> A
     Raises:
         InputError: A row cannot be put in; all such rows are named.
     """
-    copy = read(document)
+    copy = read_document(document)
     known = {one.pointer: one for one in wording(copy)}
     wanted, problems = _wanted(table, column, known)
     if problems:
@@ -236,13 +236,16 @@ def _wrong_text(before: str, text: str) -> Iterator[str]:
         yield "is blank, which the platform refuses: leave the cell empty to keep the text"
         return
     if is_expression(before) and is_expression(text):
-        outside = code(text)
+        outside = count_code(text)
         if "'" in outside:
             yield "has a single quote that is no end of a text: write it as \\'"
-        elif outside != code(before):
+        elif outside != count_code(before):
             yield "differs outside the single quotes, where the expression stands"
         return
-    lost, new = references(before) - references(text), references(text) - references(before)
+    lost, new = (
+        count_references(before) - count_references(text),
+        count_references(text) - count_references(before),
+    )
     if lost:
         yield f"lacks {', '.join(sorted(lost))}"
     if new:

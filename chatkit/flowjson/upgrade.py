@@ -1,4 +1,4 @@
-"""Upgrade: a flow document brought to a later version of its rules, each change listed."""
+"""A flow document brought to a later version of its rules, each change listed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from chatkit.display import MISSING, escaped, many
 from chatkit.errors import InputError
 from chatkit.flowjson.components import COMPONENTS, DOCUMENT, LAYOUT, SCREEN
-from chatkit.flowjson.document import read
+from chatkit.flowjson.document import read_document
 from chatkit.flowjson.outline import ActionNode, ComponentNode, Outline, ScreenNode, outline
 from chatkit.flowjson.pointer import escape
 from chatkit.flowjson.property import Property, Shape
@@ -433,7 +433,7 @@ def upgrade(document: object, to: str = str(RECOMMENDED)) -> Upgrade:
     Raises:
         InputError: It is no flow document, or of a later version already.
     """
-    value = read(document)
+    value = read_document(document)
     if not isinstance(value, dict):
         raise InputError("This is no flow document: it must be a JSON object.")
     source, target = _version(value.get("version")), _version(to)
@@ -444,7 +444,7 @@ def upgrade(document: object, to: str = str(RECOMMENDED)) -> Upgrade:
         )
     if source == target:
         return Upgrade(value, str(source), str(target), (), ())
-    before = read(value)
+    before = read_document(value)
     change = DocumentChange("/version", str(source), str(target), _why(source, target))
     value["version"] = str(target)
     rewrite = Rewrite(value, source, target)

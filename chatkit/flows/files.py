@@ -1,4 +1,4 @@
-"""Flowfiles: the flows of an account as a folder of files that is at home in git.
+"""The flows of an account as a folder of files that is at home in git.
 
 Each document is a file of its own, written so that a small edit is a small difference;
 `index.json` tells which flow each file is of. A file that says the same is not written

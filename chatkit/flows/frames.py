@@ -1,4 +1,4 @@
-"""Flowframes: all flows of an account, checked, compared, kept and brought back, as frames."""
+"""All flows of an account, checked, compared, kept and brought back, as frames."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ class HasFlows(Protocol):
         """Its flows."""
 
 
-def owner(connection: Connection) -> str:
+def folder_owner(connection: Connection) -> str:
     """Say whose flows a folder holds; a sandbox in memory has no name that lasts."""
     lasting = f"sandbox account {connection.account_id}"
     return lasting if connection.passing else connection.account
 
 
-def kept(frame: pd.DataFrame) -> list[Kept]:
+def flows_of_frame(frame: pd.DataFrame) -> list[Kept]:
     """Take the flows out of a full frame, as a backup keeps them."""
     found = []
     for key, fields in zip(frame.index, records(frame, range(len(frame))), strict=True):
@@ -71,7 +71,7 @@ def kept(frame: pd.DataFrame) -> list[Kept]:
     return found
 
 
-def checked(flows: Sequence[Kept], lint: Callable[[Any], Sequence[Finding]]) -> pd.DataFrame:
+def checks_frame(flows: Sequence[Kept], lint: Callable[[Any], Sequence[Finding]]) -> pd.DataFrame:
     """Check each document, a row for each flow."""
     rows = []
     for flow in flows:
@@ -87,7 +87,7 @@ def checked(flows: Sequence[Kept], lint: Callable[[Any], Sequence[Finding]]) -> 
     return _frame(rows, _CHECKED, "id")
 
 
-def written(flows: Sequence[Written]) -> pd.DataFrame:
+def backup_frame(flows: Sequence[Written]) -> pd.DataFrame:
     """Tell what a backup did, a row for each flow."""
     return _frame([flow._asdict() for flow in flows], _WRITTEN, "id")
 
@@ -95,7 +95,7 @@ def written(flows: Sequence[Written]) -> pd.DataFrame:
 # --- side by side ---------------------------------------------------------------------
 
 
-def compared(here: Sequence[Kept], there: Sequence[Kept]) -> pd.DataFrame:
+def comparison_frame(here: Sequence[Kept], there: Sequence[Kept]) -> pd.DataFrame:
     """Compare flows by name: a row for each name, those of here first."""
     sides: dict[str, tuple[list[Kept], list[Kept]]] = {}
     for side, flows in enumerate((here, there)):
@@ -145,7 +145,7 @@ def _sorted(document: Mapping[str, Any]) -> str:
 # --- brought back ---------------------------------------------------------------------
 
 
-def restored(
+def restore_frame(
     flows: Sequence[Kept], live: pd.DataFrame, strangers: Sequence[str], *, by_id: bool
 ) -> tuple[pd.DataFrame, list[str]]:
     """Make the frame that brings back what a folder holds, and say what is to be known of it.

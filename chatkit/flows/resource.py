@@ -223,9 +223,9 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
             `finding` that comes first. `chatkit.flowjson.lint(document)` tells them all.
         """
         from chatkit.flowjson.lint import lint
-        from chatkit.flows.frames import checked
+        from chatkit.flows.frames import checks_frame
 
-        return checked(self._kept(), lint)
+        return checks_frame(self._kept(), lint)
 
     def compare(self, other: HasFlows | Flows | str | Path) -> pd.DataFrame:
         """Compare the flows by name with those of another client, or the folder of a backup.
@@ -239,17 +239,17 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
             InputError: The other is none of these, or the folder cannot be read.
         """
         from chatkit.flows.files import Folder
-        from chatkit.flows.frames import compared
+        from chatkit.flows.frames import comparison_frame
 
         if isinstance(other, str | Path):
-            return compared(self._kept(), Folder(other).read())
+            return comparison_frame(self._kept(), Folder(other).read())
         flows = other if isinstance(other, Flows) else getattr(other, "flows", None)
         if not isinstance(flows, Flows):
             raise InputError(
                 "compare takes another client, its flows or the folder of a backup, not "
                 f"{type(other).__name__}."
             )
-        return compared(self._kept(), flows._kept())
+        return comparison_frame(self._kept(), flows._kept())
 
     def backup(self, folder: str | Path, *, other_account: bool = False) -> pd.DataFrame:
         """Write each document to a file of its own in a folder, and an index of them.
@@ -267,17 +267,17 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
             InputError: No document is shown, or the folder cannot be used.
         """
         from chatkit.flows.files import Folder
-        from chatkit.flows.frames import owner, written
+        from chatkit.flows.frames import backup_frame, folder_owner
 
         if not self._endpoints.profile.flow_json_in_get:
             raise InputError(
                 "There is nothing to back up: this service does not show the documents of flows "
                 "(flow_json_in_get of the profile)."
             )
-        place, mine = Folder(folder), owner(self._endpoints.transport.connection)
+        place, mine = Folder(folder), folder_owner(self._endpoints.transport.connection)
         if not other_account:
             place.refuse_other(mine)
-        return written(place.write(mine, self._kept()))
+        return backup_frame(place.write(mine, self._kept()))
 
     def restore(
         self,
@@ -304,14 +304,14 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
             InputError: The folder is of another account, or cannot be read.
         """
         from chatkit.flows.files import Folder
-        from chatkit.flows.frames import owner, restored
+        from chatkit.flows.frames import folder_owner, restore_frame
 
-        place, mine = Folder(folder), owner(self._endpoints.transport.connection)
+        place, mine = Folder(folder), folder_owner(self._endpoints.transport.connection)
         if not other_account:
             place.refuse_other(mine)
         flows, live = place.read(), self.frame()
         same = place.account() == mine
-        frame, notes = restored(flows, live, place.strangers(), by_id=same)
+        frame, notes = restore_frame(flows, live, place.strangers(), by_id=same)
         remember(frame, **memory(live))  # it is an edit of what was just read
         plan = self.plan(
             frame,
@@ -327,6 +327,6 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
 
     def _kept(self) -> list[Kept]:
         """Read all flows with their documents, as far as the service shows them."""
-        from chatkit.flows.frames import kept
+        from chatkit.flows.frames import flows_of_frame
 
-        return kept(self.frame(full=self._endpoints.profile.flow_json_in_get))
+        return flows_of_frame(self.frame(full=self._endpoints.profile.flow_json_in_get))

@@ -13,7 +13,7 @@ import traitlets
 
 from chatkit.display import cut, many
 from chatkit.errors import InputError, steady
-from chatkit.flowjson.document import located
+from chatkit.flowjson.document import read_source
 from chatkit.frame import Columns, Kind
 from chatkit.widgets import assets
 from chatkit.widgets.controls import Exported
@@ -99,7 +99,7 @@ class Player(Exported, anywidget.AnyWidget):
         self._flow = None
         source, problem = "null", ""
         try:
-            given = located(document)
+            given = read_source(document)
             if given.fault:
                 where = f" at line {given.at.line}, column {given.at.column}" if given.at else ""
                 raise InputError(f"The flow document is no JSON: {given.fault}{where}.")

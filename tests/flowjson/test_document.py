@@ -8,7 +8,7 @@ import pytest
 from flowjson.strangers import booking
 
 from chatkit.errors import InputError
-from chatkit.flowjson.document import DEEPEST, read
+from chatkit.flowjson.document import DEEPEST, read_document
 
 
 class Built:
@@ -27,12 +27,12 @@ def test_a_document_is_read_however_it_is_given(tmp_path: Path) -> None:
         str(file),
         Built(),
     ]
-    assert [read(way) for way in given_ways] == [booking()] * 6
+    assert [read_document(way) for way in given_ways] == [booking()] * 6
 
 
 def test_what_is_read_is_a_copy() -> None:
     document = booking()
-    read(document)["screens"].clear()
+    read_document(document)["screens"].clear()
     assert document == booking()
 
 
@@ -42,7 +42,7 @@ def test_what_is_read_is_a_copy() -> None:
 )
 def test_what_is_no_document_is_refused_with_a_reason(given: object) -> None:
     with pytest.raises(InputError, match=r"flow document|cannot be read"):
-        read(given)
+        read_document(given)
 
 
 def test_a_document_in_itself_or_nested_too_deeply_is_refused() -> None:
@@ -51,7 +51,7 @@ def test_a_document_in_itself_or_nested_too_deeply_is_refused() -> None:
     deep: Any = []
     for _ in range(DEEPEST):
         deep = [deep]
-    assert read(deep[0]) == deep[0]
+    assert read_document(deep[0]) == deep[0]
     for value in (knot, deep, "[" * 100_000 + "]" * 100_000):
         with pytest.raises(InputError):
-            read(value)
+            read_document(value)

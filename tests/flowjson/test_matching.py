@@ -7,7 +7,16 @@ from flowjson.strangers import anything
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chatkit.flowjson.matching import alike, bag, best, in_order, items, moved, same, written
+from chatkit.flowjson.matching import (
+    canonical,
+    in_order,
+    moved,
+    pair_items,
+    pair_most_alike,
+    same,
+    similarity,
+    word_counts,
+)
 
 LISTS = st.lists(st.sampled_from("abcdef"), max_size=12)
 
@@ -24,8 +33,8 @@ def test_a_value_is_the_same_as_its_copy_in_another_order_of_keys(value: Any) ->
         return list(map(turned, inner)) if isinstance(inner, list) else inner
 
     assert same(value, turned(value))
-    assert written(value) == written(turned(value))
-    assert alike(bag(value), bag(turned(value))) == 1
+    assert canonical(value) == canonical(turned(value))
+    assert similarity(word_counts(value), word_counts(turned(value))) == 1
 
 
 def test_numbers_are_the_same_by_value_and_no_booleans() -> None:
@@ -45,7 +54,7 @@ def test_stretches_and_gaps_make_up_both_lists(a: list[str], b: list[str]) -> No
 def test_each_item_has_one_partner_at_most_and_what_is_in_both_has_one(
     a: list[str], b: list[str], least: float
 ) -> None:
-    pairs = items(a, b, nameless, least)
+    pairs = pair_items(a, b, nameless, least)
     assert len({m for m, _ in pairs}) == len({n for _, n in pairs}) == len(pairs)
     for letter in set(a) & set(b):
         count = sum(a[m] == b[n] == letter for m, n in pairs)
@@ -56,27 +65,27 @@ def test_each_item_has_one_partner_at_most_and_what_is_in_both_has_one(
 def test_what_has_a_name_is_found_wherever_it_went_and_whatever_it_says(order: list[int]) -> None:
     a = [{"id": str(n), "title": f"old {n}"} for n in range(8)]
     b = [{"id": str(n), "title": f"new {n * n}"} for n in order]
-    pairs = items(a, b, lambda value: value["id"])
+    pairs = pair_items(a, b, lambda value: value["id"])
     assert {a[m]["id"]: b[n]["id"] for m, n in pairs} == {str(n): str(n) for n in range(8)}
 
 
 def test_a_second_of_the_same_name_is_the_second() -> None:
     a = [{"id": "x", "n": 1}, {"id": "x", "n": 2}]
-    assert items(a, a, lambda value: value["id"]) == [(0, 0), (1, 1)]
-    assert items(a[:1], a[::-1], lambda value: value["id"]) == [(0, 1)]  # the same one, if any
+    assert pair_items(a, a, lambda value: value["id"]) == [(0, 0), (1, 1)]
+    assert pair_items(a[:1], a[::-1], lambda value: value["id"]) == [(0, 1)]  # the same one, if any
 
 
 def test_the_most_alike_go_together_first() -> None:
     scores = {(0, 0): 0.5, (0, 1): 0.9, (1, 0): 0.1, (1, 1): 0.95}
-    assert best([0, 1], [0, 1], lambda m, n: scores[m, n], 0.2) == [(0, 0), (1, 1)]
-    assert best([0, 1], [0, 1], lambda m, n: scores[m, n], 0.6) == [(1, 1)]
+    assert pair_most_alike([0, 1], [0, 1], lambda m, n: scores[m, n], 0.2) == [(0, 0), (1, 1)]
+    assert pair_most_alike([0, 1], [0, 1], lambda m, n: scores[m, n], 0.6) == [(1, 1)]
 
 
 def test_what_was_edited_and_moved_is_found_and_what_was_written_anew_is_not() -> None:
     a = ["the quick brown fox jumps over the dog", "one", "two"]
     b = ["one", "two", "the quick brown fox jumps over the cat"]
-    assert (0, 2) in items(a, b, nameless, least=0.5)
-    assert items(["alpha beta"], ["gamma delta"], nameless, least=0.5) == []
+    assert (0, 2) in pair_items(a, b, nameless, least=0.5)
+    assert pair_items(["alpha beta"], ["gamma delta"], nameless, least=0.5) == []
 
 
 @settings(max_examples=50)
@@ -93,5 +102,5 @@ def test_the_fewest_moved(order: list[int], source: int, target: int) -> None:
 
 def test_a_list_written_anew_is_no_long_search() -> None:
     a, b = ([f"{side} {n}" for n in range(400)] for side in ("alpha", "beta"))
-    assert items(a, b, nameless) == []
-    assert json.loads(written(a)) == a
+    assert pair_items(a, b, nameless) == []
+    assert json.loads(canonical(a)) == a

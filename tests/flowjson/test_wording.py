@@ -9,7 +9,7 @@ from flowjson.strangers import anything, booking, crooked, documents, screen
 from hypothesis import given, settings
 
 from chatkit.flowjson.pointer import at
-from chatkit.flowjson.texts import code, is_expression, references, wording
+from chatkit.flowjson.texts import count_code, count_references, is_expression, wording
 
 
 def texts(*children: Any, **more: Any) -> dict[str, str]:
@@ -93,8 +93,8 @@ def test_limits_are_those_of_the_table_of_components() -> None:
 
 
 def test_references_and_code_of_a_text_are_counted() -> None:
-    assert references("a ${x} b ${x} ${y") == Counter({"${x}": 2})
-    assert code("`'it''s' ${a} + 1`") == Counter({"`": 2, "${a}": 1, "+": 1, "1": 1})
+    assert count_references("a ${x} b ${x} ${y") == Counter({"${x}": 2})
+    assert count_code("`'it''s' ${a} + 1`") == Counter({"`": 2, "${a}": 1, "+": 1, "1": 1})
     assert is_expression(" `x` ") and not is_expression("`") and not is_expression("x`")
 
 

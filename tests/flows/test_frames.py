@@ -13,7 +13,7 @@ from rooms import client, sandbox
 import chatkit
 from chatkit.client import Client
 from chatkit.flows.files import Kept
-from chatkit.flows.frames import compared
+from chatkit.flows.frames import comparison_frame
 
 __all__ = ["client", "sandbox"]
 
@@ -233,7 +233,7 @@ def test_documents_that_are_not_shown_are_not_called_the_same(demo: Client) -> N
 
 def test_flows_of_one_name_are_counted_and_not_guessed_at() -> None:
     a, b = (Kept(id=n, name="Order", document=document(str(n))) for n in (1, 2))
-    frame = compared([a, b], [a])
+    frame = comparison_frame([a, b], [a])
     assert frame.loc["Order", "state"] == "several"
     assert frame.loc["Order", "summary"] == "2 here and 1 there have this name"
 
@@ -243,10 +243,10 @@ def test_a_difference_is_never_called_the_same() -> None:
     one = {"version": "7.3", "screens": [{"id": "A", "terminal": True}]}
     two = {"screens": [{"terminal": 1, "id": "A"}], "version": "7.3"}
     flows = [[Kept(id=1, name="Order", document=found)] for found in (one, two)]
-    assert compared(*flows)["state"].tolist() == ["differs"]
+    assert comparison_frame(*flows)["state"].tolist() == ["differs"]
     two["screens"] = [{"terminal": True, "id": "A"}]
     flows = [[Kept(id=1, name="Order", document=found)] for found in (one, two)]
-    assert compared(*flows)["state"].tolist() == ["same"]
+    assert comparison_frame(*flows)["state"].tolist() == ["same"]
 
 
 @pytest.mark.parametrize("other", [None, 5, {"a": 1}])

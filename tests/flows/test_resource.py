@@ -1,4 +1,4 @@
-"""The room of flows, under every profile."""
+"""The resource of flows, under every profile."""
 
 import json
 

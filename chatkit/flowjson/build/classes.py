@@ -1,4 +1,4 @@
-"""Classes: writes `blocks.py`, the classes of components, from the table of components.
+"""Writes `blocks.py`, the classes of components, from the table of components.
 
 They are written into a file, and not made when they are needed, so that an editor completes them
 and a type checker knows them. After a change of the table:

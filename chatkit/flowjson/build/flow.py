@@ -1,4 +1,4 @@
-"""Flow: a flow document as an object: built in Python, or read, changed, and written as code."""
+"""A flow document as an object: built in Python, or read, changed, and written as code."""
 
 import builtins
 import json
@@ -33,7 +33,7 @@ from chatkit.flowjson.build.piece import (
     write,
 )
 from chatkit.flowjson.components import DOCUMENT, SCREEN
-from chatkit.flowjson.document import read
+from chatkit.flowjson.document import read_document
 from chatkit.flowjson.show import short
 from chatkit.flowjson.version import RECOMMENDED, Version
 
@@ -225,7 +225,7 @@ def parse(document: object) -> Flow:
     Raises:
         InputError: It is no JSON object.
     """
-    value = read(document)
+    value = read_document(document)
     if not isinstance(value, dict):
         raise InputError(f"A flow document is an object, and not {short(value)}.")
     return cast(Flow, Flow.read(value))

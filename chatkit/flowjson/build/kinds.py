@@ -1,4 +1,4 @@
-"""Kinds: the types of the properties of a piece, as the table of components names them.
+"""The types of the properties of a piece, as the table of components names them.
 
 A reference is `${data.x}`, `${form.x}`, `${screen.ID.form.x}` or an expression in backticks:
 the platform puts its value in when it shows the screen.

@@ -1,4 +1,4 @@
-"""Piece: one object of a flow document as an object of Python: checked, read, written as JSON.
+"""One object of a flow document as an object of Python: checked, read, written as JSON.
 
 What all classes of the builder share: the base `Piece`, `Action` and `Block`, how they say what
 they refuse, and how the Python that builds them is written.

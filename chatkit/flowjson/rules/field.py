@@ -247,7 +247,7 @@ def _navigation(component: ComponentNode, version: Version) -> Iterator[Finding]
         yield Finding("MAX_ITEMS_REQUIRED", "error", at, said, hint)
     ends = [(each["end"], place) for each, place in targets if "end" in each]
     if ends and value.get("media-size") == "large":
-        said = "media-size large leaves no room for the end of an item."
+        said = "media-size large leaves no space for the end of an item."
         code = "INVALID_PROPERTY_VALUE_FOR_CONDITION"
         yield Finding(code, "error", at, said, "Use regular, or remove end.")
     for end, place in ends:

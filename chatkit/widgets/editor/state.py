@@ -10,7 +10,7 @@ from typing import Any
 
 from chatkit.errors import InputError
 from chatkit.finding import Finding
-from chatkit.flowjson.document import DEEPEST, located
+from chatkit.flowjson.document import DEEPEST, read_source
 from chatkit.flowjson.finding import Findings
 from chatkit.flowjson.lint import lint
 from chatkit.flowjson.pointer import at, steps
@@ -56,7 +56,7 @@ class DocumentState:
     """
 
     def __init__(self, document: object) -> None:
-        source = located(document)
+        source = read_source(document)
         self._broken: str | None = None  #: a text that cannot be read
         self._why = ""  #: why not, when the lint could read it
         value = source.value
@@ -146,7 +146,7 @@ class DocumentState:
 
     def find_line(self, pointer: str) -> tuple[int, int]:
         """Return the line and the column of the text at which a place stands."""
-        return located(f"{self.text}\n").find(pointer)
+        return read_source(f"{self.text}\n").find(pointer)
 
     # --- edits ----------------------------------------------------------------------
 
@@ -154,7 +154,7 @@ class DocumentState:
         """Take another text for the whole; one that cannot be read waits until it can."""
         if text == self.text:
             return
-        source = located(f"{text}\n")
+        source = read_source(f"{text}\n")
         self._found = None
         if source.fault or is_deeper(source.value, DEEPEST):
             self._broken, self._why = text, "" if source.fault else _DEEP
