@@ -232,9 +232,9 @@ def _sandbox(arguments: argparse.Namespace) -> int:
 
 def _passing_file(base_url: str) -> Path:
     """Name the access file of a sandbox in memory: in the folder of the user's data."""
-    from chatkit.bulk.journal import home
+    from chatkit.bulk.journal import journal_folder
 
-    folder = home(False).with_name("sandboxes")
+    folder = journal_folder(False).with_name("sandboxes")
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder / f"{base_url.rpartition(':')[2]}.access"
 

@@ -86,7 +86,7 @@ def _is_loopback(host: str) -> bool:
     return host == "localhost" if address is None else address.is_loopback
 
 
-def account(value: object) -> str:
+def account_id_text(value: object) -> str:
     """An account id as the text that goes into a path: letters, digits and . _ ~ - only."""
     if isinstance(value, bool) or not isinstance(value, str | int):
         raise SettingsError(
@@ -100,7 +100,7 @@ def account(value: object) -> str:
     return text
 
 
-def parts(account: str) -> tuple[str, str]:
+def account_parts(account: str) -> tuple[str, str]:
     """Take `Connection.account` apart: the address of the service, and the account id."""
     where, _, account_id = account.rpartition(" account ")
     return where, account_id
@@ -121,7 +121,7 @@ def same_host(one: str, other: str) -> bool:
 
 
 BaseAddress = Annotated[str, BeforeValidator(base_address)]
-AccountId = Annotated[str, BeforeValidator(account)]
+AccountId = Annotated[str, BeforeValidator(account_id_text)]
 AccessToken = Annotated[Secret, BeforeValidator(access_token)]
 
 

@@ -10,13 +10,21 @@ from typing import TYPE_CHECKING, Any
 from chatkit import accessor
 from chatkit.bulk import rendering
 from chatkit.bulk.apply import Desk, Gap
-from chatkit.bulk.journal import Journal, RunHeader, find, glance, home, homes, journals
+from chatkit.bulk.journal import (
+    Journal,
+    RunHeader,
+    find_journal,
+    glance,
+    journal_folder,
+    journal_folders,
+    journals,
+)
 from chatkit.bulk.journal import prune as prune_journals
-from chatkit.bulk.outcomes import count_states, folded
+from chatkit.bulk.outcomes import count_states, rows_of_journal
 from chatkit.bulk.plan import Plan, plan_of_run
-from chatkit.bulk.undo import undoing
+from chatkit.bulk.undo import undo_plan
 from chatkit.client import Client, connect, open_clients, source_of
-from chatkit.connection import Connection, parts, same_host
+from chatkit.connection import Connection, account_parts, same_host
 from chatkit.errors import InputError, JournalError, SettingsError
 from chatkit.progress import say
 
@@ -37,7 +45,7 @@ def runs(client: Client | None = None) -> pd.DataFrame:
         client: Only the runs of its account.
     """
     account = None if client is None else client.connection.account
-    paths = [path for folder in homes() for path in journals(folder)]
+    paths = [path for folder in journal_folders() for path in journals(folder)]
     told = [_told(path) for path in sorted(paths, key=lambda path: path.name, reverse=True)]
     found = [run for run in told if run is not None]
     _mark_undone(found)
@@ -74,8 +82,8 @@ def journal(run: str | pd.DataFrame) -> pd.DataFrame:
     Raises:
         JournalError: There is no such run, or its journal is damaged.
     """
-    with Journal.open(find(_name(run)), reading=True) as kept:
-        return rendering.journal_frame(kept.events(), folded(kept))
+    with Journal.open(find_journal(_name(run)), reading=True) as kept:
+        return rendering.journal_frame(kept.events(), rows_of_journal(kept))
 
 
 def resume(
@@ -110,7 +118,7 @@ def resume(
         SettingsError: The account cannot be found: pass its client.
     """
     accessor.register()
-    with Journal.open(find(_name(run)), reading=True) as kept:
+    with Journal.open(find_journal(_name(run)), reading=True) as kept:
         plan = plan_of_run(kept, _desk(kept.header, client, moved))
     return plan.apply(
         concurrency=concurrency,
@@ -146,8 +154,8 @@ def undo(
         SettingsError: The account cannot be found: pass its client.
     """
     accessor.register()
-    with Journal.open(find(_name(run)), reading=True) as kept:
-        return undoing(kept, _desk(kept.header, client, moved), include_adopted=include_adopted)
+    with Journal.open(find_journal(_name(run)), reading=True) as kept:
+        return undo_plan(kept, _desk(kept.header, client, moved), include_adopted=include_adopted)
 
 
 def prune(days: float = 90, *, runs: Collection[str] = ()) -> list[str]:
@@ -163,7 +171,7 @@ def prune(days: float = 90, *, runs: Collection[str] = ()) -> list[str]:
     Returns:
         The names of the runs that are gone: they can no longer be resumed or undone.
     """
-    return prune_journals(home(False), days=days, runs=runs)
+    return prune_journals(journal_folder(False), days=days, runs=runs)
 
 
 def _name(run: str | pd.DataFrame) -> str:
@@ -206,7 +214,7 @@ def _check_moved(header: RunHeader, to: Connection, said: bool | None, both: boo
     Raises:
         SettingsError: It is another account, or nobody has said that it is the same.
     """
-    (was, account_id), (where, _) = parts(header.account), parts(to.account)
+    (was, account_id), (where, _) = account_parts(header.account), account_parts(to.account)
     if account_id != to.account_id or to.passing:
         raise SettingsError(
             f"This run belongs to {header.account}, not {to.account}: pass its client."
@@ -235,7 +243,7 @@ def _told(path: Path) -> dict[str, Any] | None:
         counts = {} if last is None else last.detail.get("counts", {})
         if not counts:  # it did not come to its end
             with Journal.open(path, reading=True) as kept:
-                counts = count_states(folded(kept))
+                counts = count_states(rows_of_journal(kept))
     except JournalError:
         if not path.exists():
             return None

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import chatkit
-from chatkit.connection import Connection, account, base_address
+from chatkit.connection import Connection, account_id_text, base_address
 from chatkit.errors import SettingsError
 from chatkit.profile import ServiceProfile
 
@@ -121,7 +121,7 @@ def test_an_accepted_base_address_has_the_parts_it_shows(rest: str) -> None:
     ("value", "kept"), [("1001", "1001"), (1001, "1001"), (0, "0"), ("acc-1_x.y~z", "acc-1_x.y~z")]
 )
 def test_an_account_id_is_text_or_a_whole_number(value: object, kept: str) -> None:
-    assert account(value) == kept
+    assert account_id_text(value) == kept
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_an_account_id_is_text_or_a_whole_number(value: object, kept: str) -> No
 )  # fmt: skip
 def test_an_odd_account_id_is_refused(value: object) -> None:
     with pytest.raises(SettingsError, match="account id"):
-        account(value)
+        account_id_text(value)
 
 
 def make(**values: object) -> Connection:

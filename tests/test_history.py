@@ -32,7 +32,7 @@ from bulk.planning import (  # noqa: F401
 
 import chatkit
 from chatkit.bulk.apply import Interrupt
-from chatkit.bulk.journal import find, home
+from chatkit.bulk.journal import find_journal, journal_folder
 from chatkit.bulk.lock import lock
 
 ROOT = Path(__file__).parents[1]
@@ -131,7 +131,7 @@ def test_no_runs_are_a_frame_with_the_same_columns(client):
 
 @pytest.mark.parametrize("damage", [b"", b"no journal at all", None])
 def test_a_damaged_journal_is_listed_as_damaged(client, damage):
-    path = find(name_of(client.contacts.plan(newcomers(3)).apply()))
+    path = find_journal(name_of(client.contacts.plan(newcomers(3)).apply()))
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2] if damage is None else damage)
     listed = chatkit.runs().loc[path.stem]
@@ -145,7 +145,7 @@ def test_a_damaged_journal_is_listed_as_damaged(client, damage):
 def test_a_journal_with_another_event_than_was_written_is_not_used(sandbox, client):
     plan = client.contacts.plan(newcomers(3))
     plan.apply()
-    path = find(plan.id)
+    path = find_journal(plan.id)
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE event SET detail = '{}' WHERE what = 'answered'")
     since = len(log(sandbox))
@@ -298,7 +298,7 @@ def test_a_client_of_another_account_is_refused(sandbox, client):
 def test_a_run_of_a_busy_account_does_not_go_on(sandbox, client):
     result = stopped(sandbox, client)
     busy = pytest.raises(chatkit.AccountBusy, match="another run")
-    with lock(home(True), client.connection.account, "another run"), busy:
+    with lock(journal_folder(True), client.connection.account, "another run"), busy:
         chatkit.resume(result, client)
     assert states(chatkit.resume(result, client)) == ["applied"] * 3
 
@@ -453,7 +453,7 @@ def test_a_run_that_has_moved_holds_the_locks_of_both_addresses(sandbox, lasting
     with sandbox.serve() as after, over_http(after, sandbox) as client:
         account_ = {"old": old, "new": client.connection.account}[held]
         busy = pytest.raises(chatkit.AccountBusy, match="another run")
-        with lock(home(False), account_, "another run"), busy:
+        with lock(journal_folder(False), account_, "another run"), busy:
             chatkit.resume(left, client)
         assert states(chatkit.resume(left, client)) == ["applied"] * 2
 
@@ -483,11 +483,11 @@ def test_connect_says_that_a_run_was_interrupted_and_how_to_go_on(
         [line], account_ = said()
         assert f"A run of 2 changes, begun on {left[:4]}-" in line
         assert f"chatkit.resume({left!r}) goes on" in line and "1 before it" in line
-        with lock(home(False), account_, left):
+        with lock(journal_folder(False), account_, left):
             assert said()[0] == []  # it is at work
         (lasting / f"{next(lasting.glob('*.lock')).stem}.holder").write_text("a dead process")
         assert left in said()[0][0]
-        find(first).write_bytes(b"damaged")
+        find_journal(first).write_bytes(b"damaged")
         with chatkit.connect() as client:
             chatkit.resume(left, client)
         assert said()[0] == []
@@ -509,12 +509,12 @@ def test_the_sandbox_in_memory_says_nothing_of_runs(sandbox, client, capsys):
 
 def test_a_run_of_an_older_schema_goes_on_and_is_taken_back(sandbox, client):
     result = stopped(sandbox, client)
-    as_schema_1(find(name_of(result)))
+    as_schema_1(find_journal(name_of(result)))
     assert chatkit.runs(client)["state"].tolist() == ["open"]
     before = len(chatkit.journal(result))
     resumed = chatkit.resume(result, client)
     assert states(resumed) == ["applied"] * 3
     assert len(chatkit.journal(resumed)) > before
-    as_schema_1(find(name_of(resumed)))
+    as_schema_1(find_journal(name_of(resumed)))
     assert states(chatkit.undo(resumed, client).apply()) == ["applied"] * 3
     assert active(sandbox, "contacts") == {}

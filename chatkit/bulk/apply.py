@@ -29,8 +29,8 @@ from chatkit.bulk.outcomes import (
     RowStep,
     count_states,
     first_step,
-    folded,
-    known,
+    known_key,
+    rows_of_journal,
 )
 from chatkit.bulk.reconcile import Pages, Search, Stopped, ThrottledReader
 from chatkit.call import Call
@@ -95,7 +95,7 @@ class Run:
         settle: float | None = None,
         gap: Gap = "row",
     ) -> None:
-        self.rows = folded(journal)
+        self.rows = rows_of_journal(journal)
         self.gap = 0.0  #: the longest time between reading a record and writing it, in seconds
         self._by_page = gap == "page"
         self._pages: dict[str | None, Pages] = {}  # of each template code; None without one
@@ -425,7 +425,7 @@ class Run:
         row, endpoints = step.row, self._of(step.row)
         if step.stage == "write" and row.change.kind == "create":
             return endpoints.create_call(row.change.after)
-        key = known(row.key)
+        key = known_key(row.key)
         if step.stage == "look":
             live = row.live if step.record is None else endpoints.sendable(step.record)
             return endpoints.look_call(key, live or {})

@@ -347,7 +347,7 @@ def _other_objects(base: Cells, edited: Cells, places: _Pick, rows: _Pick) -> Ro
         pairs = zip(
             listed(base.iloc[places.rows[part]]), listed(edited.iloc[rows.rows[part]]), strict=True
         )
-        differs = (not same(before, now) for before, now in pairs)
+        differs = (not same_value(before, now) for before, now in pairs)
         found.append(part[np.fromiter(differs, bool, len(part))])
     return np.concatenate(found)
 
@@ -361,7 +361,7 @@ def _addresses(cells: Cells) -> Any:
 # --- single cells ---------------------------------------------------------------------
 
 
-def same(before: Any, edited: Any) -> bool:
+def same_value(before: Any, edited: Any) -> bool:
     """Tell whether a cell that holds `edited` says what `before` says.
 
     A number that has become a float, a time in another zone or as text, and the text that

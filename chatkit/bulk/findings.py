@@ -30,24 +30,24 @@ def doubts(findings: Iterable[Finding]) -> list[Finding]:
     return [finding for finding in findings if finding.severity != "note"]
 
 
-def told(finding: Finding) -> str:
+def finding_line(finding: Finding) -> str:
     """Say one in a line: its code, its place, what is wrong."""
     place = f" at {finding.pointer}" if finding.pointer else ""
     return f"{finding.code}{place}: {finding.message}"
 
 
-def problem(field: str, document: object, finding: Finding) -> Problem:
+def document_problem(field: str, document: object, finding: Finding) -> Problem:
     """Say one as what is wrong with a field; the value is what stands at its place."""
-    return Problem(field, values(at(document, finding.pointer)), told(finding))
+    return Problem(field, values(value_at(document, finding.pointer)), finding_line(finding))
 
 
-def cell(fields: Mapping[str, Any], finding: Finding) -> Problem:
+def cell_problem(fields: Mapping[str, Any], finding: Finding) -> Problem:
     """Say one, whose pointer leads into a record, as what is wrong with a field of it."""
     name, slash, rest = finding.pointer.removeprefix("/").partition("/")
     inner = replace(finding, pointer=slash + rest)
     if name in fields:
-        return problem(name, fields[name], inner)
-    return Problem(name, "", told(inner))
+        return document_problem(name, fields[name], inner)
+    return Problem(name, "", finding_line(inner))
 
 
 def summary(found: Sequence[Finding]) -> str:
@@ -56,11 +56,11 @@ def summary(found: Sequence[Finding]) -> str:
     counts = [many(len(wrong), "error")] if wrong else []
     if rest := len(found) - len(wrong):
         counts.append(many(rest, "warning"))
-    first = f", first {told((wrong or found)[0])}" if found else ""
+    first = f", first {finding_line((wrong or found)[0])}" if found else ""
     return f"{' and '.join(counts)}{first}"
 
 
-def notes(noun: str, found: Sequence[tuple[str, Sequence[Finding]]]) -> list[str]:
+def finding_notes(noun: str, found: Sequence[tuple[str, Sequence[Finding]]]) -> list[str]:
     """Say what is to be known of records that are sent all the same: their labels come first."""
     said = [f"{label} has {summary(each)}" for label, each in found[:FEW]]
     if (rest := len(found) - FEW) > 0:
@@ -99,12 +99,12 @@ def vet(
         document = right[name]
         found = endpoints.findings(name, document)
         if wrong := [] if broken else errors(found):
-            stopped += [problem(name, document, finding) for finding in wrong]
+            stopped += [document_problem(name, document, finding) for finding in wrong]
         elif said := doubts(found):
             warnings.warn(f"{label} has {summary(said)}", stacklevel=4)
     whole = endpoints.judged(right, {} if creates else live)
     if wrong := [] if broken else errors(whole):
-        stopped += [cell(right, finding) for finding in wrong]
+        stopped += [cell_problem(right, finding) for finding in wrong]
     elif said := doubts(whole):
         warnings.warn(f"{label} has {summary(said)}", stacklevel=4)
     if stopped:
@@ -127,7 +127,7 @@ def _wrong(
     return ()
 
 
-def at(document: object, pointer: str) -> Any:
+def value_at(document: object, pointer: str) -> Any:
     """Follow a JSON pointer (RFC 6901); MISSING where it leads to nothing."""
     value: Any = document
     key: Any

@@ -316,7 +316,7 @@ def _header_from_json(text: str, path: Path) -> RunHeader:
 _GLANCES = 50
 
 
-def home(passing: bool) -> Path:
+def journal_folder(passing: bool) -> Path:
     """Name the folder of the journals: CHATKIT_DATA, or the user's own data folder.
 
     Args:
@@ -335,10 +335,10 @@ def home(passing: bool) -> Path:
     ) / "runs"
 
 
-def homes() -> list[Path]:
+def journal_folders() -> list[Path]:
     """List the folders where journals of this user may lie, as this process sees them."""
     made = temporary.existing()
-    return [home(False)] if made is None else [made / "runs", home(False)]
+    return [journal_folder(False)] if made is None else [made / "runs", journal_folder(False)]
 
 
 def journals(folder: Path) -> list[Path]:
@@ -346,13 +346,13 @@ def journals(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.db"))
 
 
-def find(run: str) -> Path:
+def find_journal(run: str) -> Path:
     """Find the journal of a run by its name, or by as much of it as no other run has.
 
     Raises:
         JournalError: There is none, or there are several.
     """
-    paths = {p.stem: p for folder in homes() for p in journals(folder)}
+    paths = {p.stem: p for folder in journal_folders() for p in journals(folder)}
     if run in paths:
         return paths[run]
     found = [name for name in paths if run and name.startswith(run)]
@@ -393,7 +393,7 @@ def interrupted(account: str) -> str:
     A run that is at work at this moment is not meant. Only the latest journals that outlast
     this process are looked at, so that it takes some milliseconds.
     """
-    folder, found = home(False), []
+    folder, found = journal_folder(False), []
     for path in journals(folder)[-_GLANCES:]:
         try:
             header, last = glance(path)

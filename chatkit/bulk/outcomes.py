@@ -134,7 +134,7 @@ def why_kept(change: Change) -> str:
     return f"it exists and is kept: {'; '.join(said)}"
 
 
-def folded(journal: Journal) -> list[Row]:
+def rows_of_journal(journal: Journal) -> list[Row]:
     """Return the rows of a journal in the state that its events tell."""
     rows = [Row(n, change) for n, change in enumerate(journal.changes())]
     for event in journal.events():
@@ -175,7 +175,7 @@ def first_step(row: Row) -> RowStep:
     return RowStep(row, "write" if new else "read")
 
 
-def known(key: int | str | None) -> int | str:
+def known_key(key: int | str | None) -> int | str:
     """Return a key that must be there: only a record that is still to be made has none."""
     if key is None:
         raise LookupError("a record that was never made cannot be read")
@@ -283,7 +283,7 @@ class Judge:
         try:
             match step.stage:
                 case "read":
-                    record = self._of(step.row).read(call, envelope, known(step.row.key))
+                    record = self._of(step.row).read(call, envelope, known_key(step.row.key))
                     return self.compare(step.row, record)
                 case "write":
                     return self._answered(step.row, call, envelope)
@@ -355,7 +355,7 @@ class Judge:
             if not endpoints.chosen and key in self.taken:
                 raise BadAnswer(call, f"the answer is about a {endpoints.noun} that was there")
         if record is not None:
-            endpoints.same_key(call, getattr(record, endpoints.key), known(key))
+            endpoints.same_key(call, getattr(record, endpoints.key), known_key(key))
         self.taken.add(key)
         self.note(row, "answered", key=key)
         self._keep_secret(row, record)
@@ -407,18 +407,18 @@ class Judge:
         """Keep a signing secret in memory, for the person: it is never shown again."""
         secret = getattr(record, "webhook_secret", None)
         if isinstance(secret, Secret) and row.change.kind == "create":
-            self.secrets[known(row.key)] = secret
+            self.secrets[known_key(row.key)] = secret
 
     def _check(self, row: Row, call: Call, envelope: Envelope) -> None:
         """Hold what reads back against what was sent."""
         endpoints = self._of(row)
-        record = endpoints.read(call, envelope, known(row.key))
+        record = endpoints.read(call, envelope, known_key(row.key))
         self._hold_against(row, endpoints.sendable(record), proves=True)
 
     def _there(self, step: RowStep, call: Call, envelope: Envelope) -> RowStep | None:
         """Tell whether a record is there that met a 404, or that a service shows when deleted."""
         row, endpoints = step.row, self._of(step.row)
-        held = endpoints.holds(call, envelope, known(row.key))
+        held = endpoints.holds(call, envelope, known_key(row.key))
         if held is False:
             self._gone(row)
         elif step.record is not None:  # it is not sent yet, or in doubt

@@ -20,7 +20,7 @@ from chatkit.bulk.journal import (
     Change,
     Journal,
     RunHeader,
-    home,
+    journal_folder,
     label_as_json,
     label_from_json,
     run_id,
@@ -245,7 +245,7 @@ class Plan(Report):
         if objections := self.objections(many=many, irreversible=irreversible):
             raise PlanRefused("\n- ".join(["This plan is blocked, nothing was sent:", *objections]))
         connection = self._desk.transport.connection
-        folder = home(connection.passing)
+        folder = journal_folder(connection.passing)
         accounts = {self._setting.account, connection.account}  # two, for a run that has moved
         with interrupt or Interrupt() as interrupt, ExitStack() as locks:
             for account in sorted(accounts):

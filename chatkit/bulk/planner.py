@@ -16,7 +16,7 @@ import pandas as pd
 
 from chatkit.bulk import findings
 from chatkit.bulk.apply import Desk
-from chatkit.bulk.comparison import Edits, compare, same
+from chatkit.bulk.comparison import Edits, compare, same_value
 from chatkit.bulk.frame_checks import Mask
 from chatkit.bulk.journal import Change, Kind
 from chatkit.bulk.matching import Identity, Natural, Rows
@@ -406,7 +406,7 @@ class _Changes:
             }
             values = edits.values(name, rows)
             differs = [
-                row not in held or not same(held[row], value)
+                row not in held or not same_value(held[row], value)
                 for row, value in zip(rows.tolist(), values, strict=True)
             ]
             rows = self._keep(name, rows[differs], held, kept, before)
@@ -792,7 +792,7 @@ class Cells:
         if errors and not self._broken:
             self._stopped = True
             for finding in errors:
-                problem = findings.problem(name, document, finding)
+                problem = findings.document_problem(name, document, finding)
                 self._refuse(row, *problem, finding.hint or "mend the document")
             return False
         if doubts := findings.doubts(found):
@@ -811,7 +811,7 @@ class Cells:
         for finding in errors:
             self._stopped = True
             hint = finding.hint or "correct it"
-            self._refuse(row, *findings.cell(fields, finding), hint)
+            self._refuse(row, *findings.cell_problem(fields, finding), hint)
         if not errors and (doubts := findings.doubts(found)):
             self.doubts.setdefault(row, []).extend(doubts)
         return not errors
@@ -846,7 +846,7 @@ class Cells:
     def told(self, labels: Mapping[int, str]) -> list[str]:
         """Say what was found in documents; `labels` has the names of the rows that are planned."""
         kept = [(labels[row], found) for row, found in self.doubts.items() if row in labels]
-        said = findings.notes(self._endpoints.noun, kept)
+        said = findings.finding_notes(self._endpoints.noun, kept)
         if self._stopped:
             said.append(f"{self._endpoints.refuses} plan(…, broken=True) plans it all the same.")
         return said

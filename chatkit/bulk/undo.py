@@ -8,7 +8,7 @@ from typing import Any
 
 from chatkit.bulk.apply import Desk
 from chatkit.bulk.journal import Change, Journal, Kind
-from chatkit.bulk.outcomes import Row, folded
+from chatkit.bulk.outcomes import Row, rows_of_journal
 from chatkit.bulk.plan import Left, Plan, RefusedCell, Setting
 from chatkit.display import many
 from chatkit.endpoints import Endpoints
@@ -16,7 +16,7 @@ from chatkit.endpoints import Endpoints
 _NEXT = "leave it, or put it right by hand"
 
 
-def undoing(journal: Journal, desk: Desk, *, include_adopted: bool = False) -> Plan:
+def undo_plan(journal: Journal, desk: Desk, *, include_adopted: bool = False) -> Plan:
     """Make the plan that takes back what a run has done, its last rows first.
 
     Every row of the run is accounted for: it is taken back by a change of the plan, or it is
@@ -32,7 +32,7 @@ def undoing(journal: Journal, desk: Desk, *, include_adopted: bool = False) -> P
     changes: list[Change] = []
     refused: list[RefusedCell] = []
     header = journal.header
-    rows = folded(journal)
+    rows = rows_of_journal(journal)
     done = [row for row in rows if row.state in ("applied", "differs", "unknown") or _doubtful(row)]
     left = [_left(row) for row in rows if row not in done]
     twins = 0

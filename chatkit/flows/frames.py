@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from chatkit.bulk.findings import errors, told
+from chatkit.bulk.findings import errors, finding_line
 from chatkit.errors import InputError
 from chatkit.flows.files import INDEX, Kept, Written
 from chatkit.frame import Columns, Kind, records
@@ -82,7 +82,7 @@ def checks_frame(flows: Sequence[Kept], lint: Callable[[Any], Sequence[Finding]]
             wrong = errors(found)
             row |= {"readable": True, "errors": len(wrong)}
             row["warnings"] = sum(finding.severity == "warning" for finding in found)
-            row["finding"] = told((wrong or found)[0]) if found else None
+            row["finding"] = finding_line((wrong or found)[0]) if found else None
         rows.append(row)
     return _frame(rows, _CHECKED, "id")
 

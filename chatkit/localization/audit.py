@@ -101,7 +101,7 @@ class Audit(FindingSequence[ContentFinding], Report):
         return _as_html(self)
 
 
-def check(contents: Contents, source: str = "en") -> Audit:
+def check_contents(contents: Contents, source: str = "en") -> Audit:
     """Hold contents against the rules, and each language against the source language.
 
     What the API document does not state warns and never blocks. A field that was not given is

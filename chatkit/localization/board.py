@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from chatkit.display import columns, cut, many, squeezed, visible
 from chatkit.errors import InputError
 from chatkit.localization import language
-from chatkit.localization.audit import Audit, check, notes_of, source_of
+from chatkit.localization.audit import Audit, check_contents, notes_of, source_of
 from chatkit.localization.content import Contents, Entry, entries, grouped
 from chatkit.localization.rules import STRUCTURE, ContentFinding
 from chatkit.report import LABEL, WIDTH, Report, html_heading, marked, wrapped
@@ -156,7 +156,7 @@ def board(
     if isinstance(codes, str) or isinstance(languages, str):
         raise InputError("Pass codes and languages as lists: codes=['order_ready'].")
     found = entries(contents)
-    audit = check(found, source) if audit is None else audit
+    audit = check_contents(found, source) if audit is None else audit
     broken: dict[tuple[str, str], list[ContentFinding]] = {}
     drifted: dict[tuple[str, str], list[ContentFinding]] = {}
     for each in audit:

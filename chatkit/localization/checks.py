@@ -31,7 +31,7 @@ from chatkit.localization.wording import emoji
 def check_content(content: Mapping[str, Any]) -> list[ContentFinding]:
     """Hold one content against what the API document states and the platform publishes.
 
-    How it is worded, in which language, and what its siblings say is up to `audit.check`.
+    How it is worded, in which language, and what its siblings say is up to `audit.check_contents`.
 
     Args:
         content: Any JSON object; the time this takes is linear in its size.

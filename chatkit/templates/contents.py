@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple,
 
 from pydantic import AfterValidator, Field
 
-from chatkit.bulk.findings import at
+from chatkit.bulk.findings import value_at
 from chatkit.call import Call, why_no_segment
 from chatkit.endpoints import Endpoints, Planned, Undo
 from chatkit.errors import BadAnswer, NotFound
@@ -233,9 +233,9 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
         Raises:
             NotFound: The service does not know the template.
         """
-        from chatkit.localization.audit import check
+        from chatkit.localization.audit import check_contents
 
-        return check(self.frame(full=True).assign(template_code=self.code), source)
+        return check_contents(self.frame(full=True).assign(template_code=self.code), source)
 
     def languages(self) -> pd.DataFrame:
         """Read the languages a content may have: `label`, indexed by `code`.
@@ -270,13 +270,17 @@ def check_edit(fields: Mapping[str, Any], live: Mapping[str, Any] | None) -> lis
         fields: What is sent.
         live: The content as it is; empty for a new one, None if that is not known.
     """
-    from chatkit.localization.audit import check
+    from chatkit.localization.audit import check_contents
 
     before = live or {}
-    there = {_told(each) for each in check([{"lang_code": "en", **before}])} if before else set()
+    there = (
+        {_told(each) for each in check_contents([{"lang_code": "en", **before}])}
+        if before
+        else set()
+    )
     content = {"lang_code": "en", **before, **fields}
     edit = _Edit(before, content, fields, there, new=live == {})
-    return [edit.placed(each) for each in check([content]).refused]
+    return [edit.placed(each) for each in check_contents([content]).refused]
 
 
 def check_plan(
@@ -297,7 +301,7 @@ def check_plan(
     Returns:
         What was found, by the place of the change.
     """
-    from chatkit.localization.audit import check
+    from chatkit.localization.audit import check_contents
 
     before = dict(_contents_of(base, {change.code for change in changes}))
     after = dict(before)
@@ -313,10 +317,10 @@ def check_plan(
         said = {"template_code": place[0], "lang_code": place[1], **change.after}
         after[place] = before.get(place, {}) | said
     there: dict[tuple[str, str], set[Told]] = {}
-    for each in check(before.values(), source) if places.keys() & before.keys() else ():
+    for each in check_contents(before.values(), source) if places.keys() & before.keys() else ():
         there.setdefault((each.template_code, each.lang_code), set()).add(_told(each))
     found: dict[int, list[Finding]] = {}
-    for each in check(after.values(), source):
+    for each in check_contents(after.values(), source):
         place = each.template_code, each.lang_code
         if place in places and each.severity != "note" and each.code not in wanted:
             n = places[place]
@@ -353,7 +357,9 @@ class _Edit(NamedTuple):
         return begins or _told(found) not in self.there or self._touches(found)
 
     def _touches(self, found: ContentFinding) -> bool:
-        return repr(at(self.before, found.pointer)) != repr(at(self.after, found.pointer))
+        return repr(value_at(self.before, found.pointer)) != repr(
+            value_at(self.after, found.pointer)
+        )
 
 
 def _told(found: ContentFinding) -> Told:

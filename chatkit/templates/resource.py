@@ -154,11 +154,11 @@ class Templates:
             InputError: No code is named, or the frame does not tell its languages.
             NotFound: The service does not know some; all of them are named.
         """
-        from chatkit.localization.audit import check
+        from chatkit.localization.audit import check_contents
 
         if hasattr(codes, "columns"):
-            return check(cast("pd.DataFrame", codes), source)
-        return check(self.frame(codes, full=True), source)
+            return check_contents(cast("pd.DataFrame", codes), source)
+        return check_contents(self.frame(codes, full=True), source)
 
     # --- plans ----------------------------------------------------------------------
 

@@ -30,7 +30,7 @@ from bulk.wayward import (
 
 from chatkit import history
 from chatkit.bulk import apply
-from chatkit.bulk.journal import Change, Journal, home
+from chatkit.bulk.journal import Change, Journal, journal_folder
 from chatkit.snapshot import memory
 
 
@@ -81,7 +81,7 @@ print(json.dumps(rows))
 
 def events_elsewhere(plan):
     """What another process reads in the journal of a plan."""
-    path = home(True) / f"{plan.id}.db"
+    path = journal_folder(True) / f"{plan.id}.db"
     done = subprocess.run(
         [sys.executable, "-S", "-c", READ, path], capture_output=True, text=True, check=True
     )
@@ -111,7 +111,7 @@ def test_every_intent_of_calls_under_way_at_once_is_durable() -> None:
 
         def arrive(sent):
             if sent.method == "POST":
-                with Journal.open(home(True) / f"{plan.id}.db", reading=True) as journal:
+                with Journal.open(journal_folder(True) / f"{plan.id}.db", reading=True) as journal:
                     told = [event.n for event in journal.events() if event.what == "intent"]
                 if of[sent.body["number"]] not in told:
                     missing.append(sent)

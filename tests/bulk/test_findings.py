@@ -34,18 +34,20 @@ def places(value: Any, pointer: str = "") -> list[tuple[str, Any]]:
 @given(JSON)
 def test_a_pointer_leads_to_what_stands_at_its_place(value: Any) -> None:
     for pointer, there in places(value):
-        assert findings.at(value, pointer) is there or findings.at(value, pointer) == there
+        assert (
+            findings.value_at(value, pointer) is there or findings.value_at(value, pointer) == there
+        )
 
 
 @given(JSON, st.lists(st.sampled_from(["", "0", "1", "01", "-", "a"]), min_size=1, max_size=4))
 def test_a_pointer_to_nothing_leads_to_nothing(value: Any, steps: list[str]) -> None:
     pointer = "".join(f"/{step}" for step in steps)
-    assert (findings.at(value, pointer) is MISSING) == (pointer not in dict(places(value)))
+    assert (findings.value_at(value, pointer) is MISSING) == (pointer not in dict(places(value)))
 
 
 @pytest.mark.parametrize("pointer", ["/a/-", "/a/9", "/a/²", "/a/1/x", "/b", "/a/99999999999999"])
 def test_a_place_that_is_not_there_is_missing(pointer: str) -> None:
-    assert findings.at({"a": [1, "x"]}, pointer) is MISSING
+    assert findings.value_at({"a": [1, "x"]}, pointer) is MISSING
 
 
 def test_errors_and_doubts_are_told_apart() -> None:
@@ -54,14 +56,14 @@ def test_errors_and_doubts_are_told_apart() -> None:
 
 
 def test_a_finding_is_said_in_a_line_with_its_place() -> None:
-    assert findings.told(WRONG) == "MISSING at /screens/0/title: It needs a title."
-    assert findings.told(NOTE) == "OLD: It is old."
+    assert findings.finding_line(WRONG) == "MISSING at /screens/0/title: It needs a title."
+    assert findings.finding_line(NOTE) == "OLD: It is old."
 
 
 def test_a_problem_shows_what_stands_at_the_place() -> None:
     document = {"screens": [{"id": "A"}]}
-    assert findings.problem("flow_json", document, LONG).value == '"A"'
-    assert findings.problem("flow_json", document, WRONG).value == "(absent)"
+    assert findings.document_problem("flow_json", document, LONG).value == '"A"'
+    assert findings.document_problem("flow_json", document, WRONG).value == "(absent)"
 
 
 def test_a_summary_counts_and_begins_with_the_worst() -> None:
@@ -72,13 +74,13 @@ def test_a_summary_counts_and_begins_with_the_worst() -> None:
 
 
 def test_records_of_one_name_are_each_told() -> None:
-    assert findings.notes("flow", [("A", [LONG]), ("A", [WRONG])]) == [
+    assert findings.finding_notes("flow", [("A", [LONG]), ("A", [WRONG])]) == [
         "A has 1 warning, first LONG at /screens/0/id: It is long.",
         "A has 1 error, first MISSING at /screens/0/title: It needs a title.",
     ]
-    assert findings.notes("flow", []) == []
+    assert findings.finding_notes("flow", []) == []
 
 
 def test_many_records_are_counted() -> None:
-    said = findings.notes("flow", [("A", [LONG])] * (findings.FEW + 1))
+    said = findings.finding_notes("flow", [("A", [LONG])] * (findings.FEW + 1))
     assert said[findings.FEW :] == ["… and 1 more flow with errors or warnings."]

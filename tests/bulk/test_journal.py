@@ -33,10 +33,10 @@ from chatkit import temporary
 from chatkit.bulk.journal import (
     Change,
     Journal,
-    find,
+    find_journal,
     glance,
-    home,
-    homes,
+    journal_folder,
+    journal_folders,
     journals,
     prune,
     run_id,
@@ -196,22 +196,22 @@ def test_names_of_runs_sort_by_time():
 
 def test_journals_live_in_the_data_folder_of_the_user(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    assert home(False).name == "runs"
+    assert journal_folder(False).name == "runs"
     monkeypatch.setenv("CHATKIT_DATA", str(tmp_path / "mine"))
-    assert home(False) == tmp_path / "mine" / "runs"
+    assert journal_folder(False) == tmp_path / "mine" / "runs"
     monkeypatch.setenv("CHATKIT_DATA", "~/mine")
-    assert home(False) == Path.home() / "mine" / "runs"
+    assert journal_folder(False) == Path.home() / "mine" / "runs"
 
 
 def test_journals_of_an_account_in_memory_lie_in_the_temporary_folder_of_the_process():
-    assert home(True) == temporary.folder() / "runs" != home(False)
-    assert homes() == [home(True), home(False)]
+    assert journal_folder(True) == temporary.folder() / "runs" != journal_folder(False)
+    assert journal_folders() == [journal_folder(True), journal_folder(False)]
 
 
 def test_listing_journals_makes_no_folder(tmp_path):
     code = """
-from chatkit.bulk.journal import homes, journals
-print([path for folder in homes() for path in journals(folder)])
+from chatkit.bulk.journal import journal_folders, journals
+print([path for folder in journal_folders() for path in journals(folder)])
 """
     places = {"TMPDIR": str(tmp_path), "CHATKIT_DATA": str(tmp_path / "data")}
     with child(code, env=os.environ | places) as process:
@@ -223,17 +223,17 @@ def test_a_run_is_found_by_as_much_of_its_name_as_is_needed(tmp_path, monkeypatc
     monkeypatch.setenv("CHATKIT_DATA", str(tmp_path))
     runs = ["19991120-1", "19991120-12", "19991121-1"]
     for run in runs:
-        created(home(False), run=run).close()
-    created(home(True), run="19991122-1").close()
-    assert [path.stem for path in journals(home(False))] == runs
-    assert find("19991121").stem == "19991121-1"
-    assert find("19991120-1").stem == "19991120-1"  # all of it, though another begins so
-    assert find("19991122").parent == home(True)
+        created(journal_folder(False), run=run).close()
+    created(journal_folder(True), run="19991122-1").close()
+    assert [path.stem for path in journals(journal_folder(False))] == runs
+    assert find_journal("19991121").stem == "19991121-1"
+    assert find_journal("19991120-1").stem == "19991120-1"  # all of it, though another begins so
+    assert find_journal("19991122").parent == journal_folder(True)
     with pytest.raises(JournalError, match=r"2 runs begin with '19991120' \(19991120-1, 1999"):
-        find("19991120")
+        find_journal("19991120")
     for unknown in ("2027", "", "../19991121-1", "*"):
         with pytest.raises(JournalError, match=r"No run is called .*chatkit\.runs\(\) lists"):
-            find(unknown)
+            find_journal(unknown)
     assert journals(tmp_path / "nowhere") == []
 
 

@@ -227,10 +227,10 @@ def test_a_second_apply_on_the_account_is_refused_at_once(sandbox, client):
 
 
 def test_another_account_is_not_busy(sandbox, client):
-    from chatkit.bulk.journal import home
+    from chatkit.bulk.journal import journal_folder
     from chatkit.bulk.lock import lock
 
-    with lock(home(True), client.connection.account), account() as (_, other):
+    with lock(journal_folder(True), client.connection.account), account() as (_, other):
         assert states(other.contacts.plan(newcomers(1)).apply()) == ["applied"]
         with pytest.raises(chatkit.AccountBusy, match="Nothing was sent"):
             client.contacts.plan(newcomers(1)).apply()

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from chatkit.bulk.comparison import same
+from chatkit.bulk.comparison import same_value
 from chatkit.frame import listed, plain, whole
 
 NOON = datetime(2026, 1, 2, 12, 0, 0, 678_000, tzinfo=UTC)
@@ -73,7 +73,7 @@ json_values = st.recursive(
     ],
 )
 def test_what_pandas_and_files_make_of_a_value_is_the_same(before: Any, edited: Any) -> None:
-    assert same(before, edited)
+    assert same_value(before, edited)
 
 
 @pytest.mark.parametrize(
@@ -139,13 +139,13 @@ def test_what_pandas_and_files_make_of_a_value_is_the_same(before: Any, edited: 
     ],
 )
 def test_what_a_person_wrote_is_not_the_same(before: Any, edited: Any) -> None:
-    assert not same(before, edited)
+    assert not same_value(before, edited)
 
 
 @given(json_values)
 def test_a_copy_of_a_value_is_the_same(value: Any) -> None:
-    assert same([value], copy.deepcopy([value]))
-    assert same(value, value) or value is None
+    assert same_value([value], copy.deepcopy([value]))
+    assert same_value(value, value) or value is None
 
 
 @given(json_values, json_values)
@@ -168,7 +168,7 @@ def test_two_values_are_the_same_if_their_json_is(one: Any, two: Any) -> None:
 
         return json.dumps(numbers_alike(value), sort_keys=True)
 
-    assert same([one], [two]) == (written(one) == written(two))
+    assert same_value([one], [two]) == (written(one) == written(two))
 
 
 def test_very_deep_values_are_compared() -> None:
@@ -177,8 +177,8 @@ def test_very_deep_values_are_compared() -> None:
             core = [core]
         return core
 
-    assert same(nest(1), nest(1))
-    assert not same(nest(1), nest(2))
+    assert same_value(nest(1), nest(1))
+    assert not same_value(nest(1), nest(2))
 
 
 def test_what_answers_oddly_when_asked_is_not_the_same() -> None:
@@ -188,10 +188,10 @@ def test_what_answers_oddly_when_asked_is_not_the_same() -> None:
         def __eq__(self, other: object) -> Any:
             return np.array([True, False])
 
-    assert not same(5, Odd())
-    assert not same([5], [Odd()])
-    assert not same([5], [pd.NA])
-    assert same([pd.NA], [pd.NA])
+    assert not same_value(5, Odd())
+    assert not same_value([5], [Odd()])
+    assert not same_value([5], [pd.NA])
+    assert same_value([pd.NA], [pd.NA])
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from bulk.operations import OPERATIONS, Operation
 from bulk.wayward import contact, content, wayward
 
-from chatkit.bulk.outcomes import Row, first_step, known
+from chatkit.bulk.outcomes import Row, first_step, known_key
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=str)
@@ -36,9 +36,9 @@ def test_what_was_found_to_be_absent_begins_anew(change, stage) -> None:
 
 @pytest.mark.parametrize("key", [0, 17, "en", ""])
 def test_a_key_that_is_there_is_known(key) -> None:
-    assert known(key) == key
+    assert known_key(key) == key
 
 
 def test_what_was_never_made_cannot_be_read() -> None:
     with pytest.raises(LookupError, match="never made"):
-        known(None)
+        known_key(None)

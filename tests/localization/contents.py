@@ -12,7 +12,7 @@ import pytest
 from hypothesis import strategies as st
 
 import chatkit
-from chatkit.localization.audit import Audit, check
+from chatkit.localization.audit import Audit, check_contents
 
 #: Every field that `get` shows, as the service fills them.
 GOOD: dict[str, Any] = {
@@ -45,7 +45,7 @@ def content(**fields: Any) -> dict[str, Any]:
 
 def audit(**fields: Any) -> Audit:
     """What is found in a content that is good but for the fields named."""
-    return check(content(**fields))
+    return check_contents(content(**fields))
 
 
 def codes(**fields: Any) -> set[str]:

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from localization.contents import CONTENT, button, content, demo, frame, naughty  # noqa: F401
 
 from chatkit.errors import InputError
-from chatkit.localization.audit import Audit, check
+from chatkit.localization.audit import Audit, check_contents
 from chatkit.localization.rules import RULES
 
 
 def test_the_faults_of_the_demo_account_are_found_and_no_others(demo):
-    found = check(demo)
+    found = check_contents(demo)
     assert found.ok
     assert {(each.template_code, each.lang_code, each.code) for each in found.warnings} == {
         ("appointment_confirmed", "de", "length"),
@@ -30,14 +30,16 @@ def test_the_faults_of_the_demo_account_are_found_and_no_others(demo):
 
 
 def test_a_good_content_has_no_findings():
-    found = check(content())
+    found = check_contents(content())
     assert not len(found)
     assert found.ok
     assert found.checked == (("", "en"),)
 
 
 def test_findings_are_chosen_by_what_they_are():
-    found = check(frame(content(text="{{1}}"), content(lang_code="de", headers=[{"type": "x"}])))
+    found = check_contents(
+        frame(content(text="{{1}}"), content(lang_code="de", headers=[{"type": "x"}]))
+    )
     assert {each.severity for each in found.errors} == {"error"}
     assert {each.severity for each in found.warnings} == {"warning"}
     assert len(found.errors) + len(found.warnings) + len(found.notes) == len(found)
@@ -47,7 +49,7 @@ def test_findings_are_chosen_by_what_they_are():
     assert not len(found.of("another"))
     assert isinstance(found[:1], Audit)
     assert found[0] == found[:1][0]
-    assert found == check(
+    assert found == check_contents(
         frame(content(text="{{1}}"), content(lang_code="de", headers=[{"type": "x"}]))
     )
     assert sum(found.counts().values()) == len(found)
@@ -56,27 +58,28 @@ def test_findings_are_chosen_by_what_they_are():
 
 
 def test_the_frame_has_a_row_for_each_finding_with_its_source():
-    table = check(frame(content(footer="{{1}}"))).frame()
+    table = check_contents(frame(content(footer="{{1}}"))).frame()
     assert list(table.code) == ["footer placeholder"]
     assert (table.position.dtype, table.refused.dtype) == ("Int64", bool)
     assert table.source.str.contains("2388073").all()
-    assert check(content()).frame().empty
+    assert check_contents(content()).frame().empty
 
 
 def test_languages_are_held_against_the_platform_and_the_form_of_the_api():
     codes = [
-        [each.code for each in check(content(lang_code=c))] for c in ("en_US", "en-US", "xx", "")
+        [each.code for each in check_contents(content(lang_code=c))]
+        for c in ("en_US", "en-US", "xx", "")
     ]
     assert codes[:3] == [[], ["language form"], ["language"]]
     assert codes[3] == ["wrong type"]
 
 
 def test_a_language_that_is_there_twice_is_found():
-    (found,) = check([content(lang_code="en_US"), content(lang_code="en-us")]).of(
+    (found,) = check_contents([content(lang_code="en_US"), content(lang_code="en-us")]).of(
         code="language twice"
     )
     assert found.message == "en_US is there already, and is the same language as en-us"
-    (found,) = check([content(), content()]).of(code="language twice")
+    (found,) = check_contents([content(), content()]).of(code="language twice")
     assert found.message == "en is there already"
 
 
@@ -85,14 +88,14 @@ def test_a_template_without_the_source_language_is_noted_and_not_compared():
         lang_code="de", text="Hallo {{1}} und {{2}}, ihr seid herzlich willkommen", footer=""
     )
     french = content(lang_code="fr", text="Bonjour à vous tous, bienvenue chez nous", variables={})
-    found = check([german, french])
+    found = check_contents([german, french])
     assert [each.code for each in found] == ["no source"]
-    assert "placeholders differ" in check([german, french], source="de").counts()
+    assert "placeholders differ" in check_contents([german, french], source="de").counts()
 
 
 def test_the_same_words_in_two_templates_are_found():
     both = pd.concat([frame(content(), template="a"), frame(content(), template="b")])
-    (found,) = check(both)
+    (found,) = check_contents(both)
     assert (found.code, found.template_code, found.message) == (
         "duplicate",
         "b",
@@ -102,12 +105,12 @@ def test_the_same_words_in_two_templates_are_found():
 
 def test_what_is_no_content_is_refused():
     with pytest.raises(InputError, match="no content"):
-        check(5)
+        check_contents(5)
 
 
 def test_the_contents_are_not_changed(demo):
     before = json.dumps(demo.reset_index().to_dict("records"), default=str)
-    check(demo)
+    check_contents(demo)
     assert json.dumps(demo.reset_index().to_dict("records"), default=str) == before
 
 
@@ -117,14 +120,14 @@ def test_the_contents_are_not_changed(demo):
 @settings(max_examples=100)
 @given(st.lists(CONTENT, max_size=4))
 def test_no_contents_make_it_fail_and_everything_found_can_be_shown(contents):
-    found = check(contents)
-    assert repr(found) == repr(check(contents))
+    found = check_contents(contents)
+    assert repr(found) == repr(check_contents(contents))
     assert "<script" not in found._repr_html_()
     assert len(found.frame()) == len(found)
     assert all(each.source and str(each) for each in found)
     if contents:
         table = pd.DataFrame(contents, dtype=object)
-        again = check(table)
+        again = check_contents(table)
         assert len(again.checked) == len(contents)
         repr(again)
 
@@ -149,8 +152,8 @@ def test_naughty_strings_in_every_place_are_judged_and_shown(shared: Path):
         )
         for n, text in enumerate(texts)
     ]
-    found = check(given)
-    shown = found._repr_html_() + "".join(check(one)._repr_html_() for one in given[:60])
+    found = check_contents(given)
+    shown = found._repr_html_() + "".join(check_contents(one)._repr_html_() for one in given[:60])
     for mark in ("<script", "<img", "<svg", "javascript:alert(1)>", "\u202e", "\x07"):
         assert mark not in shown
     assert "\u202e" not in repr(found)
@@ -173,4 +176,4 @@ def test_naughty_strings_in_every_place_are_judged_and_shown(shared: Path):
 def test_long_texts_are_judged_in_no_time_that_grows_beyond_them(text):
     """A rule that is quadratic would take minutes here, and the run would be stopped."""
     both = [content(text=text, footer=text), content(lang_code="de", text=text, footer=text)]
-    assert "length" in check(both).counts()
+    assert "length" in check_contents(both).counts()

@@ -2,18 +2,18 @@ from __future__ import annotations
 
 from localization.contents import button, content, frame
 
-from chatkit.localization.audit import check, groups, heading, shared
+from chatkit.localization.audit import check_contents, groups, heading, shared
 
 EVIL = "<img src=x onerror=alert(1)>"
 
 
 def test_nothing_found_is_said_in_a_line():
-    assert repr(check(content())) == "1 content: nothing found."
-    assert repr(check([])) == "0 contents: nothing found."
+    assert repr(check_contents(content())) == "1 content: nothing found."
+    assert repr(check_contents([])) == "0 contents: nothing found."
 
 
 def test_an_audit_reads_in_groups_the_gravest_first():
-    found = check(
+    found = check_contents(
         frame(
             content(footer="Ask {{1}} now", buttons=[button("x")]),
             content(
@@ -48,7 +48,7 @@ def test_an_audit_reads_in_groups_the_gravest_first():
 
 def many_languages():
     codes = ["en", "de", "es", "fr", "it", "nl", "pl", "sv", "da", "fi", "tr"]
-    return check(frame(*(content(lang_code=code, footer="{{1}}") for code in codes)))
+    return check_contents(frame(*(content(lang_code=code, footer="{{1}}") for code in codes)))
 
 
 def test_what_is_said_alike_of_many_languages_is_said_once():
@@ -59,7 +59,7 @@ def test_what_is_said_alike_of_many_languages_is_said_once():
 
 
 def test_long_groups_are_cut_and_their_rest_is_counted():
-    found = check(
+    found = check_contents(
         [content(lang_code="en", footer="{{1}}", template_code=f"t{n}") for n in range(300)]
     )
     group = found.of(code="footer placeholder")
@@ -77,7 +77,7 @@ def test_groups_hold_every_finding_once():
 
 
 def test_html_escapes_what_strangers_wrote_and_spells_out_what_is_not_seen():
-    found = check(
+    found = check_contents(
         content(
             template_code=EVIL,
             lang_code="de",
@@ -94,7 +94,7 @@ def test_html_escapes_what_strangers_wrote_and_spells_out_what_is_not_seen():
 
 
 def test_html_can_be_read_without_its_colours():
-    html = check(content(footer="{{1}}"))._repr_html_()
+    html = check_contents(content(footer="{{1}}"))._repr_html_()
     assert "warning, refused: footer placeholder, 1" in html
     assert 'scope="col"' in html
     assert 'scope="rowgroup"' in html
@@ -102,6 +102,6 @@ def test_html_can_be_read_without_its_colours():
 
 
 def test_fields_that_were_not_read_are_named():
-    found = check({"lang_code": "en", "text": "Hello you, how do you do?"})
+    found = check_contents({"lang_code": "en", "text": "Hello you, how do you do?"})
     assert "not judged there: variables, footer, headers, buttons." in repr(found)
     assert "not judged there" in found._repr_html_()

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from localization.contents import CONTENT, content, demo, frame  # noqa: F401
 
 from chatkit.errors import InputError
-from chatkit.localization.audit import check
+from chatkit.localization.audit import check_contents
 from chatkit.localization.board import STATES, BoardCell, board
 
 GERMAN = "Hallo {{1}}, deine Bestellung {{2}} ist fertig, komm heute vorbei und hol sie ab."
@@ -132,7 +132,7 @@ def test_a_place_that_is_not_on_the_board_is_a_key_error():
 
 def test_an_audit_that_was_made_is_not_made_again():
     given = frame(content(), german(footer="{{1}}"))
-    audit = check(given)
+    audit = check_contents(given)
     found = board(given, audit=audit)
     assert found.audit is audit
     assert found["order_ready", "de"].state == "broken"

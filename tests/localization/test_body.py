@@ -110,10 +110,10 @@ def test_a_sample_is_text():
 
 
 def test_samples_that_were_not_read_are_not_missed():
-    from chatkit.localization.audit import check
+    from chatkit.localization.audit import check_contents
 
     listed = {"lang_code": "en", "text": f"Hello {{{{1}}}}, {LONG}", "is_draft": False}
-    found = check(listed)
+    found = check_contents(listed)
     assert not len(found)
     assert found.unseen == ("variables", "footer", "headers", "buttons")
 

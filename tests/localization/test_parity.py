@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from localization.contents import GOOD, button, content, website
 
-from chatkit.localization.audit import check
+from chatkit.localization.audit import check_contents
 from chatkit.localization.checks import sentences
 from chatkit.localization.content import entries
 
@@ -21,7 +21,7 @@ DYNAMIC = website("https://a.example/{{1}}", url_type="dynamic", dynamic_url="ht
 def pair(source=None, **german):
     """What is found in a German content beside an English one."""
     english = content(**(source or {}))
-    both = check([english, content(**{**GERMAN, **german})])
+    both = check_contents([english, content(**{**GERMAN, **german})])
     return [found for found in both.of(lang_code="de") if found.code != "button on desktop"]
 
 
@@ -125,13 +125,13 @@ def test_a_label_or_footer_that_is_that_of_the_source_is_a_note():
 
 
 def test_relatives_of_the_source_may_read_the_same():
-    found = check([content(), content(lang_code="en_GB")])
+    found = check_contents([content(), content(lang_code="en_GB")])
     assert not len(found)
 
 
 def test_what_was_not_read_is_not_compared():
     listed = {"lang_code": "de", "text": GERMAN["text"]}
-    assert not len(check([content(), listed]).of(lang_code="de"))
+    assert not len(check_contents([content(), listed]).of(lang_code="de"))
 
 
 def test_only_sentences_that_stand_in_both_by_no_chance_are_looked_for():

@@ -13,7 +13,7 @@ import ipywidgets as w
 from chatkit.display import cut, escaped, visible
 from chatkit.errors import ChatkitError, InputError, PlanRefused, steady
 from chatkit.localization import language
-from chatkit.localization.audit import Audit, check
+from chatkit.localization.audit import Audit, check_contents
 from chatkit.localization.checks import FOOTER_LIMIT, NEAR, TEXT_LIMIT, Length, lengths
 from chatkit.localization.content import Entry
 from chatkit.localization.rules import ContentFinding
@@ -303,7 +303,7 @@ class ContentForm(Panel):
             [] if self._origin is None else [{**self._origin, "template_code": self.resource.code}]
         )
         source = self.source or self.lang_code
-        self.audit = check([*origin, content], source).of(lang_code=self.lang_code)
+        self.audit = check_contents([*origin, content], source).of(lang_code=self.lang_code)
         for name, row in self._rows.items():
             row.show(entry, [f for f in self.audit if f.field.split(".")[0] == name])
         others = [f for f in self.audit if f.field.split(".")[0] not in self._rows]

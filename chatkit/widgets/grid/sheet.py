@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, get_origin
 
 import pandas as pd
 
-from chatkit.bulk.comparison import same
+from chatkit.bulk.comparison import same_value
 from chatkit.bulk.frame_checks import DELETE, check_frame, delete_marks
 from chatkit.bulk.planner import why_fixed
 from chatkit.endpoints import Endpoints
@@ -194,7 +194,7 @@ class Sheet:
         ):
             value = parse_typed(typed, column.kind)
             new = row >= self.size
-            if value is None or same(was, value):
+            if value is None or same_value(was, value):
                 found[row] = None
             elif why := column.closed if new else column.fixed:
                 found[row] = self._refusal(row, name, typed, why)

@@ -10,7 +10,7 @@ from localization.contents import DEMO, demo  # noqa: F401
 from localization.translation.translator import ANY, ENGLISH, both, english, full
 
 from chatkit.errors import InputError
-from chatkit.localization.audit import check
+from chatkit.localization.audit import check_contents
 from chatkit.localization.placeholders import slots
 from chatkit.localization.translation.pseudo import _LETTERS, pseudo, stretched
 
@@ -77,7 +77,7 @@ def test_each_content_gets_a_draft_that_can_be_planned_and_read(demo):
             b["label"] == o["label"] for b, o in zip(one, other, strict=True) if o["label"]
         )
     assert result.dtypes.equals(demo.dtypes)
-    codes = {each.code for each in check(result) if each.lang_code == "af"}
+    codes = {each.code for each in check_contents(result) if each.lang_code == "af"}
     assert not codes & {"placeholders differ", "buttons differ", "header differs", "untranslated"}
 
 

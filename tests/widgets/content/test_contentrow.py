@@ -6,7 +6,7 @@ import pytest
 from localization.contents import button, content
 from widgets.screen import classes, html
 
-from chatkit.localization.audit import check
+from chatkit.localization.audit import check_contents
 from chatkit.localization.content import Entry
 from chatkit.templates import ContentBody
 from chatkit.widgets.content.contentform import ContentRow, field_place, found_html
@@ -18,7 +18,7 @@ EVIL = "<img src=x onerror=alert(1)>"
 def row(name, lang="en", **fields):
     shown = ContentRow(FormField(name, ContentBody.model_fields[name]), lang)
     given = content(lang_code=lang, **fields)
-    found = [one for one in check(given) if one.field.split(".")[0] == name]
+    found = [one for one in check_contents(given) if one.field.split(".")[0] == name]
     shown.show(Entry(given, "", lang), found)
     return shown
 
@@ -57,12 +57,12 @@ def test_findings_stand_at_their_field_with_what_to_do():
 
 
 def test_many_findings_are_cut():
-    found = list(check(content(text="{{a}} " * 20)))
+    found = list(check_contents(content(text="{{a}} " * 20)))
     assert f"and {len(found) - 8} more" in found_html(found)
 
 
 def test_everything_of_a_stranger_is_escaped():
-    found = check(content(text=f"{{{{{EVIL}}}}}", variables={EVIL: EVIL}))
+    found = check_contents(content(text=f"{{{{{EVIL}}}}}", variables={EVIL: EVIL}))
     assert found
     assert "<img" not in found_html(found, places=True)
 
