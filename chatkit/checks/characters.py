@@ -70,11 +70,13 @@ def control(text: str, *, lines: bool = False) -> Oddity | None:
         lines: Whether it may have several lines.
     """
     kept = "\n" if lines else ""
-    found = [c for c in _hidden(text) if _kind(c) in ("Cc", "Zl", "Zp") and c not in kept]
+    found = [c for c in _hidden(text) if _category(c) in ("Cc", "Zl", "Zp") and c not in kept]
     if not found:
         return None
     parts = text.replace("\r\n", "\n").split("\n") if lines else [text]
-    tidy = "\n".join(_drop(_BREAKS.sub(" ", part), lambda c: _kind(c) == "Cc") for part in parts)
+    tidy = "\n".join(
+        _drop(_BREAKS.sub(" ", part), lambda c: _category(c) == "Cc") for part in parts
+    )
     said = "a line break or tab" if all(map(_BREAKS.match, found)) else "a control character"
     return _mended("control characters", "warning", f"{said} is in it{_named(found)}", text, tidy)
 
@@ -114,7 +116,7 @@ def invisible(text: str) -> Oddity | None:
 
 def unknown(text: str) -> Oddity | None:
     """Find characters that mean nothing, or another thing on each machine."""
-    found = [c for c in _hidden(text) if _kind(c) in ("Cn", "Co")]
+    found = [c for c in _hidden(text) if _category(c) in ("Cn", "Co")]
     if not found:
         return None
     reason = f"a character in it is shown as a box on most machines{_named(found)}"
@@ -186,7 +188,7 @@ def _hidden(text: str) -> list[str]:
 
 def _vanishes(c: str) -> bool:
     """Whether a character is nothing but unseen; the other kinds have checks of their own."""
-    kept = _kind(c) in ("Cc", "Zl", "Zp", "Cs", "Cn", "Co")
+    kept = _category(c) in ("Cc", "Zl", "Zp", "Cs", "Cn", "Co")
     return not kept and not re.match(f"[{_DIRECTION}]", c)
 
 
@@ -194,7 +196,7 @@ def _drop(text: str, unwanted: Callable[[str], bool]) -> str:
     return "".join([c for c in text if not unwanted(c)])
 
 
-def _kind(c: str) -> str:
+def _category(c: str) -> str:
     return unicodedata.category(c)
 
 
@@ -246,7 +248,7 @@ def garbled(text: str) -> Oddity | None:
         found = list(_CHARACTER.finditer(tidy))
         # one É’ alone is more likely what it says
         odd = [one for one in found if len(one[0]) > 2 or not _ORDINARY.match(tidy, one.start())]
-        once = _CHARACTER.sub(_read, tidy)
+        once = _CHARACTER.sub(_ungarbled, tidy)
         if again:  # what was garbled twice begins with these
             odd = [one for one in odd if one[0][0] in "ÃÂâ"]
         if not odd or once == tidy:
@@ -258,7 +260,7 @@ def garbled(text: str) -> Oddity | None:
     return Oddity("garbled", "warning", reason, tidy, True)
 
 
-def _read(found: re.Match[str]) -> str:
+def _ungarbled(found: re.Match[str]) -> str:
     try:
         text = bytes(_BYTES[c] for c in found[0]).decode("utf-8")
     except UnicodeDecodeError:

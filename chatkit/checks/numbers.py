@@ -87,7 +87,9 @@ def tell_numbers(codes: Sequence[Any], numbers: Sequence[Any], region: str | Non
         InputError: There is no such region.
     """
     known_region(region)
-    cells = [(_text(code), _text(number)) for code, number in zip(codes, numbers, strict=True)]
+    cells = [
+        (_cell_text(code), _cell_text(number)) for code, number in zip(codes, numbers, strict=True)
+    ]
     told = _PairReader(dict.fromkeys(cells), region).told
     found = [told[cell] for cell in cells]
     for n, raw in enumerate(zip(codes, numbers, strict=True)):
@@ -137,7 +139,7 @@ def _no_number(code: str, number: str, told: Told) -> bool:
     return unknown or not _FEWEST <= len(code) - 1 + len(number) <= _MOST
 
 
-def _text(cell: Any) -> str:
+def _cell_text(cell: Any) -> str:
     text = cell if isinstance(cell, str) else text_of(cell) or ""
     return text if text.strip() else ""
 
@@ -170,7 +172,7 @@ class _PairReader:
                 alone.append(cell)
             else:
                 (abroad if _ABROAD.match(number) else whole).append(cell)
-        for cell, read in _read({cell: (cell[1], region) for cell in alone}).items():
+        for cell, read in _split_texts({cell: (cell[1], region) for cell in alone}).items():
             self.told[cell] = self._alone(cell, read)
         self._abroad(abroad)
         self._whole(whole)
@@ -183,7 +185,7 @@ class _PairReader:
     def _alone(self, cell: Pair, read: _SplitText) -> Told:
         if read.known:
             return _split(cell, read)
-        odd = _wrong(read)
+        odd = _why_wrong(read)
         if read.verdict == "ambiguous" and self._region is None:
             reason = "it has no country code: write it with one, or check with region="
             odd = odd._replace(code="no country code", message=reason)
@@ -192,11 +194,11 @@ class _PairReader:
     # --- with one in each cell ---
 
     def _abroad(self, cells: Sequence[Pair]) -> None:
-        reads = _read({cell: (cell[1], self._region_of(cell[0])) for cell in cells})
+        reads = _split_texts({cell: (cell[1], self._region_of(cell[0])) for cell in cells})
         for cell, read in reads.items():
             own = self._meant[cell[0]]
             if not read.known:
-                self.told[cell] = Told(None, _wrong(read))
+                self.told[cell] = Told(None, _why_wrong(read))
             elif own in (read.code, read.region):
                 self.told[cell] = _split(cell, read)
             else:
@@ -208,9 +210,11 @@ class _PairReader:
 
     def _whole(self, cells: Sequence[Pair]) -> None:
         ready = [cell for cell in cells if not self._meant[cell[0]].isalpha()]
-        reads = _read({cell: (_joined(self._meant[cell[0]], cell[1]), None) for cell in ready})
+        reads = _split_texts(
+            {cell: (_joined(self._meant[cell[0]], cell[1]), None) for cell in ready}
+        )
         again = [cell for cell in cells if not self._settled(cell, reads.get(cell))]
-        others = _read({cell: (cell[1], self._region_of(cell[0])) for cell in again})
+        others = _split_texts({cell: (cell[1], self._region_of(cell[0])) for cell in again})
         for cell, other in others.items():
             self.told[cell] = self._twice(cell, reads.get(cell), other)
 
@@ -237,7 +241,7 @@ class _PairReader:
         if other.known and own.isalpha():
             return _split(cell, other)
         plain = read is not None and cell[1].isdecimal()
-        odd = _wrong(read if read and (plain or other.verdict == "valid") else other)
+        odd = _why_wrong(read if read and (plain or other.verdict == "valid") else other)
         read = read or other
         if read.pair and read.code != own and not own.isalpha():
             reason = f"there is no country code {own}"
@@ -276,7 +280,7 @@ class _PairReader:
             for cell, told in self.told.items()
             if told.odd and told.odd.suggestion and " " not in told.odd.suggestion
         }
-        for cell, read in _read(open_).items():
+        for cell, read in _split_texts(open_).items():
             told = self.told[cell]
             if told.odd and read.pair:
                 self.told[cell] = told._replace(
@@ -284,7 +288,7 @@ class _PairReader:
                 )
 
 
-def _read(texts: Mapping[Pair, tuple[str, str | None]]) -> dict[Pair, _SplitText]:
+def _split_texts(texts: Mapping[Pair, tuple[str, str | None]]) -> dict[Pair, _SplitText]:
     """Read texts, those of each region together."""
     regions: dict[str | None, list[Pair]] = {}
     for cell, (_, region) in texts.items():
@@ -342,13 +346,13 @@ def _split(cell: Pair, read: _SplitText) -> Told:
 
 def _doubt(read: _SplitText) -> Oddity | None:
     if read.verdict in (_DOUBTED, _FICTION):
-        return _wrong(read)
+        return _why_wrong(read)
     if read.type not in _UNUSUAL:
         return None
     return Oddity("unusual number", "note", f"it is a {read.type} number, which seldom has a chat")
 
 
-def _wrong(read: _SplitText) -> Oddity:
+def _why_wrong(read: _SplitText) -> Oddity:
     """Say why a number is none; a suggestion is for a person to judge."""
     reason = visible(read.reason or "it is no number")
     severity: Severity = "error"

@@ -417,7 +417,7 @@ class Quality(Report):
             value if value is None or isinstance(value, str) else values(value)
             for value in cells["value"]
         ]
-        texts = {name: _texts(cells[name]) for name in columns[1:-1]}
+        texts = {name: _text_column(cells[name]) for name in columns[1:-1]}
         row = pd.Series(pd.Index(cells["row"], tupleize_cols=False))
         return pd.DataFrame({"row": row, **texts, "safe": pd.Series(cells["safe"], dtype=bool)})
 
@@ -443,7 +443,7 @@ class Quality(Report):
         labels = frame.index.take([place for place, *_ in done]).tolist()
         table = {"row": pd.Series(pd.Index(labels, tupleize_cols=False))}
         for n, name in enumerate(("column", "code", "before", "after"), 1):
-            table[name] = _texts(
+            table[name] = _text_column(
                 [str(c) if (c := change[n]) is not None else None for change in done]
             )
         return Fixed(frame, pd.DataFrame(table))
@@ -510,7 +510,7 @@ def _put(frame: pd.DataFrame, column: str, values: dict[int, str]) -> None:
     frame[column] = pd.Series(objects, frame.index, dtype=dtype)
 
 
-def _texts(cells: Sequence[str | None]) -> pd.Series[Any]:
+def _text_column(cells: Sequence[str | None]) -> pd.Series[Any]:
     """Make a column of texts; half a character would not fit into one."""
     whole = [None if c is None else c.encode("utf-8", "replace").decode() for c in cells]
     return pd.Series(whole, dtype="str")

@@ -169,7 +169,7 @@ def as_text(value: Any) -> str | None:
     if isinstance(value, str):
         return value
     if isinstance(value, _NESTED):
-        return json.dumps(value, ensure_ascii=False, default=_plain)
+        return json.dumps(value, ensure_ascii=False, default=_json_value)
     if hasattr(value, "tolist"):  # of numpy: Parquet files bring arrays for lists
         return as_text(value.tolist())
     if value is None or pd.isna(value):
@@ -181,7 +181,7 @@ def as_text(value: Any) -> str | None:
     return str(value)
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     return value.tolist() if hasattr(value, "tolist") else as_text(value)
 
 
@@ -206,7 +206,7 @@ def read_word(value: Any) -> tuple[str | None, str]:
         return None, value.reason
     if value is None or (isinstance(value, str | int) and not isinstance(value, bool)):
         return as_text(value), ""
-    return None, f"is {_kind(value)}, not text: a spreadsheet may have changed what was typed"
+    return None, f"is {_type_name(value)}, not text: a spreadsheet may have changed what was typed"
 
 
 def read_digits(value: Any) -> tuple[str | None, str]:
@@ -223,7 +223,7 @@ def read_digits(value: Any) -> tuple[str | None, str]:
     return text, ""
 
 
-def _kind(value: Any) -> str:
+def _type_name(value: Any) -> str:
     if isinstance(value, bool):
         return "true or false"
     kinds = {float: "a decimal", date: "a date", time: "a time"}

@@ -31,7 +31,7 @@ Target: TypeAlias = "str | os.PathLike[str] | Writable"
 
 def to_csv(frame: pd.DataFrame, target: Target) -> None:
     """Write a frame as CSV: UTF-8 with its mark, commas, all cells in quotes."""
-    names, rows = _texts(frame)
+    names, rows = _frame_texts(frame)
     text = io.StringIO(newline="")
     writer = csv.writer(text, quoting=csv.QUOTE_ALL)
     writer.writerow(map(guarded, names))
@@ -44,12 +44,12 @@ def to_xlsx(frame: pd.DataFrame, target: Target) -> None:
     from chatkit.tables import workbook  # slow to load
 
     with collector_paused():
-        names, rows = _texts(frame)
+        names, rows = _frame_texts(frame)
         data = workbook.workbook_of(names, {"Contacts": rows})
     _write(target, data)
 
 
-def _texts(frame: pd.DataFrame) -> tuple[list[str], Sequence[tuple[str | None, ...]]]:
+def _frame_texts(frame: pd.DataFrame) -> tuple[list[str], Sequence[tuple[str | None, ...]]]:
     """Return the names and the rows of a frame as texts, with the levels of the index it names.
 
     Raises:
