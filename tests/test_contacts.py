@@ -5,6 +5,7 @@ import json
 import msgspec
 import pandas as pd
 import pytest
+from bent import Bent
 from hypothesis import given
 from hypothesis import strategies as st
 from rooms import client, sandbox  # noqa: F401
@@ -251,3 +252,18 @@ def test_what_is_sent_with_its_country_code_comes_back_as_it_was(code, number):
     assert body["number"] == code[1:] + number
     data = msgspec.Raw(json.dumps({"id": 7, **body}).encode())
     assert contacts.one(contacts.get_call(7), data).number == number
+
+
+def test_a_contact_without_a_country_code_is_shown_as_it_is():
+    """No service should have one; a frame of all the others is worth more than an error."""
+
+    def hide(exchange):
+        if exchange.of("contacts", "list"):
+            exchange.records[0]["country_code"] = None
+
+    profile = chatkit.ServiceProfile(number_form="international")
+    with chatkit.Sandbox(seed="empty", profile=profile) as box, chatkit.connect(box) as direct:
+        direct.contacts.create(number="2025550143", country_code="+1", name="Ana")
+        with chatkit.connect(Bent(box, after=hide)) as client:
+            [number] = client.contacts.frame().number
+    assert number == "12025550143"

@@ -42,7 +42,7 @@ class Replacement:
     """
 
     def __init__(
-        self, old: str, new: str, fields: Iterable[Field] | None = None, *, regex: bool = False
+        self, old: str, new: str, fields: Iterable[Field] | None = None, *, regex: bool
     ) -> None:
         self._fields = _fields(fields)
         if not isinstance(old, str) or not isinstance(new, str):

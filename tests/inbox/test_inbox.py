@@ -169,6 +169,19 @@ def test_closing_an_inbox_stops_its_receivers(inbox: Inbox) -> None:
         post(receiver.url, b"")
 
 
+def test_closing_an_inbox_stops_who_reads_on(inbox: Inbox) -> None:
+    class ReadsOn:
+        stopped = 0
+
+        def stop(self) -> None:
+            self.stopped += 1
+
+    reader = ReadsOn()
+    inbox.read_by(reader)
+    inbox.close()
+    assert reader.stopped == 1
+
+
 def test_no_secret_is_in_what_an_inbox_shows(inbox: Inbox) -> None:
     receiver = inbox.serve([SECRET, OTHER], tls=False)
     body = written(message(1))
