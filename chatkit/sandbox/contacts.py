@@ -2,11 +2,10 @@
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from json.encoder import encode_basestring as _quoted
 from typing import Any
 
-from chatkit.sandbox.access import Grant
 from chatkit.sandbox.fields import (
     TEXT,
     TIME,
@@ -20,7 +19,7 @@ from chatkit.sandbox.fields import (
 )
 from chatkit.sandbox.replies import RefusedRequest, ServiceAnswer, dumps
 from chatkit.sandbox.request import parameters
-from chatkit.sandbox.resource import ResourceHandler, Tools, upstream_id
+from chatkit.sandbox.resource import AllowedCall, ResourceHandler, Tools, upstream_id
 from chatkit.sandbox.search import ContactSearch
 from chatkit.sandbox.store import StoredRecord
 
@@ -85,48 +84,44 @@ class ContactsHandler(ResourceHandler):
         )
         self.search = ContactSearch(self.table)
 
-    def list(self, grant: Grant, values: Sequence[str], query: str, body: Any) -> ServiceAnswer:
+    def list(self, call: AllowedCall) -> ServiceAnswer:
         """Answer with a page of contacts, all or those that hold the search term."""
-        given = parameters(query)
+        given = parameters(call.query)
         term = self._filter(given)
         if term:
-            return self._page(self.search.ids(grant.account, term), given)
-        return self._page(self.table.listed(grant.account), given)
+            return self._page(self.search.ids(call.grant.account, term), given)
+        return self._page(self.table.listed(call.grant.account), given)
 
-    def create(
-        self, grant: Grant, values: Sequence[str], query: str, body: dict[str, Any]
-    ) -> ServiceAnswer:
+    def create(self, call: AllowedCall) -> ServiceAnswer:
         """Make a contact, or make the inactive one of the same number active again."""
-        given = self.create_body.read(body)
+        given = self.create_body.read(call.body)
         code = given["country_code"]
         number = self._number(_digits(given["number"]), code)
         key = self._key(number, code)
-        row = self.table.find(grant.account, key)
+        row = self.table.find(call.grant.account, key)
         if row is None:
             record_id, names = self.table.next_id(), self._split(given.get("name"))
-            item = self._new_item(record_id, names, number, code, grant.actor)
+            item = self._new_item(record_id, names, number, code, call.grant.actor)
             searched = _searched(names, code, number)
-            self.table.insert(record_id, grant.account, key, item, _MORE, "{}", *searched)
+            self.table.insert(record_id, call.grant.account, key, item, _MORE, "{}", *searched)
         elif row.active:
             raise RefusedRequest("conflict", "An active contact has this number")
         else:
             record_id = row.id
-            self._restore(row, given, number, code, grant.actor)
+            self._restore(row, given, number, code, call.grant.actor)
         return self.replies.data(self._only_id(record_id), 201, "Contact created")
 
-    def get(self, grant: Grant, values: Sequence[str], query: str, body: Any) -> ServiceAnswer:
+    def get(self, call: AllowedCall) -> ServiceAnswer:
         """Answer with one contact; also with a deleted one if the profile says so."""
-        row = self._stored(grant, values)
+        row = self._stored(call)
         if row is None or not (row.active or self.profile.inactive_readable):
             raise self._unknown()
         return self.replies.data(row.shown.encode())
 
-    def update(
-        self, grant: Grant, values: Sequence[str], query: str, body: dict[str, Any]
-    ) -> ServiceAnswer:
+    def update(self, call: AllowedCall) -> ServiceAnswer:
         """Change a contact's name or number."""
-        row = self.find(grant, values)
-        given = self.update_body.read(body)
+        row = self.find(call)
+        given = self.update_body.read(call.body)
         record = json.loads(row.item)
         if "name" in given or self.profile.put == "replace":
             record |= zip(_NAMES, self._split(given.get("name")), strict=True)
@@ -140,10 +135,10 @@ class ContactsHandler(ResourceHandler):
             record["number"] = record["country_code"][1:] + number
         key = self._key(record["number"], record["country_code"])
         if key != row.key:
-            other = self.table.find(grant.account, key)
+            other = self.table.find(call.grant.account, key)
             if other is not None and other.active:
                 raise RefusedRequest("clash", "An active contact has this number")
-        self._touch(record, grant.actor)
+        self._touch(record, call.grant.actor)
         self._rewrite(row, dumps(record), row.more)
         return self.replies.updated(self._only_id(row.id), "Contact updated")
 

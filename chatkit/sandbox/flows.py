@@ -1,16 +1,14 @@
 """Flows: interactive forms of the upstream platform (sections Flow, Flows, States)."""
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
 from chatkit.flowjson.lint import lint
-from chatkit.sandbox.access import Grant
 from chatkit.sandbox.event_publisher import EventPublisher
 from chatkit.sandbox.fields import TEXT, TIME, WHOLE, Anything, Field, Fields, ListOf, String
 from chatkit.sandbox.replies import RefusedRequest, ServiceAnswer, dumps
 from chatkit.sandbox.request import parameters
-from chatkit.sandbox.resource import ResourceHandler, Tools, upstream_id
+from chatkit.sandbox.resource import AllowedCall, ResourceHandler, Tools, upstream_id
 from chatkit.sandbox.store import StoredRecord
 
 CATEGORIES = (
@@ -82,29 +80,27 @@ class FlowsHandler(ResourceHandler):
             self.record = Fields.all_of(whole)
         self.table = self.store.table("flows", first_id=301, extra=("wa_status",))
 
-    def list(self, grant: Grant, values: Sequence[str], query: str, body: Any) -> ServiceAnswer:
+    def list(self, call: AllowedCall) -> ServiceAnswer:
         """Answer with a page of flows, all or those of one status."""
-        given = parameters(query)
+        given = parameters(call.query)
         status = self._filter(given)
         if status:
-            return self._page(self.table.ids(grant.account, "wa_status = ?", (status,)), given)
-        return self._page(self.table.listed(grant.account), given)
+            return self._page(self.table.ids(call.grant.account, "wa_status = ?", (status,)), given)
+        return self._page(self.table.listed(call.grant.account), given)
 
-    def get(self, grant: Grant, values: Sequence[str], query: str, body: Any) -> ServiceAnswer:
+    def get(self, call: AllowedCall) -> ServiceAnswer:
         """Answer with one flow, with its document if the profile says so."""
-        row = self.find(grant, values)
+        row = self.find(call)
         return self.replies.data(
             self._whole(row) if self.profile.flow_json_in_get else _brief(row.item)
         )
 
-    def create(
-        self, grant: Grant, values: Sequence[str], query: str, body: dict[str, Any]
-    ) -> ServiceAnswer:
+    def create(self, call: AllowedCall) -> ServiceAnswer:
         """Make a flow, here and upstream: a draft, whatever its document is worth."""
-        given = self.create_body.read(body)
+        given = self.create_body.read(call.body)
         name = given["name"]
         if self.profile.duplicate_flow_name == "refuse":
-            same = self.table.find(grant.account, name)
+            same = self.table.find(call.grant.account, name)
             if same is not None and same.active:
                 raise RefusedRequest("clash", "A flow has this name")
         flow_id = self.table.next_id()
@@ -124,16 +120,16 @@ class FlowsHandler(ResourceHandler):
             "flow_json_raw": given.get("flow_json_raw", ""),
         }
         findings = _findings(given["flow_json"])
-        self.table.insert(flow_id, grant.account, name, item, self._kept(more), findings, "DRAFT")
-        self._publisher.flow(grant.account, record, None)
+        self.table.insert(
+            flow_id, call.grant.account, name, item, self._kept(more), findings, "DRAFT"
+        )
+        self._publisher.flow(call.grant.account, record, None)
         return self.replies.data(_brief(item), 201, "Flow created")
 
-    def update(
-        self, grant: Grant, values: Sequence[str], query: str, body: dict[str, Any]
-    ) -> ServiceAnswer:
+    def update(self, call: AllowedCall) -> ServiceAnswer:
         """Change a flow's document."""
-        row = self.find(grant, values)
-        given = self.update_body.read(body)
+        row = self.find(call)
+        given = self.update_body.read(call.body)
         record, more, findings = json.loads(row.item), json.loads(row.more), row.hidden
         # A flow cannot be without a document: replacing keeps it too.
         if "flow_json" in given:
@@ -149,7 +145,7 @@ class FlowsHandler(ResourceHandler):
             record["updated_at"] = now
         item = dumps(record)
         self.table.rewrite(row, row.key, item, self._kept(more), findings, record["wa_status"])
-        self._publisher.flow(grant.account, record, old)
+        self._publisher.flow(call.grant.account, record, old)
         return self.replies.updated(_brief(item), "Flow updated")
 
     def move(self, flow_id: int, account: str, wa_status: str) -> None:

@@ -24,6 +24,15 @@ class Tools(NamedTuple):
     replies: Replies
 
 
+class AllowedCall(NamedTuple):
+    """A call that is let in: who makes it, the values in its path, its raw query, its body."""
+
+    grant: Grant
+    values: Sequence[str]
+    query: str
+    body: dict[str, Any]
+
+
 class ResourceHandler:
     """One resource of an account: its table and the operations on it.
 
@@ -52,28 +61,24 @@ class ResourceHandler:
     def __init__(self, tools: Tools) -> None:
         self.store, self.profile, self.clock, self.replies = tools
 
-    def find(self, grant: Grant, values: Sequence[str]) -> StoredRecord:
+    def find(self, call: AllowedCall) -> StoredRecord:
         """The active record that the path names.
 
         Raises:
             Refusal: There is none in the token's account.
         """
-        row = self._stored(grant, values)
+        row = self._stored(call)
         if row is None or row.active is None:
             raise self._unknown()
         return row
 
-    def get(
-        self, grant: Grant, values: Sequence[str], query: str, body: dict[str, Any]
-    ) -> ServiceAnswer:
+    def get(self, call: AllowedCall) -> ServiceAnswer:
         """Answer with one record in full."""
-        return self.replies.data(self.find(grant, values).shown.encode())
+        return self.replies.data(self.find(call).shown.encode())
 
-    def delete(
-        self, grant: Grant, values: Sequence[str], query: str, body: dict[str, Any]
-    ) -> ServiceAnswer:
+    def delete(self, call: AllowedCall) -> ServiceAnswer:
         """Make one record inactive."""
-        row = self._stored(grant, values)
+        row = self._stored(call)
         if row is None or (row.active is None and self.profile.second_delete == "not_found"):
             raise self._unknown()
         if row.active:
@@ -82,9 +87,9 @@ class ResourceHandler:
             self.table.retire(row)
         return self.replies.deleted(f"{self.noun} deleted")
 
-    def _stored(self, grant: Grant, values: Sequence[str]) -> StoredRecord | None:
-        record_id = read_id(values[0])
-        return None if record_id is None else self.table.get(record_id, grant.account)
+    def _stored(self, call: AllowedCall) -> StoredRecord | None:
+        record_id = read_id(call.values[0])
+        return None if record_id is None else self.table.get(record_id, call.grant.account)
 
     def _may_delete(self, row: StoredRecord) -> None:
         """Raise a Refusal if the record must stay."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from chatkit.sandbox.access import Grant
 from chatkit.sandbox.request import PERMISSIONS
+from chatkit.sandbox.resource import AllowedCall
 from chatkit.sandbox.service import Service
 
 _DEMO = Path(__file__).with_name("demo")
@@ -73,7 +74,7 @@ def demo(service: Service) -> None:
     _fill_contacts(service, owner, shop)
     first = service.webhooks.table.next_id()
     for webhook in _WEBHOOKS:
-        service.webhooks.create(owner, (), "", webhook)
+        service.webhooks.create(AllowedCall(owner, (), "", webhook))
     service.record_delivery(first, "delivered", 200, None)
 
 
@@ -81,7 +82,7 @@ def _fill_flows(service: Service, owner: Grant) -> None:
     for file in sorted(_DEMO.glob("flows/*.json")):
         flow = json.loads(file.read_bytes())
         published, flow_id = flow.pop("published", False), service.flows.table.next_id()
-        service.flows.create(owner, (), "", {"template_name": "default", **flow})
+        service.flows.create(AllowedCall(owner, (), "", {"template_name": "default", **flow}))
         if published:
             service.flows.move(flow_id, owner.account, "PUBLISHED")
 
@@ -100,7 +101,7 @@ def _fill_templates(service: Service, owner: Grant) -> None:
                 {**button, "label": label}
                 for button, label in zip(body["buttons"], labels, strict=False)
             ]
-            service.templates.create(owner, (code,), "", body)
+            service.templates.create(AllowedCall(owner, (code,), "", body))
 
 
 def _fill_contacts(service: Service, owner: Grant, shop: Grant) -> None:
@@ -110,7 +111,7 @@ def _fill_contacts(service: Service, owner: Grant, shop: Grant) -> None:
         # A stride mixes the groups of names; it has no factor in common with their number.
         name, number = people[at * 101 % len(people)]
         body = number if name is None else {"name": name, **number}
-        contacts.create(shop if at % 3 else owner, (), "", body)
+        contacts.create(AllowedCall(shop if at % 3 else owner, (), "", body))
         if at % 4 == 1:
             tags = [_TAGS[at % len(_TAGS)], *(_TAGS[:1] if at % 20 == 13 else [])]
             if service.profile.tags == "objects":
@@ -119,7 +120,7 @@ def _fill_contacts(service: Service, owner: Grant, shop: Grant) -> None:
                 shown = list(tags)
             contacts.annotate(first + at, owner.account, tags=shown)
     for at in range(20, len(people), 43):
-        contacts.delete(owner, (str(first + at),), "", {})
+        contacts.delete(AllowedCall(owner, (str(first + at),), "", {}))
 
 
 def _people() -> Iterator[tuple[str | None, dict[str, str]]]:

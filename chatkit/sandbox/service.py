@@ -14,7 +14,7 @@ from chatkit.sandbox.flows import FlowsHandler
 from chatkit.sandbox.receivers import Receivers
 from chatkit.sandbox.replies import RefusedRequest, Replies, ServiceAnswer
 from chatkit.sandbox.request import OPERATIONS, Operation, Request, read_object, route
-from chatkit.sandbox.resource import ResourceHandler, Tools
+from chatkit.sandbox.resource import AllowedCall, ResourceHandler, Tools
 from chatkit.sandbox.store import SandboxStore
 from chatkit.sandbox.templates import TemplatesHandler
 from chatkit.sandbox.webhooks import WebhooksHandler
@@ -79,7 +79,7 @@ class Service:
             body: dict[str, Any] = {}
             if operation.takes_body:
                 body = read_object(request.headers, request.body, self.profile.max_body)
-            return self._handlers[operation](grant, values, request.query, body)
+            return self._handlers[operation](AllowedCall(grant, values, request.query, body))
         except RefusedRequest as refusal:
             return self.replies.refuse(refusal)
         except sqlite3.Error as error:

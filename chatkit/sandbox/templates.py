@@ -1,11 +1,9 @@
 """Template contents: one text in one language of a template (section Template content)."""
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
 from chatkit.localization.checks import check_content
-from chatkit.sandbox.access import Grant
 from chatkit.sandbox.event_publisher import EventPublisher
 from chatkit.sandbox.fields import (
     FLAG,
@@ -21,7 +19,7 @@ from chatkit.sandbox.fields import (
 )
 from chatkit.sandbox.replies import RefusedRequest, ServiceAnswer, dumps
 from chatkit.sandbox.request import parameters
-from chatkit.sandbox.resource import ResourceHandler, Tools
+from chatkit.sandbox.resource import AllowedCall, ResourceHandler, Tools
 from chatkit.sandbox.store import StoredRecord
 
 LANGUAGE = Fields.all_of((Field("code", TEXT), Field("label", TEXT)))
@@ -154,28 +152,24 @@ class TemplatesHandler(ResourceHandler):
             [{"code": code, "label": label} for code, label in LANGUAGES]
         ).encode()
 
-    def languages(
-        self, grant: Grant, values: Sequence[str], query: str, body: Any
-    ) -> ServiceAnswer:
+    def languages(self, call: AllowedCall) -> ServiceAnswer:
         """Answer with all languages a content can have."""
-        self._check_known(grant, values)
+        self._check_known(call)
         return self.replies.data(self._languages)
 
-    def list(self, grant: Grant, values: Sequence[str], query: str, body: Any) -> ServiceAnswer:
+    def list(self, call: AllowedCall) -> ServiceAnswer:
         """Answer with the contents of a template, all or those that hold the search term."""
-        self._check_known(grant, values)
-        term = self._filter(parameters(query)).casefold()
-        items = [row.item for row in self.table.rows(_scope(grant, values))]
+        self._check_known(call)
+        term = self._filter(parameters(call.query)).casefold()
+        items = [row.item for row in self.table.rows(_scope(call))]
         if term:
             items = [item for item in items if _holds(json.loads(item), term)]
         return self.replies.data(f"[{','.join(items)}]".encode())
 
-    def create(
-        self, grant: Grant, values: Sequence[str], query: str, body: dict[str, Any]
-    ) -> ServiceAnswer:
+    def create(self, call: AllowedCall) -> ServiceAnswer:
         """Make the content of one language."""
-        given = self.create_body.read(body)
-        scope, lang_code = _scope(grant, values), given["lang_code"]
+        given = self.create_body.read(call.body)
+        scope, lang_code = _scope(call), given["lang_code"]
         row = self.table.find(scope, lang_code)
         if row is not None and row.active:
             match self.profile.duplicate_content:
@@ -189,15 +183,13 @@ class TemplatesHandler(ResourceHandler):
             content = _shown({"id": self._shown_id(content_id), **_complete(given)})
             self.clock.stamp()
             self.table.insert(content_id, scope, lang_code, *_texts(content))
-        self._publisher.content(grant.account, values[0], content, "create")
+        self._publisher.content(call.grant.account, call.values[0], content, "create")
         return self.replies.data(dumps(content).encode(), 201, "Template content created")
 
-    def update(
-        self, grant: Grant, values: Sequence[str], query: str, body: dict[str, Any]
-    ) -> ServiceAnswer:
+    def update(self, call: AllowedCall) -> ServiceAnswer:
         """Change the content of one language."""
-        row = self.find(grant, values)
-        given = self.update_body.read(body)
+        row = self.find(call)
+        given = self.update_body.read(call.body)
         if given.get("lang_code", row.key) != row.key:
             if self.profile.other_lang_code == "refuse":
                 raise RefusedRequest("clash", "The body names another language than the path")
@@ -208,17 +200,17 @@ class TemplatesHandler(ResourceHandler):
             kept = {name: before[name] for name in self.create_body.required}
             given = _DEFAULTS | kept | given
         content = self._rewrite(row, given)
-        self._publisher.content(grant.account, values[0], content, "update")
+        self._publisher.content(call.grant.account, call.values[0], content, "update")
         return self.replies.updated(dumps(content).encode(), "Template content updated")
 
-    def delete(
-        self, grant: Grant, values: Sequence[str], query: str, body: dict[str, Any]
-    ) -> ServiceAnswer:
+    def delete(self, call: AllowedCall) -> ServiceAnswer:
         """Make the content of one language inactive."""
-        row = self._stored(grant, values)
-        answer = super().delete(grant, values, query, body)
+        row = self._stored(call)
+        answer = super().delete(call)
         if row is not None and row.active:
-            self._publisher.content(grant.account, values[0], json.loads(row.shown), "delete")
+            self._publisher.content(
+                call.grant.account, call.values[0], json.loads(row.shown), "delete"
+            )
         return answer
 
     def _rewrite(self, row: StoredRecord, given: dict[str, Any]) -> dict[str, Any]:
@@ -227,19 +219,17 @@ class TemplatesHandler(ResourceHandler):
         self.table.rewrite(row, row.key, *_texts(content))
         return content
 
-    def _stored(self, grant: Grant, values: Sequence[str]) -> StoredRecord | None:
-        return self.table.find(_scope(grant, values), values[1])
+    def _stored(self, call: AllowedCall) -> StoredRecord | None:
+        return self.table.find(_scope(call), call.values[1])
 
-    def _check_known(self, grant: Grant, values: Sequence[str]) -> None:
-        if self.profile.unknown_template == "not_found" and not self.table.knows(
-            _scope(grant, values)
-        ):
+    def _check_known(self, call: AllowedCall) -> None:
+        if self.profile.unknown_template == "not_found" and not self.table.knows(_scope(call)):
             raise RefusedRequest("not_found", "Template not found")
 
 
-def _scope(grant: Grant, values: Sequence[str]) -> str:
+def _scope(call: AllowedCall) -> str:
     """Contents stand in the list of their template."""
-    return f"{grant.account}/{values[0]}"
+    return f"{call.grant.account}/{call.values[0]}"
 
 
 def _complete(given: dict[str, Any]) -> dict[str, Any]:

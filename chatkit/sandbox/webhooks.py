@@ -9,7 +9,7 @@ from chatkit.sandbox.access import Grant
 from chatkit.sandbox.events import ALL, FamilyKinds
 from chatkit.sandbox.fields import FLAG, TEXT, TIME, WHOLE, Field, FieldKind, Fields, ListOf, String
 from chatkit.sandbox.replies import RefusedRequest, ServiceAnswer, dumps
-from chatkit.sandbox.resource import ResourceHandler, Tools
+from chatkit.sandbox.resource import AllowedCall, ResourceHandler, Tools
 from chatkit.sandbox.store import StoredRecord
 
 MOST = 10
@@ -73,17 +73,15 @@ class WebhooksHandler(ResourceHandler):
         unasked = profile.unasked_events == "inbound_and_status"
         self._unasked = frozenset((kinds.inbound, kinds.status) if unasked else ())
 
-    def list(self, grant: Grant, values: Sequence[str], query: str, body: Any) -> ServiceAnswer:
+    def list(self, call: AllowedCall) -> ServiceAnswer:
         """Answer with all webhooks; never with their secrets."""
-        return self.replies.data(b"[%b]" % self.table.items(self.table.listed(grant.account)))
+        return self.replies.data(b"[%b]" % self.table.items(self.table.listed(call.grant.account)))
 
-    def create(
-        self, grant: Grant, values: Sequence[str], query: str, body: dict[str, Any]
-    ) -> ServiceAnswer:
+    def create(self, call: AllowedCall) -> ServiceAnswer:
         """Register a webhook; the only answer that tells its signing secret."""
-        given = self.create_body.read(body)
-        self._check_url(grant, given["url"], None)
-        if len(self.table.listed(grant.account)) >= MOST:
+        given = self.create_body.read(call.body)
+        self._check_url(call.grant, given["url"], None)
+        if len(self.table.listed(call.grant.account)) >= MOST:
             raise RefusedRequest("webhook_limit", f"An account has at most {MOST} webhooks")
         webhook_id, now = self.table.next_id(), self.clock.stamp()
         record = {
@@ -101,17 +99,15 @@ class WebhooksHandler(ResourceHandler):
         }
         hidden = {"webhook_secret": self.clock.secret()}
         self.table.insert(
-            webhook_id, grant.account, given["url"], dumps(record), "{}", dumps(hidden)
+            webhook_id, call.grant.account, given["url"], dumps(record), "{}", dumps(hidden)
         )
         return self.replies.data(dumps(record | hidden).encode(), 201, "Webhook created")
 
-    def update(
-        self, grant: Grant, values: Sequence[str], query: str, body: dict[str, Any]
-    ) -> ServiceAnswer:
+    def update(self, call: AllowedCall) -> ServiceAnswer:
         """Change the fields that were sent, and no others."""
-        row = self.find(grant, values)
-        given = self.update_body.read(body)
-        self._check_url(grant, given.get("url", row.key), row)
+        row = self.find(call)
+        given = self.update_body.read(call.body)
+        self._check_url(call.grant, given.get("url", row.key), row)
         record = json.loads(row.item) | given
         now = self.clock.stamp()
         if self.profile.updated_at_moves:
