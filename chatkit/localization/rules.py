@@ -9,6 +9,7 @@ which of them the platform says it rejects.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 from chatkit.display import visible
@@ -38,21 +39,10 @@ class Rule(NamedTuple):
     refused: bool = False
 
 
-def _error(source: str) -> Rule:
-    return Rule("error", source, refused=True)
-
-
-def _refused(source: str) -> Rule:
-    return Rule("warning", source, refused=True)
-
-
-def _warning(source: str) -> Rule:
-    return Rule("warning", source)
-
-
-def _note(source: str) -> Rule:
-    return Rule("note", source)
-
+_error = partial(Rule, "error", refused=True)
+_refused = partial(Rule, "warning", refused=True)
+_warning = partial(Rule, "warning")
+_note = partial(Rule, "note")
 
 RULES: dict[str, Rule] = {
     # shape
