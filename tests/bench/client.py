@@ -32,11 +32,11 @@ NAMES = {
     "httpx_aiohttp": "`httpx.AsyncClient` over httpx-aiohttp",
     "aiohttp": "aiohttp (the floor)",
 }
-CONNECTIONS, ROUNDS, CALLS = sized(32, 32, 4), sized(7, 3, 1), sized(8000, 2000, 8)
+CONNECTIONS, ROUNDS, CALLS = sized(32, 32, 4), sized(7, 1, 1), sized(8000, 1000, 8)
 WIDE, LATENCY = sized(128, 128, 4), 0.05
 IDEAL = WIDE / LATENCY
-SLOW_ROUNDS, SLOW_CALLS = sized(7, 2, 1), WIDE * sized(80, 30, 2)
-MANY = sized((10_000, 50_000), (5_000, 20_000), (20,))
+SLOW_ROUNDS, SLOW_CALLS = sized(7, 1, 1), WIDE * sized(80, 12, 2)
+MANY = sized((10_000, 50_000), (2_000, 8_000), (20,))
 
 
 def main() -> None:

@@ -22,10 +22,10 @@ from chatkit import sandbox
 from chatkit.sandbox import Sandbox
 from chatkit.sandbox.request import Request
 
-SIZES = sized((10_000, 100_000, 1_000_000), (10_000, 100_000), (1_000, 2_000))
+SIZES = sized((10_000, 100_000, 1_000_000), (5_000, 50_000), (1_000, 2_000))
 PAGE_CALLS, SEARCH_CALLS, CREATE_CALLS = sized(300, 100, 5), sized(150, 60, 5), sized(500, 200, 5)
 COMMON_CALLS = sized(60, 30, 5)
-SIZE, PART = 100, sized(10_000, 10_000, 1_000)
+SIZE, PART = 100, sized(10_000, 5_000, 1_000)
 ACCOUNT = "/api/business/public/channels/chat/accounts/1001"
 CONTACTS = f"{ACCOUNT}/contacts"
 

@@ -30,13 +30,13 @@ from measure import (
 
 SIZES = sized((10_000, 100_000, 1_000_000), (10_000, 100_000), (1_000, 2_000))
 JUDGED = 100_000  # fewer rows are a matter of milliseconds
-WHOLE, WHOLE_ROUNDS = sized((10_000, 100_000), (10_000,), (200,)), sized(5, 3, 1)
+WHOLE, WHOLE_ROUNDS = sized((10_000, 100_000), (10_000,), (200,)), sized(5, 1, 1)
 WHOLES = {
     "frame": "`contacts.frame()`",
     "tasks": "`httpx` over httpx-aiohttp, 8 at once, `json` + `pd.DataFrame`",
     "requests": "a `requests` loop over the pages, `json` + `pd.DataFrame`",
 }
-PAGES = sized((100, 1000), (100, 1000), (100,))
+PAGES = sized((100, 1000), (100,), (100,))
 NAMES = {
     "chatkit": "chatkit, `Columns`",
     "json": "`json.loads` + `pd.DataFrame`",
@@ -66,7 +66,7 @@ def measured(folder: Path, rows: int, page: int) -> dict[str, dict[str, float]]:
             text = json.dumps(contacts, ensure_ascii=False, separators=(",", ":"))
             lines.write(text.encode() + b"\n")
     runs: dict[str, Any] = {name: partial(child, "roads.py", name, file) for name in NAMES}
-    count = sized(3 if rows > 100_000 else 5, 2, 1)
+    count = sized(3 if rows > 100_000 else 5, 1, 1)
     return {name: medians(results) for name, results in rounds(runs, count).items()}
 
 

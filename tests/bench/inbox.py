@@ -63,7 +63,7 @@ from chatkit.inbox.store import InboxStore
 from chatkit.profile import ServiceProfile
 from chatkit.secret import Secret
 
-ROUNDS, CALLS, SECONDS = sized((5, 20_000, 8), (2, 2000, 2), (1, 60, 1))
+ROUNDS, CALLS, SECONDS = sized((5, 20_000, 8), (1, 1000, 1), (1, 60, 1))
 SENDERS, RATE = 32, sized(100, 100, 20)
 GOAL = 0.3  # of what a route acknowledges that stores nothing
 SERVE = (sys.executable, __file__, "serve")

@@ -1,8 +1,7 @@
 """One client that creates contacts: its CPU, time and memory.
 
-`python loops.py CLIENT BASE_URL CONNECTIONS CALLS [TOKEN [RATE]]` prints them as JSON. What is
-measured begins after 4 calls a connection, when everything is imported, open and warm, and
-after a second of silence, so that no service counts those calls among the measured ones.
+`python loops.py CLIENT BASE_URL CONNECTIONS CALLS [TOKEN]` prints them as JSON. What is
+measured begins after 4 calls a connection, when everything is imported, open and warm.
 """
 
 from __future__ import annotations
@@ -18,12 +17,11 @@ from concurrent.futures import ThreadPoolExecutor
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from measure import SMOKE, cpu, memory
+from measure import cpu, memory
 
 PATH = "/api/business/public/channels/chat/accounts/1001/contacts"
 TOKEN = sys.argv[5] if len(sys.argv) > 5 else "bench-token"
 HEADERS = {"Authorization": f"Bearer {TOKEN}"}
-RATE = float(sys.argv[6]) if len(sys.argv) > 6 else None
 #: Seconds and CPU that went into making a plan, which no other client does.
 planning = (0.0, 0.0)
 #: Takes bodies, sends all of them, and has read the id from each answer when it returns.
@@ -70,7 +68,7 @@ def plan(base_url: str, connections: int) -> Send:
         began = time.perf_counter(), cpu()
         made = client.contacts.plan(pd.DataFrame(list(all_bodies)))
         planning = time.perf_counter() - began[0], cpu() - began[1]
-        assert (made.apply(concurrency=connections, rate=RATE).state == "applied").all()
+        assert (made.apply(concurrency=connections).state == "applied").all()
 
     return send
 
@@ -254,8 +252,6 @@ def main(client: str, base_url: str, connections: int, calls: int) -> None:
     send = CLIENTS[client](base_url, connections)
     first = time.time_ns() // 1000 % 10**12  # a service refuses numbers that it has
     send(bodies(first, 4 * connections))
-    if not SMOKE:
-        time.sleep(1.1)
     before, used, began = memory(), cpu(), time.perf_counter()
     send(watched(bodies(first + 10**5, calls)))
     seconds, used = time.perf_counter() - began - planning[0], cpu() - used - planning[1]

@@ -25,6 +25,7 @@ from urllib.request import Request, urlopen
 from measure import (
     CACHE,
     HERE,
+    QUICK,
     SMOKE,
     Server,
     at_least,
@@ -107,12 +108,12 @@ def main() -> None:
         few = Peer("json-server 0.17, 100 rows", json_server, 100, "/contacts", JSON_PAGE)
         many = few._replace(name="json-server 0.17, 10,000 rows", rows=ROWS)
         prism = Peer("Prism 5, fixed examples", partial(prism_mock, filled))
-        of_node = [few, many, prism] if have_node else []
+        of_node = [] if not have_node else [prism] if QUICK else [few, many, prism]
         creates = {
             peer.name: partial(run, peer._replace(rows=100 if peer is few else 0), "create")
             for peer in (ours, *books, *of_node)
         }
-        if have_node:
+        if many in of_node:
             creates[many.name] = partial(run, many, "create")
         pages = {peer.name: partial(run, peer, "page") for peer in (ours, anew, *books, *of_node)}
         goals = {book.name: 14.0, few.name: 20.0, prism.name: 2.5}

@@ -22,8 +22,8 @@ from typing import Any
 import pandas
 from measure import child, medians, memory, rounds, run, show, sized
 
-ROWS = sized(100_000, 10_000, 100)
-COUNT = sized(3, 2, 1)
+ROWS = sized(100_000, 5_000, 100)
+COUNT = sized(3, 1, 1)
 HEADER = ("Full name", "Mobile", "Country code", "Remarks")
 KINDS = ("csv", "xlsx", "parquet")
 

@@ -21,8 +21,8 @@ from measure import at_most, child, cpu, medians, memory, rounds, run, server, s
 
 from chatkit.resource import endpoints_of
 
-CODES, LANGUAGES = sized(200, 50, 8), sized(30, 30, 3)
-COUNT, FRAMES, OTHERS = sized(3, 2, 1), sized(15, 7, 1), sized(3, 2, 1)
+CODES, LANGUAGES = sized(200, 25, 8), sized(30, 30, 3)
+COUNT, FRAMES, OTHERS = sized(3, 1, 1), sized(15, 7, 1), sized(3, 2, 1)
 GOAL = 1.3
 TEXT = "Hello {{1}}, your order {{2}} is ready since this morning. Come and collect it. "
 BUTTONS = [
