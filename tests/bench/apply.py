@@ -13,7 +13,7 @@ from tempfile import NamedTemporaryFile
 from typing import Any
 from urllib.request import Request, urlopen
 
-from edits import modes
+from edits import MODES
 from measure import (
     HERE,
     QUICK,
@@ -22,7 +22,6 @@ from measure import (
     at_least,
     at_most,
     child,
-    left_out,
     medians,
     rounds,
     run,
@@ -60,16 +59,13 @@ CALLS_A_CREATE = 1.02
 
 def main() -> None:
     """Print six tables."""
-    ways = modes()
-    if "page" not in ways:
-        left_out('`apply(gap="page")`', "apply has no such argument yet")
     journal()
     for latency in LATENCIES:
         with server(sys.executable, FAST, latency) as slow:
             slow_line(slow.line, latency)
-    edited(list(ways))
-    calls(list(ways))
-    limited(list(ways))
+    edited()
+    calls()
+    limited()
 
 
 def sandbox(*options: object) -> Any:
@@ -143,13 +139,13 @@ def slow_line(base_url: str, latency: float) -> None:
     )
 
 
-def edited(ways: list[str]) -> None:
+def edited() -> None:
     """Updates, their undo and deletes at 20 ms, beside the same writes and nothing else."""
     latency, rows = LATENCIES[0], []
     with sandbox() as up:
         for work, said in list(WORKS.items())[3 if SMOKE else 1 :]:
             runs: dict[str, Any] = {
-                client: partial(one_edited, up, client, work) for client in (*ways, "httpx")
+                client: partial(one_edited, up, client, work) for client in (*MODES, "httpx")
             }
             found = {name: medians(each) for name, each in rounds(runs, SLOW_ROUNDS).items()}
             bare = found["httpx"]["s"]
@@ -185,15 +181,15 @@ def held(work: str, mode: str, value: float, what: str) -> None:
     at_most(f"{what}, {WORKS[work]}, {called(mode)}", value, goal)
 
 
-def cases(ways: list[str]) -> list[tuple[str, str]]:
+def cases() -> list[tuple[str, str]]:
     """Kinds of work and modes: creates have nothing to read before."""
-    return [(work, mode) for work in WORKS for mode in ways if (work, mode) != ("create", "page")]
+    return [(work, mode) for work in WORKS for mode in MODES if (work, mode) != ("create", "page")]
 
 
-def calls(ways: list[str]) -> None:
+def calls() -> None:
     """Count what planning and applying send, where nothing goes wrong."""
     rows: list[list[object]] = []
-    for work, mode in cases(ways)[2 if SMOKE else 0 :]:
+    for work, mode in cases()[2 if SMOKE else 0 :]:
         sent = child("edits.py", "calls", work, mode, COUNTED)
         total = sum(sent.values())
         held(work, mode, total, "calls a row")
@@ -205,10 +201,10 @@ def calls(ways: list[str]) -> None:
     )
 
 
-def limited(ways: list[str]) -> None:
+def limited() -> None:
     """Time under a rate limit: told beforehand, and, for creates, left to the 429s as well."""
     rows: list[list[object]] = []
-    told_of = [case for case in cases(ways) if not QUICK or case[0] in ("create", "update")]
+    told_of = [case for case in cases() if not QUICK or case[0] in ("create", "update")]
     with NamedTemporaryFile("w", suffix=".json") as profile:
         profile.write(json.dumps({"rate_limit": LIMIT}))
         profile.flush()

@@ -9,7 +9,6 @@ nothing, keeps no journal and believes each answer. Planning is not counted in s
 from __future__ import annotations
 
 import asyncio
-import inspect
 import json
 import os
 import sys
@@ -23,16 +22,8 @@ from measure import SMOKE, cpu
 
 ACCOUNT = "1001"
 CONTACTS = f"/api/business/public/channels/chat/accounts/{ACCOUNT}/contacts"
-
-
-def modes() -> dict[str, dict[str, Any]]:
-    """The ways to apply a plan, and what they are called with."""
-    from chatkit.bulk.plan import Plan
-
-    found: dict[str, dict[str, Any]] = {"default": {}}
-    if "gap" in inspect.signature(Plan.apply).parameters:
-        found["page"] = {"gap": "page"}
-    return found
+#: The ways to apply a plan, and what it is called with.
+MODES: dict[str, dict[str, Any]] = {"default": {}, "page": {"gap": "page"}}
 
 
 def contacts(rows: int) -> Iterator[dict[str, str]]:
@@ -79,7 +70,7 @@ def applied(
             1.1 if rate and not SMOKE else 0
         )  # the service counts no call of ours from before
         began, used = time.perf_counter(), cpu()
-        result = plan.apply(concurrency=connections, rate=rate, many=True, **modes()[mode])
+        result = plan.apply(concurrency=connections, rate=rate, many=True, **MODES[mode])
         found = {"s": time.perf_counter() - began, "cpu": cpu() - used}
         assert (result.state == "applied").all(), result.state.value_counts()
         assert len(result) == rows
@@ -101,7 +92,7 @@ def counted(work: str, mode: str, rows: int) -> dict[str, float]:
     with connect(sandbox) as client:
         plan = planned(client, work, rows)
         calls.update(dict.fromkeys(calls, 0))
-        result = plan().apply(many=True, **modes()[mode])
+        result = plan().apply(many=True, **MODES[mode])
         assert (result.state == "applied").all(), result.state.value_counts()
     return {method: count / rows for method, count in calls.items()}
 
