@@ -32,7 +32,7 @@ from measure import (
 
 FAST = HERE / "servers" / "fast.py"
 ROUNDS, CALLS, CONNECTIONS = sized(5, 1, 1), sized(10_000, 1000, 8), sized(32, 32, 4)
-SLOW_ROUNDS, EDITED = sized(3, 1, 1), sized(2000, 300, 6)
+SLOW_ROUNDS, EDITED = sized(3, 1, 1), sized(2000, 200, 6)
 LATENCIES = sized((0.02, 0.1), (0.02, 0.1), (0.01,))
 LIMIT, LIMITED = sized(200, 200, 1000), sized(4000, 400, 6)
 COUNTED = sized(2000, 300, 12)

@@ -1,7 +1,7 @@
 """Bench of telephone numbers: `numbers.split_all` beside loops over the library, and its verdicts.
 
 `python telephone.py ROAD COLUMN FILE` walks one road over a column of a frame, written as JSON
-in a file, and prints its CPU as JSON. A loop reads the first 10,000 rows only: each costs it
+in a file, and prints its CPU as JSON. A loop reads the first rows only: each costs it
 the same. Each road has read those rows once before anything is counted.
 
 It is not called numbers.py: numpy would import it in the place of Python's own module.
@@ -27,7 +27,7 @@ from measure import HERE, SMOKE, at_least, at_most, child, medians, rounds, run,
 sys.path.append(str(HERE.parent))  # where the tests keep what they share
 from dialled import REGIONS, TYPES, agrees, by_library, columns
 
-ROWS, LOOPED = sized(100_000, 50_000, 500), sized(10_000, 4_000, 20)
+ROWS, LOOPED = sized(100_000, 50_000, 500), sized(10_000, 1_500, 20)
 COMPARED, COUNT = sized(200_000, 20_000, 100), sized(3, 1, 1)
 GOAL = 25
 TEN = ("BR", "DE", "ES", "GB", "ID", "IN", "MX", "NG", "US", "ZA")
