@@ -22,7 +22,7 @@ from typing import Any
 
 import pandas
 import phonenumbers as library
-from measure import HERE, SMOKE, at_least, at_most, child, medians, rounds, run, show, sized
+from measure import HERE, QUICK, SMOKE, at_least, at_most, child, medians, rounds, run, show, sized
 
 sys.path.append(str(HERE.parent))  # where the tests keep what they share
 from dialled import REGIONS, TYPES, agrees, by_library, columns
@@ -157,7 +157,8 @@ def speed(file: Path, different: float) -> None:
         }
         us = {road: medians(found)["us"] for road, found in rounds(runs, COUNT).items()}
         times = us["loop"] / us["chatkit"]
-        if name not in ("messy", "nowhere"):  # where a loop gives up at once, and we do not
+        # Where a loop gives up at once, we do not; and fewer rows are not what the goal is for.
+        if name not in ("messy", "nowhere") and not QUICK:
             at_least(f"{said}, {different:.0%} different, loop = 1", times, GOAL)
         lines.append([said, *us.values(), times, us["told"] / us["chatkit"]])
     show(
