@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 import warnings
 import zipfile
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from datetime import datetime, time
 from io import BytesIO
 from typing import Any
@@ -62,14 +62,12 @@ def read_sheet(data: bytes, sheet: str | None) -> RawTable:
     Raises:
         InputError: It is no workbook that can be read, or has no such sheet.
     """
-    try:
-        with warnings.catch_warnings():  # of styles and rules of input, which are not needed
-            warnings.simplefilter("ignore")
-            return _read(data, sheet)
-    except InputError:
-        raise
-    except Exception as error:  # noqa: BLE001  openpyxl raises anything over a broken file
-        raise InputError(f"This is no XLSX file that can be read ({error!r:.100}).") from None
+    with _reading(data) as book:
+        name = sheet or book.shown()[0]
+        table = book.table(name)
+        if others := [other for other in book.visible if other != name]:
+            table.notes.append(f"not read: the sheets {', '.join(map(repr, others))} (sheet=)")
+        return table
 
 
 def read_sheets(data: bytes) -> dict[str, RawTable]:
@@ -78,48 +76,87 @@ def read_sheets(data: bytes) -> dict[str, RawTable]:
     Raises:
         InputError: It is no workbook that can be read.
     """
-    read_sheet(data, None)  # refuses what is none, in its own words
-    with closing(_opened(data, values=False)) as book:
-        names = [each.title for each in book.worksheets if each.sheet_state == "visible"]
-    return {name: read_sheet(data, name) for name in names}
+    with _reading(data) as book:
+        return {name: book.table(name) for name in book.shown()}
 
 
-def _read(data: bytes, sheet: str | None) -> RawTable:
-    with zipfile.ZipFile(BytesIO(data)) as parts:
-        if sum(part.file_size for part in parts.infolist()) > _MOST_BYTES:
-            raise InputError(f"Unpacked, this file is larger than {_MOST_BYTES >> 30} GB.")
-    with closing(_opened(data, values=False)) as book:
-        names = [s.title for s in book.worksheets if s.sheet_state == "visible"]
-        name = sheet or names[0]
-        if name not in [s.title for s in book.worksheets]:
-            raise InputError(
-                f"There is no sheet {name!r}; there are {', '.join(map(repr, names))}."
+class _Book:
+    """A workbook that is open: opening it costs as much as reading a small sheet."""
+
+    def __init__(self, data: bytes) -> None:
+        with zipfile.ZipFile(BytesIO(data)) as parts:
+            if sum(part.file_size for part in parts.infolist()) > _MOST_BYTES:
+                raise InputError(f"Unpacked, this file is larger than {_MOST_BYTES >> 30} GB.")
+        self._data = data
+        self._opened: dict[bool, Any] = {}
+        sheets = self._open(values=False).worksheets
+        self._names = [sheet.title for sheet in sheets]
+        self.visible = [sheet.title for sheet in sheets if sheet.sheet_state == "visible"]
+
+    def shown(self) -> list[str]:
+        """The titles of the sheets that are not hidden.
+
+        Raises:
+            InputError: All are.
+        """
+        if not self.visible:
+            raise InputError("All sheets of this workbook are hidden: unhide one.")
+        return self.visible
+
+    def table(self, name: str) -> RawTable:
+        """Read a sheet.
+
+        Raises:
+            InputError: There is none of that name, or it is too wide.
+        """
+        if name not in self._names:
+            there = ", ".join(map(repr, self.visible))
+            raise InputError(f"There is no sheet {name!r}; there are {there}.")
+        rows = self._rows(name, values=False)
+        if any(cell.data_type == "f" for row in rows for cell in row):
+            rows = _calculated(rows, self._rows(name, values=True))
+        values = [_trimmed(row) for row in rows]
+        width = max(map(len, values), default=0)
+        if width * len(values) > _MOST_CELLS:
+            last = column_letter(width - 1)
+            raise InputError(f"It is too wide: clear what stands in column {last}.")
+        table = RawTable(f"XLSX, sheet {quoted_name(name)}", [])
+        for number, cells in enumerate(values, 1):
+            if cells:
+                table.rows.append(TableRow(number, cells + [None] * (width - len(cells))))
+        return table
+
+    def close(self) -> None:
+        """Close what was opened."""
+        for book in self._opened.values():
+            book.close()
+
+    def _open(self, *, values: bool) -> Any:
+        """Open it for formulas or for their results, once each."""
+        if values not in self._opened:
+            self._opened[values] = openpyxl.load_workbook(
+                BytesIO(self._data), read_only=True, data_only=values
             )
-        rows = _rows(book, name)
-    if any(cell.data_type == "f" for row in rows for cell in row):
-        with closing(_opened(data, values=True)) as book:
-            rows = _calculated(rows, _rows(book, name))
-    values = [_trimmed(row) for row in rows]
-    width = max(map(len, values), default=0)
-    if width * len(values) > _MOST_CELLS:
-        raise InputError(f"It is too wide: clear what stands in column {column_letter(width - 1)}.")
-    table = RawTable(f"XLSX, sheet {quoted_name(name)}", [])
-    for number, cells in enumerate(values, 1):
-        if cells:
-            table.rows.append(TableRow(number, cells + [None] * (width - len(cells))))
-    if others := [other for other in names if other != name]:
-        table.notes.append(f"not read: the sheets {', '.join(map(repr, others))} (sheet=)")
-    return table
+        return self._opened[values]
+
+    def _rows(self, name: str, *, values: bool) -> list[tuple[Any, ...]]:
+        sheet = self._open(values=values)[name]
+        sheet.reset_dimensions()  # some programs write a size that is not true
+        return list(sheet.iter_rows())
 
 
-def _opened(data: bytes, *, values: bool) -> Any:
-    return openpyxl.load_workbook(BytesIO(data), read_only=True, data_only=values)
-
-
-def _rows(book: Any, name: str) -> list[tuple[Any, ...]]:
-    sheet = book[name]
-    sheet.reset_dimensions()  # some programs write a size that is not true
-    return list(sheet.iter_rows())
+@contextmanager
+def _reading(data: bytes) -> Iterator[_Book]:
+    """Open a workbook, and say of a broken one what it is."""
+    try:
+        with warnings.catch_warnings():  # of styles and rules of input, which are not needed
+            warnings.simplefilter("ignore")
+            with closing(_Book(data)) as book:
+                yield book
+    except InputError:
+        raise
+    except Exception as error:  # noqa: BLE001  openpyxl raises anything over a broken file
+        raise InputError(f"This is no XLSX file that can be read ({error!r:.100}).") from None
 
 
 def _trimmed(row: Sequence[Any]) -> list[Any]:
@@ -231,16 +268,6 @@ def units(text: str) -> int:
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def text_cell(sheet: Any, text: str | None) -> Any:
-    """Make a cell that holds this text and stays text, whatever is typed into it."""
-    if text is None:
-        return None
-    cell = WriteOnlyCell(sheet, text)
-    cell.data_type = "s"  # whatever it begins with, it is no formula and no error
-    cell.number_format = "@"
-    return cell
-
-
 def _fill(made: Any, columns: Sequence[str], rows: _SheetRows, wide: Collection[str]) -> None:
     """Write the names of the columns and the rows, escaped already, each cell as text."""
     made.freeze_panes = "A2"
@@ -251,13 +278,31 @@ def _fill(made: Any, columns: Sequence[str], rows: _SheetRows, wide: Collection[
         dimension = made.column_dimensions[column_letter(place)]
         dimension.number_format = "@"
         dimension.width = _SENTENCES if name in wide else min(max(len(name), longest) + 2, _WORDS)
-    head = [text_cell(made, escaped(column)) for column in columns]
-    for cell in head:
-        cell.font = Font(bold=True)
-    made.append(head)
-    broken = Alignment(wrap_text=True, vertical="top")
+    # A row is written when it is appended: one cell a column serves all rows, for half of the
+    # time would go into making equal styles equal.
+    head = [_text_cell(made, font=Font(bold=True)) for _ in columns]
+    made.append(_texts(head, [escaped(column) for column in columns]))
+    broken = {"alignment": Alignment(wrap_text=True, vertical="top")} if wide else {}
+    cells = [_text_cell(made, **broken) for _ in columns]
     for row in rows:
-        cells = [text_cell(made, text) for text in row]
-        for cell in filter(None, cells if wide else ()):
-            cell.alignment = broken
-        made.append(cells)
+        made.append(_texts(cells, row))
+
+
+def _text_cell(sheet: Any, **styles: Any) -> Any:
+    """Make a cell that stays text, whatever is typed into it."""
+    cell = WriteOnlyCell(sheet)
+    cell.number_format = "@"
+    for name, style in styles.items():
+        setattr(cell, name, style)
+    return cell
+
+
+def _texts(cells: Sequence[Any], texts: Sequence[str | None]) -> list[Any]:
+    """Put texts into cells; None leaves its place empty."""
+    row: list[Any] = []
+    for cell, text in zip(cells, texts, strict=True):
+        if text is not None:
+            cell.value = text
+            cell.data_type = "s"  # whatever it begins with, it is no formula and no error
+        row.append(None if text is None else cell)
+    return row

@@ -15,7 +15,7 @@ from chatkit.display import many, values, visible
 from chatkit.errors import InputError, Problem
 
 if TYPE_CHECKING:
-    from chatkit.localization.translation.files import Paths
+    from chatkit.localization.translation.units import Unit
     from chatkit.tables import RawTable
 
 #: Codes as they are passed: some of them, one of them, or a file that has them.
@@ -56,16 +56,9 @@ def template_codes(codes: Codes) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def codes_of(paths: Paths) -> list[str]:
-    """Name the templates of files that came back from translators, as far as codes can be so.
-
-    Raises:
-        InputError: A file is none of translations.
-        OSError: A file cannot be opened.
-    """
-    from chatkit.localization.translation import files
-
-    named = dict.fromkeys(unit.template_code for unit in files.read_units(paths))
+def codes_of(units: Iterable[Unit]) -> list[str]:
+    """Name the templates of files that came back from translators, as far as codes can be so."""
+    named = dict.fromkeys(unit.template_code for unit in units)
     return [code for code in named if not any(_no_codes([code]))]
 
 

@@ -351,16 +351,15 @@ class Templates:
             NotFound: The service does not know some codes; all of them are named.
             OSError: A file cannot be opened.
         """
-        from chatkit.localization.translation import import_files
+        from chatkit.localization.translation import import_units, read_units
         from chatkit.templates.codes import codes_of
 
-        if not isinstance(paths, str | os.PathLike | bytes):
-            paths = list(paths)
+        units = read_units(paths)
         if codes is None:  # what a translator has spoilt is rejected, not looked for
-            there = self._bulk.kept(self._bulk.reader(codes_of(paths)).frame(full=True))
+            there = self._bulk.kept(self._bulk.reader(codes_of(units)).frame(full=True))
         else:
             there = self.frame(codes, full=True)
-        returned = import_files(paths, there, any_order=any_order)
+        returned = import_units(units, there, any_order=any_order)
         plan = self._bulk.planned(returned.frame, broken=broken, skip_invalid=skip_invalid)
         return Translations(plan, returned)
 

@@ -50,6 +50,17 @@ def test_hidden_sheets_are_not_read():
     assert list(workbook.read_sheets(target.getvalue())) == ["y"]
 
 
+def test_a_workbook_is_opened_once_however_many_sheets_it_has(monkeypatch):
+    opened = []
+    load = openpyxl.load_workbook
+    monkeypatch.setattr(
+        openpyxl, "load_workbook", lambda *said, **how: opened.append(how) or load(*said, **how)
+    )
+    data = workbook.workbook_of(["a"], {name: [("=1",)] for name in ("de", "fr", "hi")}, wide=[])
+    assert len(workbook.read_sheets(data)) == 3
+    assert len(opened) == 1
+
+
 def test_what_a_sheet_cannot_hold_is_refused_by_its_place():
     with pytest.raises(InputError, match="32,767") as caught:
         workbook.workbook_of(["a"], {"de": [("x",), ("y" * 32768,)]}, wide=[])

@@ -14,8 +14,6 @@ from chatkit.display import cut, many, visible
 from chatkit.localization.content import Entry, grouped
 from chatkit.localization.placeholders import slots
 from chatkit.localization.table import frame_of
-from chatkit.localization.translation import files
-from chatkit.localization.translation.files import Paths
 from chatkit.localization.translation.units import (
     Stamp,
     Unit,
@@ -104,23 +102,24 @@ class ImportedTexts:
         return "\n".join(lines)
 
 
-def import_files(paths: Paths, frame: pd.DataFrame, *, any_order: bool = False) -> ImportedTexts:
-    """Take back the files that `export` wrote, after translators worked in them.
+def import_units(
+    units: Sequence[Unit], frame: pd.DataFrame, *, any_order: bool = False
+) -> ImportedTexts:
+    """Take back what stands in the files that `export` wrote, after translators worked in them.
 
     Args:
-        paths: A path, several, or a folder.
+        units: As `read_units` read them.
         frame: The contents as they are now: `client.templates.frame(codes, full=True)`.
         any_order: Take placeholders in another order than in the source, too; many languages
             need it.
 
     Raises:
-        InputError: A file is none of translations, or the frame is not of contents in full.
-        OSError: A file cannot be opened.
+        InputError: The frame is not of contents in full.
     """
     from chatkit.localization.table import assembled
 
     importer = _Importer(contents(frame), any_order=any_order)
-    importer.take(files.read_units(paths))
+    importer.take(units)
     importer.part()
     edits, new = importer.result()
     result = assembled(frame, edits, new)

@@ -22,7 +22,7 @@ from volume import volume
 
 import chatkit
 from chatkit.localization.content import entries
-from chatkit.localization.translation import export, import_files
+from chatkit.localization.translation import export, import_units, read_units
 from chatkit.localization.translation.grid import csv_of
 from chatkit.localization.translation.units import field_texts
 from chatkit.tables import has_half_character
@@ -36,6 +36,11 @@ def sent(frame, folder, form="csv", **options):
     """Write a frame into files, over those of the example before."""
     path = folder / f"texts.{FORMATS[form]}"
     return export(frame, path, form=form, replace=True, **options).path.tolist()
+
+
+def imported(paths, frame, **options):
+    """Take back what stands in files."""
+    return import_units(read_units(paths), frame, **options)
 
 
 def same(one, other):
@@ -73,7 +78,7 @@ QUIET = settings(
 def test_any_content_comes_back_unchanged(tmp_path, form, source, target):
     frame = full(source, {**target, "lang_code": "de"})
     paths = sent(frame, tmp_path, form, only="all", also=["samples", "addresses"])
-    result = import_files(paths, frame)
+    result = imported(paths, frame)
     assert same(result.frame, frame)
     assert (len(result.changed), len(result.rejected), result.unchanged) == (0, 0, 7)
 
@@ -112,7 +117,7 @@ def test_what_a_translator_writes_comes_back_exactly(tmp_path, form, sides):
     )
     paths = sent(frame, tmp_path, form, languages=["pt-BR"])
     translate(paths, lambda field, _: target[field])
-    result = import_files(paths, frame, any_order=True)
+    result = imported(paths, frame, any_order=True)
     assert result.rejected.empty, result
     made = next(e for e in entries(result.frame) if e.lang_code == "pt-BR")
     assert field_texts(made, ()) == target
@@ -129,7 +134,7 @@ def test_naughty_strings_come_back(tmp_path, shared, form):
     paths = sent(frame, tmp_path, form, languages=["ar"])
     said = dict(zip(frame.template_code, strings, strict=True))
     translate(paths, lambda _, source: f"» {source} «")
-    result = import_files(paths, frame)
+    result = imported(paths, frame)
     assert result.rejected.empty, result
     made = result.frame[result.frame.lang_code == "ar"].set_index("template_code").text
     assert {code: made[code] for code in said} == {c: f"» {s} «" for c, s in said.items()}
@@ -137,7 +142,7 @@ def test_naughty_strings_come_back(tmp_path, shared, form):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_the_demo_account_makes_the_trip(tmp_path, demo, form):
-    result = import_files(sent(demo, tmp_path, form, only="all"), demo)
+    result = imported(sent(demo, tmp_path, form, only="all"), demo)
     assert same(result.frame, demo)
     assert result.changed.empty and result.rejected.empty
 
@@ -150,7 +155,7 @@ def test_only_what_was_changed_in_the_file_changes(tmp_path):
     before = copy.deepcopy(frame.to_dict())
     paths = sent(frame, tmp_path, only="all")
     translate(paths, lambda field, _: "Losfahren" if field == "buttons.0.label" else None)
-    result = import_files(paths, frame)
+    result = imported(paths, frame)
     assert result.frame.loc[("order_ready", "de"), "buttons"] == [
         button("custom", "Losfahren"),
         website("https://shop.example/de", label="Verfolgen"),
@@ -166,7 +171,7 @@ def test_what_somebody_else_changed_is_a_conflict_and_not_overwritten(tmp_path):
     paths = sent(both(), tmp_path, only="all")
     translate(paths, lambda field, _: "Von mir" if field == "footer" else None)
     now = full(ENGLISH, {**GERMAN, "footer": "Von jemand anderem", "text": "Hallo {{1}} {{2}}!"})
-    result = import_files(paths, now)
+    result = imported(paths, now)
     assert reasons(result) == {"footer": "conflict"}
     assert result.rejected.live.tolist() == ["Von jemand anderem"]
     assert result.rejected.returned.tolist() == ["Von mir"]
@@ -177,14 +182,14 @@ def test_what_somebody_else_changed_is_a_conflict_and_not_overwritten(tmp_path):
 def test_what_is_there_already_is_nothing_to_do(tmp_path):
     paths = sent(both(), tmp_path, only="all")
     translate(paths, lambda field, _: "Neu" if field == "footer" else None)
-    result = import_files(paths, full(ENGLISH, {**GERMAN, "footer": "Neu"}))
+    result = imported(paths, full(ENGLISH, {**GERMAN, "footer": "Neu"}))
     assert (len(result.changed), len(result.rejected), result.unchanged) == (0, 0, 5)
 
 
 def test_a_source_that_changed_meanwhile_is_told(tmp_path):
     paths = sent(both(), tmp_path, only="all")
     translate(paths, lambda field, _: "Neu" if field in ("footer", "buttons.0.label") else None)
-    result = import_files(paths, full({**ENGLISH, "footer": "Larkspur Cycles"}, GERMAN))
+    result = imported(paths, full({**ENGLISH, "footer": "Larkspur Cycles"}, GERMAN))
     assert reasons(result) == {"footer": "source changed"}
     assert "Larkspur Cycles" in result.rejected.message[0]
     assert result.changed.field.tolist() == ["buttons.0.label"]
@@ -195,14 +200,14 @@ def test_of_two_exports_the_newer_one_counts_and_it_is_said(tmp_path, newer_firs
     old = sent(both(), tmp_path, "xlsx", only="all")
     translate(old, lambda field, _: "Alt" if field == "footer" else None)
     now = full({**ENGLISH, "footer": "Larkspur Cycles"}, GERMAN)
-    assert "only='changed'" in import_files(old, now).rejected.message[0]
+    assert "only='changed'" in imported(old, now).rejected.message[0]
     new = sent(now, tmp_path, "csv", only="changed", since=old)
-    waiting = import_files([*new, *old], now)
+    waiting = imported([*new, *old], now)
     assert reasons(waiting) == {"footer": "older export"}
     assert "texts.csv, row 2 is from a newer export" in waiting.rejected.message[0]
     assert "to be translated there" in waiting.rejected.message[0]
     translate(new, lambda field, _: "Neu")
-    result = import_files([*new, *old] if newer_first else [*old, *new], now)
+    result = imported([*new, *old] if newer_first else [*old, *new], now)
     assert result.changed.after.tolist() == ["Neu"]
     assert reasons(result) == {"footer": "older export"}
     assert "what came back there counts" in repr(result)
@@ -213,16 +218,16 @@ def test_the_same_words_in_two_exports_are_those_of_the_newer_one(tmp_path):
     now = full({**ENGLISH, "footer": "Larkspur Cycles"}, GERMAN)
     new = sent(now, tmp_path, "csv", only="changed", since=old)
     translate([*old, *new], lambda field, _: "Neu" if field == "footer" else None)
-    assert import_files([*old, *new], now).changed.after.tolist() == ["Neu"]
+    assert imported([*old, *new], now).changed.after.tolist() == ["Neu"]
 
 
 def test_a_second_round_counts_beside_the_first_that_was_taken(tmp_path):
     first = sent(both(), tmp_path, "xlsx", only="all")
     translate(first, lambda field, _: "Eins" if field == "footer" else None)
-    now = import_files(first, both()).frame
+    now = imported(first, both()).frame
     second = sent(now, tmp_path, "csv", only="all")
     translate(second, lambda field, _: "Zwei" if field == "footer" else None)
-    result = import_files([*first, *second], now)
+    result = imported([*first, *second], now)
     assert result.changed.after.tolist() == ["Zwei"]
     assert result.rejected.empty
 
@@ -230,10 +235,10 @@ def test_a_second_round_counts_beside_the_first_that_was_taken(tmp_path):
 def test_a_content_that_was_deleted_or_made_meanwhile(tmp_path):
     paths = sent(both(), tmp_path, only="all")
     translate(paths, lambda field, _: "Neu" if field == "footer" else None)
-    assert reasons(import_files(paths, english())) == {"footer": "conflict"}
+    assert reasons(imported(paths, english())) == {"footer": "conflict"}
     paths = sent(english(), tmp_path, languages=["de"])
     translate(paths, lambda _, source: f"de: {source}")
-    result = import_files(paths, both())
+    result = imported(paths, both())
     assert set(reasons(result).values()) == {"conflict"}
     assert same(result.frame, both())
 
@@ -241,7 +246,7 @@ def test_a_content_that_was_deleted_or_made_meanwhile(tmp_path):
 def test_a_file_of_other_templates_is_rejected_whole(tmp_path):
     paths = sent(english(), tmp_path, languages=["de"])
     translate(paths, lambda _, source: source)
-    result = import_files(paths, full(ENGLISH, template="other"))
+    result = imported(paths, full(ENGLISH, template="other"))
     assert set(reasons(result).values()) == {"not in the frame"}
     assert len(result.rejected) == 5
 
@@ -251,11 +256,11 @@ def test_an_old_file_beside_the_finished_one_does_no_harm(tmp_path):
     new = sent(both(), tmp_path, "csv", only="all")
     translate(new, lambda field, _: "Neu" if field == "footer" else None)
     for paths in ([*old, *new], [*new, *old], tmp_path):
-        result = import_files(paths, both())
+        result = imported(paths, both())
         assert result.changed.field.tolist() == ["footer"]
         assert result.rejected.empty
     translate(old, lambda field, _: "Anders" if field == "footer" else None)
-    result = import_files(tmp_path, both())
+    result = imported(tmp_path, both())
     assert result.rejected.reason.tolist() == ["twice", "twice"]
     assert same(result.frame, both())
 
@@ -281,11 +286,11 @@ def test_an_old_file_beside_the_finished_one_does_no_harm(tmp_path):
 def test_what_would_break_a_message_is_rejected(tmp_path, form, done, reason):
     paths = sent(both(), tmp_path, form, only="all")
     translate(paths, lambda field, _: done if field == "text" else None)
-    result = import_files(paths, both())
+    result = imported(paths, both())
     assert reasons(result) == {"text": reason}
     assert same(result.frame, both())
     if reason == "placeholder order":
-        taken = import_files(paths, both(), any_order=True)
+        taken = imported(paths, both(), any_order=True)
         assert taken.frame.loc[("order_ready", "de"), "text"] == done
 
 
@@ -294,7 +299,7 @@ def test_a_source_text_that_was_edited_in_the_file_is_told(tmp_path):
     path = tmp_path / "texts.de.xlf"
     text = path.read_text().replace("<source>Larkspur", "<source>Lark").replace(">Larkspur<", ">L<")
     path.write_text(text)
-    assert reasons(import_files(paths, both())) == {"footer": "source edited"}
+    assert reasons(imported(paths, both())) == {"footer": "source edited"}
 
 
 def test_what_is_not_finished_waits(tmp_path):
@@ -304,7 +309,7 @@ def test_what_is_not_finished_waits(tmp_path):
     text = path.read_text().replace('msgstr "Larkspur"', 'msgstr "Lerche"')
     assert old in text
     path.write_text(text.replace(old, "#, fuzzy\n" + old))
-    assert reasons(import_files(paths, both())) == {"footer": "unfinished"}
+    assert reasons(imported(paths, both())) == {"footer": "unfinished"}
 
 
 def test_a_stamp_or_a_place_that_was_changed_is_told(tmp_path):
@@ -315,7 +320,7 @@ def test_a_stamp_or_a_place_that_was_changed_is_told(tmp_path):
     rows[3] = rows[3][:-3]
     rows[4] = rows[4].replace("buttons.0", "buttons.1")
     path.write_text("\n".join(rows), encoding="utf-8-sig")
-    result = import_files(paths, both())
+    result = imported(paths, both())
     assert reasons(result) == {"footer": "no stamp", "buttons.1.label": "not in the frame"}
     assert len(result.rejected) == 2
     assert result.changed.field.tolist() == ["headers.0.text", "text", "buttons.1.label"]
@@ -327,7 +332,7 @@ def test_a_stamp_or_a_place_that_was_changed_is_told(tmp_path):
 def test_a_file_cannot_write_what_is_no_text_of_the_source(tmp_path, field):
     path = tmp_path / "made up.csv"
     path.write_bytes(csv_of([unit("", "", field=field)._replace(target="yes")]))
-    result = import_files(path, both())
+    result = imported(path, both())
     assert reasons(result) == {field: "source changed"}
     assert same(result.frame, both())
 
@@ -335,7 +340,7 @@ def test_a_file_cannot_write_what_is_no_text_of_the_source(tmp_path, field):
 def test_a_new_content_is_made_whole_or_not_at_all(tmp_path):
     paths = sent(english(), tmp_path, languages=["de"])
     translate(paths, lambda field, source: None if field == "footer" else f"de {source}")
-    result = import_files(paths, english())
+    result = imported(paths, english())
     assert set(reasons(result).values()) == {"incomplete"}
     assert "without footer" in result.rejected.message[0]
     assert same(result.frame, english())
@@ -345,9 +350,9 @@ def test_buttons_that_are_missing_come_together_or_not_at_all(tmp_path):
     now = full(ENGLISH, {**GERMAN, "buttons": []})
     paths = sent(now, tmp_path)
     translate(paths, lambda field, _: "Los" if field == "buttons.0.label" else None)
-    assert reasons(import_files(paths, now)) == {"buttons.0.label": "incomplete"}
+    assert reasons(imported(paths, now)) == {"buttons.0.label": "incomplete"}
     translate(paths, lambda field, _: "Los" if field == "buttons.0.label" else "Spur")
-    result = import_files(paths, now)
+    result = imported(paths, now)
     assert result.frame.loc[("order_ready", "de"), "buttons"] == [
         button("custom", "Los"),
         website("https://shop.example/en", label="Spur"),
@@ -360,7 +365,7 @@ def test_a_button_of_another_kind_takes_no_label(tmp_path):
     other = full(
         ENGLISH, {**GERMAN, "buttons": [button("call_phone", "Unterwegs"), *GERMAN["buttons"][1:]]}
     )
-    assert reasons(import_files(paths, other)) == {"buttons.0.label": "no place"}
+    assert reasons(imported(paths, other)) == {"buttons.0.label": "no place"}
 
 
 def test_what_a_spreadsheet_made_of_a_text_is_told(tmp_path):
@@ -370,7 +375,7 @@ def test_what_a_spreadsheet_made_of_a_text_is_told(tmp_path):
     book = openpyxl.load_workbook(paths[0])
     book.active["E4"] = "=A1"
     book.save(paths[0])
-    result = import_files(paths, both())
+    result = imported(paths, both())
     assert reasons(result) == {"footer": "unreadable"}
     assert result.rejected.place.tolist() == ["texts.xlsx, sheet de, row 4"]
 
@@ -378,7 +383,7 @@ def test_what_a_spreadsheet_made_of_a_text_is_told(tmp_path):
 def test_what_was_rejected_is_shown_with_the_counts_and_spelled_out(tmp_path):
     paths = sent(both(), tmp_path, only="all")
     translate(paths, lambda field, _: "a{{9\u202e}}" if field == "text" else None)
-    said = repr(import_files(paths, both()))
+    said = repr(imported(paths, both()))
     assert said.startswith("0 texts changed in 0 contents (0 new), 4 as they were, 1 rejected\n")
     assert "\u202e" not in said
     assert "order_ready de text: placeholder lost" in said
@@ -393,11 +398,11 @@ def test_translations_become_a_plan_and_are_there_afterwards(tmp_path, form):
         frame = client.templates.frame(DEMO, full=True)
         paths = sent(frame, tmp_path, form, languages=["it", "de"])
         translate(paths, lambda _, source: None if "{{" in source else f"{source} !")
-        mixed = import_files(paths, frame)
+        mixed = imported(paths, frame)
         assert mixed.new == 0  # no text was translated that has placeholders
         paths = sent(frame, tmp_path, form, languages=["it"])
         translate(paths, lambda _, source: f"{source} !")
-        result = import_files(paths, frame)
+        result = imported(paths, frame)
         plan = client.templates.plan(result.frame)
         assert len(plan) == result.new == 6
         plan.apply()
@@ -405,4 +410,4 @@ def test_translations_become_a_plan_and_are_there_afterwards(tmp_path, form):
         made = [e for e in entries(after) if e.lang_code == "it"]
         wanted = [e for e in entries(result.frame) if e.lang_code == "it"]
         assert [field_texts(e) for e in made] == [field_texts(e) for e in wanted]
-        assert len(client.templates.plan(import_files(paths, after).frame)) == 0
+        assert len(client.templates.plan(imported(paths, after).frame)) == 0
