@@ -3,6 +3,8 @@
 import importlib
 import inspect
 import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -55,8 +57,8 @@ def test_no_object_that_is_half_made_raises_when_it_is_shown(name: str) -> None:
 
 def test_an_inbox_whose_database_is_gone_can_be_shown(tmp_path: Path) -> None:
     inbox = chatkit.Inbox(tmp_path / "inbox.sqlite")
-    with inbox._store._engine.begin() as connection:
-        connection.exec_driver_sql("DROP VIEW delivery_once")
+    with closing(sqlite3.connect(tmp_path / "inbox.sqlite")) as database:
+        database.execute("DROP VIEW delivery_once")
     assert repr(inbox) == "<Inbox, cannot be shown (StoreError)>"
     inbox.close()
 

@@ -557,7 +557,7 @@ def test_no_cell_is_looked_at_alone_whatever_the_dtype(
     def never(before: Any, edited: Any) -> bool:
         raise AssertionError("a million cells, one by one")
 
-    monkeypatch.setattr(module, "same", never)
+    monkeypatch.setattr(module, "same_value", never)
     frame = BASE.assign(**{name: retype(BASE[name])}).iloc[order]
     assert changes(compare(frame, BASE, WHO)) == {}
 
@@ -565,7 +565,7 @@ def test_no_cell_is_looked_at_alone_whatever_the_dtype(
 def test_no_object_is_made_of_a_cell_that_nobody_edited(monkeypatch: pytest.MonkeyPatch) -> None:
     compared = []
     real = module.same_value
-    monkeypatch.setattr(module, "same", lambda *both: compared.append(both) or real(*both))
+    monkeypatch.setattr(module, "same_value", lambda *both: compared.append(both) or real(*both))
     rows = [ROWS[0] | {"id": n, "label": f"x{n}", "tags": [n]} for n in range(200)]
     base = based(rows, 50)
     frame = base.sample(frac=1, random_state=1)

@@ -209,7 +209,7 @@ def stopped(
     process.stdin.flush()
     while len(sandbox.middleware.log) < 4:  # four have been answered
         time.sleep(0.01)
-    time.sleep(0.1)  # and four are under way
+    time.sleep(0.4 * latency)  # and four are under way
     for press in range(presses):
         time.sleep(0.05 * press)
         os.kill(process.pid, signal.SIGINT)
