@@ -7,6 +7,8 @@ Connected to the sandbox: the whole service, in this process. Nothing leaves it.
 250
 """
 
+__version__ = "0.1.0"
+
 # Names are loaded when they are first used: `import chatkit` costs next to nothing.
 TYPE_CHECKING = False
 if TYPE_CHECKING:

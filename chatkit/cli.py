@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import argparse
 import getpass
+import hashlib
 import json
+import os
 import re
+import shlex
+import shutil
 import sys
+import tempfile
 import tomllib
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from chatkit import __version__
 from chatkit.errors import (
     ChatkitError,
     InputError,
     PartMissing,
     SettingsError,
     StoreError,
+    command,
+    command_folders,
     needed_by,
 )
 
@@ -73,11 +81,25 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="chatkit", description="Your business messaging account from the command line."
     )
+    parser.add_argument("--version", action="version", version=f"chatkit {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     profile = "what the service does where the API document is silent, TOML or JSON"
 
-    lab = commands.add_parser("lab", help="open the notebooks in JupyterLab")
+    lab = commands.add_parser(
+        "lab",
+        help="open the guided notebooks in JupyterLab",
+        description="Open JupyterLab with the guided notebooks. In its terminals (File > New > "
+        "Terminal) the command `chatkit` works.",
+    )
+    lab.add_argument(
+        "folder",
+        nargs="?",
+        type=Path,
+        metavar="FOLDER",
+        help="put the notebooks here, and open them here; what you have edited is never "
+        "overwritten. Without it: ~/chatkit-notebooks (in a clone: its own notebooks)",
+    )
     lab.add_argument("--port", type=_port, default=8888, help="0: any that is free")
     lab.add_argument("--no-browser", action="store_true", help="print the address instead")
     lab.set_defaults(run=_lab)
@@ -148,14 +170,14 @@ def _parser() -> argparse.ArgumentParser:
 
     try:
         with needed_by("chatkit inbox"):
-            from chatkit.inbox import command
+            from chatkit.inbox import command as inbox_command
     except PartMissing as missing:
         reason = str(missing)
         inbox = commands.add_parser("inbox", help=reason)
         inbox.add_argument("arguments", nargs=argparse.REMAINDER)
         inbox.set_defaults(run=lambda _: _complain(reason, FAILED))
     else:
-        command.add(commands, _port, _read_profile)
+        inbox_command.add(commands, _port, _read_profile)
     return parser
 
 
@@ -179,16 +201,99 @@ def _faults(text: str) -> dict[str, float]:
 def _lab(arguments: argparse.Namespace) -> int:
     from jupyterlab.labapp import main as jupyterlab  # type: ignore[import-untyped]
 
-    notebooks = Path(__file__).resolve().parent.parent / "notebooks"
-    folder = notebooks if notebooks.is_dir() else Path.cwd()
+    package = Path(__file__).resolve().parent
+    clone = package.parent / "notebooks"
+    source = clone if (package.parent / "pyproject.toml").exists() else package / "notebooks"
+    folder = clone
+    if not source.is_dir():  # a part of the package, taken out of it
+        folder = arguments.folder or Path.cwd()
+    elif source != clone or arguments.folder is not None:
+        folder = (arguments.folder or Path.home() / "chatkit-notebooks").expanduser().resolve()
+        try:
+            kept = _put_notebooks(source, folder)
+        except OSError as error:
+            raise SettingsError(f"{folder} cannot be filled with the notebooks: {error}") from None
+        print(f"The guided notebooks are in {folder}.")
+        if kept:
+            print(
+                f"Changed by you, so kept as they are: {', '.join(kept)}. There are newer ones: "
+                "rename yours, and they come with the next `chatkit lab`."
+            )
     flags = ["--ip=127.0.0.1", f"--port={arguments.port}", "--allow-root"]
     flags.append("--Application.log_level=WARN")  # the address once, not a screen of notes
     if arguments.no_browser:
         flags.append("--no-browser")
     if (folder / "0_start.ipynb").exists():
         flags.append("--LabApp.default_url=/lab/tree/0_start.ipynb")
-    jupyterlab([str(folder), *flags])
+    jupyterlab([str(folder), *flags, *_terminals()])
     return OK
+
+
+#: In the folder of the notebooks: the digest of each as it was put there.
+_AS_PUT = ".chatkit-notebooks.json"
+
+
+def _put_notebooks(source: Path, folder: Path) -> list[str]:
+    """Copy the notebooks and their data, except over what a person has changed.
+
+    Returns:
+        The names of those that were changed, and of which there is a newer one.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        before = json.loads((folder / _AS_PUT).read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        before = {}
+    as_put = dict(before) if isinstance(before, dict) else {}
+    kept = []
+    for file in sorted(source.iterdir()):
+        if not file.is_file() or file.name.startswith("."):
+            continue
+        there, content = folder / file.name, file.read_bytes()
+        new = hashlib.sha256(content).hexdigest()
+        if there.exists():
+            found = hashlib.sha256(there.read_bytes()).hexdigest()
+            if found not in (new, as_put.get(file.name)):
+                if as_put.get(file.name) != new:
+                    kept.append(file.name)
+                continue
+        _replace(there, content)
+        as_put[file.name] = new
+    _replace(folder / _AS_PUT, json.dumps(as_put, indent=1).encode())
+    return kept
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Write a file in one step: nobody finds half of it."""
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _terminals() -> list[str]:
+    """Put the command on the PATH of JupyterLab's terminals, and return the flags for it.
+
+    Without a terminal of its own, JupyterLab starts login shells, whose profile may set PATH
+    anew: there the folder is put in front once the profile has been read.
+    """
+    name = "chatkit.exe" if os.name == "nt" else "chatkit"
+    folder = next((one for one in command_folders() if os.path.exists(f"{one}/{name}")), None)
+    if folder is None:
+        return []
+    os.environ["PATH"] = os.pathsep.join([folder, os.environ.get("PATH", os.defpath)])
+    shell = os.environ.get("SHELL") or shutil.which("sh") or "/bin/sh"
+    known = os.path.basename(shell) in ("sh", "ash", "dash", "bash", "ksh", "zsh", "fish")
+    if os.name == "nt" or sys.stdout.isatty() or not known:
+        return []
+    script = f'exec env PATH={shlex.quote(folder)}:"$PATH" {shlex.quote(shell)}'
+    settings = {"shell_command": [shell, "-l", "-c", script]}
+    return [f"--ServerApp.terminado_settings={settings}"]
 
 
 @needed_by("chatkit sandbox")
@@ -345,7 +450,7 @@ def _connections(arguments: argparse.Namespace) -> int:
         place = settings.stored(name)
         print(f"{name}  account {place.account_id} at {place.base_url}")
     if not names:
-        print("None yet. Keep one with `chatkit login NAME`.")
+        print(f"None yet. Keep one with `{command('login NAME')}`.")
     return OK
 
 

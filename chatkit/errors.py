@@ -29,6 +29,8 @@ In a notebook each shows as its message, without the forty lines of a traceback.
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -128,6 +130,39 @@ def needed_by(what: str) -> Iterator[None]:
         if not part.startswith("chatkit."):
             raise
         raise PartMissing(f"{what} needs {part}, which is not installed here.") from None
+
+
+def command(arguments: str) -> str:
+    """Write a command as it works in the terminal of who reads it.
+
+    That is `chatkit …` where the command on PATH is the one of this environment, as in a terminal
+    of a JupyterLab that `chatkit lab` or `make lab` has started; else this interpreter, in full.
+
+    Args:
+        arguments: What stands after `chatkit`, as one types it.
+    """
+    import shlex
+    import shutil
+
+    there = shutil.which("chatkit")
+    if there is not None and any(
+        os.path.isdir(folder) and os.path.samefile(os.path.dirname(os.path.realpath(there)), folder)
+        for folder in command_folders()
+    ):
+        return f"chatkit {arguments}"
+    python = sys.executable or "python"
+    quoted = shlex.quote(python) if os.name == "posix" else f'"{python}"'
+    return f"{quoted} -m chatkit {arguments}"
+
+
+def command_folders() -> list[str]:
+    """Name the folders in which installations of this interpreter put their commands."""
+    import sysconfig
+
+    folders = [os.path.dirname(sys.executable), sysconfig.get_path("scripts")]
+    if sys.prefix == sys.base_prefix:  # else what `pip install --user` put there is another one's
+        folders.append(sysconfig.get_path("scripts", sysconfig.get_preferred_scheme("user")))
+    return list(dict.fromkeys(folders))
 
 
 class CallError(ChatkitError):

@@ -1,5 +1,8 @@
+import asyncio
 import json
 import os
+import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -11,12 +14,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import keyrings
 import pytest
 from listening import listening
 
 from chatkit import settings
-from chatkit.cli import main
+from chatkit.cli import _put_notebooks, main
 from chatkit.errors import SettingsError
 from chatkit.sandbox import Sandbox
 
@@ -555,14 +559,106 @@ def test_conformance_prints_its_table_and_never_the_token(environment: dict[str,
 # --- lab ----------------------------------------------------------------------------
 
 
-def test_lab_opens_the_notebooks_without_a_browser(
-    environment: dict[str, str], tmp_path: Path
+def lab_address(process: "subprocess.Popen[str]") -> str:
+    """The address that a starting JupyterLab prints, with its token."""
+    assert process.stderr is not None
+    said = ""
+    while not (found := re.search(r"http://127\.0\.0\.1:\S+", said)):
+        line = process.stderr.readline()
+        assert line, said
+        said += line
+    return found[0]
+
+
+def typed(address: str, command: str, end: str) -> str:
+    """What a new terminal of a JupyterLab shows up to a text, once a command was typed."""
+    base, _, token = address.partition("/lab/tree/0_start.ipynb?token=")
+    headers = {"Authorization": f"token {token}"}
+    made = urllib.request.Request(f"{base}/api/terminals", method="POST", headers=headers)
+    with LOOPBACK.open(made, timeout=20) as answer:
+        name = json.load(answer)["name"]
+
+    async def talk() -> str:
+        shown = ""
+        url = f"{base}/terminals/websocket/{name}"
+        async with (
+            aiohttp.ClientSession(headers=headers) as session,
+            session.ws_connect(url) as socket,
+        ):
+            await socket.send_json(["stdin", f"{command}\r"])
+            async for message in socket:
+                kind, *text = message.json()
+                shown += text[0] if kind == "stdout" else ""
+                if end in shown:
+                    break
+        return shown
+
+    return asyncio.run(asyncio.wait_for(talk(), 60))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell of POSIX")
+def test_lab_opens_the_notebooks_and_its_terminals_know_the_command_that_is_printed(
+    tmp_path: Path,
 ) -> None:
-    with started("lab", "--port=0", "--no-browser", env=environment, cwd=tmp_path) as process:
-        assert process.stderr is not None
-        said = ""
-        while "http://127.0.0.1:" not in said:
-            line = process.stderr.readline()
-            assert line, said
-            said += line
-    assert "/lab/tree/0_start.ipynb" in said
+    """In a shell that knows nothing: no PATH to the environment, no settings, no keyring."""
+    clean = {
+        "HOME": str(tmp_path),
+        "PATH": "/usr/bin:/bin",
+        "SHELL": shutil.which("bash") or "/bin/sh",
+        "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring",
+    }
+    with started("lab", "--port=0", "--no-browser", env=clean, cwd=tmp_path) as process:
+        address = lab_address(process)
+        assert "/lab/tree/0_start.ipynb" in address
+        shown = typed(address, "chatkit connections", "login NAME")
+    assert "None yet. Keep one with `chatkit login NAME" in shown, shown
+    assert not (tmp_path / "chatkit-notebooks").exists()  # a clone has its own
+
+
+def test_where_the_command_is_not_on_the_path_the_interpreter_is_printed(tmp_path: Path) -> None:
+    clean = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
+    said = chatkit("connections", env=clean).stdout
+    told = said.partition("`")[2].partition("`")[0]
+    assert told.endswith("-m chatkit login NAME")
+    again = told.replace("login NAME", "connections")
+    done = subprocess.run(["/bin/sh", "-c", again], env=clean, capture_output=True, text=True)
+    assert done.stdout == said, done.stderr
+
+
+def test_another_chatkit_on_the_path_is_not_the_one_that_is_printed(tmp_path: Path) -> None:
+    other = tmp_path / "chatkit"
+    other.write_text("#!/bin/sh\n")
+    other.chmod(0o755)
+    said = chatkit("connections", env={"HOME": str(tmp_path), "PATH": str(tmp_path)}).stdout
+    assert "-m chatkit login NAME" in said
+
+
+def test_the_notebooks_are_put_into_a_folder_and_never_over_what_was_edited(
+    tmp_path: Path,
+) -> None:
+    source, folder = tmp_path / "source", tmp_path / "mine"
+    source.mkdir()
+    for name in ("a.ipynb", "b.ipynb", "c.ipynb", ".hidden"):
+        (source / name).write_text(f"{name} of version 1")
+    folder.mkdir()
+    (folder / "c.ipynb").write_text("my own, from before")
+    assert _put_notebooks(source, folder) == ["c.ipynb"]
+    assert (folder / "a.ipynb").read_text() == "a.ipynb of version 1"
+    assert not (folder / ".hidden").exists()
+
+    (folder / "a.ipynb").write_text("edited")
+    assert _put_notebooks(source, folder) == ["c.ipynb"]  # of a.ipynb there is no newer one
+    for name in ("a.ipynb", "b.ipynb", "d.ipynb"):
+        (source / name).write_text(f"{name} of version 2")
+    assert _put_notebooks(source, folder) == ["a.ipynb", "c.ipynb"]
+    assert {file.name: file.read_text() for file in folder.glob("*.ipynb")} == {
+        "a.ipynb": "edited",
+        "b.ipynb": "b.ipynb of version 2",
+        "c.ipynb": "my own, from before",
+        "d.ipynb": "d.ipynb of version 2",
+    }
+    (folder / "a.ipynb").rename(folder / "a_mine.ipynb")
+    assert _put_notebooks(source, folder) == ["c.ipynb"]
+    assert (folder / "a.ipynb").read_text() == "a.ipynb of version 2"
+    (folder / ".chatkit-notebooks.json").write_text("damaged")
+    assert _put_notebooks(source, folder) == ["c.ipynb"]
