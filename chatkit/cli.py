@@ -18,7 +18,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from chatkit import __version__
 from chatkit.errors import (
     ChatkitError,
     InputError,
@@ -81,7 +80,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="chatkit", description="Your business messaging account from the command line."
     )
-    parser.add_argument("--version", action="version", version=f"chatkit {__version__}")
+    version = sys.modules[__package__].__version__
+    parser.add_argument("--version", action="version", version=f"chatkit {version}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     profile = "what the service does where the API document is silent, TOML or JSON"
