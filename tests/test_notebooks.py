@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +70,26 @@ def test_it_says_how_to_go_live_and_ends_with_what_you_can_do_now(notebook: Note
     assert sections[-1] == "What you can do now"
 
 
+def test_going_live_stands_once_and_the_others_link_to_it() -> None:
+    first, *others = ("\n".join(map(source, Notebook(path).prose)) for path in PATHS)
+    assert "chatkit login production" in first
+    assert all("](0_start.ipynb#Going-live)" in text for text in others)
+    assert not [text for text in others if "login production" in text]
+
+
+def test_each_recipe_has_a_heading_six_lines_and_its_output() -> None:
+    cells = Notebook(ROOT / "notebooks/5_recipes.ipynb").cells
+    recipes = list(pairwise(cells))
+    recipes = [pair for pair in recipes if source(pair[0]).startswith("### ")]
+    assert len(recipes) >= 25
+    headings = [source(told).partition("\n")[0] for told, _ in recipes]
+    assert len(set(headings)) == len(headings)
+    for heading, (_, code) in zip(headings, recipes, strict=True):
+        assert code["cell_type"] == "code", heading
+        assert code["outputs"], heading
+        assert len(source(code).splitlines()) <= 6, heading
+
+
 def test_it_is_a_story_and_not_a_program(notebook: Notebook) -> None:
     assert len(notebook.prose) >= len(notebook.code)
     long = [source(cell) for cell in notebook.cells if source(cell).count("\n") >= 12]
@@ -94,7 +114,7 @@ def test_the_mistake_shows_its_message_and_not_a_line_of_a_traceback(notebook: N
     assert error["traceback"] == [f"{error['ename']}: {error['evalue']}"]
     head, *places = error["evalue"].split("\n")
     assert head and 1 <= len(places) <= 12, "what happened, then each place and why"
-    assert all(re.match(r"  \S.*: \S", place) for place in places)
+    assert all(re.match(r"(?:  |- )\S.*: \S", place) for place in places)
     assert not re.search(r"\x1b|Traceback|File |-->|\.py\b", error["evalue"])
 
 
