@@ -140,6 +140,7 @@ class Server:
         self.port: int = sock.getsockname()[1]
         config = uvicorn.Config(
             app,
+            interface="asgi3",
             http=_Protocol,
             ws="none",
             lifespan="off",

@@ -83,7 +83,6 @@ DOORS = {
     "matplotlib": ("widgets/inbox/plots",),
     "sqlalchemy": ("inbox/store",),
     "sqlite3": ("sandbox/", "bulk/journal"),
-    "starlette": ("inbox/receiver",),
     "trustme": ("inbox/receiver",),
     "uvicorn": ("asgi_server",),
     "tomlkit": ("settings",),

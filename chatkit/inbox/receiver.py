@@ -1,4 +1,4 @@
-"""The receiver: an address that takes deliveries. The only import of Starlette and of trustme.
+"""The receiver: an address that takes deliveries. The only import of trustme.
 
 It answers 200 when a delivery is durably stored and never before, so that what was
 acknowledged is never lost. Whatever else it answers means "send it again":
@@ -10,21 +10,17 @@ slowly · 413 it is too large · 503 it could not be stored
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import ssl
 import threading
 from collections import deque
-from collections.abc import Sequence
-from concurrent.futures import Future
-from typing import Literal, Self
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Literal, Self, TypeAlias
 
 import trustme
-from starlette.applications import Starlette
-from starlette.requests import ClientDisconnect, Request
-from starlette.responses import PlainTextResponse, Response
-from starlette.routing import Route
 
 from chatkit import temporary
-from chatkit.asgi_server import Server, listen
+from chatkit.asgi_server import WHOLE, Server, listen
 from chatkit.display import many
 from chatkit.errors import StoreError, steady
 from chatkit.inbox.delivery import Intake, ReceivedDelivery, Which
@@ -37,6 +33,9 @@ BODY_SECONDS = 10.0
 STORE_SECONDS = 10.0
 
 Unverified = Literal["keep", "refuse"]
+
+_Receive: TypeAlias = Callable[[], Awaitable[Mapping[str, Any]]]
+_Send: TypeAlias = Callable[[dict[str, Any]], Awaitable[None]]
 
 
 class Receiver:
@@ -63,9 +62,9 @@ class Receiver:
         self._writer = DeliveryWriter(store)
         self._authority = Authority() if tls else None
         serving = self._authority.serving(host) if self._authority else None
-        app = Starlette(routes=[Route("/{path:path}", self._take, methods=["POST"])])
         try:
-            self._server = Server(app, listen(host, port), name="chatkit-receiver", tls=serving)
+            sock = listen(host, port)
+            self._server = Server(self._asgi, sock, name="chatkit-receiver", tls=serving)
         except BaseException:
             self._writer.close()
             raise
@@ -124,67 +123,87 @@ class Receiver:
 
     # --- one delivery ---
 
-    async def _take(self, request: Request) -> Response:
+    async def _asgi(self, scope: Mapping[str, Any], receive: _Receive, send: _Send) -> None:
+        status, said = await self._take(scope, receive)
+        body = f"{said}\n".encode()
+        headers = [
+            (b"content-type", b"text/plain; charset=utf-8"),
+            (b"content-length", b"%d" % len(body)),
+        ]
+        if status == 405:
+            headers.append((b"allow", b"POST"))
+        if status in (400, 408, 413):
+            # Who was refused a body goes on sending it: the connection cannot be used again.
+            headers.append((b"connection", b"close"))
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+    async def _take(self, scope: Mapping[str, Any], receive: _Receive) -> tuple[int, str]:
+        if scope["method"] != "POST":
+            return 405, "a delivery is a POST"
+        headers = [(n.decode("latin-1"), v.decode("latin-1")) for n, v in scope["headers"]]
+        # No timer for a body that is here already, as nearly all are.
+        slow = not scope["extensions"][WHOLE]
         try:
-            async with asyncio.timeout(BODY_SECONDS):
-                body = await _body(request)
+            async with asyncio.timeout(BODY_SECONDS) if slow else contextlib.nullcontext():
+                body = await _body(headers, receive)
         except TimeoutError:
-            return _answer(408, "the body came too slowly")
-        except ClientDisconnect:
-            return _answer(400, "the body is not whole")
+            return 408, "the body came too slowly"
+        except EOFError:
+            return 400, "the body is not whole"
         if body is None:
-            return _answer(413, f"a body may have {MAX_BODY:,} bytes")
+            return 413, f"a body may have {MAX_BODY:,} bytes"
         try:
             with self._judging:
-                entry = self.intake.take(request.url.path, _pairs(request), body)
+                entry = self.intake.take(scope["path"], headers, body)
                 if not entry.verified and self._unverified == "refuse":
-                    return _answer(401, entry.reason)
+                    return 401, entry.reason
                 stored = self._writer.put(entry)
-            async with asyncio.timeout(STORE_SECONDS):
-                await asyncio.wrap_future(stored)
+            await stored
         except (StoreError, TimeoutError):
-            return _answer(503, "not stored: send it again")
-        return _answer(200, "stored")
+            return 503, "not stored: send it again"
+        return 200, "stored"
 
 
-async def _body(request: Request) -> bytes | None:
-    """The body as it came; None when it is too large."""
-    declared = request.headers.get("content-length", "0")
+async def _body(headers: Sequence[tuple[str, str]], receive: _Receive) -> bytes | None:
+    """The body as it came; None when it is too large.
+
+    Raises:
+        EOFError: The connection ended in the middle of it.
+    """
+    declared = next((value for name, value in headers if name == "content-length"), "0")
     if len(declared) > 12 or not declared.isdigit() or int(declared) > MAX_BODY:
         return None
-    parts, size = [], 0
-    async for part in request.stream():
+    parts, size, more = [], 0, True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise EOFError
+        part = message.get("body", b"")
         parts.append(part)
         size += len(part)
         if size > MAX_BODY:
             return None
+        more = message.get("more_body", False)
     return b"".join(parts)
-
-
-def _pairs(request: Request) -> Sequence[tuple[str, str]]:
-    return [
-        (name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers.raw
-    ]
-
-
-def _answer(status: int, said: str) -> Response:
-    # Who was refused a body goes on sending it: the connection cannot be used again.
-    headers = {"connection": "close"} if status in (400, 408, 413) else {}
-    return PlainTextResponse(said + "\n", status, headers)
 
 
 # --- storing ------------------------------------------------------------------------------
 #
 # Many deliveries that arrive together become durable in one commit. A commit waits for the disk,
 # and costs the same for one delivery as for a hundred: while one is under way the next ones
-# gather. Who is told that a delivery was stored is told so after the commit, never before.
+# gather. Who is told that a delivery was stored is told so after the commit, never before; the
+# event loop is woken once for all of a commit.
 
 _GROUP = 500
 _GROUP_BYTES = 16 * 1024 * 1024
 
+#: A delivery, and what its handler waits for.
+_Waiting: TypeAlias = tuple[ReceivedDelivery, asyncio.Future[None]]
+
 
 class DeliveryWriter:
-    """A thread that stores deliveries, in groups.
+    """A thread that stores the deliveries of an event loop, in groups.
 
     Args:
         store: Where to.
@@ -194,21 +213,26 @@ class DeliveryWriter:
     def __init__(self, store: InboxStore, most_bytes: int = 256 * 1024 * 1024) -> None:
         self._store = store
         self._most = most_bytes
-        self._waiting: deque[tuple[ReceivedDelivery, Future[None]]] = deque()
+        self._waiting: deque[_Waiting] = deque()
         self._bytes = 0
         self._put = self._done = 0  # deliveries: how many were given, and are finished with
+        self._deadlines: deque[tuple[float, asyncio.Future[None]]] = deque()
+        self._timer: asyncio.TimerHandle | None = None
         self._changed = threading.Condition()
         self._closed = False
         self._thread = threading.Thread(target=self._run, name="chatkit-inbox", daemon=True)
         self._thread.start()
 
-    def put(self, entry: ReceivedDelivery) -> Future[None]:
+    def put(self, entry: ReceivedDelivery) -> asyncio.Future[None]:
         """Store a delivery: the future is done when it is durable, or fails when it is not.
+
+        It fails with TimeoutError after `STORE_SECONDS`. Call it in the event loop's thread.
 
         Raises:
             StoreError: Too many wait already, or the writer is closed.
         """
-        done: Future[None] = Future()
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[None] = loop.create_future()
         with self._changed:
             if self._closed:
                 raise StoreError("the inbox is being closed")
@@ -218,7 +242,24 @@ class DeliveryWriter:
             self._bytes += len(entry.body)
             self._put += 1
             self._changed.notify_all()
+        while self._deadlines and self._deadlines[0][1].done():
+            self._deadlines.popleft()
+        self._deadlines.append((loop.time() + STORE_SECONDS, done))
+        if self._timer is None:  # one for all: nearly none is ever needed
+            self._timer = loop.call_later(STORE_SECONDS, self._expire, loop)
         return done
+
+    def _expire(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Fail what has waited too long, and come again for the next that may."""
+        now, self._timer = loop.time(), None
+        while self._deadlines:
+            due, done = self._deadlines[0]
+            if not done.done():
+                if due > now:
+                    self._timer = loop.call_at(due, self._expire, loop)
+                    return
+                done.set_exception(TimeoutError())
+            self._deadlines.popleft()
 
     def flush(self) -> None:
         """Wait until everything that was put is stored, or could not be."""
@@ -240,9 +281,9 @@ class DeliveryWriter:
                 self._done += len(group)
                 self._changed.notify_all()
 
-    def _next(self) -> list[tuple[ReceivedDelivery, Future[None]]]:
+    def _next(self) -> list[_Waiting]:
         """Wait for deliveries; an empty list is the end."""
-        group: list[tuple[ReceivedDelivery, Future[None]]] = []
+        group: list[_Waiting] = []
         size = 0
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._closed)
@@ -253,7 +294,8 @@ class DeliveryWriter:
             self._bytes -= size
         return group
 
-    def _store_all(self, group: Sequence[tuple[ReceivedDelivery, Future[None]]]) -> None:
+    def _store_all(self, group: Sequence[_Waiting]) -> None:
+        failed: Exception | None = None
         try:
             self._store.write([entry for entry, _ in group])
         except Exception as error:  # noqa: BLE001  whoever waits is told
@@ -261,16 +303,17 @@ class DeliveryWriter:
                 for one in group:  # one that no database takes must not refuse the others
                     self._store_all([one])
                 return
-            for _, done in group:
-                _tell(done, error)
-        else:
-            for _, done in group:
-                _tell(done, None)
+            failed = error
+        waiting = [done for _, done in group]
+        with contextlib.suppress(RuntimeError):  # the loop has ended: nobody waits
+            waiting[0].get_loop().call_soon_threadsafe(_tell, waiting, failed)
 
 
-def _tell(done: Future[None], error: Exception | None) -> None:
-    """Finish a future, unless who waited for it has gone: then it will be sent again."""
-    if done.set_running_or_notify_cancel():
+def _tell(waiting: Sequence[asyncio.Future[None]], error: Exception | None) -> None:
+    """Finish futures, unless who waited for one has gone: then it will be sent again."""
+    for done in waiting:
+        if done.done():
+            continue
         if error is None:
             done.set_result(None)
         else:
