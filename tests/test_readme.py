@@ -25,16 +25,31 @@ MODULES = [
 
 
 def test_the_python_of_the_readme_runs_in_order(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     text = README.read_text(encoding="utf-8")
     blocks = list(re.finditer(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))
     assert blocks, "README shows no Python"
     namespace: dict[str, object] = {"__name__": "readme"}
+    said = []
     for block in blocks:
         line = text.count("\n", 0, block.start(1))
         exec(compile("\n" * line + block[1], str(README), "exec"), namespace)
+        said.append(capsys.readouterr().out)
+    shown = re.findall(r"^```text\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    assert shown == said[:1], "the ten lines, with their output"
+
+
+def test_the_readme_is_short_and_so_is_its_glossary() -> None:
+    text = README.read_text(encoding="utf-8")
+    assert len(text.split()) < 900
+    words = text.partition("## Twelve words")[2].partition("## ")[0]
+    assert len(re.findall(r"^\| \w+ \|", words, re.MULTILINE)) == 1 + 12  # and the heading
+    assert text.count("![") == 1
+    (picture,) = (README.parent / "notebooks/images").iterdir()
+    assert f"]({picture.relative_to(README.parent).as_posix()})" in text
+    assert picture.stat().st_size < 150_000
 
 
 @pytest.mark.parametrize("name", MODULES)
