@@ -28,6 +28,7 @@ from chatkit.probe import Prober, Reply
 from chatkit.profile import ServiceProfile
 from chatkit.record import document
 from chatkit.report import Report, html_heading, html_tables, marked
+from chatkit.settings import TokenPlace, save
 from chatkit.webhooks import MAX_WEBHOOKS
 
 if TYPE_CHECKING:
@@ -138,6 +139,21 @@ def doctor(to: Client | Sandbox | str | None = None) -> CheckupReport:
         f"account {connection.account_id} at {connection.base_url}",
         tuple(_checks(connection, Prober(to.transport, Reply))),
     )
+
+
+def keep_checked(name: str, connection: Connection, place: TokenPlace) -> CheckupReport:
+    """Keep a connection under a name if the doctor finds no problem; else nothing is kept.
+
+    Raises:
+        SettingsError: It cannot be kept.
+    """
+    with Client(
+        connection.base_url, connection.account_id, connection.token, profile=connection.profile
+    ) as client:
+        report = doctor(client)
+    if report.status == 0:
+        save(name, connection, place)
+    return report
 
 
 def _checks(connection: Connection, ask: Prober[Reply]) -> Iterator[Check]:

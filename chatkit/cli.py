@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from chatkit.profile import ServiceProfile
     from chatkit.sandbox import Sandbox
     from chatkit.secret import Secret
+    from chatkit.settings import TokenPlace
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
@@ -141,11 +142,27 @@ def _parser() -> argparse.ArgumentParser:
     doctor.add_argument("name", nargs="?", metavar="NAME", help="a connection")
     doctor.set_defaults(run=_doctor)
 
-    login = commands.add_parser("login", help="keep a connection, its token in the keyring")
-    login.add_argument("name", metavar="NAME")
+    login = commands.add_parser(
+        "login",
+        help="keep a connection, its token in the keyring",
+        description="Keep base address, account and token under a name, once the doctor has found "
+        "no problem: chatkit.connect(NAME) opens it. The token goes into the keyring of the "
+        "system, or into a file that only you can read (--token-file). Where neither is wanted, "
+        "the variable CHATKIT_TOKEN gives it, or a file that CHATKIT_TOKEN_FILE names.",
+    )
+    login.add_argument("name", metavar="NAME", help="how you will call it, like production")
     login.add_argument("--base-url", help="asked for when not given")
     login.add_argument("--account-id", help="asked for when not given")
     login.add_argument("--token-stdin", action="store_true", help="read the token from a pipe")
+    login.add_argument(
+        "--token-file",
+        nargs="?",
+        type=Path,
+        const=Path(),
+        metavar="FILE",
+        help="keep the token in a file that only you can read, in place of the keyring; "
+        "without FILE: beside the kept connections",
+    )
     login.add_argument("--profile", type=Path, metavar="FILE", help=profile)
     login.set_defaults(run=_login)
 
@@ -386,27 +403,69 @@ def _doctor(arguments: argparse.Namespace) -> int:
 
 def _login(arguments: argparse.Namespace) -> int:
     from chatkit import settings
-    from chatkit.checkup import doctor
-    from chatkit.client import Client
+    from chatkit.checkup import keep_checked
+    from chatkit.connection import Connection, StoredConnection
 
-    known = settings.stored(arguments.name) if arguments.name in settings.names() else None
-    profile = known.profile if known else None
+    name = arguments.name
+    known = settings.stored(name) if name in settings.names() else None
+    profile = {} if known is None else {"profile": known.profile}
     if arguments.profile is not None:
-        profile = _read_profile(arguments.profile)
-    base_url, account_id = arguments.base_url, arguments.account_id
+        profile = {"profile": _read_profile(arguments.profile)}
     ask = not arguments.token_stdin  # what is typed there would be taken for the token
+    place, fault = _token_place(arguments, None if known is None else known.token_file)
+    base_url, account_id = arguments.base_url, arguments.account_id
     base_url = base_url or _ask("Base address", known.base_url if known else "", ask)
     account_id = account_id or _ask("Account id", known.account_id if known else "", ask)
-    token = _ask_token(arguments.token_stdin)
-    with Client(base_url, account_id, token, profile=profile) as client:
-        report = doctor(client)
+    where = StoredConnection(base_url=base_url, account_id=account_id, **profile)
+    if place == "nowhere" and ask:
+        settings.save(name, where, place)
+    else:
+        token = _ask_token(arguments.token_stdin)
+        report = keep_checked(name, Connection(**dict(where), token=token), place)
         for check in report.checks:
             if check.state == "problem":
                 reason = f"{check.check}: {check.detail}. {check.next_step}"
                 return _complain(f"nothing was kept. {reason}", FAILED)
-        settings.save(arguments.name, client.connection)
-    print(f"Kept. In a notebook: chatkit.connect({arguments.name!r})")
+    open_it = f"In a notebook: chatkit.connect({name!r})"
+    if place == "keyring":
+        print(f"Kept. {open_it}")
+    elif place == "nowhere":
+        print(_KEPT_WITHOUT.format(
+            fault=fault, line=settings.token_line(), open_it=open_it,
+            file=command(f"login {name} --token-file"), doctor=command(f"doctor {name}"),
+        ))  # fmt: skip
+    else:
+        print(f"Kept, the token in {place}, which only you can read. {open_it}")
     return OK
+
+
+_KEPT_WITHOUT = """\
+{fault} Kept: the base address and the account, without the token.
+Before you start Python or JupyterLab, tell it with the token in place of the dots:
+
+  {line}
+
+Or keep it in a file that only you can read: {file}
+Whether all is well: {doctor}
+{open_it}"""
+
+
+def _token_place(arguments: argparse.Namespace, before: Path | None) -> tuple[TokenPlace, str]:
+    """Find out where the token can be kept before it is typed, and why not in the keyring."""
+    from chatkit import settings
+
+    file = before or settings.token_file(arguments.name)
+    if arguments.token_file is not None:
+        return (file if arguments.token_file == Path() else arguments.token_file), ""
+    if not (fault := settings.keyring_fault()):
+        return "keyring", ""
+    if before is not None:
+        return before, fault
+    if arguments.token_stdin or not sys.stdin.isatty():
+        return "nowhere", fault
+    print(fault)
+    answer = input(f"Keep the token in {file}, which only you can read? [Y/n]: ")
+    return (file if answer.strip().lower() in ("", "y", "yes") else "nowhere"), fault
 
 
 def _ask(what: str, default: str, ask: bool) -> str:

@@ -153,7 +153,8 @@ def connect(to: str | Sandbox | None = None) -> Client:
         to: The name of a connection kept by `chatkit login NAME`, a `Sandbox`, or the path of
             the access file (FILE.access) that `chatkit sandbox` tells. Without it:
             CHATKIT_BASE_URL, CHATKIT_ACCOUNT_ID and CHATKIT_TOKEN; when none of these is set,
-            a sandbox with demo data.
+            a sandbox with demo data. CHATKIT_TOKEN, or a file that CHATKIT_TOKEN_FILE names,
+            gives the token of a named connection too, and comes before its keyring.
 
     Raises:
         SettingsError: The configuration is incomplete, or the name is unknown.

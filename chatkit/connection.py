@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
 
@@ -133,6 +134,8 @@ class StoredConnection(BaseModel):
     base_url: BaseAddress
     account_id: AccountId
     profile: ServiceProfile = Field(default_factory=ServiceProfile, repr=False)
+    token_file: Path | None = Field(default=None, repr=False)
+    """The file that holds the token, where there is no keyring."""
     templates: tuple[Annotated[str, Field(min_length=1)], ...] = Field(default=(), repr=False)
     """Template codes that a person has had remembered: the API has no list of them."""
 

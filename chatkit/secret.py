@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from pydantic_core import CoreSchema, core_schema
 
-from chatkit.errors import SettingsError
+from chatkit.errors import SettingsError, command
 
 MASK = "(not shown)"  # has spaces, so that it can never be taken for a token itself
 
@@ -92,7 +92,9 @@ class Secret:
         return self
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("A secret is not pickled: keep it in the keyring (chatkit login NAME).")
+        raise TypeError(
+            f"A secret is not pickled: keep it in the keyring (`{command('login NAME')}`)."
+        )
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: object, handler: object) -> CoreSchema:

@@ -1,8 +1,12 @@
 """Where base address, account and access token come from, and how they are kept.
 
 In this order: arguments; the variables CHATKIT_BASE_URL, CHATKIT_ACCOUNT_ID and
-CHATKIT_TOKEN; a named connection of the user's configuration file, whose token lies in
-the keyring of the operating system. When nothing at all is configured there is the sandbox.
+CHATKIT_TOKEN; a named connection of the user's configuration file. When nothing at all is
+configured there is the sandbox.
+
+The token of a named connection is that of CHATKIT_TOKEN, else the text of the file that
+CHATKIT_TOKEN_FILE names, else that of the connection's own `token_file`, else it lies in the
+keyring of the operating system. A file is read only if nobody but its owner can (chmod 600).
 
 A configuration file looks like this, and never holds a token:
 
@@ -10,6 +14,7 @@ A configuration file looks like this, and never holds a token:
 [staging]
 base_url = "https://staging.example.com"
 account_id = "1001"
+token_file = "/home/ana/.config/chatkit/staging.token"  # only where there is no keyring
 
 templates = ["welcome"]  # what client.templates.remember(codes) keeps
 
@@ -24,11 +29,13 @@ import contextlib
 import json
 import os
 import re
+import shlex
+import stat
 import tempfile
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -40,7 +47,7 @@ from chatkit.connection import (
     StoredConnection,
     base_address,
 )
-from chatkit.errors import SettingsError
+from chatkit.errors import SettingsError, command
 from chatkit.profile import ServiceProfile
 from chatkit.secret import Secret, access_token
 
@@ -53,6 +60,7 @@ T = TypeVar("T")
 _ACCESS = ".access"
 _KEYRING_SERVICE = "chatkit"
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,30}")
+_LONGEST_TOKEN = 65_536  #: characters
 _NEEDED = {"base_url": "base address", "account_id": "account id", "token": "access token"}
 
 
@@ -64,6 +72,7 @@ class _Environment(BaseModel):
     base_url: BaseAddress | None = None
     account_id: AccountId | None = None
     token: AccessToken | None = None
+    token_file: Path | None = None
     connection: str | None = None
     config: Path | None = None
 
@@ -92,7 +101,8 @@ def resolve(
     CHATKIT_ACCOUNT_ID; CHATKIT_CONNECTION is the name when neither a name nor a base
     address is passed. A token is never sent to an address it was not given with: when
     CHATKIT_BASE_URL is set and another address is chosen, CHATKIT_ACCOUNT_ID and
-    CHATKIT_TOKEN are set aside. Else CHATKIT_TOKEN comes before the keyring.
+    CHATKIT_TOKEN are set aside. Else CHATKIT_TOKEN comes first, then CHATKIT_TOKEN_FILE, then
+    what was kept with the name: a token file, or the keyring.
 
     Raises:
         SettingsError: Half a configuration (it lists what is missing and where it may be
@@ -115,15 +125,22 @@ def resolve(
         arguments["base_url"] = base_address(base_url)
     elif name is None:
         name = environment.connection
+    file = None
     if name is None:
         values = _present(base_url=environment.base_url) | arguments
     else:
-        values = dict(stored(name)) | arguments
+        kept = dict(stored(name))
+        file = kept.pop("token_file")
+        values = kept | arguments
     aside = environment.base_url not in (None, values.get("base_url"))
     if not aside:
         values = _present(account_id=environment.account_id, token=environment.token) | values
-    if name is not None and "token" not in values:
-        values |= _present(token=_stored_token(name))
+        file = environment.token_file or file
+    if "token" not in values:
+        if file is not None:
+            values["token"] = _token_of(file)
+        elif name is not None:
+            values |= _present(token=_stored_token(name))
     if not values.keys() & _NEEDED.keys():
         return None
     missing = [field for field in _NEEDED if field not in values]
@@ -144,7 +161,8 @@ def served(path: str) -> Connection:
     try:
         return Connection(name=str(file), **json.loads(file.read_bytes()))
     except FileNotFoundError:
-        reason = "there is no such file. `chatkit sandbox --db FILE` serves a sandbox and keeps it"
+        serve = command("sandbox --db FILE")
+        reason = f"there is no such file. `{serve}` serves a sandbox and keeps it"
     except OSError as error:
         reason = f"it cannot be read: {error.strerror}"
     except (ValueError, TypeError, SettingsError):  # its content may be the token
@@ -158,10 +176,11 @@ def _present(**values: Any) -> dict[str, Any]:
 
 def _half(missing: list[str], name: str | None, aside: bool) -> str:
     lines = ["Half a configuration."]
+    login = command(f"login {name or 'NAME'}")
     for field in missing:
         lines.append(
             f"  The {_NEEDED[field]} is missing: pass {field}=, set CHATKIT_{field.upper()}, "
-            f"or keep a connection with `chatkit login {name or 'NAME'}`."
+            f"or keep a connection with `{login}`."
         )
     if aside:
         lines.append(
@@ -202,28 +221,37 @@ def stored(name: str) -> StoredConnection:
     raise SettingsError(f"{config_file()}, [{name}]: {reason}")
 
 
-def save(name: str, connection: Connection) -> None:
+#: Where `save` puts a token: the keyring, a file, or nowhere (then CHATKIT_TOKEN has it).
+TokenPlace = Literal["keyring", "nowhere"] | Path
+
+
+def save(name: str, connection: StoredConnection, place: TokenPlace = "keyring") -> None:
     """Keep a connection under a name: its token in the keyring, the rest in the file.
 
     Comments in the file, and other connections, stay.
 
+    Args:
+        name: The name to keep it under.
+        connection: Which account of which service, and the token.
+        place: A path, to write the token into a file that only its owner can read, or
+            "nowhere": it will come from CHATKIT_TOKEN, and need not be known here.
+
     Raises:
-        SettingsError: The name is odd, the keyring is missing or fails, the file cannot be
+        SettingsError: The name is odd, the keyring is missing or fails, a file cannot be
             read or written.
     """
     import tomlkit
 
     if not _NAME.fullmatch(name):
         raise SettingsError("A connection's name is made of letters, digits, _ and -, at most 30.")
-    _tables()  # a file that cannot be read is refused before anything is kept
+    before = _tables().get(name, {})  # a file that cannot be read is refused before all else
 
-    def keep(keyring: ModuleType) -> str | None:
-        keyring.set_password(_KEYRING_SERVICE, name, connection.token.reveal())
-        kept: str | None = keyring.get_password(_KEYRING_SERVICE, name)
-        return kept
-
-    if Secret(ask_keyring(keep) or "") != connection.token:
-        raise SettingsError("The keyring did not keep the token. Set CHATKIT_TOKEN instead.")
+    if isinstance(place, Path):
+        place = place.expanduser().absolute()
+    if place != "nowhere":
+        if not isinstance(connection, Connection):
+            raise TypeError("a token is kept of a Connection")
+        _keep_token(name, connection.token, place)
 
     def change(document: tomlkit.TOMLDocument) -> None:
         table = document.setdefault(name, tomlkit.table())
@@ -232,6 +260,9 @@ def save(name: str, connection: Connection) -> None:
             table.pop("templates", None)  # of another account
         table["base_url"] = connection.base_url
         table["account_id"] = connection.account_id
+        table.pop("token_file", None)
+        if isinstance(place, Path):
+            table["token_file"] = str(place)
         changed = connection.profile.model_dump(mode="json", exclude_defaults=True)
         profile = table.setdefault("profile", tomlkit.table())
         for key in profile.keys() - changed.keys():
@@ -241,6 +272,51 @@ def save(name: str, connection: Connection) -> None:
             del table["profile"]
 
     _edit(change)
+    if before.get("token_file") not in (None, str(place)):
+        _remove_token_file(name, before)
+
+
+def _keep_token(name: str, token: Secret, place: Path | Literal["keyring"]) -> None:
+    if isinstance(place, Path):
+        _write(place, token.reveal() + "\n")
+        return
+
+    def keep(keyring: ModuleType) -> str | None:
+        keyring.set_password(_KEYRING_SERVICE, name, token.reveal())
+        kept: str | None = keyring.get_password(_KEYRING_SERVICE, name)
+        return kept
+
+    if Secret(ask_keyring(keep) or "") != token:
+        raise SettingsError("The keyring did not keep the token. Set CHATKIT_TOKEN instead.")
+
+
+def token_file(name: str) -> Path:
+    """Name the file that keeps the token of a connection where there is no keyring."""
+    return config_file().with_name(f"{name}.token").absolute()
+
+
+def keyring_fault() -> str:
+    """Tell why the keyring cannot keep a token; empty if it can. It is tried with no secret."""
+    tried = "keyring-check", "kept"
+
+    def keep(keyring: ModuleType) -> bool:
+        keyring.set_password(_KEYRING_SERVICE, *tried)
+        found = keyring.get_password(_KEYRING_SERVICE, tried[0]) == tried[1]
+        if found:
+            keyring.delete_password(_KEYRING_SERVICE, tried[0])
+        return bool(found)
+
+    try:
+        return "" if ask_keyring(keep) else "The keyring of this machine keeps nothing."
+    except _NoKeyring:
+        return "This machine has no keyring."
+    except SettingsError as error:
+        return str(error).partition(". ")[0] + "."
+
+
+def token_line() -> str:
+    """Write how a shell is told the token, for who has it: `…` stands for the token."""
+    return "export CHATKIT_TOKEN='…'" if os.name == "posix" else "$env:CHATKIT_TOKEN = '…'"
 
 
 def keep_templates(name: str, codes: Sequence[str]) -> None:
@@ -265,12 +341,14 @@ def keep_templates(name: str, codes: Sequence[str]) -> None:
 
 
 def forget(name: str) -> None:
-    """Remove a connection from the file and its token from the keyring.
+    """Remove a connection from the file, and its token from the keyring or from its file.
+
+    A token file of yours, one that `save` was told to write elsewhere, stays.
 
     Raises:
         SettingsError: The name is unknown, or the keyring fails.
     """
-    _table(name)
+    before = _table(name)
     _edit(lambda document: document.pop(name))
 
     def delete(keyring: ModuleType) -> None:
@@ -279,6 +357,12 @@ def forget(name: str) -> None:
 
     with contextlib.suppress(_NoKeyring):
         ask_keyring(delete)
+    _remove_token_file(name, before)
+
+
+def _remove_token_file(name: str, table: Mapping[str, Any]) -> None:
+    if table.get("token_file") == str(token_file(name)):
+        token_file(name).unlink(missing_ok=True)
 
 
 def _tables() -> dict[str, dict[str, Any]]:
@@ -292,15 +376,21 @@ def _tables() -> dict[str, dict[str, Any]]:
         raise SettingsError(f"{path} cannot be read: {error}") from None
     for name, table in tables.items():
         keys = table if isinstance(table, dict) else {name}
-        if any("token" in key.lower() for key in keys):
+        if any("token" in key.lower() and not _names_file(table, key) for key in keys):
             del tables, table, keys  # a traceback that prints variables must not find it
             raise SettingsError(
                 f"{path} holds a token ({name}). Remove that line, make a new token, "
-                "and keep it in the keyring with `chatkit login NAME`."
+                f"and keep it in the keyring with `{command('login NAME')}`."
             )
         if not isinstance(table, dict):
             raise SettingsError(f"{path}: {name} stands outside a table. Write [NAME] above it.")
     return tables
+
+
+def _names_file(table: object, key: str) -> bool:
+    """Tell whether a key names the file of a token, by a path that no token looks like."""
+    path = table.get(key) if isinstance(table, dict) and key == "token_file" else None
+    return isinstance(path, str) and Path(path).is_absolute()
 
 
 def _table(name: str) -> dict[str, Any]:
@@ -309,7 +399,8 @@ def _table(name: str) -> dict[str, Any]:
         shown = repr(name) if _NAME.fullmatch(name) else "of that name"  # it may be a token
         known = ", ".join(sorted(tables)) or "none yet"
         raise SettingsError(
-            f"There is no connection {shown}. Known: {known}. Keep one with `chatkit login NAME`."
+            f"There is no connection {shown}. Known: {known}. "
+            f"Keep one with `{command('login NAME')}`."
         )
     return tables[name]
 
@@ -329,13 +420,21 @@ def _edit(change: Callable[[Any], object]) -> None:
 
     path = config_file().resolve()
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         document = tomlkit.parse(path.read_text(encoding="utf-8") if path.exists() else "")
-        change(document)
+    except OSError as error:
+        raise SettingsError(f"{path} cannot be read: {error}") from None
+    change(document)
+    _write(path, tomlkit.dumps(document))
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file in one step, which nobody but its owner can read."""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")  # 0600
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(tomlkit.dumps(document))
+                file.write(text)
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(temporary, path)
@@ -364,8 +463,9 @@ def ask_keyring(question: Callable[[ModuleType], T]) -> T:
         return question(keyring)
     except NoKeyringError:
         error = _NoKeyring(
-            "This machine has no keyring. Set CHATKIT_TOKEN instead (it is set aside while "
-            "CHATKIT_BASE_URL names another address)."
+            f"This machine has no keyring. Before you start Python or JupyterLab: {token_line()} "
+            "(CHATKIT_TOKEN is set aside while CHATKIT_BASE_URL names another address), or keep "
+            f"the token in a file that only you can read: `{command('login NAME --token-file')}`."
         )
     except Exception as failure:  # noqa: BLE001
         kind = type(failure).__name__
@@ -379,3 +479,33 @@ def _stored_token(name: str) -> Secret | None:
         return None if text is None else Secret(text)
 
     return ask_keyring(read)
+
+
+def _token_of(path: Path) -> Secret:
+    """Read the token that a file holds alone.
+
+    Raises:
+        SettingsError: There is no such file, others can read it, or it holds no token. The
+            text never has the content of the file.
+    """
+    path = path.expanduser()
+    try:
+        with path.open("rb") as file:
+            if (
+                os.name == "posix"
+                and (mode := stat.S_IMODE(os.fstat(file.fileno()).st_mode)) & 0o77
+            ):
+                raise SettingsError(
+                    f"The token file {path} can be read by others (mode {mode:o}), so it is not "
+                    f"used. Run `chmod 600 {shlex.quote(str(path))}`; if others work on this "
+                    "machine, make a new token."
+                )
+            token = Secret(file.read(_LONGEST_TOKEN).decode("ascii", "replace"))
+        return access_token(token)
+    except OSError as error:
+        reason = f"cannot be read: {error.strerror}"
+    except SettingsError as error:
+        if str(path) in str(error):
+            raise
+        reason = f"holds no token. {error}"
+    raise SettingsError(f"The token file {path} {reason}")

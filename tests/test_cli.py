@@ -436,32 +436,63 @@ def test_login_keeps_nothing_that_does_not_work(environment: dict[str, str]) -> 
     assert [run.stderr.count("\n") for run in runs] == [1] * 6
     assert "does not answer" in runs[4].stderr
     assert "account id is missing" in runs[5].stderr
-    assert not Path(environment["KEYRING_FILE"]).exists()
+    assert json.loads(Path(environment["KEYRING_FILE"]).read_text()) == {}
     assert not Path(environment["CHATKIT_CONFIG"]).exists()
     _assert_clean(runs)
 
 
 @pytest.mark.parametrize(
-    ("backend", "status", "advice"),
+    ("backend", "fault"),
     [
-        ("keyring.backends.fail.Keyring", 2, "This machine has no keyring. Set CHATKIT_TOKEN"),
-        ("keyrings.LoudKeyring", 2, "The keyring failed (ValueError)"),
-        ("keyrings.ForgetfulKeyring", 2, "did not keep the token"),
-        ("keyrings.NoSuchThing", 2, "The keyring failed"),
+        ("keyring.backends.fail.Keyring", "This machine has no keyring."),
+        ("keyrings.LoudKeyring", "The keyring failed (ValueError)."),
+        ("keyrings.ForgetfulKeyring", "The keyring of this machine keeps nothing."),
+        ("keyrings.NoSuchThing", "The keyring failed"),
     ],
 )
-def test_a_keyring_that_fails_is_one_clear_line_without_the_token(
-    backend: str, status: int, advice: str, environment: dict[str, str]
+def test_without_a_keyring_address_and_account_are_kept_and_what_to_export_is_printed(
+    backend: str, fault: str, environment: dict[str, str]
 ) -> None:
     environment["PYTHON_KEYRING_BACKEND"] = backend
     with Sandbox(seed="empty") as sandbox, sandbox.serve() as base_url:
         environment["MARKER_TOKEN"] = sandbox.token
         flags = ("--base-url", base_url, "--account-id", sandbox.account_id, "--token-stdin")
         run = chatkit("login", "shop", *flags, env=environment, stdin=sandbox.token)
-        assert sandbox.token not in run.stdout + run.stderr
-    assert run.returncode == status
-    assert advice in run.stderr and run.stderr.count("\n") == 1
-    assert not Path(environment["CHATKIT_CONFIG"]).exists()
+        assert (run.returncode, run.stderr) == (0, "")
+        assert fault in run.stdout and "login shop --token-file" in run.stdout
+        assert sandbox.token not in run.stdout
+        # the very line that is printed, with the token in it
+        line = run.stdout.partition("  export")[2].partition("\n")[0].replace("…", sandbox.token)
+        shell = f"export{line}\n{sys.executable} -m chatkit doctor shop"
+        done = subprocess.run(
+            ["/bin/sh", "-c", shell], env=environment, capture_output=True, text=True, timeout=60
+        )
+        assert done.returncode == 0 and "Account" in done.stdout, done.stderr
+    assert not Path(environment["KEYRING_FILE"]).exists()
+
+
+def test_login_keeps_the_token_in_a_file_that_only_its_owner_reads(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    environment["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
+    with Sandbox(seed="empty") as sandbox, sandbox.serve() as base_url:
+        where = ("--base-url", base_url, "--account-id", sandbox.account_id, "--token-stdin")
+        runs = [
+            chatkit("login", "shop", "--token-file", *where, env=environment, stdin=sandbox.token),
+            chatkit("login", "shop", "--token-stdin", env=environment, stdin=sandbox.token),
+            chatkit("doctor", "shop", env=environment),
+        ]
+        file = tmp_path / "shop.token"
+        assert [run.returncode for run in runs] == [0, 0, 0], runs
+        assert f"the token in {file}, which only you can read" in runs[1].stdout
+        assert file.stat().st_mode & 0o777 == 0o600
+        assert file.read_text() == f"{sandbox.token}\n"
+        file.chmod(0o644)
+        refused = chatkit("doctor", "shop", env=environment)
+        assert refused.returncode == 2 and f"chmod 600 {file}" in refused.stderr
+        assert chatkit("logout", "shop", env=environment).returncode == 0
+        assert not file.exists()
+        assert not [run for run in [*runs, refused] if sandbox.token in run.stdout + run.stderr]
 
 
 def test_a_token_in_the_environment_is_never_shown(environment: dict[str, str]) -> None:
@@ -488,31 +519,54 @@ def _assert_clean(runs: list[subprocess.CompletedProcess[str]]) -> None:
         assert "Traceback" not in run.stderr
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a terminal of POSIX")
-def test_login_asks_and_hides_the_token(environment: dict[str, str]) -> None:
+def in_a_terminal(environment: dict[str, str], *answers: str) -> tuple[int, bytes]:
+    """How `chatkit login shop` ends in a terminal, and all that it shows there."""
     import pty
 
+    terminal, theirs = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "chatkit", "login", "shop"], env=environment,
+        stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+    ) as process:  # fmt: skip
+        os.close(theirs)
+        seen = b""
+        for answer in answers:
+            seen += _until(terminal, b": ")
+            os.write(terminal, answer.encode() + b"\n")
+            seen += _until(terminal, b"\n")  # its echo, or the end of the hidden line
+        seen += _until(terminal, b"never")
+        os.close(terminal)
+    return process.returncode, seen
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a terminal of POSIX")
+def test_login_asks_and_hides_the_token(environment: dict[str, str]) -> None:
     with Sandbox(seed="empty") as sandbox, sandbox.serve() as base_url:
-        terminal, theirs = pty.openpty()
-        command = [sys.executable, "-m", "chatkit", "login", "shop"]
-        with subprocess.Popen(
-            command, env=environment, stdin=theirs, stdout=theirs, stderr=theirs,
-            start_new_session=True,
-        ) as process:  # fmt: skip
-            os.close(theirs)
-            seen = b""
-            for answer in (base_url, sandbox.account_id, sandbox.token):
-                seen += _until(terminal, b": ")
-                os.write(terminal, answer.encode() + b"\n")
-                seen += _until(terminal, b"\n")  # its echo, or the end of the hidden line
-            seen += _until(terminal, b"never")
-            os.close(terminal)
-        assert process.returncode == 0, seen
-        assert b"Kept." in seen and b"Access token (stays hidden): " in seen
-        assert sandbox.token.encode() not in seen
-        assert json.loads(Path(environment["KEYRING_FILE"]).read_text()) == {
-            "chatkit/shop": sandbox.token
-        }
+        answers = base_url, sandbox.account_id, sandbox.token
+        status, seen = in_a_terminal(environment, *answers)
+    assert status == 0, seen
+    assert b"Kept." in seen and b"Access token (stays hidden): " in seen
+    assert answers[2].encode() not in seen
+    kept = json.loads(Path(environment["KEYRING_FILE"]).read_text())
+    assert kept == {"chatkit/shop": answers[2]}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a terminal of POSIX")
+@pytest.mark.parametrize("file", [True, False])
+def test_login_says_first_that_there_is_no_keyring_and_offers_a_file(
+    file: bool, environment: dict[str, str], tmp_path: Path
+) -> None:
+    environment["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
+    with Sandbox(seed="empty") as sandbox, sandbox.serve() as base_url:
+        answers = ["" if file else "n", base_url, sandbox.account_id]
+        status, seen = in_a_terminal(environment, *answers, *([sandbox.token] if file else []))
+    assert status == 0, seen
+    first = seen.partition(b"Base address")[0]
+    assert b"This machine has no keyring." in first and b"shop.token" in first
+    assert (tmp_path / "shop.token").exists() is file
+    assert (b"Access token" in seen) is file
+    assert (b"export CHATKIT_TOKEN=" in seen) is not file
+    assert base_url in Path(environment["CHATKIT_CONFIG"]).read_text()
 
 
 def _until(terminal: int, end: bytes) -> bytes:

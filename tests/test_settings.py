@@ -12,10 +12,18 @@ import pytest
 from keyring.backend import KeyringBackend
 from keyrings import FileKeyring, ForgetfulKeyring, LoudKeyring
 
-from chatkit.connection import Connection
+from chatkit.connection import Connection, StoredConnection
 from chatkit.errors import SettingsError
 from chatkit.profile import ServiceProfile
-from chatkit.settings import config_file, forget, names, resolve, save
+from chatkit.settings import (
+    config_file,
+    forget,
+    keyring_fault,
+    names,
+    resolve,
+    save,
+    token_file,
+)
 
 MARKER = "tok_5f3a9c1e77"
 STAGING = "https://staging.example.com"
@@ -368,7 +376,7 @@ def test_forgetting_works_where_no_token_or_no_keyring_is(tmp_path: Path) -> Non
 
 def test_a_named_connection_without_a_token_says_where_to_give_it() -> None:
     write(f'[staging]\nbase_url = "{STAGING}"\naccount_id = "1001"\n')
-    with pytest.raises(SettingsError, match=r"set CHATKIT_TOKEN, .*`chatkit login staging`"):
+    with pytest.raises(SettingsError, match=r"set CHATKIT_TOKEN, .*chatkit login staging`"):
         resolve("staging")
 
 
@@ -382,6 +390,121 @@ def test_without_a_keyring_the_token_variable_is_named_and_works(
             use()
     set_environment(monkeypatch, token=MARKER)
     assert resolve("staging") == staging(name="staging")
+
+
+def test_without_a_keyring_address_and_account_can_be_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    keyring.set_keyring(keyring.backends.fail.Keyring())
+    save("staging", StoredConnection(base_url=STAGING, account_id="1001"), "nowhere")
+    assert names() == ["staging"]
+    set_environment(monkeypatch, token=MARKER)
+    assert resolve("staging") == staging(name="staging")
+
+
+@pytest.mark.parametrize(
+    ("backend", "fault"),
+    [
+        (FileKeyring(), ""),
+        (keyring.backends.fail.Keyring(), "This machine has no keyring."),
+        (ForgetfulKeyring(), "The keyring of this machine keeps nothing."),
+        (LoudKeyring(), "The keyring failed (ValueError)."),
+    ],
+)
+def test_a_keyring_is_tried_without_a_secret_and_holds_nothing_afterwards(
+    backend: KeyringBackend, fault: str, tmp_path: Path
+) -> None:
+    keyring.set_keyring(backend)
+    assert keyring_fault() == fault
+    kept = tmp_path / "keyring.json"
+    assert not kept.exists() or json.loads(kept.read_text()) == {}
+
+
+# --- a token file -------------------------------------------------------------------
+
+
+def test_a_token_file_serves_where_there_is_no_keyring_and_only_its_owner_reads_it() -> None:
+    keyring.set_keyring(keyring.backends.fail.Keyring())
+    file = token_file("staging")
+    save("staging", staging(), file)
+    assert resolve("staging") == staging(name="staging")
+    assert MARKER not in config_file().read_text() and str(file) in config_file().read_text()
+    if os.name == "posix":
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    forget("staging")
+    assert not file.exists()
+
+
+def test_a_token_file_of_ones_own_stays_when_the_connection_is_forgotten(tmp_path: Path) -> None:
+    save("staging", staging(), tmp_path / "mine" / "token")
+    assert resolve("staging") == staging(name="staging")
+    forget("staging")
+    assert (tmp_path / "mine" / "token").exists()
+
+
+def test_a_token_that_moves_to_the_keyring_leaves_no_file_behind() -> None:
+    save("staging", staging(), token_file("staging"))
+    save("staging", staging(token="newer"))
+    assert not token_file("staging").exists()
+    assert "token_file" not in config_file().read_text()
+    assert resolve("staging") == staging(token="newer", name="staging")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes of POSIX")
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o660, 0o644])
+def test_a_token_file_that_others_can_read_is_refused(
+    mode: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save("staging", staging(), token_file("staging"))
+    token_file("staging").chmod(mode)
+    with pytest.raises(SettingsError, match=rf"read by others \(mode {mode:o}\).*chmod 600"):
+        resolve("staging")
+    set_environment(monkeypatch, token="another")
+    assert resolve("staging") == staging(token="another", name="staging")
+
+
+def test_a_variable_names_a_token_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    save("staging", staging(token="kept"))
+    file = tmp_path / "token"
+    file.write_text(f"{MARKER}\n")
+    file.chmod(0o600)
+    set_environment(monkeypatch, token_file=str(file))
+    assert resolve("staging") == staging(name="staging")
+    set_environment(monkeypatch, token="variable")
+    assert resolve("staging") == staging(token="variable", name="staging")
+    set_environment(monkeypatch, token="", base_url=OTHER, account_id="7")
+    assert resolve("staging") == staging(token="kept", name="staging")  # it is of another address
+    assert resolve() == staging(base_url=OTHER, account_id="7", name="environment")
+
+
+@pytest.mark.parametrize(
+    ("content", "advice"),
+    [
+        (None, "cannot be read: No such file"),
+        (b"", "holds no token. The access token is empty"),
+        (f"{MARKER} {MARKER}".encode(), "holds no token. .* a space"),
+        (f"{MARKER}\xff".encode("latin-1"), "holds no token"),
+    ],
+)
+def test_a_token_file_that_holds_none_is_told_without_its_content(
+    content: bytes | None, advice: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "token"
+    if content is not None:
+        file.write_bytes(content)
+        file.chmod(0o600)
+    set_environment(monkeypatch, base_url=STAGING, account_id="1001", token_file=str(file))
+    with pytest.raises(SettingsError, match=advice) as caught:
+        resolve()
+    assert str(file) in str(caught.value)
+    assert MARKER not in "".join(traceback.format_exception(caught.value))
+
+
+def test_a_token_in_place_of_a_path_is_a_token_in_the_configuration_file() -> None:
+    write(f'[staging]\nbase_url = "{STAGING}"\naccount_id = "1"\ntoken_file = "{MARKER}"\n')
+    with pytest.raises(SettingsError, match="holds a token") as caught:
+        resolve("staging")
+    assert MARKER not in "".join(traceback.format_exception(caught.value))
 
 
 def test_a_broken_keyring_never_lets_the_token_through() -> None:

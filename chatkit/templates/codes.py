@@ -12,7 +12,7 @@ from chatkit import settings
 from chatkit.call import why_no_segment
 from chatkit.connection import Connection
 from chatkit.display import many, values, visible
-from chatkit.errors import InputError, Problem
+from chatkit.errors import InputError, Problem, command
 
 if TYPE_CHECKING:
     from chatkit.localization.translation.units import Unit
@@ -162,7 +162,7 @@ class Remembered:
         why = (
             "the sandbox keeps no settings"
             if self._connection.sandbox is not None
-            else "its connection has no name (`chatkit login NAME` gives it one)"
+            else f"its connection has no name (`{command('login NAME')}` gives it one)"
         )
         return f"This client remembers {count} until the kernel ends: {why}."
 
