@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from bent import Bent
 from bulk.planning import (  # noqa: F401
     active,
     call,
@@ -152,3 +153,22 @@ def test_another_gap_is_refused(sandbox, client):
     people(sandbox, 2)
     with pytest.raises(InputError, match="gap is 'row' or 'page', not 'pages'"):
         renaming(client, 1).apply(gap="pages", many=True)
+
+
+def test_where_a_list_shows_no_name_records_are_read_one_by_one(sandbox):
+    """The name of a contact is joined of parts; without them an undo would lose it."""
+    hidden = []
+
+    def hide(exchange):
+        if hidden and exchange.of("contacts", "list"):
+            for record in exchange.records:
+                for part in ("first_name", "middle_name", "last_name"):
+                    record.pop(part, None)
+
+    people(sandbox, 30)
+    with chatkit.connect(Bent(sandbox, after=hide)) as client:
+        plan = renaming(client, 30)
+        hidden.append(True)
+        told = calls_of(sandbox, lambda: plan.apply(many=True, gap="page"))
+    assert told["PUT"] == 30
+    assert told["GET"] == 60  # before and after

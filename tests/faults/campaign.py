@@ -73,7 +73,8 @@ def work(
             served.faults(**how | (service or {}))
             place = Path(folder, str(n))
             place.mkdir()
-            job = Job(served, wanted, place, engine, **(options or {}))
+            reads = {"gap": ("row", "page")[n % 2]}  # every second load is read by pages
+            job = Job(served, wanted, place, engine, **reads | (options or {}))
             run = Killer(rng, round(left), *where, **(killer or {})).apply(job)
             left -= sum(run.kills.values())
             runs.append(run)
