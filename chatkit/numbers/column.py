@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, cached_property
-from itertools import pairwise, product
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -336,12 +336,14 @@ def _look_closer(code: int, numbers: Any, verdicts: Ints) -> None:
     size, sizes = lengths(numbers), sizes_of(code)
     fiction = _fictional(code, numbers.take(pa.array(rows)))
     verdicts[rows[fiction]] = _RESERVED
-    for missing, fill in product(range(1, MISSING + 1), FILLS):
+    for missing in range(1, MISSING + 1):
         rows = rows[verdicts[rows] == _IMPOSSIBLE]
         fits = rows[np.isin(size[rows] + missing, sizes)]
-        if len(fits):
-            longer = joined(numbers.take(pa.array(fits)), fill * missing)
-            verdicts[fits[_there_are(code, longer)]] = _SHORT
+        if len(fits):  # all at once: to compile the patterns costs as much as a thousand rows
+            short = numbers.take(pa.array(fits))
+            longer = pa.concat_arrays([joined(short, fill * missing) for fill in FILLS])
+            found = _there_are(code, longer).reshape(len(FILLS), len(fits)).any(axis=0)
+            verdicts[fits[found]] = _SHORT
     for most in sizes:
         rows = rows[verdicts[rows] == _IMPOSSIBLE]
         long = rows[size[rows] > most]
@@ -351,7 +353,10 @@ def _look_closer(code: int, numbers: Any, verdicts: Ints) -> None:
 
 
 def _there_are(code: int, numbers: Any) -> Mask:
-    return _fictional(code, numbers) | (_classified(code, numbers)[1] >= 0)
+    first, *others = REGIONS[code]
+    if others:
+        return _fictional(code, numbers) | (_classified(code, numbers)[1] >= 0)
+    return _fictional(code, numbers) | region_of(code, first).has(numbers)
 
 
 def _fictional(code: int, numbers: Any) -> Mask:
@@ -424,8 +429,9 @@ class Region:
             last = replaced(whole, f"^(?:{prefix}).*$", rf"\{re.compile(prefix).groups}")
             by_rule = replaced(whole, f"^(?:{prefix})", rule)
             rest = pc.if_else(pc.equal(last, ""), rest, by_rule)
-        spoilt = self.viable(whole) & ~self.viable(rest)
-        rest = pc.if_else(pa.array(spoilt), whole, rest)
+        if (spoilt := self.viable(whole)).any():
+            spoilt[spoilt] = ~self.viable(where(rest, spoilt))
+            rest = pc.if_else(pa.array(spoilt), whole, rest)
         return pc.replace_with_mask(digits, pa.array(found), rest)
 
     def significant(self, digits: Any) -> Any:
@@ -459,6 +465,14 @@ class Region:
             few = numbers.take(pa.array(rare))
             for type_, desc in reversed(self._rare.items()):  # so that the first has the last word
                 found[rare[_fits(few, size[rare], desc)]] = type_
+        return found
+
+    def has(self, numbers: Any) -> Mask:
+        """Tell which are valid, for rows of which few are: one pattern leaves out the others."""
+        descs = (self.data.fixed_line, self.data.mobile, *self._rare.values())
+        patterns = [desc.national_number_pattern for desc in descs if desc is not None]
+        found = matches(numbers, f"^(?:{'|'.join(filter(None, patterns))})$")
+        found[found] = self.types(where(numbers, found)) >= 0
         return found
 
     @cached_property
