@@ -108,6 +108,8 @@ def _of_no_effect(node: ast.AST) -> bool:
     """Tell what Python 3.11 gives no places for, and what only type checkers read."""
     if isinstance(node, ast.JoinedStr):
         return True
+    if isinstance(node, ast.keyword):  # where a warning points
+        return node.arg == "stacklevel"
     if isinstance(node, ast.BinOp):  # a union of types
         return isinstance(node.op, ast.BitOr) and ast.unparse(node.right)[:1].isupper()
     if isinstance(node, ast.If):
