@@ -105,21 +105,47 @@ def _parser() -> argparse.ArgumentParser:
     lab.add_argument("--no-browser", action="store_true", help="print the address instead")
     lab.set_defaults(run=_lab)
 
-    sandbox = commands.add_parser("sandbox", help="serve the whole service on this machine")
-    sandbox.add_argument("--host", default="127.0.0.1")
+    sandbox = commands.add_parser(
+        "sandbox",
+        help="serve the whole service on this machine",
+        description="Serve the whole service over HTTP until Ctrl-C, to practise going live: it "
+        "says how to log in to it from a second terminal.",
+    )
+    sandbox.add_argument(
+        "--host",
+        default="127.0.0.1",
+        metavar="ADDRESS",
+        help="who can reach it: this machine alone (127.0.0.1, as long as nothing is given), or "
+        "an address of this machine, for those who can reach that; they must use this very name",
+    )
     sandbox.add_argument("--port", type=_port, default=0, help="0: any that is free")
-    sandbox.add_argument("--db", type=Path, metavar="FILE", help="keep everything in this file")
-    sandbox.add_argument("--seed", choices=["demo", "empty"], help="what to begin with")
+    sandbox.add_argument(
+        "--db",
+        type=Path,
+        metavar="FILE",
+        help="keep everything in this file, and its port "
+        "and token beside it in FILE.access: what logged in once works the next day",
+    )
+    sandbox.add_argument(
+        "--seed",
+        choices=["demo", "empty"],
+        help="what to begin with: a small business, or nothing (as without it)",
+    )
     sandbox.add_argument("--profile", type=Path, metavar="FILE", help=profile)
     sandbox.add_argument(
-        "--latency", type=float, metavar="MS", help="milliseconds that every API call waits first"
+        "--latency",
+        type=float,
+        metavar="MS",
+        help="every API call waits so many "
+        "milliseconds before it is answered, as a service far away does: --latency 80",
     )
     sandbox.add_argument(
         "--faults",
         type=_faults,
         metavar="KIND=RATE,…",
         help="what goes wrong with API calls: 429, 5xx, dropped, truncated, each with a rate from "
-        "0 to 1; retry_after=SECONDS of a 429; seed=N. Like 429=0.1,5xx=0.05,retry_after=2",
+        "0 to 1; retry_after=SECONDS of a 429; seed=N for the same faults each time. "
+        "One call in ten refused and some lost: --faults 429=0.1,dropped=0.02,retry_after=2",
     )
     sandbox.add_argument(
         "--allow",
@@ -127,7 +153,8 @@ def _parser() -> argparse.ArgumentParser:
         nargs="+",
         metavar="URL",
         help="deliver to webhooks of this address and below it, or to a second address on this "
-        "machine in its place; may be repeated. Without it nothing is delivered",
+        "machine in its place; may be repeated. Without it nothing is delivered. "
+        "--allow https://hooks.shop.example/ https://127.0.0.1:8443/",
     )
     sandbox.add_argument(
         "--authority",
@@ -155,6 +182,13 @@ def _parser() -> argparse.ArgumentParser:
     login.add_argument("--account-id", help="asked for when not given")
     login.add_argument("--token-stdin", action="store_true", help="read the token from a pipe")
     login.add_argument(
+        "--access",
+        type=Path,
+        metavar="FILE",
+        help="take address, account and token from the file in which a served sandbox keeps "
+        "them, and ask nothing",
+    )
+    login.add_argument(
         "--token-file",
         nargs="?",
         type=Path,
@@ -167,7 +201,7 @@ def _parser() -> argparse.ArgumentParser:
     login.set_defaults(run=_login)
 
     logout = commands.add_parser("logout", help="forget a connection and its token")
-    logout.add_argument("name", metavar="NAME")
+    logout.add_argument("name", metavar="NAME", help="as `connections` lists it")
     logout.set_defaults(run=_logout)
 
     connections = commands.add_parser("connections", help="list the connections that are kept")
@@ -177,7 +211,7 @@ def _parser() -> argparse.ArgumentParser:
         "conformance", help="hold a service against every fact of the API document"
     )
     conformance.add_argument("name", nargs="?", metavar="NAME", help="a connection")
-    conformance.add_argument("--base-url")
+    conformance.add_argument("--base-url", help="an address, in place of a connection")
     conformance.add_argument("--account-id", help="its token is CHATKIT_TOKEN")
     conformance.add_argument("--profile", type=Path, metavar="FILE", help=profile)
     conformance.add_argument(
@@ -341,7 +375,8 @@ def _sandbox(arguments: argparse.Namespace) -> int:
                 if file is None:
                     file = passing = _passing_file(base_url)
                     sandbox.keep_access(base_url, file)
-                print(_WELCOME.format(**said, file=file, quoted=repr(str(file))), flush=True)
+                login = command(f"login practice --access {_quoted(file)}")
+                print(_WELCOME.format(**said, file=file, login=login), flush=True)
 
             run(sandbox, arguments.host, arguments.port, tell)
     except (OSError, StoreError) as error:
@@ -387,10 +422,16 @@ The sandbox is up: the whole service, on this machine only. Ctrl-C stops it.
   Account        {account_id}
   Access token   in {file}, which only you can read
 
-In a notebook:
+To practise going live, in a second terminal:
 
-  client = chatkit.connect({quoted})
+  {login}
+
+Then in a notebook: client = chatkit.connect("practice")
 """
+
+
+def _quoted(path: Path) -> str:
+    return shlex.quote(str(path)) if os.name == "posix" else f'"{path}"'
 
 
 def _doctor(arguments: argparse.Namespace) -> int:
@@ -408,19 +449,24 @@ def _login(arguments: argparse.Namespace) -> int:
 
     name = arguments.name
     known = settings.stored(name) if name in settings.names() else None
+    served = None if arguments.access is None else settings.served(str(arguments.access))
     profile = {} if known is None else {"profile": known.profile}
     if arguments.profile is not None:
         profile = {"profile": _read_profile(arguments.profile)}
+    elif served is not None:
+        profile = {"profile": served.profile}
     ask = not arguments.token_stdin  # what is typed there would be taken for the token
     place, fault = _token_place(arguments, None if known is None else known.token_file)
     base_url, account_id = arguments.base_url, arguments.account_id
+    if served is not None:
+        base_url, account_id = served.base_url, served.account_id
     base_url = base_url or _ask("Base address", known.base_url if known else "", ask)
     account_id = account_id or _ask("Account id", known.account_id if known else "", ask)
     where = StoredConnection(base_url=base_url, account_id=account_id, **profile)
     if place == "nowhere" and ask:
         settings.save(name, where, place)
     else:
-        token = _ask_token(arguments.token_stdin)
+        token = served.token if served else _ask_token(arguments.token_stdin)
         report = keep_checked(name, Connection(**dict(where), token=token), place)
         for check in report.checks:
             if check.state == "problem":
@@ -459,8 +505,8 @@ def _token_place(arguments: argparse.Namespace, before: Path | None) -> tuple[To
         return (file if arguments.token_file == Path() else arguments.token_file), ""
     if not (fault := settings.keyring_fault()):
         return "keyring", ""
-    if before is not None:
-        return before, fault
+    if before is not None or arguments.access is not None:  # that token lies in a file already
+        return file, fault
     if arguments.token_stdin or not sys.stdin.isatty():
         return "nowhere", fault
     print(fault)

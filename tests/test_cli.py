@@ -2,6 +2,7 @@ import asyncio
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import socket
@@ -181,15 +182,15 @@ def welcomed(process: "subprocess.Popen[str]") -> tuple[str, Path]:
     """What a served sandbox says, and the access file that it names."""
     assert process.stdout is not None and process.stderr is not None
     said = ""
-    while "chatkit.connect(" not in said:
+    while "Then in a notebook" not in said:
         line = process.stdout.readline()
         assert line, process.stderr.read()
         said += line
-    return said, Path(said.partition("chatkit.connect('")[2].partition("')")[0])
+    return said, Path(shlex.split(said.partition("--access ")[2].partition("\n")[0])[0])
 
 
 @pytest.mark.parametrize("kept", [False, True])
-def test_the_sandbox_says_how_to_connect_and_shows_no_token(
+def test_the_sandbox_says_how_to_log_in_and_shows_no_token(
     kept: bool, environment: dict[str, str], tmp_path: Path
 ) -> None:
     environment["CHATKIT_DATA"] = str(tmp_path / "data")
@@ -199,9 +200,15 @@ def test_the_sandbox_says_how_to_connect_and_shows_no_token(
         opened = settings.served(str(file))
         assert file.stat().st_mode & 0o777 == 0o600
         assert opened.base_url in said and opened.token.reveal() not in said
-        code = "import sys, chatkit; print(len(chatkit.connect(sys.argv[1]).contacts.frame()))"
+        login = next(line for line in said.splitlines() if "login practice" in line).strip()
         done = subprocess.run(
-            [sys.executable, "-c", code, str(file)],
+            ["/bin/sh", "-c", login], env=environment, capture_output=True, text=True, timeout=60
+        )
+        assert "chatkit.connect('practice')" in done.stdout, done.stderr
+        assert opened.token.reveal() not in done.stdout + done.stderr
+        code = "import chatkit; print(len(chatkit.connect('practice').contacts.frame()))"
+        done = subprocess.run(
+            [sys.executable, "-c", code],
             env=environment, capture_output=True, text=True, timeout=60,
         )  # fmt: skip
         assert done.stdout.splitlines()[1:] == ["0"], done.stderr
@@ -210,6 +217,19 @@ def test_the_sandbox_says_how_to_connect_and_shows_no_token(
         assert process.returncode == 0
     assert "http://127.0.0.1:" in said and "1001" in said and "Ctrl-C" in said
     assert file.exists() == kept and (file == tmp_path / "shop.db.access") == kept
+
+
+@pytest.mark.parametrize("name", ["lab", "sandbox", "login", "doctor", "logout", "conformance"])
+def test_every_argument_of_a_command_is_explained(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main([name, "--help"])
+    listed = capsys.readouterr().out.partition("\n\n")[2]
+    entries = re.findall(r"^  (-?\S.*(?:\n {4,}.*)*)", listed, re.MULTILINE)
+    assert entries
+    bare = [entry for entry in entries if len(re.split(r"\s{2,}", entry.strip())) < 2]
+    assert not bare
 
 
 def test_a_sandbox_in_a_file_keeps_its_port_and_its_token(
