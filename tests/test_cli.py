@@ -1,4 +1,5 @@
 import asyncio
+import contextlib
 import json
 import os
 import re
@@ -547,16 +548,17 @@ def in_a_terminal(environment: dict[str, str], *answers: str) -> tuple[int, byte
     with subprocess.Popen(
         [sys.executable, "-m", "chatkit", "login", "shop"], env=environment,
         stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
-    ) as process:  # fmt: skip
+    ) as process, contextlib.ExitStack() as stack:  # fmt: skip
+        stack.callback(process.kill)
         os.close(theirs)
         seen = b""
         for answer in answers:
-            seen += _until(terminal, b": ")
+            seen += _until(terminal, b": ")  # its echo comes with the next one
             os.write(terminal, answer.encode() + b"\n")
-            seen += _until(terminal, b"\n")  # its echo, or the end of the hidden line
         seen += _until(terminal, b"never")
+        status = process.wait(timeout=60)
         os.close(terminal)
-    return process.returncode, seen
+    return status, seen
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a terminal of POSIX")
