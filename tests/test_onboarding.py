@@ -10,13 +10,11 @@ import ast
 import contextlib
 import json
 import os
-import pty
 import re
 import select
 import signal
 import subprocess
 import sys
-import termios
 from collections.abc import Iterator
 from pathlib import Path
 from textwrap import dedent
@@ -171,6 +169,9 @@ class Home:
 
     def type(self, command: list[str], *answers: tuple[str, str]) -> str:
         """Run a command in a terminal, and answer each of its questions."""
+        import pty
+        import termios
+
         terminal, theirs = pty.openpty()
         process = self.start(
             command, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True
@@ -264,6 +265,7 @@ def test_a_webhook_is_received_plotted_and_joined(day: dict[str, list[str]]) -> 
     assert joined == "8 8"
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="a terminal and signals of POSIX")
 def test_a_second_account_goes_live_and_a_killed_run_is_resumed_and_undone(
     home: Home, served: dict[str, str]
 ) -> None:
