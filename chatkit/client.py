@@ -8,7 +8,7 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from chatkit import background, settings
 from chatkit.connection import Connection
@@ -59,6 +59,9 @@ class Client:
     ...         client.flows.frame().wa_status.value_counts().to_dict()
     {'DRAFT': 4, 'PUBLISHED': 1}
     """
+
+    #: What to pass where one resource is meant, for messages.
+    resource_instead: ClassVar[str] = "like client.contacts"
 
     def __init__(
         self,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import closing, suppress
 from datetime import datetime
+from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import msgspec
@@ -13,6 +15,8 @@ from pydantic import AfterValidator, Field
 from chatkit.answer import Envelope
 from chatkit.call import Call
 from chatkit.endpoints import Endpoints, Key, Planned, Undo
+from chatkit.errors import CallError, Refused
+from chatkit.listing import ListReader
 from chatkit.record import Body, Id, Record
 from chatkit.resource import Resource
 
@@ -22,6 +26,8 @@ if TYPE_CHECKING:
     from chatkit.checks.quality import Quality
     from chatkit.finding import Finding
 
+#: How many pages are looked through for who has a number.
+_MOST_PAGES = 100
 _PARTS = ("first_name", "middle_name", "last_name")
 
 
@@ -61,8 +67,18 @@ def _digits(text: str) -> str:
     if not re.search("[0-9]", text):
         raise ValueError("must be digits only: this is no telephone number")
     if not re.fullmatch("[0-9]+", text):
-        raise ValueError("must be digits only, without the country code (Contacts, rule 1)")
+        raise ValueError(f"must be digits only (Contacts, rule 1){_split_of(text)}")
     return text
+
+
+def _split_of(text: str) -> str:
+    """Offer the two fields that a number with its country code becomes, if that is certain."""
+    from chatkit.numbers.number import split
+
+    found = split(text)
+    if found.country_code and found.number and found.e164:
+        return f": write country_code={found.country_code!r}, number={found.number!r}"
+    return ": leave out spaces and signs; the country code goes into country_code"
 
 
 def _country_code(text: str) -> str:
@@ -102,10 +118,54 @@ class ContactEndpoints(Endpoints[Contact]):
     natural_key = ("country_code", "number")
     weighed = _PARTS
     refuses = "No country can have such a number."
+    as_text = "read the file with chatkit.read_contacts(path), which keeps every digit"
     instead: ClassVar[Mapping[str, str]] = dict.fromkeys(
         _PARTS,
         "edit name, the whole of it: the service splits it (Contacts, rule 2)",
     )
+
+    def next_step(self, error: Refused, key: Key | None, body: Mapping[str, Any]) -> str:
+        """Name the contact that has the number."""
+        if error.status not in (409, self.profile.clash_status) or "number" not in body:
+            return super().next_step(error, key, body)
+        there = self._holder(body)
+        if there is None:
+            return "client.contacts.frame() shows who has the number."
+        named = f", {there.name!r:.60}," if there.name else ""
+        return (
+            f"Contact {there.id}{named} has {there.country_code} {there.number}: change that one "
+            f"with client.contacts.update({there.id}, …), or let a plan meet it: "
+            'client.contacts.plan([{…}], existing="update").'
+        )
+
+    def _holder(self, body: Mapping[str, Any]) -> Contact | None:
+        """Find the contact that has the number of a body; None if it is not listed or shown."""
+        number, named = str(body["number"]), self.named_by()
+        filters = self.search(number) if self.profile.search_param else {}
+        found: list[Contact] = []
+
+        def add(data: msgspec.Raw) -> int:
+            page = self.many(self.list_call(filters=filters), data)
+            same = (one for one in page if one.number == number)
+            found.extend(
+                one
+                for one in same
+                if "country_code" not in named or one.country_code == body.get("country_code")
+            )
+            return len(page)
+
+        listing = ListReader(
+            self.transport,
+            lambda page: self.list_call(page, filters),
+            add,
+            first=self.profile.page_base,
+            refuses=self.profile.page_past_end == "refuse",
+        )
+        with suppress(CallError), closing(listing.read()) as pages:
+            for _ in islice(pages, _MOST_PAGES):
+                if found:
+                    return found[0]
+        return found[0] if found else None
 
     # --- the form of a number -------------------------------------------------------
 

@@ -17,7 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from chatkit.answer import Envelope
 from chatkit.call import Call
-from chatkit.errors import BadAnswer, InputError, ListMoved, NotFound, Problem
+from chatkit.errors import BadAnswer, InputError, ListMoved, NotFound, Problem, Refused
 from chatkit.listing import ListReader, answers_in_order, pages_of
 from chatkit.progress import Progress
 from chatkit.record import Body, Record
@@ -82,6 +82,8 @@ class Endpoints(Generic[R]):
     instead: ClassVar[Mapping[str, str]] = {}  #: what to edit in place of what cannot be written
     lost: ClassVar[str] = ""  #: what is lost with the answer to a create
     most: ClassVar[int | None] = None  #: how many an account may have
+    #: How a column of numbers becomes texts.
+    as_text: ClassVar[str] = "read it as text, like pd.read_csv(path, dtype=str)"
     documents: ClassVar[frozenset[str]] = frozenset()  #: fields that `findings` looks into
     #: Why errors stop a plan or a call, unless `broken=True` lets them pass.
     refuses: ClassVar[str] = ""
@@ -167,7 +169,11 @@ class Endpoints(Generic[R]):
         if text is None:
             return {}
         if self.profile.search_param is None:
-            problem = Problem("search", repr(text), "the profile has no search_param")
+            reason = (
+                "the API document does not name the parameter; "
+                "ServiceProfile(search_param=…) of the client names it"
+            )
+            problem = Problem("search", repr(text), reason)
             raise InputError("This list cannot be searched:", [problem])
         return {self.profile.search_param: text}
 
@@ -354,6 +360,25 @@ class Endpoints(Generic[R]):
             ListMoved,
             stacklevel=6,
         )
+
+    # --- what to do next ------------------------------------------------------------
+
+    @property
+    def place(self) -> str:
+        """What a person writes to reach these records."""
+        return f"client.{self.noun}s"
+
+    def next_step(self, error: Refused, key: Key | None, body: Mapping[str, Any]) -> str:
+        """Say what to do about a refusal, where more is known than the service told.
+
+        Args:
+            error: How the service refused the call.
+            key: The record that was asked for, None for a create.
+            body: What was sent.
+        """
+        if isinstance(error, NotFound) and key is not None:
+            return f"{self.place}.frame() lists the {self.key} of each {self.noun} there is."
+        return ""
 
     # --- what may and must be sent --------------------------------------------------
 

@@ -30,6 +30,7 @@ In a notebook each shows as its message, without the forty lines of a traceback.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -38,6 +39,8 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from chatkit.call import Call
 
 
@@ -78,16 +81,53 @@ class Problem(NamedTuple):
     reason: str
 
 
+def problem_line(problem: Problem) -> str:
+    """Say what is wrong in a line; what is missing has no value."""
+    value = f" = {problem.value}" if problem.value else ""
+    return f"  {problem.field}{value}: {problem.reason}"
+
+
+def problem_place(field: str) -> tuple[str | None, str]:
+    """Part "row 7, number" into the row and the column; a field of one record has no row."""
+    found = re.fullmatch(r"row ([^,]+)(?:, (.*))?", field, re.DOTALL)
+    return (found[1], found[2] or "") if found else (None, field)
+
+
 class InputError(ChatkitError, ValueError):
     """What you passed cannot be sent. Nothing was sent.
 
-    `problems` lists every field that is wrong, not only the first.
+    `problems` lists every field that is wrong, not only the first; `frame()` shows them as a
+    table.
+
+    >>> import chatkit
+    >>> try:
+    ...     chatkit.ServiceProfile(putt="merge")
+    ... except chatkit.InputError as error:
+    ...     print(error.frame().reason[0])
+    there is no such point; did you mean put?
     """
+
+    #: What to do about each problem whose reason does not say it.
+    next_step = "correct it, and call again"
 
     def __init__(self, what: str, problems: Sequence[Problem] = ()) -> None:
         self.problems = tuple(problems)
-        lines = [f"  {p.field} = {p.value}: {p.reason}" for p in self.problems]
-        super().__init__("\n".join([what, *lines]))
+        super().__init__("\n".join([what, *map(problem_line, self.problems)]))
+
+    def frame(self) -> pd.DataFrame:
+        """Return what is wrong as a table, also the rows of a file that were left out.
+
+        Its columns are `row` (of the table or file that was passed, empty for a single
+        record), `column`, `value`, `reason` and `next_step`.
+        """
+        import pandas as pd
+
+        rows = []
+        for problem in self.problems:
+            row, column = problem_place(problem.field)
+            rows.append((row, column, problem.value, problem.reason, self.next_step))
+        names = ["row", "column", "value", "reason", "next_step"]
+        return pd.DataFrame(rows, columns=names, dtype="str")
 
 
 class PlanRefused(ChatkitError):
@@ -176,6 +216,11 @@ class CallError(ChatkitError):
         self.reason = reason
         text = f"{call}: {reason}"
         super().__init__(f"{text}\n{self.advice}" if self.advice else text)
+
+    def advise(self, next_step: str) -> None:
+        """Say what to do next, in place of what is said of every error of this kind."""
+        self.advice = next_step
+        self.args = (f"{self.call}: {self.reason}\n{next_step}",)
 
 
 class Refused(CallError):

@@ -104,7 +104,7 @@ class ListReader:
             odd.append(f"its total was between {min(self._totals)} and {max(self._totals)}")
         return odd
 
-    def read(self) -> Iterator[int]:
+    def read(self) -> Generator[int, None, None]:
         """Read all pages; yield how many rows each one had.
 
         Raises:

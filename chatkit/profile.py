@@ -5,9 +5,22 @@ them: the sandbox and the client both take a profile and behave as it says, so t
 fact learned about the real service is a changed value here and nowhere else.
 """
 
+import inspect
+import textwrap
+from difflib import get_close_matches
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PositiveFloat,
+    PositiveInt,
+    ValidationError,
+    field_validator,
+)
+
+from chatkit.errors import InputError, Problem
 
 
 def point(default: Any, why: str, *, section: str) -> Any:
@@ -21,17 +34,37 @@ def event_kind(default: str, means: str, more: str = "") -> Any:
     return Field(default, description=f"Kind of {means}.{more}", json_schema_extra=extra)
 
 
-class ServiceProfile(BaseModel):
+class _Signature(inspect.Signature):
+    """All points, which completion offers; on a page of help they stand below, one by one."""
+
+    def __str__(self) -> str:
+        return "(**points)"
+
+
+class _Page(type(BaseModel)):  # type: ignore[misc]  # its own metaclass is private
+    """A model whose page of help shows what it is for, and nothing of pydantic."""
+
+    def __dir__(cls) -> list[str]:
+        return ["changed", "event_kinds"]
+
+
+class ServiceProfile(BaseModel, metaclass=_Page):
     """What to assume where the API document is silent.
 
-    Every field has a default that works with the sandbox and with the most likely
-    service; each description says why. Pass a changed copy to `Client` and `Sandbox`:
+    Every point has a default that works with the sandbox and with the most likely service, and
+    is listed below with its section of the API document and the reason for the default. Pass
+    what is otherwise to `Client` and `Sandbox`:
 
+    >>> from chatkit import ServiceProfile
     >>> profile = ServiceProfile(search_param="q", put="replace")
-    >>> profile.search_param
-    'q'
+    >>> profile.changed()
+    {'put': 'replace', 'search_param': 'q'}
 
-    `profile.changed()` tells what differs from the defaults.
+    A profile cannot be changed, so make another one:
+    `ServiceProfile(**profile.changed(), page_base=0)`.
+
+    Raises:
+        InputError: There is no such point, or it cannot have that value.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -351,6 +384,13 @@ class ServiceProfile(BaseModel):
         """TOML has no null: an empty text in a configuration file says None."""
         return None if value == "" else value
 
+    def __init__(self, **points: Any) -> None:
+        """Take points that differ from the defaults; all that is wrong is told at once."""
+        try:
+            super().__init__(**points)
+        except ValidationError as error:
+            raise InputError("This profile cannot be used:", _problems(error)) from None
+
     def changed(self) -> dict[str, Any]:
         """The points whose value is not the default, by name."""
         return self.model_dump(exclude_defaults=True)
@@ -363,3 +403,39 @@ class ServiceProfile(BaseModel):
             for name, extra in extras.items()
             if isinstance(extra, dict) and "means" in extra
         }
+
+
+def _problems(error: ValidationError) -> list[Problem]:
+    """Say what pydantic found in our words."""
+    points = ServiceProfile.model_fields
+    found: dict[str, Problem] = {}
+    for detail in error.errors(include_url=False):
+        name = str(detail["loc"][0]) if detail["loc"] else "(all)"
+        value = repr(detail["input"])[:60]
+        if name not in points:
+            like = get_close_matches(name, points, 1)
+            hint = f"did you mean {like[0]}?" if like else "help(chatkit.ServiceProfile) lists them"
+            found[name] = Problem(name, value, f"there is no such point; {hint}")
+        else:
+            expected = detail["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
+            found[name] = Problem(name, value, f"must be {expected}")
+    return list(found.values())
+
+
+def _points() -> str:
+    """List the points for `help`: default, section, and why."""
+    lines = ["Points (name = default, the section of the API document that is silent, and why):"]
+    for name, field in ServiceProfile.model_fields.items():
+        extra = field.json_schema_extra
+        section = extra["section"] if isinstance(extra, dict) else ""
+        lines += ["", f"{name} = {field.default!r}  [{section}]"]
+        lines += textwrap.wrap(
+            str(field.description), 92, initial_indent="    ", subsequent_indent="    "
+        )
+    return "\n".join(lines)
+
+
+ServiceProfile.__signature__ = _Signature(
+    list(inspect.signature(ServiceProfile).parameters.values())
+)
+ServiceProfile.__doc__ = f"{inspect.cleandoc(ServiceProfile.__doc__ or '')}\n\n{_points()}\n"

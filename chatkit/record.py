@@ -239,9 +239,11 @@ def _no_json(error: ValueError) -> str:
 
 #: What pydantic calls a field that there is not: on create, and on update.
 _UNKNOWN = ("extra_forbidden", "no_such_attribute")
+#: What is said of a number where text is needed.
+LOST_DIGITS = ", so that no digit, zero or + is lost"
 _REASONS = {
     "missing": "is required",
-    **dict.fromkeys(_UNKNOWN, "is no field that can be sent"),
+    **dict.fromkeys(_UNKNOWN, "cannot be sent"),
     "bool_type": "must be True or False",
     "dict_type": "must be a dict",
     "int_type": "must be a whole number",
@@ -257,7 +259,7 @@ def _reason(detail: ErrorDetails, value: object) -> str:
         return f"must be {detail['ctx']['expected']}"
     reason = _REASONS.get(detail["type"], detail["msg"].removeprefix("Value error, "))
     if detail["type"] == "string_type" and type(value) in (int, float):
-        reason += ", so that no digit, zero or + is lost"
+        reason += LOST_DIGITS
     return reason
 
 

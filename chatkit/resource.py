@@ -13,7 +13,7 @@ from chatkit.answer import Envelope
 from chatkit.bulk.findings import vet
 from chatkit.call import Call
 from chatkit.endpoints import Endpoints, Key, R
-from chatkit.errors import BadAnswer, CallError, InputError, NotPermitted, steady
+from chatkit.errors import BadAnswer, CallError, InputError, NotPermitted, Refused, steady
 from chatkit.record import described
 from chatkit.transport import Transport
 
@@ -55,7 +55,7 @@ class Resource(Generic[R]):
         """
         endpoints = self._endpoints
         call = endpoints.get_call(key)
-        return endpoints.read(call, endpoints.transport.send(call), key)
+        return endpoints.read(call, self._send(call, key), key)
 
     def create(self, *, broken: bool = False, **fields: Any) -> R:
         """Create a record and return it as the service now has it (read back).
@@ -71,7 +71,7 @@ class Resource(Generic[R]):
         vet(endpoints, fields, broken=broken, creates=True)
         body = endpoints.body.whole(fields, f"This {endpoints.noun}", endpoints.required())
         call = endpoints.create_call(body)
-        envelope = endpoints.transport.send(call)
+        envelope = self._send(call, body=body)
         return self._read_back(endpoints.key_of(call, envelope, body), call, envelope, body)
 
     def update(self, key: Key, *, broken: bool = False, **fields: Any) -> R:
@@ -91,7 +91,7 @@ class Resource(Generic[R]):
         body = endpoints.body.part(fields, f"This {endpoints.noun}")
         carried = endpoints.carried(live or self.get(key)) if endpoints.repeats else {}
         call = endpoints.update_call(key, carried | body)
-        envelope = endpoints.transport.send(call)
+        envelope = self._send(call, key, body)
         return self._read_back(key, call, envelope, body)
 
     def delete(self, key: Key) -> None:
@@ -101,13 +101,13 @@ class Resource(Generic[R]):
             NotFound: There is none with that key.
             InDoubt: The answer was lost; it may be gone.
         """
-        self._endpoints.transport.send(self._endpoints.delete_call(key))
+        self._send(self._endpoints.delete_call(key), key)
 
     # --- plans ----------------------------------------------------------------------
 
     def plan(
         self,
-        frame: pd.DataFrame | None = None,
+        frame: pd.DataFrame | Iterable[Mapping[str, Any]] | None = None,
         delete: Iterable[Any] | None = None,
         *,
         existing: Existing | None = None,
@@ -127,7 +127,7 @@ class Resource(Generic[R]):
         `plan.refused`, what else was found in `plan.notes`.
 
         Args:
-            frame: What `frame()` gave, edited; or a frame of your own.
+            frame: What `frame()` gave, edited; or a frame of your own, or a list of dicts.
             delete: Keys of records to delete, or a frame that holds them.
             existing: What becomes of an existing record that a row without a key names:
                 "fill" writes only fields that are empty there and shows the others as
@@ -162,6 +162,17 @@ class Resource(Generic[R]):
         )
 
     # --- helpers --------------------------------------------------------------------
+
+    def _send(
+        self, call: Call, key: Key | None = None, body: Mapping[str, Any] = MappingProxyType({})
+    ) -> Envelope:
+        """Send a call of one record; a refusal says what to do next."""
+        try:
+            return self._endpoints.transport.send(call)
+        except Refused as error:
+            if step := self._endpoints.next_step(error, key, body):
+                error.advise(step)
+            raise
 
     def _frame(
         self, filters: Mapping[str, str] = MappingProxyType({}), *, full: bool = False
@@ -215,4 +226,7 @@ class Resource(Generic[R]):
 
 def endpoints_of(resource: Resource[R]) -> Endpoints[R]:
     """Return what makes the calls of a resource, for who plans, checks and shows its records."""
+    if not isinstance(resource, Resource):
+        instead = getattr(resource, "resource_instead", "like client.contacts")
+        raise InputError(f"This takes a resource, {instead}, not {type(resource).__name__}.")
     return resource._endpoints

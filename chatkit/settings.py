@@ -47,7 +47,7 @@ from chatkit.connection import (
     StoredConnection,
     base_address,
 )
-from chatkit.errors import SettingsError, command
+from chatkit.errors import InputError, SettingsError, command
 from chatkit.profile import ServiceProfile
 from chatkit.secret import Secret, access_token
 
@@ -408,10 +408,15 @@ def _table(name: str) -> dict[str, Any]:
 def explain(error: ValidationError) -> str:
     """What is wrong in a file, key by key, without the values."""
     words = {"extra_forbidden": "is no known key", "missing": "is missing"}
-    return "; ".join(
-        ".".join(map(str, detail["loc"])) + " " + words.get(detail["type"], f"- {detail['msg']}")
-        for detail in error.errors(include_url=False, include_input=False)
-    )
+    said = []
+    for detail in error.errors(include_url=False, include_input=False):
+        key = ".".join(map(str, detail["loc"]))
+        inner = detail.get("ctx", {}).get("error")
+        if isinstance(inner, InputError):  # of a profile: the keys below it
+            said += [f"{key}.{each.field} {each.reason}" for each in inner.problems]
+        else:
+            said.append(f"{key} {words.get(detail['type'], '- ' + detail['msg'])}")
+    return "; ".join(said)
 
 
 def _edit(change: Callable[[Any], object]) -> None:

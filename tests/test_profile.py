@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 from profiles import PROFILES, axes
-from pydantic import ValidationError
 
 import chatkit
-from chatkit import ServiceProfile
+from chatkit import InputError, ServiceProfile
 from chatkit.sandbox.events import FamilyKinds
 
 
@@ -32,9 +31,9 @@ def test_the_profiles_cover_every_pair_of_open_points():
 
 
 def test_a_misspelt_point_or_value_is_refused():
-    with pytest.raises(ValidationError):
+    with pytest.raises(InputError):
         ServiceProfile(serch_param="q")
-    with pytest.raises(ValidationError):
+    with pytest.raises(InputError):
         ServiceProfile(put="sometimes")
 
 

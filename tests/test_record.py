@@ -73,7 +73,7 @@ def test_a_create_names_every_problem_at_once():
         "number": ("2025550143", "must be text, so that no digit, zero or + is lost"),
         "country_code": ("'1'", "must be a + and digits, like '+91' (Contacts, rule 1)"),
         "name": ("None", "must be text"),
-        "nmae": ("'Ana'", "is no field that can be sent; did you mean name?"),
+        "nmae": ("'Ana'", "cannot be sent; did you mean name?"),
     }
 
 
@@ -81,7 +81,7 @@ def test_an_update_names_every_problem_at_once_and_in_order():
     fields = {"flow_json": {"version": 7}, "colour": "red", "name": "new", "flow_json_raw": 1.5}
     found = problems(FlowBody.part, fields)
     assert list(found) == list(fields)
-    assert found["colour"] == ("'red'", "is no field that can be sent")
+    assert found["colour"] == ("'red'", "cannot be sent")
     assert found["name"] == ("'new'", "can only be set when it is created")
     assert found["flow_json"][1].startswith("needs a version")
     assert found["flow_json_raw"][1] == "must be text, so that no digit, zero or + is lost"
@@ -109,12 +109,12 @@ def test_nested_fields_are_named_with_their_place():
     for check in (ContentBody.whole, ContentBody.part):
         assert problems(check, fields) == {
             "headers.0.type": ("'gif'", "must be 'text', 'image', 'video' or 'document'"),
-            "headers.1.txt": ("1", "is no field that can be sent"),
+            "headers.1.txt": ("1", "cannot be sent"),
             "headers.2": ("7", "must be a dict"),
             "buttons.0.label": ("5", "must be text, so that no digit, zero or + is lost"),
             "variables.1": ("5", "must be text, so that no digit, zero or + is lost"),
             "variables.2": ("2", "must be text, so that no digit, zero or + is lost"),
-            "auth_apps.0.package": ("'a.b'", "is no field that can be sent"),
+            "auth_apps.0.package": ("'a.b'", "cannot be sent"),
         }
 
 
@@ -140,7 +140,8 @@ def test_nested_fields_are_named_with_their_place():
         (WebhookBody, "url", "http://example.com", "must be an https:// address"),
         (WebhookBody, "events", "*", "must be a list"),
         (WebhookBody, "is_active", None, "must be True or False"),
-        (FlowBody, "flow_json", "{}", "must be a dict"),
+        (FlowBody, "flow_json", 7, "must be a dict"),
+        (FlowBody, "flow_json", "{", "cannot be read"),
         (FlowBody, "flow_json", {"version": "7.3"}, "needs screens"),
     ],
 )

@@ -181,7 +181,7 @@ def test_what_a_content_requires_is_the_profiles():
     profile = chatkit.ServiceProfile(content_requires=("is_draft",))
     with chatkit.Sandbox(seed="empty", profile=profile) as sandbox:
         contents = chatkit.connect(sandbox).templates("order_ready")
-        with pytest.raises(chatkit.InputError, match="is_draft = : is required"):
+        with pytest.raises(chatkit.InputError, match="is_draft: is required"):
             contents.create(lang_code="en", text="Hello")
         assert contents.create(lang_code="en", is_draft=True).text in (None, "")
 

@@ -99,7 +99,9 @@ def vet(
         document = right[name]
         found = endpoints.findings(name, document)
         if wrong := [] if broken else errors(found):
-            stopped += [document_problem(name, document, finding) for finding in wrong]
+            # what only is a doubt, too: who has mended the errors is not to come back for it
+            told = [*wrong, *(each for each in found if each.severity == "warning")]
+            stopped += [document_problem(name, document, finding) for finding in told]
         elif said := doubts(found):
             warnings.warn(f"{label} has {summary(said)}", stacklevel=4)
     whole = endpoints.judged(right, {} if creates else live)

@@ -360,7 +360,11 @@ def find_journal(run: str) -> Path:
         return paths[found[0]]
     if found:
         names = ", ".join(found[-5:])
-        raise JournalError(f"{len(found)} runs begin with {run!r} ({names}): write more of it.")
+        latest = f"the latest {5} are {names}" if len(found) > 5 else names
+        raise JournalError(
+            f"{len(found)} runs begin with {run!r} ({latest}): write more of the name. "
+            "chatkit.runs() lists all."
+        )
     raise JournalError(f"No run is called {run!r}. chatkit.runs() lists them.")
 
 

@@ -183,17 +183,17 @@ class Plan(Report):
         counts, total, noun = self.counts, self._setting.total, self._setting.noun
         touched = counts["update"] + counts["delete"]
         if counts["delete"] > DELETES and not many:
-            found.append(f"it deletes {counts['delete']:,} {noun}s: apply(many=True) allows that")
+            found.append(f"needs apply(many=True): it deletes {counts['delete']:,} {noun}s")
         elif total >= FROM and touched > SHARE * total and not many:
             found.append(
-                f"it changes {touched:,} of {total:,} {noun}s, more than {SHARE:.0%}: "
-                "apply(many=True) allows that"
+                f"needs apply(many=True): it changes {touched:,} of {total:,} {noun}s, "
+                f"more than {SHARE:.0%}"
             )
         never = [change for change in self.changes if change.undo == "never"]
         if never and not irreversible:
             found.append(
-                f"{len(never):,} of its rows can never be undone ({never[0].label}: "
-                f"{never[0].loss}): apply(irreversible=True) allows that"
+                f"needs apply(irreversible=True): {len(never):,} of its rows can never be undone "
+                f"({never[0].label}: {never[0].loss})"
             )
         return found
 

@@ -17,7 +17,7 @@ import pandas as pd
 from chatkit.bulk import findings
 from chatkit.bulk.apply import Desk
 from chatkit.bulk.comparison import Edits, compare, same_value
-from chatkit.bulk.frame_checks import Mask
+from chatkit.bulk.frame_checks import Mask, as_frame
 from chatkit.bulk.journal import Change, Kind
 from chatkit.bulk.matching import Identity, Natural, Rows
 from chatkit.bulk.plan import Plan, RefusedCell, Setting
@@ -26,6 +26,7 @@ from chatkit.display import values as shown
 from chatkit.endpoints import Endpoints, Existing
 from chatkit.errors import InputError, Problem
 from chatkit.frame import collector_paused, column_or_level, none, records
+from chatkit.record import LOST_DIGITS
 from chatkit.secret import MASK, SECRET
 from chatkit.snapshot import Snapshot, memory
 
@@ -65,7 +66,7 @@ class PlanSource(Desk, Protocol):
 def make_plan(
     source: PlanSource,
     endpoints: Endpoints[Any],
-    frame: pd.DataFrame | None,
+    frame: pd.DataFrame | Iterable[Mapping[str, Any]] | None,
     delete: Iterable[Any] | None = None,
     *,
     existing: Existing | None = None,
@@ -86,6 +87,7 @@ def make_plan(
     if existing not in get_args(Existing):
         choice = ", ".join(map(repr, get_args(Existing)))
         raise InputError(f"existing= is one of {choice}, not {existing!r:.60}.")
+    frame = None if frame is None else as_frame(frame, endpoints.noun)
     given = _read(source, endpoints, frame, delete, other_account, duplicates)
     edits = compare(
         given.frame,
@@ -827,6 +829,8 @@ class Cells:
         for problem in problems:
             field = self._endpoints.body.model_fields.get(problem.field.partition(".")[0])
             step = (field and field.description) or "leave it out"
+            if problem.reason.endswith(LOST_DIGITS) and "." not in problem.field:
+                step = self._endpoints.as_text
             self._refuse(row, problem.field, problem.value, problem.reason, step)
 
     def refuse(self, row: int, column: str, value: Any, reason: str, next_step: str) -> None:
@@ -860,7 +864,7 @@ class Cells:
             if name not in known:
                 like = get_close_matches(name, endpoints.body.model_fields, 1)
                 hint = f"; did you mean {like[0]}?" if like else ""
-                notes.append(f"The column {name} is ignored: unknown field{hint}")
+                notes.append(f"Ignored column: {name} (no such field{hint})")
         return notes
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from chatkit.display import many
-from chatkit.errors import InputError
+from chatkit.errors import InputError, problem_line
 from chatkit.files.columns import FIELDS, ContactColumns, find_columns
 from chatkit.files.headers import count_column_names
 from chatkit.frame import collector_paused
@@ -63,7 +63,7 @@ class FileReading:
         lines += [f"  note: {note}" for note in self.notes]
         if skipped and self.problems:
             lines.append(f"  left out: {many(self.left_out, 'row')}")
-            lines += [f"    {p.field} = {p.value}: {p.reason}" for p in self.problems[:_SHOWN]]
+            lines += [f"  {problem_line(p)}" for p in self.problems[:_SHOWN]]
             if (rest := len(self.problems) - _SHOWN) > 0:
                 lines.append(f"    and {rest:,} more")
         return "\n".join(lines)
@@ -74,9 +74,10 @@ class FileReading:
         first = f" The first {_SHOWN}:" if len(self.problems) > _SHOWN else ""
         error = InputError(
             f"{self._source}: {self.left_out:,} of {whole} cannot be read. Correct them, "
-            f"or say skip_invalid=True to read the others.{first}",
+            f"or say skip_invalid=True to read the others; error.frame() lists them.{first}",
             self.problems[:_SHOWN],
         )
+        error.next_step = "correct the cell, or say skip_invalid=True to leave the row out"
         error.problems = tuple(self.problems)  # who asks gets them all
         return error
 

@@ -153,7 +153,7 @@ def restore_frame(
     Args:
         flows: What the folder holds.
         live: The flows that are there.
-        strangers: Files that are not looked at.
+        strangers: Files that are ignored.
         by_id: Whether the ids are of this account.
     """
     rows: list[dict[str, Any]] = []
@@ -190,7 +190,7 @@ def _notes(flows: Sequence[Kept], new: Sequence[Kept], strangers: Sequence[str])
             "delete the files."
         )
     if strangers:
-        yield f"Files that {INDEX} does not know are not looked at: {', '.join(strangers)}."
+        yield f"Files that {INDEX} does not know are ignored: {', '.join(strangers)}."
 
 
 # --- helpers --------------------------------------------------------------------------

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from difflib import get_close_matches
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from chatkit.endpoints import Endpoints, Key, Undo
-from chatkit.errors import InputError, Problem
+from chatkit.errors import InputError, Problem, Refused
 from chatkit.record import Body, Document, Id, Record, document
 from chatkit.resource import Resource
 from chatkit.snapshot import memory, remember
@@ -61,9 +64,18 @@ def whole_document(raw: Any) -> dict[str, Any] | None:
 
 
 def _built(value: Any) -> Any:
-    """Take a document that was built with `chatkit.flowjson` as the dict that it is."""
+    """Take a document as `chatkit.flowjson.lint` does: built, as JSON text, or a file of it."""
     write = getattr(value, "to_json", None)
-    return write() if callable(write) else value
+    if callable(write):
+        return write()
+    if not isinstance(value, str | PathLike):
+        return value
+    from chatkit.flowjson.document import read_document
+
+    try:
+        return read_document(value)
+    except InputError as error:
+        raise ValueError(f"cannot be read: {error}") from None
 
 
 def _document(value: dict[str, Any]) -> dict[str, Any]:
@@ -82,7 +94,10 @@ class FlowBody(Body):
     name: str = Field(description="The name of the flow.")
     template_name: str = Field(description="The template, usually 'default'.")
     flow_json: Annotated[dict[str, Any], BeforeValidator(_built), AfterValidator(_document)] = (
-        Field(description="The flow document: an object with version (text) and screens (list).")
+        Field(
+            description="The flow document: a dict with version (text) and screens (list), its "
+            "JSON text, or the path of a .json file."
+        )
     )
     categories: list[str] = Field([], description="Categories of the upstream platform.")
     flow_json_raw: str = Field("", description="Not described by the API document; optional.")
@@ -102,6 +117,21 @@ class FlowEndpoints(Endpoints[Flow]):
     instead: ClassVar[Mapping[str, str]] = {
         "wa_status": "publish or deprecate it in the business application"
     }
+
+    def next_step(self, error: Refused, key: Key | None, body: Mapping[str, Any]) -> str:
+        """Say what becomes of a published flow, which this API can only refuse to delete."""
+        clash = error.status in (409, self.profile.clash_status)
+        if clash and error.call.method == "DELETE":
+            return (
+                "The API publishes and deprecates nothing: deprecate the flow in the business "
+                "application, then it takes no new answers. Only drafts can be deleted."
+            )
+        if clash and error.call.method == "POST":
+            return (
+                f"A flow has the name {body.get('name')!r:.60}: take another name, or change that "
+                "flow with client.flows.update(id, flow_json=…)."
+            )
+        return super().next_step(error, key, body)
 
     @property
     def single(self) -> bool:
@@ -154,12 +184,27 @@ class FlowEndpoints(Endpoints[Flow]):
         return "exactly", ""
 
 
+#: What the platform does with flows, and the API does not.
+_NOT_IN_API = frozenset({"publish", "unpublish", "deprecate", "send", "preview"})
+
+
 class Flows(Resource[Flow], endpoints=FlowEndpoints):
     """The flows of the account. A new flow is a DRAFT, also on the upstream platform.
 
     Each document is checked before it is sent, as the platform will when it is published:
     errors stop it, unless you say `broken=True`; warnings are told.
     """
+
+    if not TYPE_CHECKING:  # for a type checker a missing method stays a mistake
+
+        def __getattr__(self, name: str) -> Any:
+            """Say what the API cannot do, where its name is tried."""
+            if name in _NOT_IN_API:
+                raise AttributeError(
+                    f"client.flows has no {name}: the API publishes and deprecates nothing. Do it "
+                    "in the business application; client.flows.frame().wa_status shows the state."
+                )
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def frame(self, *, status: str | None = None, full: bool = False) -> pd.DataFrame:
         """Read the flows into a DataFrame, one row each, indexed by id.
@@ -178,7 +223,20 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
                 "This list cannot be filtered:",
                 [Problem("status", repr(status), "the profile has no status_param")],
             )
-        return self._frame({self._endpoints.profile.status_param: status}, full=full)
+        frame = self._frame({self._endpoints.profile.status_param: status}, full=full)
+        if frame.empty:
+            self._warn_of_state(status)
+        return frame
+
+    def _warn_of_state(self, status: str) -> None:
+        """Say which states there are, where none is in the one that was asked for."""
+        there = sorted(set(self._endpoints.base(None).frame["wa_status"].dropna()))
+        like = [state for state in there if state.casefold() == status.casefold()]
+        like = like or get_close_matches(status.upper(), there, 1)
+        hint = (
+            f"did you mean {like[0]!r}?" if like else f"states here: {', '.join(there) or 'none'}"
+        )
+        warnings.warn(f"No flow is in the state {status!r}; {hint}", stacklevel=3)
 
     # --- one flow -------------------------------------------------------------------
 

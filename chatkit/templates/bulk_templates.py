@@ -60,6 +60,10 @@ class BulkTemplates:
             self._opened[known] = ContentEndpoints(self.transport, known)
         return self._opened[code]
 
+    def codes(self) -> list[str]:
+        """Name the templates that were opened."""
+        return [code for code in self._opened if code]
+
     def base(self, frame: pd.DataFrame | None, *, now: bool = False) -> Snapshot:
         """Return what a frame was when it was read, or else what is there now."""
         from chatkit.frame import column_or_level
@@ -96,7 +100,7 @@ class BulkTemplates:
 
     def planned(
         self,
-        frame: pd.DataFrame,
+        frame: pd.DataFrame | Iterable[Mapping[str, Any]],
         *,
         notes: Callable[[], list[str]] = list,
         source: str = "en",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, TypeAlias
 
@@ -10,8 +11,8 @@ from pydantic import AfterValidator, Field
 
 from chatkit.bulk.findings import value_at
 from chatkit.call import Call, why_no_segment
-from chatkit.endpoints import Endpoints, Planned, Undo
-from chatkit.errors import BadAnswer, NotFound
+from chatkit.endpoints import Endpoints, Key, Planned, Undo
+from chatkit.errors import BadAnswer, CallError, NotFound, Refused
 from chatkit.record import Body, Id, Record
 from chatkit.resource import Resource
 from chatkit.snapshot import Snapshot
@@ -179,6 +180,39 @@ class ContentEndpoints(Endpoints[Content]):
             empty = Columns(kinds(self.record, self.record.listed)).frame(self.key)
             return Snapshot(empty, whole=True, now=True)
 
+    @property
+    def place(self) -> str:
+        """What a person writes to reach these records."""
+        return f"client.templates({self.code!r})"
+
+    def next_step(self, error: Refused, key: Key | None, body: Mapping[str, Any]) -> str:
+        """Say how the API writes a language, and which languages there are."""
+        asked = str(body.get("lang_code", "") if key is None else key)
+        written = asked.replace("-", "_")
+        if error.status == 409 and key is None:
+            return f"It exists: {self.place}.update({asked!r}, …) changes it."
+        if isinstance(error, NotFound):
+            there = self._languages_there()
+        elif key is None and (written != asked or any("lang_code" in f for f in error.fields)):
+            there = []
+        else:
+            return super().next_step(error, key, body)
+        step = f"Write {written!r}: the API writes an underscore. " if written != asked else ""
+        if there:
+            step += f"{self.code} is there in {', '.join(there)}."
+        elif isinstance(error, NotFound):
+            step += f"{self.code} has no content; its code may be misspelt."
+        else:
+            step += f"{self.place}.languages() lists the codes."
+        return step
+
+    def _languages_there(self) -> list[str]:
+        call = self.list_call()
+        try:
+            return [one.lang_code for one in self.many(call, self.transport.send(call).data)]
+        except CallError:
+            return []
+
     def required(self) -> list[str]:
         """Name the fields that a create requires, as the profile says."""
         return list(dict.fromkeys(("lang_code", *self.profile.content_requires)))
@@ -202,8 +236,11 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
 
     _endpoints: ContentEndpoints
 
-    def __init__(self, endpoints: ContentEndpoints) -> None:
+    def __init__(
+        self, endpoints: ContentEndpoints, known: Callable[[str], str] = lambda code: ""
+    ) -> None:
         self._endpoints = endpoints
+        self._known = known
 
     @property
     def code(self) -> str:
@@ -220,7 +257,12 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
         Raises:
             BadAnswer: The list is not as documented.
         """
-        return self._frame(self._endpoints.search(search), full=full)
+        frame = self._frame(self._endpoints.search(search), full=full)
+        if frame.empty and search is None and (known := self._known(self.code)):
+            warnings.warn(
+                f"The template {self.code} has no content; did you mean {known}?", stacklevel=2
+            )
+        return frame
 
     # --- all contents of the template -----------------------------------------------
 

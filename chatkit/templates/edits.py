@@ -89,7 +89,8 @@ class Replacement:
         old = values(self._old)
         where = ", ".join(self._fields)
         if not self.times:
-            said = [f"{old} is nowhere in {where}."]
+            found = "stands in placeholders only" if self.left else "does not occur"
+            said = [f"Nothing is replaced: {old} {found} (searched: {where})."]
         else:
             codes = {key[0] for key in self._touched}
             said = [
@@ -100,7 +101,7 @@ class Replacement:
             shown = ", ".join(self.left[:_FEW])
             more = len(self.left) - _FEW
             said.append(
-                f"Left as they are, for a placeholder would change: {visible(shown)}"
+                f"Left as they are, because a placeholder would change: {visible(shown)}"
                 f"{f' and {more} more' if more > 0 else ''}."
             )
         return said

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING, cast
+from collections.abc import Collection, Iterable, Mapping
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from chatkit.errors import InputError, steady
 from chatkit.progress import say
@@ -49,6 +50,9 @@ class Templates:
     {'create': 0, 'update': 8, 'delete': 0}
     """
 
+    #: What to pass where one resource is meant, for messages.
+    resource_instead: ClassVar[str] = 'here the contents of one template: client.templates("code")'
+
     def __init__(self, transport: Transport) -> None:
         self._bulk = BulkTemplates(transport)
         self._opened: dict[str, Contents] = {}
@@ -65,7 +69,7 @@ class Templates:
             InputError: It can be no code, like `' '` or `'..'`; nothing was sent.
         """
         if code not in self._opened:
-            self._opened[code] = Contents(self._bulk.of(code))
+            self._opened[code] = Contents(self._bulk.of(code), self._alike)
         return self._opened[code]
 
     # --- codes ----------------------------------------------------------------------
@@ -92,6 +96,11 @@ class Templates:
         """
         empty = not isinstance(codes, str | os.PathLike) and not (codes := list(codes))
         say(self._remembered.keep([] if empty else template_codes(codes)))
+
+    def _alike(self, code: str) -> str:
+        """Name a template that was used or remembered, and is written like this code."""
+        known = [*self.codes, *self._bulk.codes()]
+        return next(iter(get_close_matches(code, [each for each in known if each != code], 1)), "")
 
     def _codes(self, codes: Codes | None) -> list[str]:
         if codes is None and not self.codes:
@@ -164,7 +173,7 @@ class Templates:
 
     def plan(
         self,
-        frame: pd.DataFrame,
+        frame: pd.DataFrame | Iterable[Mapping[str, Any]],
         *,
         existing: Existing = "update",
         skip_invalid: bool = False,

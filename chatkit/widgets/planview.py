@@ -278,7 +278,7 @@ def _overrides(plan: Plan) -> list[str]:
 
 def _said(objection: str) -> str:
     """Leave out which argument of `apply` allows it: here it is allowed by typing."""
-    return objection.partition(": apply(")[0] if objection.endswith("allows that") else objection
+    return objection.partition(": ")[2] if objection.startswith("needs ") else objection
 
 
 # --- rows in pages, with filters -----------------------------------------------------------

@@ -149,8 +149,8 @@ def test_a_column_that_is_no_field_is_not_looked_at_and_said_so(sandbox, client)
     plan = client.contacts.plan(client.contacts.frame().assign(nmae="Zoë", segment=7))
     assert (len(plan), cells(plan)) == (0, [])
     assert plan.notes == [
-        "The column nmae is ignored: unknown field; did you mean name?",
-        "The column segment is ignored: unknown field",
+        "Ignored column: nmae (no such field; did you mean name?)",
+        "Ignored column: segment (no such field)",
     ]
 
 

@@ -161,7 +161,7 @@ def test_a_plan_as_text(room: Room) -> None:
         room,
         changes,
         [refused(7), refused(7, column="name", next_step="")],
-        notes=["The column rating is ignored: unknown field"],
+        notes=["Ignored column: rating (no such field)"],
         skip_invalid=True,
     )
     assert repr(plan) == (
@@ -181,11 +181,11 @@ def test_a_plan_as_text(room: Room) -> None:
         "\n"
         f"[1] 1 cannot be restored exactly: {LOSS}.\n"
         f"[2] 1 can never be undone: {NEVER}.\n"
-        "The column rating is ignored: unknown field\n"
+        "Ignored column: rating (no such field)\n"
         "\n"
         "Blocked:\n"
-        f"  - 1 of its rows can never be undone (Rent a bike: {NEVER}):\n"
-        "    apply(irreversible=True) allows that"
+        "  - needs apply(irreversible=True): 1 of its rows can never be undone (Rent a bike: a flow made\n"
+        "    again is another flow)"
     )
 
 
@@ -362,7 +362,7 @@ def test_a_plan_that_refuses_itself_says_what_would_allow_it(room: Room) -> None
     plan = plan_of(room, [delete(n) for n in range(101)])
     for said in (repr(plan), Page(html_of(plan)).text):
         assert "Blocked:" in said
-        assert "it deletes 101 contacts: apply(many=True) allows that" in said
+        assert "needs apply(many=True): it deletes 101 contacts" in said
         assert "plan.apply() does it." not in said
     allowed = plan_of(room, [delete(1)])
     for said in (repr(allowed), Page(html_of(allowed)).text):

@@ -205,7 +205,7 @@ def test_half_a_character_is_written_as_an_escape_and_refused_on_the_way_back(
 ) -> None:
     Folder(tmp_path).write(ME, [kept(1, found={"version": "\ud83d"})])
     assert b"\\ud83d" in (tmp_path / "order.json").read_bytes()
-    with pytest.raises(chatkit.InputError, match=r"order.json = : is no JSON: it holds half"):
+    with pytest.raises(chatkit.InputError, match=r"order.json: is no JSON: it holds half"):
         Folder(tmp_path).read()
 
 

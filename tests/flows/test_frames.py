@@ -178,7 +178,7 @@ def test_what_is_left_out_is_said(demo: Client, tmp_path: Path) -> None:
         "there. It is left alone.",
         "The last backup found these gone already: how-did-we-do.json. To leave them so, delete "
         "the files.",
-        "Files that index.json does not know are not looked at: notes.json.",
+        "Files that index.json does not know are ignored: notes.json.",
     ]
 
 

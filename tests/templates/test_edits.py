@@ -119,7 +119,7 @@ def test_what_is_left_alone_is_told():
     said = replacement.notes()
     assert said[0].startswith('"1" becomes "2": 2 times in 2 contents')  # the text, the number
     assert said[1] == (
-        "Left as they are, for a placeholder would change: order_ready/en text, "
+        "Left as they are, because a placeholder would change: order_ready/en text, "
         "order_ready/de text, order_ready/de url."
     )
 
@@ -155,7 +155,9 @@ def test_what_cannot_be_done_is_refused(old, new, options):
 
 def test_nothing_found_is_said():
     replacement, edited = replaced("nowhere", "x", FULL)
-    assert replacement.notes() == [f'"nowhere" is nowhere in {", ".join(FIELDS)}.']
+    assert replacement.notes() == [
+        f'Nothing is replaced: "nowhere" does not occur (searched: {", ".join(FIELDS)}).'
+    ]
     assert edited.to_dict() == frame(FULL).to_dict()
 
 

@@ -113,16 +113,20 @@ def _backward(ways: dict[str, list[str]]) -> Iterator[Finding]:
     """Find routes back, and longer rings."""
     order = {source: index for index, source in enumerate(ways)}
     sets = {source: set(targets) for source, targets in ways.items()}
-    paired = False
+    back_ways: set[tuple[str, str]] = set()
     for source, targets in ways.items():
         for index, target in enumerate(targets):
             back = source in sets.get(target, ())
             if back and source != target and order[target] < order[source]:
-                paired = True
+                back_ways.add((source, target))
                 said = f"{source} leads back to {target}, which leads to it."
                 hint = "State forward routes only; going back needs none."
                 yield _wrong(f"{_ROUTING}/{escape(source)}/{index}", said, hint)
-    ring = None if paired else _ring(ways)
+    forward = {
+        source: [target for target in targets if (source, target) not in back_ways]
+        for source, targets in ways.items()
+    }
+    ring = _ring(forward)
     if ring is not None:
         said = f"The routes of {ring} lead back to it over other screens."
         hint = "State forward routes only; going back needs none."

@@ -15,7 +15,7 @@ from chatkit.display import many
 from chatkit.finding import Finding, Severity
 from chatkit.flowjson.pointer import escape
 from chatkit.flowjson.property import JSON_TYPES, Kind, Property, Shape
-from chatkit.flowjson.version import STRICT, Version
+from chatkit.flowjson.version import RECOMMENDED, STRICT, Version
 
 # --- one value ----------------------------------------------------------------------------
 
@@ -470,7 +470,7 @@ def _unknown(shape: Shape, key: str, pointer: str, version: Version) -> Finding:
         said = f"{key} is not known any more since version {prop.until}; this is {version}."
         return Finding("INVALID_PROPERTY_KEY", "error", pointer, said, "Remove it.")
     said = f"{key} is known from version {prop.since}; this is {version}."
-    hint = f'Remove it, or write "version": "{prop.since}" or later.'
+    hint = f'Remove it, or write "version": "{max(prop.since, RECOMMENDED)}".'
     return Finding("INVALID_PROPERTY_KEY", "error", pointer, said, hint)
 
 

@@ -94,7 +94,9 @@ def _document(document: dict[str, Any], version: Version) -> Iterator[Finding]:
     known = data_api_versions(version)
     if isinstance(api, str) and api not in known:
         said = f"data_api_version {api[:40]!r} does not fit version {version}."
-        hint = f"Use {' or '.join(known)}."
+        hint = f'Write "data_api_version": "{known[0]}".'
+        if api in data_api_versions(RECOMMENDED):
+            hint = f'Write "version": "{RECOMMENDED}", or "data_api_version": "{known[0]}".'
         yield Finding("INVALID_DATA_API_VERSION", "error", "/data_api_version", said, hint)
 
 
@@ -223,7 +225,7 @@ def _component(component: ComponentNode, version: Version) -> Iterator[Finding]:
     if not shape.known(version):
         since = shape.announced or shape.since
         said = f"{shape.name} is known from version {since}; this is {version}."
-        hint = f'Write "version": "{since}" or later.'
+        hint = f'Write "version": "{max(since, RECOMMENDED)}".'
         yield Finding("INVALID_PROPERTY_VALUE", "error", place, said, hint)
         return
     if shape.announced is not None and version < shape.announced:

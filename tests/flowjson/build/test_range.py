@@ -26,5 +26,5 @@ def test_a_range_is_read_out_of_its_json() -> None:
 
 
 def test_both_are_required() -> None:
-    with pytest.raises(InputError, match="end_date = : is required"):
+    with pytest.raises(InputError, match="end_date: is required"):
         Range("Arrival")  # type: ignore[call-arg]

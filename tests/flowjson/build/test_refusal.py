@@ -14,7 +14,7 @@ from chatkit.flowjson.build.piece import meant
 @pytest.mark.parametrize(
     ("build", "told"),
     [
-        (lambda: TextInput("n"), "label = : is required"),
+        (lambda: TextInput("n"), "label: is required"),
         (lambda: TextInput(5, "x"), "name = 5: must be text"),
         (lambda: TextInput("n", "x", "y"), "'y': is one argument too many: name the others"),
         (

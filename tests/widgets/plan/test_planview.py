@@ -156,7 +156,7 @@ def test_a_large_plan_asks_for_words_and_takes_no_others(
     allow(view, f" CHANGE {count} ")
     press(view, f"Apply {count} changes")
     assert (view.wait().state == "applied").all()
-    assert "allows that" not in html(view)  # here it is allowed by typing
+    assert "needs apply" not in html(view)  # here it is allowed by typing
 
 
 def test_many_deletes_are_confirmed_with_their_number(client: Client) -> None:
