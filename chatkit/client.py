@@ -61,7 +61,7 @@ class Client:
     """
 
     #: What to pass where one resource is meant, for messages.
-    resource_instead: ClassVar[str] = "like client.contacts"
+    _resource_instead: ClassVar[str] = "like client.contacts"
 
     def __init__(
         self,
@@ -173,7 +173,10 @@ def connect(to: str | Sandbox | None = None) -> Client:
         say(f"Connected to account {connection.account_id} at {connection.base_url}: {kind}.")
         return _told(Client._made(connection, Transport(connection)))
     if not hasattr(to, "answer"):
-        raise TypeError("connect takes the name of a connection, a Sandbox, or nothing")
+        raise TypeError(
+            "connect takes the name of a connection ('production'), a chatkit.Sandbox, or nothing, "
+            f"not {type(to).__name__}"
+        )
     return _sandboxed(to)
 
 

@@ -153,7 +153,7 @@ class Endpoints(Generic[R]):
             if re.fullmatch("0|[1-9][0-9]*", key):
                 return int(key)
             if re.fullmatch("0[0-9]+", key):
-                reason = f": without the leading zero it is {int(key)}, another text"
+                reason = f": write {int(key)}, without the leading zero, if that is meant"
             elif key.strip() != key:
                 reason = ": it begins or ends with a space"
         elif isinstance(key, float) and key.is_integer() and 0 <= key < 2**53:

@@ -227,6 +227,6 @@ class Resource(Generic[R]):
 def endpoints_of(resource: Resource[R]) -> Endpoints[R]:
     """Return what makes the calls of a resource, for who plans, checks and shows its records."""
     if not isinstance(resource, Resource):
-        instead = getattr(resource, "resource_instead", "like client.contacts")
+        instead = getattr(resource, "_resource_instead", "like client.contacts")
         raise InputError(f"This takes a resource, {instead}, not {type(resource).__name__}.")
     return resource._endpoints

@@ -61,6 +61,7 @@ DOORS = {
     "pandas": (
         *(
             "accessor",
+            "errors",  # what is wrong, as a table
             "frame",
             "files/",
             "tables",

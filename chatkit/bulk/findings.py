@@ -33,6 +33,8 @@ def doubts(findings: Iterable[Finding]) -> list[Finding]:
 def finding_line(finding: Finding) -> str:
     """Say one in a line: its code, its place, what is wrong."""
     place = f" at {finding.pointer}" if finding.pointer else ""
+    if not place and finding.message.startswith(finding.code):
+        return finding.message  # "too short for +44" needs no "too short" before it
     return f"{finding.code}{place}: {finding.message}"
 
 
@@ -101,7 +103,10 @@ def vet(
         if wrong := [] if broken else errors(found):
             # what only is a doubt, too: who has mended the errors is not to come back for it
             told = [*wrong, *(each for each in found if each.severity == "warning")]
-            stopped += [document_problem(name, document, finding) for finding in told]
+            for finding in told:
+                problem = document_problem(name, document, finding)
+                doubt = "" if finding in wrong else "warning: "
+                stopped.append(problem._replace(reason=f"{doubt}{problem.reason}"))
         elif said := doubts(found):
             warnings.warn(f"{label} has {summary(said)}", stacklevel=4)
     whole = endpoints.judged(right, {} if creates else live)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from os import PathLike
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -31,44 +30,6 @@ class Refusal(NamedTuple):
     value: Any
     reason: str
     next_step: str
-
-
-def as_frame(given: Any, noun: str) -> pd.DataFrame:
-    """Take what a plan is made of: a frame, or a list of dicts, one for each record.
-
-    The rows of a list are counted from 1.
-
-    Raises:
-        InputError: It is neither; the text says how to make one of it.
-    """
-    import pandas as pd
-
-    if isinstance(given, pd.DataFrame):
-        return given
-    if isinstance(given, pd.Series):
-        raise InputError(
-            "plan takes a frame, and this is one column or one row of it: pass "
-            "frame[['name']] or frame.loc[[key]], with two brackets."
-        )
-    if isinstance(given, str | bytes | PathLike):
-        name = given.decode("utf-8", "replace") if isinstance(given, bytes) else str(given)
-        read = "chatkit.read_contacts" if noun == "contact" else "pd.read_excel"
-        also = "" if noun == "contact" else ", dtype=str"
-        raise InputError(
-            f"plan takes a frame, not the name of a file. Read the file first: "
-            f"plan({read}({name[:60]!r}{also}))."
-        )
-    if isinstance(given, Mapping):
-        raise InputError("plan takes a list of dicts, one for each record: plan([{…}, {…}]).")
-    rows = list(given) if isinstance(given, Iterable) else None
-    if rows is None or not all(isinstance(row, Mapping) for row in rows):
-        raise InputError(
-            "plan takes a frame or a list of dicts, one for each record, not "
-            f"{type(given).__name__}{'' if rows is None else ' of something else'}."
-        )
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    cells = {name: [row.get(name) for row in rows] for name in names}
-    return pd.DataFrame(cells, index=pd.RangeIndex(1, len(rows) + 1), dtype=object)
 
 
 def check_frame(frame: pd.DataFrame) -> pd.DataFrame:

@@ -337,7 +337,7 @@ def load_plan(path: str | Path, desk_of: Callable[[str], Desk]) -> Plan:
         content = kept["plan"]
         sound = _hash(content) == kept["hash"]
     except (ValueError, LookupError, TypeError) as error:
-        raise PlanRefused(f"{path} is no saved plan.") from error
+        raise PlanRefused(f"{path} is no saved plan: plan.save(path) writes one.") from error
     if not sound:
         raise PlanRefused(f"{path} was edited since it was saved: make a new plan instead.")
     fields = content["setting"]

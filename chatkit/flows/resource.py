@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
+from chatkit.display import shortened
 from chatkit.endpoints import Endpoints, Key, Undo
 from chatkit.errors import InputError, Problem, Refused
 from chatkit.record import Body, Document, Id, Record, document
@@ -204,7 +205,8 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
                     f"client.flows has no {name}: the API publishes and deprecates nothing. Do it "
                     "in the business application; client.flows.frame().wa_status shows the state."
                 )
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            said = f"{type(self).__name__!r} object has no attribute {name!r}"
+            raise AttributeError(said, name=name, obj=self)
 
     def frame(self, *, status: str | None = None, full: bool = False) -> pd.DataFrame:
         """Read the flows into a DataFrame, one row each, indexed by id.
@@ -221,7 +223,14 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
         if self._endpoints.profile.status_param is None:
             raise InputError(
                 "This list cannot be filtered:",
-                [Problem("status", repr(status), "the profile has no status_param")],
+                [
+                    Problem(
+                        "status",
+                        repr(status),
+                        "the API document does not name the parameter; "
+                        "ServiceProfile(status_param=…) of the client names it",
+                    )
+                ],
             )
         frame = self._frame({self._endpoints.profile.status_param: status}, full=full)
         if frame.empty:
@@ -255,7 +264,7 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
         """
         problems = []
         if not isinstance(name, str) or not name.strip():
-            problems.append(Problem("name", repr(name), "must be text, and not empty"))
+            problems.append(Problem("name", shortened(repr(name)), "must be text, and not empty"))
         elif not duplicates and self._endpoints.base(None).frame["name"].eq(name).any():
             reason = "a flow has it: take another, or say duplicates=True"
             problems.append(Problem("name", repr(name), reason))

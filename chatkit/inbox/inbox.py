@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
-from datetime import datetime
+from contextlib import closing, suppress
+from datetime import UTC, datetime, timedelta
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
@@ -28,7 +29,16 @@ if TYPE_CHECKING:
     from chatkit.inbox.receiver import Receiver, Unverified
     from chatkit.signature import Scheme
 
-Bound = datetime | str | int | None
+Bound = datetime | timedelta | str | int | None
+#: How far back a text like "2 days" leads, by the first letters of its unit.
+_UNITS = {
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), timedelta(seconds=1)),
+    **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), timedelta(minutes=1)),
+    **dict.fromkeys(("h", "hour", "hours"), timedelta(hours=1)),
+    **dict.fromkeys(("d", "day", "days"), timedelta(days=1)),
+    **dict.fromkeys(("w", "week", "weeks"), timedelta(weeks=1)),
+}
+_AGO = re.compile(r"([0-9]{1,6}(?:[.][0-9]+)?)\s*([a-z]+)(?:\s+ago)?")
 
 
 class Reader(Protocol):
@@ -48,7 +58,11 @@ class Inbox:
     The frames take these choices, which the database makes:
 
     - `since`, `until`: a time (from it on, before it), or the id of a delivery (after it,
-      up to it). `since=inbox.last` a moment ago makes a frame of what has come since.
+      up to it). `since=inbox.last` a moment ago makes a frame of what has come since. The
+      clock is that of the machine that received (`received_at`), not the time that stands in
+      a message. A time is a datetime, "2026-11-20" or "2026-11-20T14:00", "today" or
+      "yesterday" (the beginning of the day), or how long ago: "1h", "30 min", "2 days", or a
+      timedelta. Days begin, and a time without a zone is, in UTC, as all times in frames are.
     - `kinds`: kinds of events, as the service names them.
     - `contact`: a number in E.164 form, as contacts have it.
     - `verified`: True leaves out what was not signed rightly, which anyone can send; False
@@ -317,8 +331,8 @@ class Inbox:
         if contact is not None:
             piece = contact.removeprefix("+").encode()
         return Which(
-            _bound(since),
-            _bound(until),
+            read_bound(since),
+            read_bound(until),
             [kinds] if isinstance(kinds, str) else kinds,
             verified,
             piece,
@@ -327,14 +341,41 @@ class Inbox:
         )
 
 
-def _bound(given: Bound) -> datetime | int | None:
-    """A bound as a person writes it: an id, a time, or a time in ISO 8601."""
-    try:
-        return datetime.fromisoformat(given) if isinstance(given, str) else given
-    except ValueError:
-        raise InputError(
-            f"{given!r:.40} is no time: write 2026-11-20 or 2026-11-20T14:00"
-        ) from None
+def read_bound(given: Bound, now: datetime | None = None) -> datetime | int | None:
+    """Read a bound as a person writes it: an id of a delivery, a time, or how long ago.
+
+    Args:
+        given: As `since` and `until` of an inbox.
+        now: The time, for "2 days" and "yesterday"; a test says it.
+
+    Raises:
+        InputError: It is none of these.
+    """
+    now = (now or datetime.now(UTC)).astimezone(UTC)
+    if isinstance(given, timedelta):
+        return now - given
+    if isinstance(given, str):
+        words = given.strip().casefold()
+        days = {"now": None, "today": 0, "yesterday": 1}
+        if words in days:
+            back = days[words]
+            day = now.replace(hour=0, minute=0, second=0, microsecond=0)
+            return now if back is None else day - timedelta(days=back)
+        ago = _AGO.fullmatch(words)
+        if ago and (unit := _UNITS.get(ago[2])):
+            return now - float(ago[1]) * unit
+        with suppress(ValueError):
+            return datetime.fromisoformat(given.strip())
+    elif (
+        given is None
+        or isinstance(given, datetime)
+        or (isinstance(given, int) and not isinstance(given, bool))
+    ):
+        return given
+    raise InputError(
+        f"{given!r:.40} is not a time: write 2026-11-20 or 2026-11-20T14:00, 'yesterday', '1h' or "
+        "'2 days' (ago), or the id of a delivery."
+    )
 
 
 # --- replay -------------------------------------------------------------------------------

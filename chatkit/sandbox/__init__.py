@@ -57,6 +57,8 @@ class Sandbox:
         seed: Literal["demo", "empty"] | None = None,
         profile: ServiceProfile | None = None,
     ) -> None:
+        if seed not in (None, "demo", "empty"):
+            raise ValueError(f"seed is 'demo' or 'empty', not {seed!r:.60}")
         self.profile = profile or ServiceProfile()
         self.identity = uuid4().hex if path is None else str(Path(path).resolve())
         self._seed = seed

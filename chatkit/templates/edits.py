@@ -228,7 +228,8 @@ class Drafts:
             elif form != code:
                 problems.append(Problem("languages", values(code), f"the API writes {form}"))
         if problems or not self._languages:
-            raise InputError("Name the languages to draft, like ['de', 'pt_BR']:", problems)
+            end = ":" if problems else "."
+            raise InputError(f"Name the languages to draft, like ['de', 'pt_BR']{end}", problems)
         self.sourceless: list[str] = []  #: codes that have nothing to draft from
         self.rows: list[dict[str, Any]] = []
 

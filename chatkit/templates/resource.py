@@ -51,7 +51,7 @@ class Templates:
     """
 
     #: What to pass where one resource is meant, for messages.
-    resource_instead: ClassVar[str] = 'here the contents of one template: client.templates("code")'
+    _resource_instead: ClassVar[str] = 'here the contents of one template: client.templates("code")'
 
     def __init__(self, transport: Transport) -> None:
         self._bulk = BulkTemplates(transport)

@@ -142,7 +142,7 @@ class WebhookEndpoints(Endpoints[Webhook]):
         for webhook in self.many(call, envelope.data):
             if webhook.id == key:
                 return webhook
-        raise NotFound(call, f"no webhook has the id {key}")
+        raise NotFound(call, f"no webhook has the id {key}: client.webhooks.frame() lists them")
 
     def _finished(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Keep the secret out of frames, should a service show it in a list."""

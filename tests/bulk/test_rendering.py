@@ -184,7 +184,8 @@ def test_a_plan_as_text(room: Room) -> None:
         "Ignored column: rating (no such field)\n"
         "\n"
         "Blocked:\n"
-        "  - needs apply(irreversible=True): 1 of its rows can never be undone (Rent a bike: a flow made\n"
+        "  - needs apply(irreversible=True): 1 of its rows can never be undone "
+        "(Rent a bike: a flow made\n"
         "    again is another flow)"
     )
 

@@ -5,7 +5,8 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -13,7 +14,7 @@ from inbox.bodies import ANA, BEN, START, change, enveloped, keep, message, stat
 from inbox.senders import OTHER, SECRET, post, signed
 
 from chatkit.errors import InputError
-from chatkit.inbox.inbox import Inbox
+from chatkit.inbox.inbox import Bound, Inbox, read_bound
 from chatkit.inbox.store import InboxStore
 from chatkit.profile import ServiceProfile
 from chatkit.signature import sign
@@ -93,8 +94,8 @@ def test_a_choice_is_by_time_kind_and_contact(inbox: Inbox, store: InboxStore) -
     assert [*inbox.messages(until=after.isoformat()).index] == ["m1", "m2"]
     assert [*inbox.messages(contact=f"+{BEN}").index] == ["m2"]
     assert [*inbox.messages(contact=f"+{ANA}", kinds="chat.message.status").index] == ["m1", "m3"]
-    with pytest.raises(InputError, match="is no time"):
-        inbox.messages(since="yesterday")
+    with pytest.raises(InputError, match="is not a time"):
+        inbox.messages(since="soon")
     with pytest.raises(TypeError, match="sinc"):
         inbox.messages(sinc=3)
 
@@ -267,3 +268,33 @@ def test_an_inbox_of_the_first_schema_is_taken_over(
         with Inbox(url) as inbox:
             assert inbox.messages(verified=None)["text"].tolist() == ["words 1"]
             assert inbox.delivery(1).verified_at is None
+
+
+NOW = datetime(2026, 11, 20, 14, 30, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("given", "read"),
+    [
+        ("now", NOW),
+        ("today", datetime(2026, 11, 20, tzinfo=UTC)),
+        ("Yesterday", datetime(2026, 11, 19, tzinfo=UTC)),
+        ("1h", NOW - timedelta(hours=1)),
+        ("1.5 hours", NOW - timedelta(minutes=90)),
+        ("30 min", NOW - timedelta(minutes=30)),
+        ("2 days ago", NOW - timedelta(days=2)),
+        ("2 weeks", NOW - timedelta(weeks=2)),
+        (timedelta(days=3), NOW - timedelta(days=3)),
+        ("2026-11-19", datetime(2026, 11, 19)),  # the store reads it as UTC
+        (7, 7),
+        (None, None),
+    ],
+)
+def test_a_time_is_read_as_people_write_it(given: Bound, read: object) -> None:
+    assert read_bound(given, NOW) == read
+
+
+@pytest.mark.parametrize("given", ["2 moons", "", "2026-13-01", 2.5, True])
+def test_what_is_no_time_is_refused_with_those_that_are(given: Any) -> None:
+    with pytest.raises(InputError, match="yesterday"):
+        read_bound(given, NOW)

@@ -51,7 +51,7 @@ def form_of(path: Path, asked: Form | None) -> Form:
     form = asked or _ENDINGS.get(path.suffix.lower())
     if form is None:
         raise InputError(
-            f"What {path.name!r} is to be cannot be told: its name must end in "
+            f"The format of {path.name!r} is unknown: its name must end in "
             f"{', '.join(_ENDINGS)}, or say form=."
         )
     return form

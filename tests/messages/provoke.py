@@ -1,0 +1,143 @@
+"""Run the lines of `CASES`, and write down what a user reads of each."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from messages.cases import CASES
+
+SNAPSHOT = Path(__file__).with_name("messages.txt")
+_HEAD = """What users read of their mistakes: what happened, where, and what to do next.
+Made by `python -m messages` in the folder tests; compared by tests/messages/test_messages.py.
+"""
+
+
+@contextmanager
+def surroundings() -> Iterator[tuple[dict[str, Any], Path]]:
+    """Make what the lines use: clients, frames, documents, and a folder of files."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        kept = {n: v for n, v in os.environ.items() if not n.startswith("CHATKIT_")}
+        kept |= {"CHATKIT_DATA": str(folder / "data"), "CHATKIT_CONFIG": str(folder / "none.toml")}
+        with mock.patch.dict(os.environ, kept, clear=True):
+            yield from _made(folder)
+
+
+def _made(folder: Path) -> Iterator[tuple[dict[str, Any], Path]]:
+    import pandas as pd
+
+    import chatkit
+    from chatkit import flowjson
+
+    (folder / "data" / "runs").mkdir(parents=True)
+    for day in range(1, 7):
+        (folder / "data" / "runs" / f"2026-11-0{day}.db").touch()
+    (folder / "bad.csv").write_text("Phone,Name\n+44 7700 900777,Ana\n12,Bo\nnone,Cy\n", "utf-8")
+    (folder / "nothing.csv").write_text("", "utf-8")
+    (folder / "names.csv").write_text("Name,Town\nAna,Rome\n", "utf-8")
+    (folder / "plain.csv").write_text("Colour,Size\nred,7\n", "utf-8")
+    (folder / "plain.txt").write_text("hello", "utf-8")
+    (folder / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(20))
+    plain_profile = chatkit.ServiceProfile(search_param="", status_param="")
+    other = chatkit.Sandbox(seed="demo")
+    with (
+        redirect_stdout(io.StringIO()),
+        chatkit.connect(chatkit.Sandbox(seed="demo")) as client,
+        chatkit.connect(chatkit.Sandbox(profile=plain_profile)) as plain,
+        chatkit.connect(other) as others,
+        chatkit.Inbox(folder / "inbox.sqlite") as inbox,
+    ):
+        yield (
+            {
+                "BACKWARD": flow(("FIRST", "SECOND"), ("SECOND", "THIRD"), ("THIRD", "FIRST")),
+                "DOCUMENT": flow(("FIRST", "LAST")),
+                "NO_END": flow(("FIRST", "SECOND"), ends=False),
+                "OLD": {**flow(("FIRST", "LAST"), version="6.0"), "data_api_version": "4.0"},
+                "Path": Path,
+                "chatkit": chatkit,
+                "client": client,
+                "contacts": client.contacts.frame(),
+                "flowjson": flowjson,
+                "flows": client.flows.frame(),
+                "folder": folder,
+                "inbox": inbox,
+                "pd": pd,
+                "plain": plain,
+                "theirs": others.contacts.frame(),
+            },
+            folder,
+        )
+
+
+def flow(*routes: tuple[str, str], ends: bool = True, version: str = "7.3") -> dict[str, Any]:
+    """Make a flow document with an endpoint whose screens lead to each other in this way."""
+    names = list(dict.fromkeys(name for route in routes for name in route))
+    model = {name: [to for source, to in routes if source == name] for name in names}
+    screens = []
+    for name in names:
+        action: dict[str, Any] = {"name": "data_exchange", "payload": {}}
+        footer = {"type": "Footer", "label": "Next", "on-click-action": action}
+        screen = {
+            "id": name,
+            "title": name.title(),
+            "layout": {"type": "SingleColumnLayout", "children": [footer]},
+        }
+        if ends and name == names[-1]:
+            screen["terminal"] = True
+        screens.append(screen)
+    return {
+        "version": version,
+        "data_api_version": "3.0",
+        "routing_model": model,
+        "screens": screens,
+    }
+
+
+def told(line: str, names: dict[str, Any], folder: Path) -> str:
+    """Run one line, and return what its user reads: the error, warnings, what is printed."""
+    printed = io.StringIO()
+    with warnings.catch_warnings(record=True) as warned, redirect_stdout(printed):
+        warnings.simplefilter("always")
+        try:
+            found = eval(line, names)
+            said = str(found) if type(found).__module__.startswith("chatkit") else ""
+        except Exception as error:  # noqa: BLE001  whatever it is, a user would read it
+            said = f"{type(error).__name__}: {error}"
+    parts = [f"Warning: {each.message}" for each in warned]
+    text = (
+        "\n".join(filter(None, [printed.getvalue().strip(), *parts, said])) or "(nothing is said)"
+    )
+    text = re.sub(r"\x1b\[[0-9;]*m", "", text)
+    text = re.sub(r"\b[0-9a-f]{32}\b", "ID", text.replace(str(folder), "FOLDER"))
+    return "\n".join(each.rstrip() for each in text.splitlines() if each.strip())
+
+
+def everything() -> dict[str, str]:
+    """Run all lines."""
+    with surroundings() as (names, folder):
+        return {line: told(line, names, folder) for lines in CASES.values() for line in lines}
+
+
+def written(said: dict[str, str]) -> str:
+    """Write down what was said, part by part."""
+    parts = [_HEAD]
+    for part, lines in CASES.items():
+        parts.append(f"\n=== {part} ===\n")
+        parts += [f">>> {line}\n{said[line]}\n" for line in lines]
+    return "\n".join(parts)
+
+
+def read() -> dict[str, str]:
+    """Read what is written down, by line."""
+    text = re.sub(r"\n=== .* ===\n", "", SNAPSHOT.read_text("utf-8"))
+    entries = [each.partition("\n") for each in re.split(r"(?m)^>>> ", text)[1:]]
+    return {line: said.strip() for line, _, said in entries}
