@@ -58,7 +58,7 @@ class ServiceProfile(BaseModel, metaclass=_Page):
     >>> from chatkit import ServiceProfile
     >>> profile = ServiceProfile(search_param="q", put="replace")
     >>> profile.changed()
-    {'put': 'replace', 'search_param': 'q'}
+    {'search_param': 'q', 'put': 'replace'}
 
     A profile cannot be changed, so make another one:
     `ServiceProfile(**profile.changed(), page_base=0)`.

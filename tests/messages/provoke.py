@@ -117,6 +117,7 @@ def told(line: str, names: dict[str, Any], folder: Path) -> str:
         "\n".join(filter(None, [printed.getvalue().strip(), *parts, said])) or "(nothing is said)"
     )
     text = re.sub(r"\x1b\[[0-9;]*m", "", text)
+    text = re.sub(r"`\S+ -m chatkit ", "`chatkit ", text)
     text = re.sub(r"\b[0-9a-f]{32}\b", "ID", text.replace(str(folder), "FOLDER"))
     return "\n".join(each.rstrip() for each in text.splitlines() if each.strip())
 
