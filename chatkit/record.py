@@ -50,9 +50,10 @@ def moment(value: Any) -> datetime | None:
     if isinstance(value, str):
         time = datetime.fromisoformat(value)
         return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e20:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    units = (unit for unit in (1, 10**3, 10**6, 10**9) if number and 0 < value < 1e11 * unit)
+    if (unit := next(units, None)) is None:
         raise ValueError("is neither an ISO 8601 time nor a number of seconds since 1970")
-    unit = next(unit for unit in (1, 10**3, 10**6, 10**9) if value < 1e11 * unit)
     microseconds = round(value * (10**6 // unit)) if unit <= 10**6 else int(value // 1000)
     return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=microseconds)
 
@@ -221,7 +222,7 @@ def _column(body: type[Body], name: str) -> TypeAdapter[list[Any]]:
     """Make what checks a list of values of one field, as strictly as the body does."""
     field = body.model_fields[name]
     one = Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation
-    config = ConfigDict(strict=True, hide_input_in_errors=True)
+    config = ConfigDict(strict=True)  # its errors are not shown: `Body._why` says them anew
     return TypeAdapter(list[one], config=config)  # type: ignore[valid-type]
 
 

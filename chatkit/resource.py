@@ -175,7 +175,7 @@ class Resource(Generic[R]):
             raise
 
     def _frame(
-        self, filters: Mapping[str, str] = MappingProxyType({}), *, full: bool = False
+        self, filters: Mapping[str, str] = MappingProxyType({}), *, full: bool
     ) -> pd.DataFrame:
         """Read the whole list into a DataFrame, indexed by key; `full` reads each record too."""
         from chatkit import accessor

@@ -17,6 +17,7 @@ from chatkit.connection import Connection
 from chatkit.contacts import Contact, ContactEndpoints
 from chatkit.flows import Flow
 from chatkit.flows.resource import FlowEndpoints
+from chatkit.resource import endpoints_of
 from chatkit.sandbox.contacts import split_name
 from chatkit.templates import Content
 from chatkit.templates.contents import ContentEndpoints
@@ -126,6 +127,39 @@ def test_one_odd_record_among_many_is_told_with_its_id_and_field():
     with pytest.raises(chatkit.BadAnswer, match=r"number: .* \(id 41\)") as caught:
         contacts.many(contacts.list_call(), raw(rows))
     assert "2025550143" not in str(caught.value)
+
+
+def told(rows):
+    contacts = made(ContactEndpoints)
+    with pytest.raises(chatkit.BadAnswer) as caught:
+        contacts.many(contacts.list_call(), raw(rows))
+    return str(caught.value)
+
+
+def test_ids_are_told_where_there_are_several_records_with_ids():
+    odd = ANA | {"number": 5}
+    assert "(id 7)" in told([odd, ANA]) and "(id 7)" in told([ANA, odd])
+    assert "(id " not in told([odd])
+    assert "(id x)" not in told([odd, 5]) and "(id 7)" in told([odd, 5])
+    assert "(id " not in told([odd | {"id": [7]}, ANA]) + told([{"number": 5}, ANA])
+
+
+def test_an_answer_about_another_record_is_refused():
+    contacts = made(ContactEndpoints)
+    answer = Envelope(success=True, data=raw(ANA))
+    assert contacts.read(contacts.get_call(7), answer, "7").id == 7
+    with pytest.raises(chatkit.BadAnswer, match="about the contact 7, not about 8"):
+        contacts.read(contacts.get_call(8), answer, 8)
+
+
+def test_a_frame_is_compared_with_what_it_was_unless_it_is_asked_for_now():
+    with chatkit.Sandbox(seed="empty") as sandbox, chatkit.connect(sandbox) as client:
+        contacts = endpoints_of(client.contacts)
+        frame = client.contacts.frame()
+        client.contacts.create(number="2025550143", country_code="+1")
+        assert contacts.base(frame).frame.empty and not contacts.base(frame).now
+        assert len(contacts.base(frame, now=True).frame) == len(contacts.base(None).frame) == 1
+        assert contacts.base(None).now
 
 
 def test_a_search_needs_a_service_that_can_search():

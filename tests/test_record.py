@@ -198,6 +198,20 @@ def test_whatever_is_passed_is_sent_unchanged_or_refused_by_name(fields):
             assert sent.keys() == fields.keys()
 
 
+def test_a_column_is_checked_cell_by_cell_and_what_no_json_has_is_named():
+    half, number = {"x": "\ud800"}, DOCUMENT | {"n": float("nan")}
+    good, wrong = FlowBody.column("flow_json", [DOCUMENT, number, DOCUMENT | half, 7, DOCUMENT])
+    assert good == {0: DOCUMENT, 4: DOCUMENT}
+    assert {place: problem.reason for place, [problem] in wrong.items()} == {
+        1: "cannot be written as JSON (Out of range float values are not JSON compliant)",
+        2: "holds half a character",
+        3: "must be a dict",
+    }
+    assert FlowBody.column("flow_json", [DOCUMENT]) == ({0: DOCUMENT}, {})
+    headers = [{"type": "text"}]
+    assert ContentBody.column("headers", [headers]) == ({0: headers}, {})  # and no empty fields
+
+
 # --- records --------------------------------------------------------------------------------
 
 
@@ -254,7 +268,24 @@ def test_a_delivery_that_never_was_has_no_time(nothing):
     assert Webhook(id=1, last_delivery_at=nothing).last_delivery_at is None
 
 
-@pytest.mark.parametrize("odd", ["soon", True, -5, 1e30, float("nan"), [], {}, "12", "2026-13-01"])
+@pytest.mark.parametrize(
+    ("number", "time"),
+    [
+        (1, datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC)),
+        (0.5, datetime(1970, 1, 1, 0, 0, 0, 500_000, tzinfo=UTC)),
+        (10**11 - 1, datetime(5138, 11, 16, 9, 46, 39, tzinfo=UTC)),
+        (10**11, datetime(1973, 3, 3, 9, 46, 40, tzinfo=UTC)),
+        (10**14, datetime(1973, 3, 3, 9, 46, 40, tzinfo=UTC)),
+        (10**17, datetime(1973, 3, 3, 9, 46, 40, tzinfo=UTC)),
+    ],
+)
+def test_the_size_of_a_number_tells_its_unit(number, time):
+    assert moment(number) == time
+
+
+@pytest.mark.parametrize(
+    "odd", ["soon", True, False, -5, 1e20, 1e30, float("nan"), [], {}, "12", "0" * 9, "2026-13-01"]
+)
 def test_what_is_no_time_is_refused(odd):
     with pytest.raises(ValidationError):
         Webhook(id=1, last_delivery_at=odd)
@@ -276,6 +307,14 @@ def test_a_document_may_be_shown_as_its_text_or_in_flow_json_raw():
     for raw in ("", "{", "7", '{"no": "document"}', None, "[]"):
         flow = Flow.model_validate({"id": 1, "flow_json": None, "flow_json_raw": raw})
         assert (flow.flow_json, flow.flow_json_raw) == (None, raw)
+
+
+def test_secrets_are_masked_in_fields_that_the_document_does_not_know_and_only_there():
+    hook = Webhook.model_validate(
+        {"id": 1, "webhook_secret": SECRET, "api_token": SECRET, "zone": "eu"}
+    )
+    assert (hook.webhook_secret.reveal(), hook.zone) == (SECRET, "eu")
+    assert SECRET not in str(hook.api_token)
 
 
 @pytest.mark.parametrize("sent", [{"id": 1, "number": 2025550143}, {"id": "x"}, {}, {"id": 1.5}])

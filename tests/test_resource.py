@@ -80,7 +80,11 @@ def test_create_and_update_have_the_fields_of_their_room_as_signature(sandbox):
         create = inspect.signature(client.contacts.create).parameters
         update = inspect.signature(client.flows.update).parameters
         assert list(create) == ["number", "country_code", "name", "broken"]
-        assert create["number"].default is inspect.Parameter.empty
+        assert all(
+            p.default is not inspect.Parameter.empty for n, p in update.items() if n != "key"
+        )
+        required = [n for n, p in create.items() if p.default is inspect.Parameter.empty]
+        assert required == ["number", "country_code"]
         assert list(update) == ["key", "flow_json", "flow_json_raw", "broken"]
         assert "The country code with its +" in client.contacts.create.__doc__
 

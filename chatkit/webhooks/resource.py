@@ -213,7 +213,7 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
         Raises:
             BadAnswer: The list is not as documented.
         """
-        return self._frame()
+        return self._frame(full=False)
 
     def event_kinds(self) -> dict[str, str]:
         """Name the kinds of events that can be asked for, and what each means.
@@ -288,7 +288,7 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
         """
         from chatkit.frame import records
 
-        longest, asked, frame = quiet_time(quiet), zoned_time(now), self._frame()
+        longest, asked, frame = quiet_time(quiet), zoned_time(now), self._frame(full=False)
         at = asked or self._endpoints.transport.service_time()
         rows = range(len(frame))
         found = [health_of(fields, at, longest) for fields in records(frame, list(rows))]
@@ -314,7 +314,7 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
         """
         old = self.get(key)
         self._check_limit()
-        live = self._frame()
+        live = self._frame(full=False)
         if url is None:
             url = address_beside(str(old.url), {str(one) for one in live["url"]})
         row = live.loc[[old.id], ["url", "events", "is_active"]]
@@ -478,8 +478,6 @@ def _failure(webhook: Mapping[str, Any]) -> str:
 
 def _code(value: object) -> int | None:
     """Read an HTTP status, which some services print as text."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return None
     text = str(value).removesuffix(".0")
     return int(text) if re.fullmatch(r"[1-9][0-9]{2}", text, re.ASCII) else None
 

@@ -171,8 +171,9 @@ def test_what_is_left_out_is_said(demo: Client, tmp_path: Path) -> None:
     demo.flows.backup(tmp_path)
     (tmp_path / "join-the-sunday-ride.json").unlink()
     (tmp_path / "notes.json").write_text("{}")
+    edit(tmp_path, "trade-in-estimate.json", **DOCUMENT)
     plan = demo.flows.restore(tmp_path)
-    assert [c.label for c in plan.changes] == ["How did we do?"]
+    assert [c.label for c in plan.changes] == ["How did we do?", "Trade-in estimate"]
     assert plan.notes == [
         "The folder has no document of Join the Sunday ride: join-the-sunday-ride.json is not "
         "there. It is left alone.",

@@ -22,7 +22,7 @@ _BULK = (
     "test_history.py",
     "faults/test_undo.py",
     "test_contacts.py",
-    "flows/test_room.py",
+    "flows/test_resource.py",
 )
 ROOMS: dict[str, list[Room]] = {
     "transport": [
@@ -43,7 +43,10 @@ ROOMS: dict[str, list[Room]] = {
                 "test_record.py",
                 "test_resource.py",
                 "test_contacts.py",
+                "bulk/test_truth.py",
+                "bulk/test_plan_applied.py",
                 "*/test_room*.py",
+                "flows/test_resource.py",
             ),
         ),
     ],
