@@ -30,6 +30,7 @@ def mend(body: dict) -> None:
         body["flow_json"] = {"version": "7.1", **body["flow_json"]}
 
 
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize(
     ("facts", "before", "after"),
     [

@@ -46,6 +46,7 @@ def plain_text(x: Exchange) -> None:
 overlap = Overlap()
 
 
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize(
     ("facts", "before", "after"),
     [

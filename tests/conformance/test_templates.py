@@ -49,6 +49,7 @@ def unsearched(x: Exchange) -> None:
         x.query.clear()
 
 
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize(
     ("facts", "before", "after"),
     [

@@ -78,8 +78,8 @@ def test_when_every_answer_is_lost_every_row_is_adopted_and_nothing_is_done_twic
 ) -> None:
     sent = {"POST": 1, "PUT": 2, "PATCH": 2, "DELETE": 3}[verb]
     parts = [part for part in FEW if (part[0] == "webhooks") >= (verb == "PATCH")]
-    if verb == "PUT":
-        parts = parts[:3]
+    if verb != "PATCH":
+        parts = [[room, *(n // 2 for n in counts)] for room, *counts in parts[:3]]
     told = work(
         parts, service={"rates": {"dropped after": 1.0}, "verbs": [verb], "reads": 0},
     )  # fmt: skip
