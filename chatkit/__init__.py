@@ -57,6 +57,7 @@ if TYPE_CHECKING:
         Tail,
         funnel,
         latency,
+        login,
     )
 
 __all__ = [
@@ -102,6 +103,7 @@ __all__ = [
     "funnel",
     "journal",
     "latency",
+    "login",
     "prune",
     "read_contacts",
     "resume",
@@ -121,7 +123,7 @@ _HOME = {
     **dict.fromkeys(
         (
             *("BoardGrid", "ContentForm", "Conversation", "Editor", "Form", "Grid", "PlanView"),
-            *("Player", "Preview", "Registrations", "Tail", "funnel", "latency"),
+            *("Player", "Preview", "Registrations", "Tail", "funnel", "latency", "login"),
         ),
         "widgets",
     ),

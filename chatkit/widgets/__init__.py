@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from chatkit.widgets.inbox.plots import latency as latency
     from chatkit.widgets.inbox.registrations import Registrations as Registrations
     from chatkit.widgets.inbox.tail import Tail as Tail
+    from chatkit.widgets.loginform import login as login
     from chatkit.widgets.planview import PlanView as PlanView
     from chatkit.widgets.player import Player as Player
 
@@ -31,6 +32,7 @@ _HOME = {
     "Tail": "inbox.tail",
     "funnel": "inbox.plots",
     "latency": "inbox.plots",
+    "login": "loginform",
 }
 __all__ = list(_HOME)
 

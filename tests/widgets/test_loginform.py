@@ -1,0 +1,73 @@
+"""`chatkit.login(name)`: a form whose token reaches the keyring, and no notebook."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import keyring
+import keyring.backends.fail
+import pytest
+from keyrings import FileKeyring
+
+import chatkit
+from chatkit.errors import SettingsError
+from chatkit.secret import Secret
+
+
+@pytest.fixture(autouse=True)
+def own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("CHATKIT_CONFIG", str(tmp_path / "connections.toml"))
+    monkeypatch.setenv("KEYRING_FILE", str(tmp_path / "keyring.json"))
+    before = keyring.get_keyring()
+    keyring.set_keyring(FileKeyring())
+    yield
+    keyring.set_keyring(before)
+
+
+def everything(form: object) -> str:
+    """All that a notebook could save of a widget."""
+    bundle = form._repr_mimebundle_()
+    return f"{form.get_state()}{form!r}{bundle}{vars(form)}"
+
+
+@pytest.mark.parametrize("there_is_a_keyring", [True, False])
+def test_what_is_typed_is_kept_and_leaves_nothing_in_the_notebook(
+    there_is_a_keyring: bool, tmp_path: Path
+) -> None:
+    if not there_is_a_keyring:
+        keyring.set_keyring(keyring.backends.fail.Keyring())
+    with chatkit.Sandbox(seed="empty") as sandbox, sandbox.serve() as base_url:
+        form = chatkit.login("shop")
+        assert ("no keyring" in form.place) is not there_is_a_keyring
+        typed = {"base_url": base_url, "account_id": "1001", "token": f" {sandbox.token}\n"}
+        form._heard(form, typed, [])
+        assert form.kept and 'chatkit.connect("shop")' in form.said
+        assert sandbox.token not in everything(form)
+        with chatkit.connect("shop") as client:
+            assert len(client.contacts.frame()) == 0
+        if there_is_a_keyring:
+            kept = json.loads((tmp_path / "keyring.json").read_text())
+            assert kept == {"chatkit/shop": sandbox.token}
+        else:
+            assert (tmp_path / "shop.token").stat().st_mode & 0o777 == 0o600
+        again = chatkit.login("shop")
+        assert (again.base_url, again.account_id) == (base_url, "1001")
+
+
+def test_a_wrong_token_is_told_and_nothing_is_kept(tmp_path: Path) -> None:
+    with chatkit.Sandbox(seed="empty") as sandbox, sandbox.serve() as base_url:
+        form = chatkit.login("shop")
+        for token, said in (("wr0ng" * 4, "Access token: refused (401)"), ("", "is empty")):
+            form._heard(form, {"base_url": base_url, "account_id": "1001", "token": token}, [])
+            assert said in form.said and not form.kept
+            assert "wr0ng" not in everything(form)
+        with pytest.raises(SettingsError, match="Nothing was kept"):
+            form.keep(base_url, "1001", Secret("wr0ng"))
+    assert not (tmp_path / "connections.toml").exists()
+
+
+def test_an_odd_name_is_refused_before_anything_is_typed() -> None:
+    with pytest.raises(SettingsError, match="name is made of"):
+        chatkit.login("my shop")
