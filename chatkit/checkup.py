@@ -13,6 +13,7 @@ import textwrap
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
@@ -84,10 +85,27 @@ class CheckupReport(Report):
         columns.add(msgspec.json.encode([asdict(check) for check in self.checks]))
         return columns.frame("check")
 
+    def painted(self) -> str:
+        """The text for a terminal that shows colours: what is wrong stands out."""
+        return _STATES.sub(lambda found: f"{_ANSI[found[1]]}{found[0]}\x1b[0m", repr(self))
+
+    def _ordered(self) -> list[Check]:
+        """Return what was told, what is wrong first."""
+        told = [check for check in self.checks if check.state != "unknown"]
+        return sorted(told, key=lambda check: _ORDER.index(check.state))
+
+    def _untold(self) -> list[Check]:
+        return [check for check in self.checks if check.state == "unknown"]
+
     def _text(self) -> list[list[str]]:
-        width = max((len(check.check) for check in self.checks), default=0)
+        untold, shown = self._untold(), self._ordered()
+        if untold:
+            names = ", ".join(check.check.removeprefix(_POINT) for check in untold)
+            line = f"reading cannot tell, or nothing shows it: {names}"
+            shown.append(Check(_count(len(untold)), "unknown", line))
+        width = max((len(check.check) for check in shown), default=0)
         lines = [printable(f"Checkup of {self.subject}")]
-        for check in self.checks:
+        for check in shown:
             details = textwrap.wrap(printable(check.detail), _WIDTH)
             if check.next_step:
                 details += textwrap.wrap(f"-> {printable(check.next_step)}", _WIDTH)
@@ -100,11 +118,11 @@ class CheckupReport(Report):
 
     def _html(self) -> list[str]:
         calm = [c for c in self.checks if c.check.startswith(_POINT) and c.state == "ok"]
-        untold = [c for c in self.checks if c.state == "unknown"]
-        rest = [c for c in self.checks if c not in calm + untold]
+        untold = self._untold()
+        rest = [c for c in self._ordered() if c not in calm]
         folded = {
             f"{len(calm)} open points look as assumed": calm,
-            f"{len(untold)} checks could not be told": untold,
+            f"{_count(len(untold))} could not be told": untold,
         }
         return [
             html_heading(f"Checkup of {self.subject}"),
@@ -117,9 +135,24 @@ class CheckupReport(Report):
         ]
 
 
+#: From what is wrong to what is well, with the class of the style and the colour of a terminal.
+_ORDER: tuple[State, ...] = ("problem", "warning", "ok")
+_CLASSES = {"problem": "delete", "warning": "update", "ok": "create"}
+_ANSI = {"problem": "\x1b[1;31m", "warning": "\x1b[33m", "ok": "\x1b[32m", "unknown": "\x1b[2m"}
+_STATES = re.compile(r"(?<=^  )(problem|warning|ok|unknown)(?= )", re.MULTILINE)
+
+
+def _count(number: int) -> str:
+    return f"{number} check{'s' * (number != 1)}"
+
+
 def _table(checks: list[Check]) -> str:
-    cells = [map(marked, map(visible, asdict(check).values())) for check in checks]
-    rows = [f"<tbody><tr><td>{'</td><td>'.join(row)}</td></tr></tbody>" for row in cells]
+    rows = []
+    for check in checks:
+        name, state, *rest = (marked(visible(text)) for text in asdict(check).values())
+        kind = _CLASSES.get(check.state, "")
+        row = [name, f'<span class="{kind}">{state}</span>' if kind else state, *rest]
+        rows.append(f"<tbody><tr><td>{'</td><td>'.join(row)}</td></tr></tbody>")
     return html_tables(_COLUMNS, rows, [], len(rows), ".frame()")
 
 
@@ -171,7 +204,7 @@ def _checks(connection: Connection, ask: Prober[Reply]) -> Iterator[Check]:
     }
     accepted = any(reply.granted for reply in views.values())
     yield _account(connection, views, accepted)
-    yield _token(views, accepted)
+    yield _token(connection, views, accepted)
     for group, reply in views.items():
         yield _view(f"{group}, View", reply, accepted, connection.profile)
         for operation in _WRITES[group]:
@@ -199,6 +232,13 @@ def _address(connection: Connection, first: Reply) -> Check:
             name, "problem", f"{url} does not answer: {reason}",
             "Check the address, the network and the proxy.",
         )  # fmt: skip
+    if (by := _intermediary(first, connection.profile)) is not None:
+        return Check(
+            name, "problem",
+            f"{url} was answered by a proxy or another web site, not by the service: {by}",
+            _PROXY_STEP if not connection.loopback else
+            "Check the port: what listens there is not the service.",
+        )  # fmt: skip
     if isinstance(first.error, BadAnswer) or first.answer.status >= 500:
         return Check(
             name, "problem",
@@ -207,6 +247,29 @@ def _address(connection: Connection, first: Reply) -> Check:
         )  # fmt: skip
     where = "loopback" if connection.loopback else "https"
     return Check(name, "ok", f"{url} answers ({where})")
+
+
+_PROXY_STEP = (
+    "Check the address, and the proxy: HTTPS_PROXY names it, NO_PROXY what goes past it. A sign-in "
+    "page of a network wants a browser first."
+)
+
+
+def _intermediary(first: Reply, profile: ServiceProfile) -> str | None:
+    """Say how an answer shows that somebody on the way has given it; None if nothing does.
+
+    A proxy answers in HTML where the service has JSON, or with a status that only a proxy has
+    (407), or that says that the call came to the wrong server (421).
+    """
+    if first.answer is None or first.granted:
+        return None
+    status = first.answer.status
+    if status in (407, 421):
+        return f"{status} {HTTPStatus(status).phrase}"
+    html = "html" in first.answer.headers.get("content-type", "").lower()
+    if html and (status < 300 or profile.error_body != "html"):
+        return f"{status} with a page of HTML"
+    return None
 
 
 def _tls(connection: Connection) -> Check:
@@ -251,12 +314,21 @@ def _account(connection: Connection, views: dict[str, Reply], accepted: bool) ->
     return Check(name, "unknown", f"{account_id}: not told while the token is refused")
 
 
-def _token(views: dict[str, Reply], accepted: bool) -> Check:
+def _token(connection: Connection, views: dict[str, Reply], accepted: bool) -> Check:
     if accepted:
         return Check("Access token", "ok", "accepted")
     outcomes = ", ".join(sorted({reply.said for reply in views.values()}))
     if not any(reply.refused for reply in views.values()):
         return Check("Access token", "unknown", f"no list can be read ({outcomes})")
+    if {reply.said for reply in views.values()} == {"403"}:
+        return Check(
+            "Access token", "problem",
+            f"refused ({outcomes}): it is a token of another account than "
+            f"{connection.account_id}, or its user has none of the View permissions",
+            f"Make one in the business application of account {connection.account_id} under "
+            "Profile, API access token, with a user who has the View permissions; or correct the "
+            "account id.",
+        )  # fmt: skip
     return Check(
         "Access token", "problem", f"refused ({outcomes})",
         "Make one in the business application under Profile, API access token, with a user "

@@ -438,7 +438,8 @@ def _doctor(arguments: argparse.Namespace) -> int:
     from chatkit.checkup import doctor
 
     report = doctor(arguments.name)
-    print(report)
+    coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    print(report.painted() if coloured else report)
     return report.status
 
 

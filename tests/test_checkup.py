@@ -115,6 +115,38 @@ def test_a_token_without_any_view_permission_is_a_problem() -> None:
     assert "refused (403)" in found(report, "Access token").detail
 
 
+def test_a_token_of_another_account_is_told_as_one() -> None:
+    with Sandbox(seed="demo") as sandbox, sandbox.serve() as base_url:
+        report = doctor(chatkit.Client(base_url, "2002", sandbox.token))
+    token = found(report, "Access token")
+    assert token.state == "problem"
+    assert "refused (403): it is a token of another account than 2002" in token.detail
+    assert "account 2002" in token.next_step and "account id" in token.next_step
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [(421, "text/plain"), (421, "application/json"), (407, "text/html"), (200, "text/html"),
+     (401, "text/html"), (403, "text/html; charset=utf-8"), (404, "text/html"), (503, "text/html")],
+)  # fmt: skip
+def test_a_proxy_is_called_a_proxy_and_no_token_is_doubted(status: int, kind: str) -> None:
+    with answering(status, kind, "{}" if "json" in kind else "<h1>Blocked {token}</h1>") as url:
+        report = checkup(url)
+    address = found(report, "Base address")
+    assert address.state == "problem" and "by a proxy" in address.detail
+    assert str(status) in address.detail
+    assert set(states(report)) == {"Base address", "TLS"}
+    assert MARKER not in _everything(report)
+
+
+def test_a_service_that_refuses_in_html_as_its_profile_says_is_no_proxy() -> None:
+    with answering(401, "text/html", "<p>no</p>") as url:
+        profile = ServiceProfile(error_body="html")
+        with chatkit.Client(url, "1001", MARKER, profile=profile, deadline=5) as client:
+            report = doctor(client)
+    assert found(report, "Access token").state == "problem"
+
+
 def test_webhooks_left_are_counted() -> None:
     with account() as (_, client):
         used = len(client.webhooks.frame())
@@ -343,11 +375,31 @@ STRANGE = CheckupReport(
 def test_the_text_is_stable_and_holds_nothing_a_terminal_obeys() -> None:
     assert repr(STRANGE) == (
         "Checkup of account <b>1</b>\n"
-        "  ok       Base address  fine\n"
         "  problem  TLS           <script>alert(1)</script>?[2J?line\n"
-        "                         -> do & see"
+        "                         -> do & see\n"
+        "  ok       Base address  fine"
     )
     assert str(STRANGE) == repr(STRANGE)
+
+
+def test_what_is_wrong_comes_first_and_what_is_unknown_is_one_entry() -> None:
+    untold = [Check(f"Chat Flows, {n}", "unknown", "a write") for n in ("Add", "Edit", "Delete")]
+    checks = (untold[0], Check("A", "ok", "fine"), *untold[1:], Check("B", "warning", "odd"))
+    report = CheckupReport("x", (*checks, Check("C", "problem", "bad", "mend it")))
+    entries = [line.split()[:2] for line in repr(report).splitlines() if line[2:3].strip()]
+    assert entries[1:] == [["problem", "C"], ["warning", "B"], ["ok", "A"], ["unknown", "3"]]
+    assert "Chat Flows, Add, Chat Flows, Edit, Chat Flows, Delete" in " ".join(repr(report).split())
+    assert len(report.frame()) == 6
+    shown = report._repr_html_()
+    assert shown.index("bad") < shown.index("odd") < shown.index("fine") < shown.index("a write")
+    assert '<span class="delete">problem</span>' in shown
+
+
+def test_a_terminal_gets_colours_and_a_pipe_none() -> None:
+    painted = STRANGE.painted()
+    assert "\x1b[1;31mproblem\x1b[0m" in painted and "\x1b[32mok\x1b[0m" in painted
+    assert re.sub(r"\x1b\[[0-9;]*m", "", painted) == repr(STRANGE)
+    assert "\x1b" not in repr(STRANGE)
 
 
 def test_the_notebook_form_is_escaped() -> None:
@@ -364,7 +416,7 @@ def test_the_notebook_form_folds_what_is_as_assumed_and_what_could_not_be_told()
     front, points, rest = shown.split("<details>")
     assert "page_base" in front and "put" not in front
     assert "1 open points look as assumed" in points and "put" in points
-    assert "1 checks could not be told" in rest and "without" in rest
+    assert "1 check could not be told" in rest and "without" in rest
 
 
 def test_the_frame_has_one_row_for_each_check() -> None:
