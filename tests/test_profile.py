@@ -1,5 +1,6 @@
 """Every open point is documented, and every pair of them is tried by the rooms' tests."""
 
+import pydoc
 from itertools import combinations, product
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from profiles import PROFILES, axes
 
 import chatkit
 from chatkit import InputError, ServiceProfile
+from chatkit.flows import Flows
 from chatkit.sandbox.events import FamilyKinds
 
 
@@ -35,6 +37,17 @@ def test_a_misspelt_point_or_value_is_refused():
         ServiceProfile(serch_param="q")
     with pytest.raises(InputError):
         ServiceProfile(put="sometimes")
+
+
+def test_help_is_a_page_of_the_points_and_says_nothing_of_pydantic() -> None:
+    page = pydoc.plain(pydoc.render_doc(ServiceProfile))
+    for name, field in ServiceProfile.model_fields.items():
+        assert f"{name} = {field.default!r}  [" in page
+    assert "model_dump" not in page and "pydantic_" not in page
+
+
+def test_help_of_flows_says_what_the_api_cannot_do() -> None:
+    assert "What the API cannot do: publish" in pydoc.plain(pydoc.render_doc(Flows))
 
 
 def test_changed_tells_what_is_not_the_default():

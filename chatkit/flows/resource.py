@@ -194,6 +194,15 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
 
     Each document is checked before it is sent, as the platform will when it is published:
     errors stop it, unless you say `broken=True`; warnings are told.
+
+    What the API cannot do: publish, deprecate or send a flow, rename one, or bring a deleted
+    one back. Publishing and deprecating is done in the business application.
+
+    >>> with chatkit.connect(chatkit.Sandbox(seed="demo")) as client:
+    ...     flows = client.flows.frame(status="DRAFT")
+    ...     len(flows)
+    Connected to the sandbox: the whole service, in this process. Nothing leaves it.
+    4
     """
 
     if not TYPE_CHECKING:  # for a type checker a missing method stays a mistake
