@@ -170,7 +170,7 @@ class Transport:
     def flight(self) -> Flight:
         """Return a `Flight`, to dispatch calls one by one and take what came of each."""
         self._wire = self._wire or self._new_wire()  # here, not on the loop: it imports
-        return Flight(self)
+        return Flight(self, self._wire)
 
     def _outcomes(self, calls: Iterable[Call], concurrency: int) -> Generator[Outcome, None, None]:
         """Keep `concurrency` calls in flight; yield what came of each as it comes back."""
@@ -193,11 +193,10 @@ class Transport:
 
     # --- on the loop ----------------------------------------------------------------
 
-    async def fly(self, call: Call, content: bytes | None) -> Outcome:
+    async def fly(self, call: Call, content: bytes | None, wire: Wire) -> Outcome:
         """Send a call until its outcome stands, or until the deadline."""
         end = time.monotonic() + self.deadline
         tries = count(1)
-        wire = self._wire or self._new_wire()
         while True:
             if pause := await self._throttle.turn(end):
                 reason = f"not sent: the service asked to wait, {pause:.0f} s more"
@@ -249,9 +248,9 @@ class Flight:
     All of it happens in one thread, that of the caller; only sending is done on the loop.
     """
 
-    def __init__(self, transport: Transport) -> None:
+    def __init__(self, transport: Transport, wire: Wire) -> None:
         self.out = 0  #: calls under way, or back and not yet taken
-        self._transport = transport
+        self._transport, self._wire = transport, wire
         self._loop = background.loop()
         self._flying: set[asyncio.Task[Outcome]] = set()
         self._landed: Landed = queue.SimpleQueue()
@@ -291,7 +290,7 @@ class Flight:
 
     def _start(self, batch: list[tuple[Call, bytes | None]]) -> None:
         for call, content in batch:
-            task = self._loop.create_task(self._transport.fly(call, content))
+            task = self._loop.create_task(self._transport.fly(call, content, self._wire))
             self._flying.add(task)
             task.add_done_callback(self._land)
 

@@ -383,6 +383,32 @@ def test_an_outage_of_429s_is_forgotten_within_five_seconds(lasts: float) -> Non
     in_invented_time(story)
 
 
+@pytest.mark.parametrize(
+    ("before", "refused", "answered", "rate"),
+    [
+        (10, 3, 2, 10),
+        (10, 3, 3, math.inf),  # as many went through as were refused
+        (10, 2, 1, math.inf),
+        (5, 3, 0, 5),
+        (4, 3, 0, math.inf),
+    ],
+)
+def test_a_limit_is_supposed_when_most_of_three_calls_or_more_are_refused(
+    before: int, refused: int, answered: int, rate: float
+) -> None:
+    throttle = AdaptiveThrottle(60, clock=(clock := Clock()))
+    for _ in range(before):
+        throttle.answered(clock.now)
+    clock.now += 0.5
+    for later in range(refused):
+        throttle.refused(2.0, clock.now + later / 10)
+    for _ in range(answered):
+        throttle.answered(clock.now + 0.1)
+    clock.now += 3
+    assert throttle.wait() == 0
+    assert throttle.rate == rate
+
+
 def test_few_calls_and_one_429_teach_nothing() -> None:
     async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
         service = Service(loop, told=lambda need: 1.0)
