@@ -4,7 +4,7 @@ It answers 200 when a delivery is durably stored and never before, so that what 
 acknowledged is never lost. Whatever else it answers means "send it again":
 
 401 not signed rightly, and such are refused here · 405 not a POST · 408 the body came too
-slowly · 413 it is too large · 503 it could not be stored
+slowly, or not whole · 413 it is too large · 503 it could not be stored
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ class Receiver:
         store: InboxStore,
         intake: Intake,
         *,
-        host: str = "127.0.0.1",
-        port: int = 0,
-        tls: bool = True,
-        unverified: Unverified = "keep",
+        host: str,
+        port: int,
+        tls: bool,
+        unverified: Unverified,
     ) -> None:
         self.intake = intake
         self._store = store
@@ -132,7 +132,7 @@ class Receiver:
         ]
         if status == 405:
             headers.append((b"allow", b"POST"))
-        if status in (400, 408, 413):
+        if status in (408, 413):
             # Who was refused a body goes on sending it: the connection cannot be used again.
             headers.append((b"connection", b"close"))
         await send({"type": "http.response.start", "status": status, "headers": headers})
@@ -147,10 +147,8 @@ class Receiver:
         try:
             async with asyncio.timeout(BODY_SECONDS) if slow else contextlib.nullcontext():
                 body = await _body(headers, receive)
-        except TimeoutError:
-            return 408, "the body came too slowly"
-        except EOFError:
-            return 400, "the body is not whole"
+        except (TimeoutError, EOFError):
+            return 408, "the body came too slowly, or not whole"
         if body is None:
             return 413, f"a body may have {MAX_BODY:,} bytes"
         try:
@@ -172,7 +170,7 @@ async def _body(headers: Sequence[tuple[str, str]], receive: _Receive) -> bytes 
         EOFError: The connection ended in the middle of it.
     """
     declared = next((value for name, value in headers if name == "content-length"), "0")
-    if len(declared) > 12 or not declared.isdigit() or int(declared) > MAX_BODY:
+    if int(declared) > MAX_BODY:  # the server takes no length that is not a number
         return None
     parts, size, more = [], 0, True
     while more:
@@ -196,7 +194,7 @@ async def _body(headers: Sequence[tuple[str, str]], receive: _Receive) -> bytes 
 # event loop is woken once for all of a commit.
 
 _GROUP = 500
-_GROUP_BYTES = 16 * 1024 * 1024
+_GROUP_BYTES = 16_000_000
 
 #: A delivery, and what its handler waits for.
 _Waiting: TypeAlias = tuple[ReceivedDelivery, asyncio.Future[None]]
@@ -210,7 +208,7 @@ class DeliveryWriter:
         most_bytes: How much may wait; what comes then is refused, and will be sent again.
     """
 
-    def __init__(self, store: InboxStore, most_bytes: int = 256 * 1024 * 1024) -> None:
+    def __init__(self, store: InboxStore, most_bytes: int = 256_000_000) -> None:
         self._store = store
         self._most = most_bytes
         self._waiting: deque[_Waiting] = deque()

@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -191,11 +192,17 @@ def test_no_secret_is_in_what_an_inbox_shows(inbox: Inbox) -> None:
     assert not any(secret in text for secret in (SECRET, OTHER) for text in shown)
 
 
-def test_a_receiver_alone_loads_no_pandas() -> None:
-    code = (
-        "import sys, chatkit.inbox.inbox, chatkit.inbox.receiver; sys.exit('pandas' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+def test_a_receiver_loads_no_pandas_and_does_not_keep_a_process_that_forgot_it(
+    tmp_path: Path,
+) -> None:
+    code = """
+import sys
+from chatkit.inbox.inbox import Inbox
+kept = Inbox(sys.argv[1]).serve(tls=False)
+sys.exit("pandas" in sys.modules)
+"""
+    command = [sys.executable, "-c", code, str(tmp_path / "inbox.sqlite")]
+    assert subprocess.run(command, check=False, timeout=30).returncode == 0
 
 
 # --- verified later than it came --------------------------------------------------------

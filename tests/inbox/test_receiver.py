@@ -1,5 +1,6 @@
 """A receiver says 200 of what is stored, and nothing that means it of anything else."""
 
+import contextlib
 import json
 import socket
 import ssl
@@ -32,7 +33,21 @@ def store(tmp_path) -> Iterator[InboxStore]:
 
 def receiver(store: InboxStore, *secrets: str, **options: object) -> Receiver:
     intake = Intake(ServiceProfile(), [Secret(secret) for secret in secrets or (SECRET,)])
-    return Receiver(store, intake, **options)
+    chosen = {"host": "127.0.0.1", "port": 0, "tls": True, "unverified": "keep", **options}
+    return Receiver(store, intake, **chosen)
+
+
+def answer(at: Receiver, head: str) -> bytes:
+    """Send the head of a request, and perhaps more; all of the answer."""
+    port = int(at.url.rsplit(":", 1)[1].strip("/"))
+    with socket.create_connection(("127.0.0.1", port)) as sock:
+        sock.sendall(f"{head}\r\n".encode())
+        sock.settimeout(5)
+        parts = []
+        with contextlib.suppress(TimeoutError, ConnectionResetError):
+            while part := sock.recv(4096):
+                parts.append(part)
+    return b"".join(parts)
 
 
 def test_a_delivery_over_tls_is_verified_and_stored_before_it_is_acknowledged(url: str) -> None:
@@ -155,7 +170,14 @@ def test_a_delivery_of_the_3_megabytes_that_the_platform_sends_at_most_is_kept(
     assert [len(one.body) for one in store.read(Which())] == [len(body)]
 
 
-@pytest.mark.parametrize("length", ["-1", "abc", "9" * 30])
+def test_who_was_refused_a_body_is_told_that_the_connection_ends(store: InboxStore) -> None:
+    with receiver(store, tls=False) as at:
+        said = answer(at, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4194305\r\n")
+    assert said.startswith(b"HTTP/1.1 413") and b"\r\nconnection: close\r\n" in said
+    assert said.endswith(b"a body may have 4,194,304 bytes\n")
+
+
+@pytest.mark.parametrize("length", ["", "-1", "abc", "1_0", "9" * 18, "9" * 30])
 def test_a_length_that_is_none_never_gets_through(store: InboxStore, length: str) -> None:
     with receiver(store, tls=False) as at:
         port = int(at.url.rsplit(":", 1)[1].strip("/"))
@@ -176,7 +198,8 @@ def test_a_body_that_drips_is_cut_off(store: InboxStore, monkeypatch) -> None:
                 sock.sendall(b"x")
                 time.sleep(0.1)
             sock.settimeout(5)
-            assert sock.recv(100).startswith(b"HTTP/1.1 408")
+            said = sock.recv(4096)
+            assert said.startswith(b"HTTP/1.1 408") and b"\r\nconnection: close\r\n" in said
     assert store.last() == 0
 
 
@@ -192,7 +215,8 @@ def test_half_a_body_is_not_a_delivery(store: InboxStore) -> None:
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
 def test_only_a_post_is_a_delivery(store: InboxStore, method: str) -> None:
     with receiver(store, tls=False) as at:
-        assert post(at.url, b"", method=method) == 405
+        said = answer(at, f"{method} / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n")
+        assert said.startswith(b"HTTP/1.1 405") and b"\r\nallow: POST\r\n" in said
     assert store.last() == 0
 
 
@@ -214,6 +238,28 @@ def test_a_taken_port_is_an_error_and_leaves_no_thread(store: InboxStore) -> Non
         port = int(at.url.rsplit(":", 1)[1].strip("/"))
         with pytest.raises(OSError, match="in use"):
             receiver(store, port=port)
+
+
+@pytest.mark.parametrize(
+    ("host", "shown"),
+    [("127.0.0.1", "localhost"), ("127.0.0.2", "127.0.0.2"), ("0::1", "[0::1]")],
+)
+def test_its_address_names_the_host_that_it_listens_on(
+    store: InboxStore, host: str, shown: str
+) -> None:
+    try:
+        with receiver(store, host=host, tls=False) as at:
+            assert at.url.startswith(f"http://{shown}:")
+            assert post(at.url, BODY, signed(BODY)) == 200
+    except OSError as error:
+        pytest.skip(f"this machine does not listen on {host}: {error}")
+
+
+def test_a_traceback_of_secrets_that_cannot_be_used_holds_none(store: InboxStore) -> None:
+    with receiver(store, tls=False) as at, pytest.raises(BadSignature) as caught:
+        at.accept(SECRET, "")
+    ours = [one.frame.f_locals for one in caught.traceback[1:]]
+    assert ours and not any(SECRET in repr(known) for known in ours)
 
 
 def test_it_shows_what_it_does_and_never_a_secret(store: InboxStore) -> None:

@@ -96,8 +96,8 @@ async def test_one_that_no_database_takes_does_not_refuse_the_others(url: str) -
     held = [entry(n, path=None if n == 5 else "/") for n in range(10)]
     with writer._changed:  # so that all ten are one group
         done = [writer.put(one) for one in held]
-    failed = [number for number, error in enumerate(await all_of(done)) if error]
-    assert failed == [5]
+    failed = {number: error for number, error in enumerate(await all_of(done)) if error}
+    assert [(number, type(error)) for number, error in failed.items()] == [(5, StoreError)]
     assert store.count(Which()) == 9
     writer.close()
     store.close()
@@ -107,8 +107,10 @@ async def test_one_that_no_database_takes_does_not_refuse_the_others(url: str) -
 async def test_a_store_that_fails_fails_each_and_works_again_later(tmp_path: Path) -> None:
     class Broken:
         broken = True
+        asked = 0
 
         def write(self, entries: list[ReceivedDelivery]) -> None:
+            self.asked += 1
             if self.broken:
                 raise StoreError("no space")
 
@@ -117,6 +119,10 @@ async def test_a_store_that_fails_fails_each_and_works_again_later(tmp_path: Pat
     for number in range(3):
         with pytest.raises(StoreError, match="no space"):
             await writer.put(entry(number))
+    with writer._changed:  # so that both are one group
+        both = [writer.put(entry(number)) for number in range(2)]
+    assert [str(error) for error in await all_of(both)] == ["no space"] * 2
+    assert store.asked == 4, "what no delivery is to blame for is not tried with each of them"
     store.broken = False
     await writer.put(entry())
     writer.close()
@@ -134,6 +140,37 @@ async def test_too_much_that_waits_is_refused_at_once() -> None:
     slow.let_go.set()
     await all_of([first, second])
     await writer.put(entry(body=b"x" * 900))
+    writer.close()
+
+
+@in_a_loop
+async def test_as_much_as_may_wait_is_taken_again_and_again_and_a_byte_more_never(
+    tmp_path: Path,
+) -> None:
+    store = InboxStore(tmp_path / "inbox.sqlite")
+    writer = DeliveryWriter(store, most_bytes=1000)
+    for number in range(3):
+        await writer.put(entry(number, body=b"x" * 1000))
+        with pytest.raises(StoreError, match="too many"):
+            writer.put(entry(number, body=b"x" * 1001))
+        assert len(writer._deadlines) == 1, "what was stored waits for nothing any more"
+    writer.close()
+    store.close()
+
+
+@in_a_loop
+async def test_a_commit_has_so_many_deliveries_and_so_many_bytes(monkeypatch) -> None:
+    monkeypatch.setattr(module, "_GROUP", 4)
+    monkeypatch.setattr(module, "_GROUP_BYTES", 1000)
+    slow = Slow()
+    writer = DeliveryWriter(slow)  # type: ignore[arg-type]
+    first = writer.put(entry(0))
+    slow.at_work.wait(10)
+    small = [writer.put(entry(n)) for n in range(6)]
+    large = [writer.put(entry(n, body=b"x" * 500)) for n in range(6)]
+    slow.let_go.set()
+    await all_of([first, *small, *large])
+    assert slow.groups == [1, 4, 4, 2, 2]
     writer.close()
 
 
