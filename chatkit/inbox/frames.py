@@ -121,7 +121,7 @@ def _messages(events: Iterable[Event]) -> Iterator[Row]:
 
 def _reactions(events: Iterable[Event]) -> Iterator[Row]:
     """The last reaction of each contact to each message; without an emoji it was taken back."""
-    last: dict[tuple[str, str], tuple[tuple[float, int, int], Row]] = {}
+    last: dict[tuple[str, str | None], tuple[tuple[float, int, int], Row]] = {}
     for event in _messages_in(events):
         given = event.fields.get("reaction")
         to = text(given.get("message_id")) if isinstance(given, dict) else None
@@ -130,7 +130,7 @@ def _reactions(events: Iterable[Event]) -> Iterator[Row]:
         order = (event.at.timestamp() if event.at else 0.0, event.delivery, event.place)
         emoji = text(given.get("emoji")) or None
         row = {**_who(event), "message_id": to, "emoji": emoji, "removed": emoji is None}
-        who = (to, event.contact or "")
+        who = (to, event.contact)
         if who not in last or last[who][0] < order:
             last[who] = order, row | {"outbound": event.outbound} | _came(event)
     return (row for _, row in last.values())

@@ -297,7 +297,7 @@ class DeliveryWriter:
         try:
             self._store.write([entry for entry, _ in group])
         except Exception as error:  # noqa: BLE001  whoever waits is told
-            if len(group) > 1 and getattr(error, "of_one", False):
+            if len(group) > 1 and isinstance(error, StoreError) and error.of_one:
                 for one in group:  # one that no database takes must not refuse the others
                     self._store_all([one])
                 return

@@ -37,7 +37,7 @@ _LOCK = 0x63686B69  # any number: it orders the writers of one PostgreSQL databa
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 _metadata = sa.MetaData()
-_about = sa.Table("inbox", _metadata, sa.Column("version", sa.Integer, nullable=False))
+_about = sa.Table("inbox", _metadata, sa.Column("version", sa.Integer))
 _delivery = sa.Table(
     "delivery",
     _metadata,
@@ -169,12 +169,8 @@ class InboxStore:
             first = which.since
         elif which.since is not None:
             since = _delivery.c.received >= _microseconds(which.since)
-            first = (
-                self._number(
-                    sa.select(sa.func.coalesce(sa.func.min(_delivery.c.id), top + 1)).where(since)
-                )
-                - 1
-            )
+            before = sa.func.min(_delivery.c.id) - 1
+            first = self._number(sa.select(sa.func.coalesce(before, top)).where(since))
         return max(first, 0), top
 
     def get(self, delivery: int) -> Delivery:

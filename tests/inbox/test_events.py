@@ -167,6 +167,8 @@ def test_echoes_and_our_side_of_the_history_are_outbound() -> None:
         (message(1, "interactive", interactive={"type": "x", "x": {"title": "B"}}), "B"),
         (message(1, "contacts", contacts=[{"name": {"formatted_name": "Zoë"}}, {}, 1]), "Zoë"),
         (message(1, "edit", edit={"message": {"type": "text", "text": {"body": "new"}}}), "new"),
+        (message(1, "contacts", contacts=[{"name": {"formatted_name": n}} for n in "AB"]), "A, B"),
+        (message(1, "contacts", contacts=[{"name": {}}]), None),
         (message(1, "edit", edit={"message": 3}), None),
         (message(1, "text", text="flat"), None),
         ({"type": ["text"]}, None),

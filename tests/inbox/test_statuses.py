@@ -86,6 +86,42 @@ def test_a_row_has_the_columns_of_the_frame() -> None:
     assert (row["contact"], row["category"], row["number_id"]) == (f"+{ANA}", "utility", "77")
 
 
+def test_a_row_names_the_last_delivery_that_told_of_it_in_any_order() -> None:
+    ends = [
+        event
+        for number, name in ((2, "delivered"), (3, "read"), (1, "sent"))
+        for event in taken(change("messages", value(statuses=[status("m", name)])), number)
+    ]
+    for order in permutations(ends):
+        (row,) = status_rows(courses(order))
+        assert row["delivery"] == 3
+
+
+@pytest.mark.parametrize(
+    ("errors", "code", "words"),
+    [
+        ([{"code": 131000}], "131000", None),
+        ([{"title": "Gone"}], None, "Gone"),
+        (
+            [{"code": 1, "title": "Gone", "error_data": {"details": "for good"}}],
+            "1",
+            "Gone: for good",
+        ),
+        ([{"code": 1, "title": "Gone", "error_data": {"details": "Gone"}}], "1", "Gone"),
+        ([{"code": 1, "message": "Gone", "error_data": 5}], "1", "Gone"),
+        ([{"code": 1, "title": "A"}, {"code": 2, "title": "B"}], "1", "A"),
+        (["x"], None, None),
+        ([], None, None),
+        ("x", None, None),
+    ],
+)
+def test_the_first_error_has_a_code_and_words(
+    errors: Any, code: str | None, words: str | None
+) -> None:
+    row = told(status("m", "failed", errors=errors))["m"]
+    assert (row["error_code"], row["error"]) == (code, words)
+
+
 @given(some, some)
 def test_going_on_from_what_is_known_is_as_reading_all_at_once(
     first: list[dict], second: list[dict]

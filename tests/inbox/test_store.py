@@ -101,6 +101,15 @@ def test_a_group_is_stored_as_a_whole_or_not_at_all(store: InboxStore) -> None:
     assert store.last() == 0
 
 
+@pytest.mark.parametrize("name", [name for name in entry()._fields if name != "kind"])
+def test_only_the_kind_of_a_delivery_may_be_unknown(tmp_path: Path, name: str) -> None:
+    store = InboxStore(tmp_path / "inbox.sqlite")
+    with pytest.raises(StoreError) as caught:
+        store.write([entry(1, **{name: None})])
+    store.close()
+    assert caught.value.of_one, "it is this one's fault: others of its group are stored"
+
+
 def test_several_receivers_write_at_once_and_a_follower_misses_none(url: str) -> None:
     """Were an id visible before a smaller one, a follower would step over the smaller one."""
     stores = [InboxStore(url) for _ in range(4)]

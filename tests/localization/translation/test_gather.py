@@ -39,6 +39,19 @@ def test_languages_are_written_as_the_contents_write_them():
     }
 
 
+def test_each_template_has_its_own_writing_and_the_one_that_was_asked_for_goes_first():
+    under, dashed = ({**GERMAN, "lang_code": code} for code in ("pt_BR", "pt-BR"))
+    rows = pd.concat([full(ENGLISH, under), full(ENGLISH, dashed, template="other")])
+    units, _ = gather(rows, "en", ["pt_BR"], ())
+    assert {(u.template_code, u.lang_code, u.target) for u in units if u.field == "text"} == {
+        ("order_ready", "pt_BR", GERMAN["text"]),
+        ("other", "pt-BR", GERMAN["text"]),
+    }
+    twice = pd.concat([full(ENGLISH, dashed, template="a"), full(ENGLISH, under, dashed)])
+    units, _ = gather(twice, "en", ["pt_BR"], ())
+    assert {u.lang_code for u in units} == {"pt-BR"}
+
+
 def test_what_has_another_button_in_the_place_is_left_out_and_told():
     rows = full(ENGLISH, {**GERMAN, "buttons": [button("call_phone", "Anrufen")]})
     units, homeless = gather(rows, "en", None, ())
