@@ -43,6 +43,23 @@ def test_an_endpoint_flow_may_refresh_and_speak_the_newer_protocol() -> None:
     assert errors(put(document, "/data_api_version", "4.0")) == []
 
 
+@pytest.mark.parametrize(("version", "severity"), [("6.1", "error"), ("6.2", "warning")])
+def test_a_component_that_was_checked_before_it_was_documented_names_the_later_version(
+    version: str, severity: str
+) -> None:
+    chips = {
+        "type": "ChipsSelector", "name": "a", "label": "A",
+        "data-source": [{"id": str(n), "title": str(n)} for n in range(3)],
+    }  # fmt: skip
+    said = [
+        (found.severity, found.message)
+        for found in lint(flow(chips, version=version))
+        if found.pointer.endswith("/type") and "ChipsSelector" in found.message
+    ]
+    how = {"error": "known", "warning": "documented"}[severity]
+    assert said == [(severity, f"ChipsSelector is {how} from version 6.3; this is {version}.")]
+
+
 def test_a_screen_without_layout_is_only_doubted_before_6_0() -> None:
     document = drop(flow(version="5.1"), "/screens/0/layout")
     assert ("warning", "MISSING_REQUIRED_PROPERTY", "/screens/0/layout") in told(lint(document))

@@ -51,6 +51,13 @@ def test_the_name_says_the_format():
         form_of(Path("a.po"), "doc")
 
 
+def test_a_po_file_is_told_by_its_name_where_its_beginning_is_a_long_comment(tmp_path):
+    path = saved(tmp_path, "po")[0]
+    path.write_bytes(b"# A note.\n" * 500 + path.read_bytes())
+    path = path.rename(tmp_path / "noted.PO")
+    assert [u.target for u in read_units(path)] == [u.target for u in UNITS if u.lang_code == "de"]
+
+
 def test_a_file_that_is_none_of_translations_is_named(tmp_path):
     for name, data in (
         ("a.xlf", b"<x"),

@@ -160,6 +160,17 @@ def test_a_translation_in_segments_is_joined():
     assert (found.source, found.target) == ("A b. C d.", "Eh. Zeh.")
 
 
+def test_a_segment_without_a_translation_adds_nothing_to_it():
+    data = xliff_of([unit("A b. C d.")], "en", "2.0")
+    start, end = data.index(b"<segment>"), data.index(b"</segment>")
+    parts = (
+        b"<segment><source>A b. </source><target>Eh. </target></segment>"
+        b"<segment><source>C d.</source>"
+    )
+    found = read_xliff(data[:start] + parts + data[end:])[0]
+    assert (found.source, found.target) == ("A b. C d.", "Eh. ")
+
+
 def test_suggestions_of_a_program_are_not_the_translation():
     data = xliff_of([unit("a", "b")], "en", "1.2")
     more = b"<alt-trans><source>a</source><target>no</target></alt-trans></trans-unit>"
