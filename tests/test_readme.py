@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 import pytest
+import test_onboarding
 
 import chatkit
 
@@ -39,6 +40,14 @@ def test_the_python_of_the_readme_runs_in_order(
         said.append(capsys.readouterr().out)
     shown = re.findall(r"^```text\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     assert shown == said[:1], "the ten lines, with their output"
+
+
+def test_the_commands_of_the_readme_are_make_and_those_of_the_onboarding_tasks() -> None:
+    text = README.read_text(encoding="utf-8")
+    blocks = re.findall(r"^```sh\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    commands = {line.partition("#")[0].strip() for line in "".join(blocks).splitlines()}
+    tried = {test_onboarding.SERVE, test_onboarding.LOGIN, test_onboarding.DOCTOR}
+    assert commands == tried | {"make lab", "make test"}
 
 
 def test_the_readme_is_short_and_so_is_its_glossary() -> None:
