@@ -413,7 +413,10 @@ def explain(error: ValidationError) -> str:
         key = ".".join(map(str, detail["loc"]))
         inner = detail.get("ctx", {}).get("error")
         if isinstance(inner, InputError):  # of a profile: the keys below it
-            said += [f"{key}.{each.field} {each.reason}" for each in inner.problems]
+            said += [
+                f"{'.'.join(filter(None, (key, each.field)))}: {each.reason}"
+                for each in inner.problems
+            ]
         else:
             said.append(f"{key} {words.get(detail['type'], '- ' + detail['msg'])}")
     return "; ".join(said)

@@ -165,8 +165,8 @@ def test_a_profile_file_sets_the_open_points(
 @pytest.mark.parametrize(
     ("text", "advice"),
     [
-        ("serch_param = 'q'", "serch_param is no known key"),
-        ("put = 'q'", "put - Input should be"),
+        ("serch_param = 'q'", "serch_param: there is no such point; did you mean search_param?"),
+        ("put = 'q'", "put: must be 'merge' or 'replace'"),
         ("put", "cannot be read"),
     ],
 )
