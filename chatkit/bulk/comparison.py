@@ -275,10 +275,9 @@ def _other_short_texts(base: Any, edited: Any, places: _Pick) -> Rows:
     base = pc.fill_null(base, "").combine_chunks()
     one, two = _views(base).take(places.rows, axis=0), _views(edited.combine_chunks())
     differs = one[:, 0] != two[:, 0]
-    rest = ~differs & (one[:, 1] != two[:, 1])
-    long = np.flatnonzero(rest & (two.view(np.int32)[:, 0] > _INLINE))
-    differs |= rest
-    if len(long):
+    long = np.flatnonzero(~differs & (two.view(np.int32)[:, 0] > _INLINE))
+    differs |= one[:, 1] != two[:, 1]
+    if len(long):  # the places of two rests may be alike, each in an array of its own
         other = pc.not_equal(edited.take(pa.array(long)), base.take(pa.array(places.rows[long])))
         differs[long] = pc.fill_null(other, False).to_numpy()
     if edited.null_count:

@@ -418,6 +418,14 @@ def test_many_objects_are_compared_block_by_block(
     assert changes(compare(frame, BASE, WHO)) == {"size": [0, 1], "tags": [1]}
 
 
+def test_long_texts_that_begin_alike_are_compared_where_both_are_the_first_long_ones() -> None:
+    words = ["abcdefghijklM", "a", "b", "c", "d", "e"]
+    base = based([ROWS[0] | {"id": n, "label": word} for n, word in enumerate(words)], 3)
+    frame = base.iloc[[0, 2, 1, 3, 4, 5]].copy()
+    frame["label"] = pd.Series(["abcdefghijklm", "b", "a", "c", "d", "e"], frame.index, dtype="str")
+    assert changes(compare(frame, base, WHO)) == {"label": [0]}
+
+
 @given(st.lists(texts | st.none(), min_size=2, max_size=12), st.randoms(), st.data())
 @example(["abcdefghijklm", "abcdefghijklM", None], __import__("random").Random(2), None)
 def test_texts_in_another_order_are_compared_whole(
