@@ -182,7 +182,7 @@ CASES: dict[str, tuple[str, ...]] = {
         "chatkit.Form(contacts)",
     ),
     "runs": (
-        'chatkit.resume("2026")',
+        'chatkit.resume("1998")',
         'chatkit.undo("1999")',
         "chatkit.undo(contacts)",
         'chatkit.journal("1999")',

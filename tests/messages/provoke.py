@@ -40,7 +40,7 @@ def _made(folder: Path) -> Iterator[tuple[dict[str, Any], Path]]:
 
     (folder / "data" / "runs").mkdir(parents=True)
     for day in range(1, 7):
-        (folder / "data" / "runs" / f"2026-11-0{day}.db").touch()
+        (folder / "data" / "runs" / f"1998-11-0{day}.db").touch()
     (folder / "bad.csv").write_text("Phone,Name\n+44 7700 900777,Ana\n12,Bo\nnone,Cy\n", "utf-8")
     (folder / "nothing.csv").write_text("", "utf-8")
     (folder / "names.csv").write_text("Name,Town\nAna,Rome\n", "utf-8")
