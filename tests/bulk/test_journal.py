@@ -220,7 +220,9 @@ print([path for folder in journal_folders() for path in journals(folder)])
 
 
 def test_a_run_is_found_by_as_much_of_its_name_as_is_needed(tmp_path, monkeypatch):
-    monkeypatch.setenv("CHATKIT_DATA", str(tmp_path))
+    monkeypatch.setenv("CHATKIT_DATA", str(tmp_path / "kept"))
+    monkeypatch.setattr(temporary, "folder", lambda: tmp_path)
+    monkeypatch.setattr(temporary, "existing", lambda: tmp_path)
     runs = ["19991120-1", "19991120-12", "19991121-1"]
     for run in runs:
         created(journal_folder(False), run=run).close()
