@@ -289,16 +289,18 @@ class Run:
         try:
             for found in self._pages_of(endpoints).just_before(there, deleting=deleting):
                 now, steps = time.monotonic(), deque[RowStep]()
-                for key, record in found.items():
+                whole = {key: each for key, each in found.items() if endpoints.whole(each)}
+                if not whole:
+                    return
+                for key, record in whole.items():
                     row = there[key]
-                    if not endpoints.whole(record):
-                        return
                     self._read_at[row.n] = now
                     if step := self._judge.compare(row, record):
                         steps.append(step)
                     elif row.done:
                         self._count(row)
-                yield steps
+                if steps:
+                    yield steps
         except Stopped:
             return
 

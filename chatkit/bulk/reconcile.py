@@ -316,6 +316,7 @@ class Pages:
     def __init__(self, reader: ThrottledReader, endpoints: Endpoints[Any]) -> None:
         self._reader, self._endpoints = reader, endpoints
         self.count: int | None = None  #: how many pages the list has; None before one was read
+        self._largest = 1  # a service may show fewer records a page than are asked for
 
     def fewer(self, rows: int) -> bool:
         """Whether reading so many records by pages takes fewer calls than one by one."""
@@ -369,9 +370,9 @@ class Pages:
             self.count = number
             return []
         told = envelope.pagination
-        size = int(call.query.get("pageSize", len(records)))
-        more = 0 if told is None or not self._endpoints.paged else told.total_count
-        self.count = max(number + 1, -(-more // max(1, min(size, len(records) or 1))))
+        total = 0 if told is None or not self._endpoints.paged else told.total_count
+        self._largest = max(self._largest, len(records))
+        self.count = max(number + 1, -(-total // self._largest))
         return records
 
     def _call(self, number: int) -> Call:

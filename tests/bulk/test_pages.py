@@ -172,3 +172,44 @@ def test_where_a_list_shows_no_name_records_are_read_one_by_one(sandbox):
         told = calls_of(sandbox, lambda: plan.apply(many=True, gap="page"))
     assert told["PUT"] == 30
     assert told["GET"] == 60  # before and after
+
+
+def test_a_record_that_a_list_shows_in_part_keeps_no_other_from_being_sent(sandbox):
+    ids = people(sandbox, 30)
+    hidden = []
+
+    def hide(exchange):
+        if hidden and exchange.of("contacts", "list"):
+            for record in exchange.records:
+                if record["id"] == hidden[0]:
+                    for part in ("first_name", "middle_name", "last_name"):
+                        record.pop(part, None)
+
+    with chatkit.connect(Bent(sandbox, after=hide)) as client:
+        plan = renaming(client, 30)
+        hidden.append(ids[20])
+        result = plan.apply(many=True, gap="page")
+    assert states(result) == ["applied"] * 30
+    assert {record["first_name"] for record in active(sandbox, "contacts").values()} == {"Zoë"}
+
+
+def test_a_short_last_page_is_no_reason_to_read_beyond_it():
+    """A service may show fewer records a page than were asked for."""
+    asked = []
+
+    def note(exchange):
+        if exchange.of("contacts", "list"):
+            asked.append(exchange.query.get("page", "1"))
+
+    with chatkit.Sandbox(seed="empty", profile=chatkit.ServiceProfile(max_page_size=40)) as sandbox:
+        ids = people(sandbox, 90)
+        service = Bent(sandbox, before=note)
+        service.profile = chatkit.ServiceProfile()  # its user has not heard of it
+        with chatkit.connect(service) as client:
+            plan = renaming(client, 90)
+            asked.clear()
+            for number in ids[60:]:
+                call(sandbox, "DELETE", f"contacts/{number}")
+            result = plan.apply(many=True, gap="page")
+    assert Counter(states(result)) == {"applied": 60, "conflict": 30}
+    assert asked == ["1", "2"] * 2
