@@ -31,6 +31,10 @@ DATED := tests/webhooks/test_health.py tests/inbox/test_frames.py tests/inbox/te
          tests/inbox/test_intake.py tests/inbox/test_delivered.py tests/sandbox/test_clock.py \
          tests/sandbox/test_access.py tests/sandbox/test_scenario_timeline.py tests/widgets/inbox tests/test_history.py
 
+# Where there are cores for it, up to four processes run the suite. A notebook stays in one.
+SHARED := -n auto --maxprocesses=4 --dist worksteal
+FILES  := -n auto --maxprocesses=4 --dist loadfile
+
 PY := .venv/bin/python
 export UV_HTTP_TIMEOUT ?= 180
 # Compiled once: otherwise each kernel, and each process that a test starts, compiles a thousand
@@ -54,9 +58,9 @@ lab: compiled
 
 test: check .venv/ready-bench
 	$(PY) tests/browser/chromium.py
-	$(PY) -m pytest
+	$(PY) -m pytest $(SHARED)
 	@for day in $(DAYS); do echo "The notebooks, and what compares times with now, on $$day:"; \
-	  TODAY=$$day PYTHONPATH=tests/otherday $(PY) -m pytest \
+	  TODAY=$$day PYTHONPATH=tests/otherday $(PY) -m pytest $(FILES) \
 	    --nbval --nbval-current-env --nbval-cell-timeout=60 notebooks $(DATED) || exit 1; done
 	$(PY) -m pytest -p no:asyncio tests/browser
 
@@ -77,7 +81,7 @@ faults: .venv/ready-test
 	@$(PY) tests/inbox/kills.py --kills $(shell expr $(KILLS) / 5) --seed $(SEED)
 
 fuzz: .venv/ready-test
-	TEST_VOLUME=full $(PY) -m pytest --timeout=1200
+	TEST_VOLUME=full $(PY) -m pytest $(SHARED) --timeout=1200
 
 compiled: .venv/ready-lab  # what was edited since the installation
 	@$(PY) -m compileall -q chatkit

@@ -11,6 +11,7 @@ import os
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,6 +25,10 @@ sys.dont_write_bytecode = False
 
 from chatkit import temporary  # noqa: E402  (what its module reads is right only now)
 
+inherited = Path(tempfile.gettempdir())
+if "PYTEST_XDIST_WORKER" in os.environ and inherited.parent.name.startswith(temporary.PREFIX):
+    # One of several processes of a run: its folder stands beside the run's, not deep within it.
+    tempfile.tempdir = str(inherited.parents[1])
 home = temporary.folder()  # removed by the next run if this one is killed
 home.chmod(0o711)  # a database server of the tests runs as another user
 for name in (
@@ -38,12 +43,26 @@ os.environ["TMPDIR"] = tempfile.tempdir = str(home / "t")
 (home / "t").mkdir(mode=0o711)
 
 
+LEFT = pytest.StashKey[list[str]]()
+
+
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Fail if a process that the tests started has left something of chatkit, or still runs."""
     temporary.sweep()  # of those that tests killed on purpose, as the next process does
-    if left := sorted(Path(os.environ["TMPDIR"]).glob("chatkit-*")):
+    left = session.config.stash.get(LEFT, [])
+    left += sorted(place.name for place in Path(os.environ["TMPDIR"]).glob("chatkit-*"))
+    told = getattr(session.config, "workeroutput", None)  # of one of several processes of a run
+    if told is not None:
+        told["left"] = left
+    elif left:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
-        names = ", ".join(place.name for place in left)
         terminal = session.config.pluginmanager.get_plugin("terminalreporter")
         if terminal is not None:
+            names = ", ".join(left)
             terminal.write_line(f"\nProcesses of the tests left behind: {names}", red=True)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take what one of several processes of a run has found at its end."""
+    node.config.stash.setdefault(LEFT, []).extend(getattr(node, "workeroutput", {}).get("left", []))

@@ -11,6 +11,7 @@ import json
 import re
 import tokenize
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
@@ -134,11 +135,14 @@ def imports_of(file: Path, node: ast.AST, typing: bool, inside: bool) -> Iterato
             yield from imports_of(file, child, typing or checked, inside or function)
 
 
-IMPORTS = [
-    found
-    for file, path in FILES.items()
-    for found in imports_of(file, ast.parse(path.read_bytes()), typing=False, inside=False)
-]
+@cache
+def imports() -> list[Import]:
+    """All imports of the house: found when a test asks, not wherever tests are collected."""
+    return [
+        found
+        for file, path in FILES.items()
+        for found in imports_of(file, ast.parse(path.read_bytes()), typing=False, inside=False)
+    ]
 
 
 def room_of(name: str) -> str:
@@ -151,7 +155,7 @@ def of_the_house(*rooms: str) -> list[Import]:
     """Imports of chatkit by the named parts of the house; by all of them without a name."""
     return [
         found
-        for found in IMPORTS
+        for found in imports()
         if found.name.split(".")[0] == "chatkit"
         and (not rooms or room_of(str(found.file)) in rooms)
     ]
@@ -220,7 +224,7 @@ def test_each_outside_library_has_one_door() -> None:
     """A library that ends, or is replaced by a better one, is a change of one file."""
     wrong = [
         str(found)
-        for found in IMPORTS
+        for found in imports()
         if (doors := DOORS.get(found.name.split(".")[0]))
         and not found.typing
         and not any(str(found.file).startswith(f"chatkit/{door}") for door in doors)
