@@ -14,7 +14,7 @@ from pydantic import AfterValidator, Field
 
 from chatkit.answer import Envelope
 from chatkit.call import Call
-from chatkit.endpoints import Endpoints, Key, Planned, Undo
+from chatkit.endpoints import Endpoints, Key, Planned, ReadFull, Undo
 from chatkit.errors import CallError, Refused
 from chatkit.listing import ListReader
 from chatkit.record import Body, Id, Record
@@ -235,7 +235,7 @@ class ContactEndpoints(Endpoints[Contact]):
         return len(fields.keys() & {*self.natural_key}) == 1
 
     def examined(
-        self, changes: Sequence[Planned], base: pd.DataFrame
+        self, changes: Sequence[Planned], base: pd.DataFrame, full: ReadFull
     ) -> Mapping[int, Sequence[Finding]]:
         """Check the names and numbers of all contacts that are sent, by columns."""
         from chatkit.checks.quality import doubts

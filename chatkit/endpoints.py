@@ -7,10 +7,20 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar, cast
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Generic,
+    Literal,
+    Protocol,
+    TypeAlias,
+    TypeVar,
+    cast,
+)
 
 import msgspec
 from pydantic import TypeAdapter, ValidationError
@@ -35,6 +45,8 @@ R = TypeVar("R", bound=Record)
 Key = int | str
 #: What becomes of a record that a row without a key has met; `Resource.plan` explains them.
 Existing = Literal["fill", "update", "skip", "refuse"]
+#: Reads records in full, by their keys, into a frame indexed like the one that they are of.
+ReadFull: TypeAlias = "Callable[[Sequence[Any]], pd.DataFrame]"
 #: How well a change can be undone, and why not exactly.
 Undo = tuple[Literal["exactly", "with loss", "never"], str]
 
@@ -446,13 +458,14 @@ class Endpoints(Generic[R]):
         return False
 
     def examined(
-        self, changes: Sequence[Planned], base: pd.DataFrame
+        self, changes: Sequence[Planned], base: pd.DataFrame, full: ReadFull
     ) -> Mapping[int, Sequence[Finding]]:
         """Check all records of a plan as `judged` does, at once.
 
         Args:
             changes: Creates, updates and deletes.
             base: The records as they are, as far as they were read.
+            full: Reads some of them in full, where a list does not show what decides.
 
         Returns:
             What was found, by the place of the change.

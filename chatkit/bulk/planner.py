@@ -612,7 +612,8 @@ class _Changes:
     def _examine(self) -> None:
         """Check each record as it would then be, and leave out what cannot be sent."""
         rows = list(self._changes)
-        found = self._endpoints.examined(list(self._changes.values()), self._base)
+        changes = list(self._changes.values())
+        found = self._endpoints.examined(changes, self._base, self._source.full)
         for place, each in found.items():
             row = rows[place]
             if not self.cells.passes(row, self._changes[row].after, each):

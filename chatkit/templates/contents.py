@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, TypeAlias
 
@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field
 
 from chatkit.bulk.findings import value_at
 from chatkit.call import Call, why_no_segment
-from chatkit.endpoints import Endpoints, Key, Planned, Undo
+from chatkit.endpoints import Endpoints, Key, Planned, ReadFull, Undo
 from chatkit.errors import BadAnswer, CallError, NotFound, Refused
 from chatkit.record import Body, Id, Record
 from chatkit.resource import Resource
@@ -165,10 +165,14 @@ class ContentEndpoints(Endpoints[Content]):
         return fields.get("is_draft") is not True
 
     def examined(
-        self, changes: Sequence[Planned], base: pd.DataFrame
+        self, changes: Sequence[Planned], base: pd.DataFrame, full: ReadFull
     ) -> Mapping[int, Sequence[Finding]]:
-        """Check all contents as they would then be, each beside the other languages."""
-        return check_plan(changes, base, source=self.source, wanted=self.wanted)
+        """Check all contents as they would then be, each beside the other languages.
+
+        Lists show a text without its buttons and samples: what a change leaves live, or makes
+        live, is read in full, as for the update of one content.
+        """
+        return check_plan(changes, base, full, source=self.source, wanted=self.wanted)
 
     def base(self, frame: pd.DataFrame | None, *, now: bool = False) -> Snapshot:
         """Return what a frame was when it was read; a code that nobody knows has no contents."""
@@ -301,6 +305,8 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
 
 #: What tells a finding from another one in the same content.
 Told: TypeAlias = tuple[str, str, str]
+#: What the platform refuses stands in these, or beside them; lists show none of them.
+_DECIDE = frozenset(("variables", "headers", "buttons"))
 #: What is found in a draft that holds the words of its source, which was the wish.
 COPIED = frozenset(("untranslated", "same as source", "wrong script", "other script"))
 
@@ -328,6 +334,7 @@ def check_edit(fields: Mapping[str, Any], live: Mapping[str, Any] | None) -> lis
 def check_plan(
     changes: Sequence[Planned],
     base: pd.DataFrame,
+    full: ReadFull | None = None,
     *,
     source: str = "en",
     wanted: Collection[str] = (),
@@ -337,6 +344,7 @@ def check_plan(
     Args:
         changes: Creates, updates and deletes of contents.
         base: The contents as they were read. What a list does not show is not judged.
+        full: Reads those of them in full that will be live, and of which lists show a part.
         source: The language that the others are translated from.
         wanted: Codes of findings that are no news to who plans this.
 
@@ -345,7 +353,11 @@ def check_plan(
     """
     from chatkit.localization.audit import check_contents
 
-    before = dict(_contents_of(base, {change.code for change in changes}))
+    codes = {change.code for change in changes}
+    before = dict(_contents_of(base, codes))
+    if full is not None and _DECIDE - {*base.columns}:
+        keys = [place if base.index.nlevels > 1 else place[1] for place in _live(changes, before)]
+        before |= _contents_of(full(keys), codes) if keys else ()
     after = dict(before)
     places: dict[tuple[str, str], int] = {}
     for n, change in enumerate(changes):
@@ -370,6 +382,17 @@ def check_plan(
             edit = _Edit(held, after[place], changes[n].after, there.get(place, set()), new=new)
             found.setdefault(n, []).append(edit.placed(each))
     return found
+
+
+def _live(
+    changes: Sequence[Planned], before: Mapping[tuple[str, str], Mapping[str, Any]]
+) -> Iterator[tuple[str, str]]:
+    """Yield the places of the updates after which a content is live."""
+    for change in changes:
+        place = change.code or "", str(change.key)
+        draft = {**before.get(place, {}), **change.after}.get("is_draft")
+        if change.kind == "update" and draft is not True:
+            yield place
 
 
 class _Edit(NamedTuple):

@@ -16,7 +16,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from chatkit.answer import Envelope
 from chatkit.call import Call
 from chatkit.display import many, values
-from chatkit.endpoints import Endpoints, Key, Planned, Undo
+from chatkit.endpoints import Endpoints, Key, Planned, ReadFull, Undo
 from chatkit.errors import InputError, NotFound, NotPermitted, SettingsError
 from chatkit.finding import Finding
 from chatkit.profile import ServiceProfile
@@ -161,7 +161,7 @@ class WebhookEndpoints(Endpoints[Webhook]):
         return [*self._unreachable(fields.get("url")), *self._misspelt(fields.get("events"))]
 
     def examined(
-        self, changes: Sequence[Planned], base: pd.DataFrame
+        self, changes: Sequence[Planned], base: pd.DataFrame, full: ReadFull
     ) -> Mapping[int, Sequence[Finding]]:
         """Check each registration that is sent."""
         sent = {n: c.after for n, c in enumerate(changes) if c.kind != "delete"}

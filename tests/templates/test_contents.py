@@ -1,6 +1,7 @@
 """The contents of one template, under every profile."""
 
 import pytest
+from bulk.planning import content, log
 from rooms import client, sandbox  # noqa: F401
 
 import chatkit
@@ -143,6 +144,44 @@ def test_a_plan_refuses_it_too_and_says_which_argument_lets_it_pass(order_ready)
     assert [change.after for change in order_ready.plan(frame, broken=True).changes] == [
         {"text": BROKEN}
     ]
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_a_list_that_does_not_show_what_is_wrong_gets_no_content_live(many):
+    with chatkit.Sandbox(seed="empty") as sandbox, chatkit.connect(sandbox) as client:
+        content(sandbox, **ENGLISH)
+        content(sandbox, **{**ENGLISH, "lang_code": "de", "variables": {"1": "Ana"}})
+        one = client.templates("order_ready")
+        plan = client.templates.plan if many else one.plan
+
+        def listed():
+            return client.templates.frame(["order_ready"]) if many else one.frame()
+
+        edited = listed().assign(is_draft=False)
+        refused = plan(edited)
+        assert [(change.key, change.kind) for change in refused.changes] == [("en", "update")]
+        [cell] = refused_cells(refused)
+        assert cell.column == "variables" and "sample missing" in cell.reason
+        assert not refused_cells(plan(edited, broken=True))
+        plan(edited, skip_invalid=True).apply()
+        assert one.frame().is_draft.to_dict() == {"en": False, "de": True}
+
+        live = listed().iloc[:1]
+        [cell] = refused_cells(plan(live.assign(text=live.text + " Ask {{3}} about it.")))
+        assert "{{3}} has no sample" in cell.reason
+
+
+def test_only_what_will_be_live_is_read_in_full_for_a_plan():
+    with chatkit.Sandbox(seed="empty") as sandbox, chatkit.connect(sandbox) as client:
+        for lang, draft in {"en": True, "de": True, "es": False}.items():
+            content(sandbox, **{**ENGLISH, "lang_code": lang, "is_draft": draft})
+        contents = client.templates("order_ready")
+        frame, whole = contents.frame(), contents.frame(full=True)
+        before = len(log(sandbox))
+        assert len(contents.plan(frame.assign(text=frame.text + " Thank you.")).changes) == 3
+        assert log(sandbox)[before:] == [("GET", "templates/order_ready/contents/es")]
+        assert len(contents.plan(whole.assign(is_draft=False)).changes) == 2
+        assert len(log(sandbox)) == before + 1
 
 
 def test_what_was_broken_before_does_not_stop_other_edits(order_ready):
