@@ -59,19 +59,28 @@ def wait_for(work: Coroutine[Any, Any, object]) -> None:
 def preload(*modules: str) -> None:
     """Import modules in a thread, so that nobody waits for them later; a missing one is told then.
 
-    A process that forks waits for it: the child would find the imports locked for ever.
+    A process that forks waits for it: the child would find the imports locked for ever. While
+    one thread imports, no second one begins: what else is asked for is imported when needed.
     """
 
     def work() -> None:
-        for name in modules:
-            with suppress(ImportError):
-                import_module(name)
-        _imported.set()
+        try:
+            for name in modules:
+                with suppress(Exception):  # who needs it imports it again, and is told then
+                    import_module(name)
+        finally:  # else every fork would wait for ever
+            _imported.set()
 
     # Its hooks of a fork must not be registered while our own, which waits, is running.
     import_module("concurrent.futures.thread")
-    _imported.clear()
-    threading.Thread(target=work, name="chatkit-imports", daemon=True).start()
+    with _lock:
+        if not _imported.is_set():
+            return
+        _imported.clear()
+    try:
+        threading.Thread(target=work, name="chatkit-imports", daemon=True).start()
+    except RuntimeError:  # there can be no more threads
+        _imported.set()
 
 
 @atexit.register

@@ -11,7 +11,7 @@ import socket
 import ssl
 import textwrap
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Literal
@@ -24,7 +24,7 @@ from chatkit.answer import Answer, printable
 from chatkit.client import Client, connect
 from chatkit.connection import Connection
 from chatkit.display import visible
-from chatkit.errors import BadAnswer, NotFound
+from chatkit.errors import BadAnswer, ChatkitError, NotFound
 from chatkit.probe import Prober, Reply
 from chatkit.profile import ServiceProfile
 from chatkit.record import document
@@ -65,12 +65,13 @@ class Check:
 class CheckupReport(Report):
     """The doctor's report: shows itself as text and in a notebook; `.frame()` is a table.
 
-    `status` is 1 when there is a problem, so that nothing can work, and else 0.
+    `checks` stand in the order in which they are shown: what is wrong first, what could not be
+    told last. `status` is 1 when there is a problem, so that nothing can work, and else 0.
     """
 
-    def __init__(self, subject: str, checks: tuple[Check, ...]) -> None:
+    def __init__(self, subject: str, checks: Iterable[Check]) -> None:
         self.subject = subject
-        self.checks = checks
+        self.checks = tuple(sorted(checks, key=lambda check: _ORDER.index(check.state)))
 
     @property
     def status(self) -> int:
@@ -89,16 +90,13 @@ class CheckupReport(Report):
         """The text for a terminal that shows colours: what is wrong stands out."""
         return _STATES.sub(lambda found: f"{_ANSI[found[1]]}{found[0]}\x1b[0m", repr(self))
 
-    def _ordered(self) -> list[Check]:
-        """Return what was told, what is wrong first."""
+    def _parts(self) -> tuple[list[Check], list[Check]]:
+        """Return what was told, and what could not be."""
         told = [check for check in self.checks if check.state != "unknown"]
-        return sorted(told, key=lambda check: _ORDER.index(check.state))
-
-    def _untold(self) -> list[Check]:
-        return [check for check in self.checks if check.state == "unknown"]
+        return told, list(self.checks[len(told) :])
 
     def _text(self) -> list[list[str]]:
-        untold, shown = self._untold(), self._ordered()
+        shown, untold = self._parts()
         if untold:
             names = ", ".join(check.check.removeprefix(_POINT) for check in untold)
             line = f"reading cannot tell, or nothing shows it: {names}"
@@ -117,9 +115,9 @@ class CheckupReport(Report):
         return [lines]
 
     def _html(self) -> list[str]:
-        calm = [c for c in self.checks if c.check.startswith(_POINT) and c.state == "ok"]
-        untold = self._untold()
-        rest = [c for c in self._ordered() if c not in calm]
+        told, untold = self._parts()
+        calm = [c for c in told if c.check.startswith(_POINT) and c.state == "ok"]
+        rest = [c for c in told if c not in calm]
         folded = {
             f"{len(calm)} open points look as assumed": calm,
             f"{_count(len(untold))} could not be told": untold,
@@ -135,8 +133,8 @@ class CheckupReport(Report):
         ]
 
 
-#: From what is wrong to what is well, with the class of the style and the colour of a terminal.
-_ORDER: tuple[State, ...] = ("problem", "warning", "ok")
+#: How checks are shown, with the class of the style and the colour of a terminal.
+_ORDER: tuple[State, ...] = ("problem", "warning", "ok", "unknown")
 _CLASSES = {"problem": "delete", "warning": "update", "ok": "create"}
 _ANSI = {"problem": "\x1b[1;31m", "warning": "\x1b[33m", "ok": "\x1b[32m", "unknown": "\x1b[2m"}
 _STATES = re.compile(r"(?<=^  )(problem|warning|ok|unknown)(?= )", re.MULTILINE)
@@ -170,23 +168,25 @@ def doctor(to: Client | Sandbox | str | None = None) -> CheckupReport:
     connection = to.connection
     return CheckupReport(
         f"account {connection.account_id} at {connection.base_url}",
-        tuple(_checks(connection, Prober(to.transport, Reply))),
+        _checks(connection, Prober(to.transport, Reply)),
     )
 
 
-def keep_checked(name: str, connection: Connection, place: TokenPlace) -> CheckupReport:
+def keep_checked(name: str, connection: Connection, place: TokenPlace) -> None:
     """Keep a connection under a name if the doctor finds no problem; else nothing is kept.
 
     Raises:
+        ChatkitError: There is a problem: what it is, and the next step.
         SettingsError: It cannot be kept.
     """
     with Client(
         connection.base_url, connection.account_id, connection.token, profile=connection.profile
     ) as client:
         report = doctor(client)
-    if report.status == 0:
-        save(name, connection, place)
-    return report
+    if report.status:
+        worst = report.checks[0]
+        raise ChatkitError(f"Nothing was kept. {worst.check}: {worst.detail}. {worst.next_step}")
+    save(name, connection, place)
 
 
 def _checks(connection: Connection, ask: Prober[Reply]) -> Iterator[Check]:
@@ -228,16 +228,22 @@ def _address(connection: Connection, first: Reply) -> Check:
     name, url = "Base address", connection.base_url
     if first.answer is None:
         reason = str(first.error.reason if first.error else "")
+        proxy = _proxy(connection)
+        way = f" by way of the proxy {proxy}" if proxy else ""
         return Check(
-            name, "problem", f"{url} does not answer: {reason}",
-            "Check the address, the network and the proxy.",
+            name, "problem", f"{url} does not answer{way}: {reason}",
+            _PROXY_STEP if proxy else "Check the address and the network.",
         )  # fmt: skip
     if (by := _intermediary(first, connection.profile)) is not None:
+        step = "Check the port: what listens there is not the service."
+        if first.status in _NO_ANSWER:
+            step = _WAIT_STEP
+        elif not connection.loopback:
+            step = _PROXY_STEP
         return Check(
             name, "problem",
             f"{url} was answered by a proxy or another web site, not by the service: {by}",
-            _PROXY_STEP if not connection.loopback else
-            "Check the port: what listens there is not the service.",
+            step,
         )  # fmt: skip
     if isinstance(first.error, BadAnswer) or first.answer.status >= 500:
         return Check(
@@ -249,22 +255,37 @@ def _address(connection: Connection, first: Reply) -> Check:
     return Check(name, "ok", f"{url} answers ({where})")
 
 
+#: Said by who stands before a service, of a service that did not answer.
+_NO_ANSWER = (502, 504)
+_WAIT_STEP = (
+    "It got no answer from what is behind it: try again in a few minutes. If that does not help, "
+    "tell who runs the service, or the proxy that HTTPS_PROXY names."
+)
 _PROXY_STEP = (
     "Check the address, and the proxy: HTTPS_PROXY names it, NO_PROXY what goes past it. A sign-in "
     "page of a network wants a browser first."
 )
 
 
+def _proxy(connection: Connection) -> str:
+    """Name the host and the port of the proxy that calls go through; empty without one."""
+    from chatkit.wire import proxy_for
+
+    proxy = None if connection.loopback else proxy_for(connection.base_url)
+    return urlsplit(proxy).netloc.rpartition("@")[2] if proxy else ""
+
+
 def _intermediary(first: Reply, profile: ServiceProfile) -> str | None:
     """Say how an answer shows that somebody on the way has given it; None if nothing does.
 
     A proxy answers in HTML where the service has JSON, or with a status that only a proxy has
-    (407), or that says that the call came to the wrong server (421).
+    (407), or that says that the call came to the wrong server (421), or that who is behind it did
+    not answer (502, 504), unless the service says so itself, in its own envelope.
     """
     if first.answer is None or first.granted:
         return None
     status = first.answer.status
-    if status in (407, 421):
+    if status in (407, 421) or (status in _NO_ANSWER and "success" not in first.envelope):
         return f"{status} {HTTPStatus(status).phrase}"
     html = "html" in first.answer.headers.get("content-type", "").lower()
     if html and (status < 300 or profile.error_body != "html"):
@@ -276,6 +297,8 @@ def _tls(connection: Connection) -> Check:
     parts = urlsplit(connection.base_url)
     if parts.scheme == "http":
         return Check("TLS", "ok", "loopback, no TLS")
+    if proxy := _proxy(connection):  # past it there may be no way, and none that calls take
+        return Check("TLS", "unknown", f"not looked at: calls go through the proxy {proxy}")
     try:
         days = _days_left(parts.hostname or "", parts.port or 443)
     except ssl.SSLCertVerificationError as error:

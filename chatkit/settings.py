@@ -221,6 +221,17 @@ def stored(name: str) -> StoredConnection:
     raise SettingsError(f"{config_file()}, [{name}]: {reason}")
 
 
+def checked_name(name: str) -> str:
+    """Return the name of a connection, if it can be one.
+
+    Raises:
+        SettingsError: It cannot; the text says what a name is made of.
+    """
+    if not _NAME.fullmatch(name):
+        raise SettingsError("A connection's name is made of letters, digits, _ and -, at most 30.")
+    return name
+
+
 #: Where `save` puts a token: the keyring, a file, or nowhere (then CHATKIT_TOKEN has it).
 TokenPlace = Literal["keyring", "nowhere"] | Path
 
@@ -242,8 +253,7 @@ def save(name: str, connection: StoredConnection, place: TokenPlace = "keyring")
     """
     import tomlkit
 
-    if not _NAME.fullmatch(name):
-        raise SettingsError("A connection's name is made of letters, digits, _ and -, at most 30.")
+    checked_name(name)
     before = _tables().get(name, {})  # a file that cannot be read is refused before all else
 
     if isinstance(place, Path):

@@ -127,15 +127,46 @@ def test_a_token_of_another_account_is_told_as_one() -> None:
 @pytest.mark.parametrize(
     ("status", "kind"),
     [(421, "text/plain"), (421, "application/json"), (407, "text/html"), (200, "text/html"),
-     (401, "text/html"), (403, "text/html; charset=utf-8"), (404, "text/html"), (503, "text/html")],
+     (401, "text/html"), (403, "text/html; charset=utf-8"), (404, "text/html"), (503, "text/html"),
+     (502, "text/html"), (502, "text/plain"), (504, "text/plain"), (504, "application/json")],
 )  # fmt: skip
 def test_a_proxy_is_called_a_proxy_and_no_token_is_doubted(status: int, kind: str) -> None:
-    with answering(status, kind, "{}" if "json" in kind else "<h1>Blocked {token}</h1>") as url:
+    body = '{"message": "none {token}"}' if "json" in kind else "<h1>Blocked {token}</h1>"
+    with answering(status, kind, body) as url:
         report = checkup(url)
     address = found(report, "Base address")
     assert address.state == "problem" and "by a proxy" in address.detail
     assert str(status) in address.detail
+    assert ("got no answer" in address.next_step) is (status in (502, 504))
     assert set(states(report)) == {"Base address", "TLS"}
+    assert MARKER not in _everything(report)
+
+
+def test_a_service_that_says_itself_that_it_reached_nobody_is_no_proxy() -> None:
+    with answering(502, "application/json", '{"success": false, "message": "later"}') as url:
+        address = found(checkup(url), "Base address")
+    assert address.state == "problem" and "answers 502" in address.detail
+    assert "proxy" not in address.detail + address.next_step
+
+
+@pytest.mark.parametrize("status", [407, 421])
+def test_a_proxy_that_does_not_let_through_is_named_with_its_address_and_no_password(
+    status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No service is asked: the proxy of the environment is, and it refuses to connect."""
+    with answering(status, "text/html", "<h1>Blocked</h1>") as url:
+        host = url.removeprefix("http://")
+        monkeypatch.setenv("HTTPS_PROXY", f"http://ana:{MARKER}@{host}")
+        for name in ("https_proxy", "NO_PROXY", "no_proxy"):
+            monkeypatch.delenv(name, raising=False)
+        with chatkit.Client("https://api.example.com", "1001", MARKER, deadline=5) as client:
+            report = doctor(client)
+    address = report.checks[0]
+    assert (address.check, address.state) == ("Base address", "problem")
+    assert f"by way of the proxy {host}: " in address.detail and str(status) in address.detail
+    assert "HTTPS_PROXY" in address.next_step
+    assert {check.check for check in report.checks} == {"Base address", "TLS"}
+    assert f"the proxy {host}" in found(report, "TLS").detail
     assert MARKER not in _everything(report)
 
 
@@ -232,6 +263,9 @@ class Handler(BaseHTTPRequestHandler):
     """Answers everything with what the server holds; `{token}` becomes what was sent."""
 
     server: "Server"
+
+    def do_CONNECT(self) -> None:
+        self.send_error(self.server.status)
 
     def do_GET(self) -> None:
         echo = (self.headers["Authorization"] or "").removeprefix("Bearer ")
@@ -389,7 +423,8 @@ def test_what_is_wrong_comes_first_and_what_is_unknown_is_one_entry() -> None:
     entries = [line.split()[:2] for line in repr(report).splitlines() if line[2:3].strip()]
     assert entries[1:] == [["problem", "C"], ["warning", "B"], ["ok", "A"], ["unknown", "3"]]
     assert "Chat Flows, Add, Chat Flows, Edit, Chat Flows, Delete" in " ".join(repr(report).split())
-    assert len(report.frame()) == 6
+    shown = ["C", "B", "A", *(f"Chat Flows, {n}" for n in ("Add", "Edit", "Delete"))]
+    assert report.frame().index.tolist() == shown
     shown = report._repr_html_()
     assert shown.index("bad") < shown.index("odd") < shown.index("fine") < shown.index("a write")
     assert '<span class="delete">problem</span>' in shown
@@ -400,6 +435,20 @@ def test_a_terminal_gets_colours_and_a_pipe_none() -> None:
     assert "\x1b[1;31mproblem\x1b[0m" in painted and "\x1b[32mok\x1b[0m" in painted
     assert re.sub(r"\x1b\[[0-9;]*m", "", painted) == repr(STRANGE)
     assert "\x1b" not in repr(STRANGE)
+
+
+def test_what_is_wrong_comes_first_in_the_report_of_an_account_too() -> None:
+    service = ServiceProfile(page_base=0)
+    permissions = tuple(view for view in VIEWS if view != VIEWS[1])
+    with account(service=service, assumed=ServiceProfile(), permissions=permissions) as (_, client):
+        report = doctor(client)
+    order = report.frame()["state"].tolist()
+    assert order == sorted(order, key=("warning", "ok", "unknown").index)
+    assert order.count("warning") == 2 and order.count("unknown") > 12
+    lines = [line for line in repr(report).splitlines() if re.match(r"  (w|o|u)", line)]
+    assert [line.split()[0] for line in lines].count("unknown") == 1
+    names = [line[11:].partition("  ")[0] for line in lines[:-1]]
+    assert report.frame().index[: len(names)].tolist() == names
 
 
 def test_the_notebook_form_is_escaped() -> None:
@@ -422,7 +471,7 @@ def test_the_notebook_form_folds_what_is_as_assumed_and_what_could_not_be_told()
 def test_the_frame_has_one_row_for_each_check() -> None:
     frame = STRANGE.frame()
     assert list(frame.columns) == ["state", "detail", "next_step"]
-    assert list(frame.index) == ["Base address", "TLS"]
+    assert list(frame.index) == ["TLS", "Base address"]
     assert frame.loc["TLS", "next_step"] == "do & see"
     assert CheckupReport("x", ()).frame().empty
 

@@ -453,7 +453,7 @@ def test_login_keeps_nothing_that_does_not_work(environment: dict[str, str]) -> 
             ]
         ]
     assert [run.returncode for run in runs] == [1, 2, 2, 2, 1, 2]
-    assert "nothing was kept. Access token: refused (401)" in runs[0].stderr
+    assert "Nothing was kept. Access token: refused (401)" in runs[0].stderr
     assert [run.stderr.count("\n") for run in runs] == [1] * 6
     assert "does not answer" in runs[4].stderr
     assert "account id is missing" in runs[5].stderr

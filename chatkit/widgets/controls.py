@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from threading import Lock
@@ -149,12 +150,16 @@ def boxed(kind: type[w.Box], css: str, children: Sequence[w.Widget]) -> w.Box:
     return box
 
 
-class Exported:
+class _Abstract(ABCMeta, type(w.Widget)):  # type: ignore[misc]  # ipywidgets has no types
+    """Metaclass of widgets that have abstract methods."""
+
+
+class Exported(metaclass=_Abstract):
     """A widget that can be read where it is not live: as a line of text, and as a page."""
 
+    @abstractmethod
     def _page(self) -> str:
         """Write the page: HTML without scripts, in which every text is escaped."""
-        raise NotImplementedError
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         live: Any = super()._repr_mimebundle_(**options)  # type: ignore[misc]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from chatkit import settings
 from chatkit.checkup import keep_checked
 from chatkit.connection import Connection
 from chatkit.display import escaped
-from chatkit.errors import ChatkitError, SettingsError, command, steady
+from chatkit.errors import ChatkitError, command, steady
 from chatkit.secret import Secret, access_token
 from chatkit.widgets.assets import joined_text
 from chatkit.widgets.controls import Exported
@@ -58,10 +57,7 @@ class LoginForm(Exported, anywidget.AnyWidget):
     kept = traitlets.Bool(False).tag(sync=True)
 
     def __init__(self, name: str) -> None:
-        if not re.fullmatch(r"[A-Za-z0-9_-]{1,30}", name):
-            raise SettingsError(
-                "A connection's name is made of letters, digits, _ and -, at most 30."
-            )
+        settings.checked_name(name)
         known = settings.stored(name) if name in settings.names() else None
         fault = settings.keyring_fault()
         file = (known and known.token_file) or settings.token_file(name)
@@ -81,20 +77,14 @@ class LoginForm(Exported, anywidget.AnyWidget):
         """Ask the doctor, and keep the connection if there is no problem.
 
         Raises:
-            SettingsError: Something is missing or wrong; nothing was kept.
+            ChatkitError: Something is missing or wrong; nothing was kept.
         """
         secret = access_token(token)
         del token  # a traceback that prints variables must not find it
         given = {"base_url": base_url.strip(), "account_id": account_id.strip(), "token": secret}
         if self._profile is not None:
             given["profile"] = self._profile
-        report = keep_checked(self._name, Connection(**given), self._file or "keyring")
-        problems = [check for check in report.checks if check.state == "problem"]
-        if problems:
-            first = problems[0]
-            raise SettingsError(
-                f"Nothing was kept. {first.check}: {first.detail}. {first.next_step}"
-            )
+        keep_checked(self._name, Connection(**given), self._file or "keyring")
         self.kept = True
         self.said = f'Kept. In a cell: client = chatkit.connect("{self._name}")'
 

@@ -206,7 +206,8 @@ def test_what_breaks_the_document_is_refused_in_a_plan_for_many_unless_one_says_
     assert not plan.changes  # a placeholder is never touched
     frame = demo.templates.frame(["order_ready"])
     frame["text"] = "Hello {{name}}, it is ready for you today."
-    assert {cell.column for cell in refused_cells(demo.templates.plan(frame))} == {"text", "variables"}
+    refused = refused_cells(demo.templates.plan(frame))
+    assert {cell.column for cell in refused} == {"text", "variables"}
     assert len(demo.templates.plan(frame, broken=True)) == len(frame)
     with pytest.raises(chatkit.PlanRefused, match="cannot be planned"):
         demo.templates.plan(frame).apply()

@@ -12,7 +12,7 @@ import pytest
 from keyrings import FileKeyring
 
 import chatkit
-from chatkit.errors import SettingsError
+from chatkit.errors import ChatkitError, SettingsError
 from chatkit.secret import Secret
 
 
@@ -63,7 +63,7 @@ def test_a_wrong_token_is_told_and_nothing_is_kept(tmp_path: Path) -> None:
             form._heard(form, {"base_url": base_url, "account_id": "1001", "token": token}, [])
             assert said in form.said and not form.kept
             assert "wr0ng" not in everything(form)
-        with pytest.raises(SettingsError, match="Nothing was kept"):
+        with pytest.raises(ChatkitError, match="Nothing was kept"):
             form.keep(base_url, "1001", Secret("wr0ng"))
     assert not (tmp_path / "connections.toml").exists()
 

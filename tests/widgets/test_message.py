@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatkit.widgets.controls import Message
+from chatkit.widgets.controls import Message, Panel
 
 
 def test_an_error_is_said_at_once_and_the_rest_when_there_is_time() -> None:
@@ -29,3 +30,8 @@ def test_what_would_not_be_seen_is_spelled_out() -> None:
     message = Message()
     message.say("a\u202eb")
     assert "a⟨U+202E⟩b" in message.value
+
+
+def test_a_panel_that_cannot_be_read_where_it_is_not_live_cannot_be_made() -> None:
+    with pytest.raises(TypeError, match="abstract method _page"):
+        Panel([])
