@@ -2,7 +2,8 @@
 
 A call becomes an httpx request. What carries it is an httpx transport: aiohttp's
 connection pool for the network (httpx's own looks at every connection for every call, and
-stands still at a hundred of them), or the door of a service in this process.
+stands still at a hundred of them), or the door of a service in this process. Both raise what
+aiohttp raises: httpx has no error that tells whether a request has left.
 
 Failures come back as values: the traceback of an error that is raised elsewhere never
 passes a frame that knows the token.
@@ -16,7 +17,7 @@ import ssl
 import urllib.request
 import weakref
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
@@ -24,7 +25,6 @@ from urllib.parse import urlsplit
 import aiohttp
 import httpx
 import truststore
-from httpx_aiohttp import AiohttpTransport
 
 from chatkit import background
 from chatkit.answer import Answer
@@ -89,8 +89,6 @@ class Wire:
                 body = await _read(response)
             finally:
                 await response.aclose()
-        except httpx.TransportError as error:
-            return _failure(call, error.__cause__)
         except (aiohttp.ClientError, OSError) as error:
             return _failure(call, error)
         if isinstance(body, str):
@@ -154,7 +152,7 @@ class Wire:
             self._finalizer.detach()
         self._finalizer = weakref.finalize(self, _close_abandoned, self._session)
         self._finalizer.atexit = False
-        self._carrier = AiohttpTransport(verify=tls, client=self._session)
+        self._carrier = _Pool(self._session)
         return self._carrier
 
 
@@ -175,8 +173,48 @@ class _Request(httpx.Request):
     ) -> None:
         self.method, self.url, self.headers = method, url, headers
         self.stream = httpx.ByteStream(content or b"")
-        self._content = content or b""  # where httpx keeps what it has read
         self.extensions = {"timeout": {"pool": connect}}
+
+
+def _body_of(request: httpx.Request) -> bytes:
+    assert isinstance(request.stream, httpx.ByteStream)  # noqa: S101  (as _Request makes it)
+    return b"".join(request.stream)
+
+
+class _Pool(httpx.AsyncBaseTransport):
+    """Carries requests over the kept connections of an aiohttp session."""
+
+    def __init__(self, session: aiohttp.ClientSession) -> None:
+        self._session = session
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Send a request; the response begins, and its body is read from its stream."""
+        response = await self._session.request(
+            request.method,
+            str(request.url),
+            headers=request.headers,
+            data=_body_of(request) or None,
+            allow_redirects=False,
+            auto_decompress=False,
+            timeout=aiohttp.ClientTimeout(connect=request.extensions["timeout"]["pool"]),
+        )
+        return httpx.Response(response.status, headers=response.raw_headers, stream=_Body(response))
+
+
+class _Body(httpx.AsyncByteStream):
+    """The body of a response, in the parts in which it comes."""
+
+    def __init__(self, response: aiohttp.ClientResponse) -> None:
+        self._response = response
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for part in self._response.content.iter_any():
+            yield part
+
+    async def aclose(self) -> None:
+        """Give the connection back, or close it when the body was not read to its end."""
+        self._response.release()
+        await self._response.wait_for_close()
 
 
 class _InProcess(httpx.AsyncBaseTransport):
@@ -190,7 +228,7 @@ class _InProcess(httpx.AsyncBaseTransport):
         fields = {name.lower(): value for name, value in request.headers.items()}
         target = request.url.raw_path.decode("ascii")
         status, told, body = await asyncio.to_thread(
-            self._door, request.method, target, fields, request.content
+            self._door, request.method, target, fields, _body_of(request)
         )
         return httpx.Response(status, headers=dict(told), content=body)
 
@@ -249,12 +287,8 @@ async def _read(response: httpx.Response) -> bytes | str:
     return b"".join(parts)
 
 
-def _failure(call: Call, error: BaseException | None) -> CallError:
-    """Tell a call that never left from one whose answer is lost.
-
-    By aiohttp's own error: httpx-aiohttp calls a connection that broke after sending a
-    time-out of connecting.
-    """
+def _failure(call: Call, error: BaseException) -> CallError:
+    """Tell a call that never left from one whose answer is lost."""
     match error:
         case aiohttp.ClientConnectorDNSError():
             reason = f"no address is known for {error.host} ({error.strerror})"

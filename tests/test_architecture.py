@@ -58,7 +58,6 @@ ROOMS = {"contacts", "flows", "templates", "webhooks"}
 DOORS = {
     "aiohttp": ("wire",),
     "httpx": ("wire",),
-    "httpx_aiohttp": ("wire",),
     "pandas": (
         *(
             "accessor",

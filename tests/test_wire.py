@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 import trustme
 from faultserver import (
@@ -47,6 +48,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chatkit import background
+from chatkit import wire as wire_module
 from chatkit.answer import Answer
 from chatkit.call import Call
 from chatkit.connection import Connection
@@ -119,6 +121,20 @@ def test_a_request_has_these_fields_and_no_others(echo: tuple[FaultServer, Wire]
     }
     assert post.body == b'{"number":"919876543210"}'
     assert [a.method for a in (get, post, delete)] == ["GET", "POST", "DELETE"]
+
+
+@pytest.mark.parametrize("content", [None, b'{"number":"919876543210"}'])
+def test_a_request_is_what_httpx_itself_would_have_made_of_it(content: bytes | None) -> None:
+    """It is made without httpx's own constructor, so what httpx adds to that must be noticed."""
+    url, fields = httpx.URL("http://127.0.0.1:9/contacts"), httpx.Headers({"Accept": "text/plain"})
+    theirs = httpx.Request("POST", url, headers=fields, content=content, extensions={"timeout": {}})
+    ours = wire_module._Request("POST", url, fields, content, 8.0)
+    assert set(vars(ours)) == set(vars(theirs)) - {"_content"}
+    assert (ours.method, ours.url, ours.read()) == (theirs.method, theirs.url, theirs.read())
+    assert set(vars(ours)) == set(vars(theirs))
+    assert ours.extensions == {"timeout": {"pool": 8.0}}
+    # aiohttp writes those of one request alone.
+    assert set(theirs.headers) - set(ours.headers) <= {"host", "content-length"}
 
 
 SEGMENTS = ["%2e%2e", "..%2f", "\\..", "//", "/", "?x", "#x", ";", "..;/", "%00", "%0d%0a", "．．"]

@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[2]
 #: What takes longest to import: third parties alone.
 HEAVY = (
     *("pandas", "pyarrow.compute", "pyarrow.parquet", "msgspec", "pydantic", "httpx", "aiohttp"),
-    *("httpx_aiohttp", "phonenumbers", "phonenumbers.data", "uvicorn"),
+    *("phonenumbers", "phonenumbers.data", "uvicorn"),
     *("hypothesis", "ipywidgets", "tqdm.auto", "platformdirs", "keyring"),
 )
 #: Parts of pytest that the tests of mutants do not need.
