@@ -4,13 +4,17 @@ Each test meets the default profile and a share of the others, another one for e
 that a room meets them all; `make fuzz` has each test meet all of them (tests/conftest.py).
 """
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from profiles import PROFILES
 
 import chatkit
 from chatkit.client import Client
+from chatkit.connection import Connection
+from chatkit.transport import Transport
 
 
 @pytest.fixture(params=range(len(PROFILES)), ids=[f"profile{n}" for n in range(len(PROFILES))])
@@ -23,3 +27,31 @@ def sandbox(request: pytest.FixtureRequest) -> Iterator[chatkit.Sandbox]:
 def client(sandbox: chatkit.Sandbox) -> Iterator[Client]:
     with chatkit.connect(sandbox) as client:
         yield client
+
+
+#: Status, and data or body, by method, path below the account (with its query) and what was sent.
+Script = Callable[[str, str, Any], tuple[int, Any]]
+
+
+def scripted(script: Script, **points: Any) -> Client:
+    """A client of a service that answers as a function says; a list or dict below 300 is data."""
+
+    def door(method: str, target: str, headers: Any, body: bytes) -> Any:
+        path = target.split("/accounts/1001/")[1]
+        status, told = script(method, path, json.loads(body) if body else None)
+        if isinstance(told, bytes):
+            return status, {"content-type": "application/json"}, told
+        whole: Any = {"success": True, "data": told} if status < 300 else told
+        if isinstance(told, list) and status < 300 and not path.startswith(("webhooks", "templ")):
+            count = len(told)
+            pages = {"page": 1, "pageSize": 100, "totalCount": count, "totalPages": 1}
+            whole |= {"pagination": pages}
+        return status, {"content-type": "application/json"}, json.dumps(whole).encode()
+
+    connection = Connection(
+        base_url="http://localhost",
+        account_id="1001",
+        token="a-token-of-tests",
+        profile=chatkit.ServiceProfile(**points),
+    )
+    return Client._made(connection, Transport(connection, door=door))

@@ -297,12 +297,53 @@ def test_what_each_kind_of_change_promises():
     assert flows.undo("update", published, {"flow_json": {}})[0] == "with loss"
     kept = made(FlowEndpoints, published_flow_update="keep")
     assert kept.undo("update", published, {"flow_json": {}})[0] == "exactly"
-    assert flows.undo("update", {"wa_status": "DRAFT"}, {"flow_json": {}})[0] == "never"
     assert contents.undo("update", ENGLISH, {"text": "x"}) == ("exactly", "")
     assert contents.undo("update", {}, {"text": "x"})[0] == "never"
     assert contents.undo("delete", ENGLISH, {})[0] == "with loss"
     assert hooks.undo("create", {}, {"url": "x"}) == ("exactly", "")
     assert hooks.undo("delete", {"url": "x"}, {})[0] == "never"
+
+
+RAW = "the service does not show flow_json_raw"
+MOVES = "it is PUBLISHED, and an update makes it a DRAFT"
+NEVER = "the service does not show what {} held"
+
+
+@pytest.mark.parametrize(
+    ("shown", "sent", "edited", "kept"),
+    [
+        ("flow_json DRAFT", "flow_json", "", ""),
+        ("flow_json", "flow_json", "", ""),
+        ("flow_json PUBLISHED", "flow_json", MOVES, ""),
+        ("flow_json flow_json_raw DRAFT", "flow_json_raw", "", ""),
+        ("flow_json DRAFT", "flow_json flow_json_raw", RAW, RAW),
+        ("flow_json PUBLISHED", "flow_json flow_json_raw", MOVES, RAW),
+        ("flow_json DRAFT", "flow_json_raw", NEVER, NEVER),
+        ("flow_json PUBLISHED", "flow_json_raw", NEVER, NEVER),
+        ("flow_json_raw DRAFT", "flow_json", NEVER, NEVER),
+        ("DRAFT", "flow_json flow_json_raw", NEVER, NEVER),
+    ],
+)
+def test_an_update_of_a_flow_is_promised_by_what_is_shown_and_whether_it_is_published(
+    shown, sent, edited, kept
+):
+    known = {name: name for name in shown.split() if name.islower()}
+    known["wa_status"] = next((name for name in shown.split() if name.isupper()), None)
+    for rule, why in (("draft", edited), ("keep", kept)):
+        flows = made(FlowEndpoints, published_flow_update=rule)
+        how = "never" if why is NEVER else "with loss" if why else "exactly"
+        unseen = [name for name in sent.split() if name not in known]
+        assert flows.undo("update", known, dict.fromkeys(sent.split(), {})) == (
+            how,
+            why.format(" and ".join(unseen)),
+        )
+
+
+def test_a_content_that_is_made_again_has_another_id():
+    contents = made(ContentEndpoints, "order_ready")
+    assert contents.undo("delete", ENGLISH, {}) == ("with loss", "made again it has another id")
+    assert contents.undo("create", {}, {"text": "x"}) == ("exactly", "")
+    assert contents.undo("update", ENGLISH, {"text": "x"}) == ("exactly", "")
 
 
 @pytest.mark.parametrize("profile", PROFILES)

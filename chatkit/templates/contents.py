@@ -327,7 +327,7 @@ def check_edit(fields: Mapping[str, Any], live: Mapping[str, Any] | None) -> lis
         else set()
     )
     content = {"lang_code": "en", **before, **fields}
-    edit = _Edit(before, content, fields, there, new=live == {})
+    edit = _Edit(before, content, fields, there)
     return [edit.placed(each) for each in check_contents([content]).refused]
 
 
@@ -362,8 +362,6 @@ def check_plan(
     places: dict[tuple[str, str], int] = {}
     for n, change in enumerate(changes):
         place = change.code or "", str(change.key)
-        if change.kind == "skip":
-            continue
         if change.kind == "delete":
             after.pop(place, None)
             continue
@@ -378,8 +376,8 @@ def check_plan(
         place = each.template_code, each.lang_code
         if place in places and each.severity != "note" and each.code not in wanted:
             n = places[place]
-            held, new = before.get(place, {}), changes[n].kind == "create"
-            edit = _Edit(held, after[place], changes[n].after, there.get(place, set()), new=new)
+            told = there.get(place, set())
+            edit = _Edit(before.get(place, {}), after[place], changes[n].after, told)
             found.setdefault(n, []).append(edit.placed(each))
     return found
 
@@ -402,7 +400,6 @@ class _Edit(NamedTuple):
     after: Mapping[str, Any]
     sent: Mapping[str, Any]
     there: Collection[Told]
-    new: bool
 
     def placed(self, found: ContentFinding) -> Finding:
         """Call it an error if it stops the change, and else a warning."""
@@ -414,12 +411,11 @@ class _Edit(NamedTuple):
         An edit of something else does not stop at what is live with it already.
         """
         if found.severity == "error":
-            return self.new or found.field.partition(".")[0] in self.sent
+            return found.field.partition(".")[0] in self.sent
         live = self.after.get("is_draft") is not True
         if not found.refused or not live:
             return False
-        begins = self.new or self.before.get("is_draft") is True or "is_draft" in self.sent
-        return begins or _told(found) not in self.there or self._touches(found)
+        return "is_draft" in self.sent or _told(found) not in self.there or self._touches(found)
 
     def _touches(self, found: ContentFinding) -> bool:
         return repr(value_at(self.before, found.pointer)) != repr(

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from rooms import client, sandbox  # noqa: F401
+from rooms import client, sandbox, scripted  # noqa: F401
 
 import chatkit
 
@@ -90,6 +90,10 @@ def test_a_second_flow_of_one_name_is_as_the_profile_says(client):
         ({"flow_json": "{}"}, "flow_json"),
         ({"flow_json": {"screens": []}}, "needs a version"),
         ({"flow_json": {"version": "7.3"}}, "needs screens"),
+        ({"flow_json": {"version": "7.3", "screens": {}}, "broken": True}, "needs screens"),
+        ({"flow_json": {"version": 7.3, "screens": []}, "broken": True}, "needs a version"),
+        ({"flow_json": 7}, "must be a dict"),
+        ({"flow_json": "{"}, "cannot be read"),
         ({"flow_json": {**DOCUMENT, "n": float("nan")}}, "JSON"),
         ({"name": None}, "name"),
     ],
@@ -156,3 +160,131 @@ def test_a_second_flow_of_a_name_is_copied_when_you_say_so():
 def test_a_copy_of_what_is_not_there_is_not_found(client):
     with pytest.raises(chatkit.NotFound):
         client.flows.copy(404, "Copy")
+
+
+def test_a_document_is_taken_as_a_dict_as_its_text_and_as_a_file(tmp_path):
+    (tmp_path / "order.json").write_text(json.dumps(DOCUMENT))
+    sent = []
+
+    def script(method, path, body):
+        sent.append(body)
+        return 200, {"id": 7}
+
+    flows = scripted(script).flows
+    for given in (DOCUMENT, json.dumps(DOCUMENT), str(tmp_path / "order.json")):
+        flows.create(**{**ORDER, "flow_json": given})
+        flows.update(7, flow_json=given)
+    assert [body["flow_json"] for body in sent if body] == [DOCUMENT] * 6
+
+
+# --- what becomes of a refusal --------------------------------------------------------------
+
+DEPRECATE = (
+    "The API publishes and deprecates nothing: deprecate the flow in the business application, "
+    "then it takes no new answers. Only drafts can be deleted."
+)
+TAKEN = (
+    "A flow has the name 'Order': take another name, or change that flow with "
+    "client.flows.update(id, flow_json=…)."
+)
+LISTED = "client.flows.frame() lists the id of each flow there is."
+
+
+@pytest.mark.parametrize(
+    ("status", "clash", "deleted", "created", "updated"),
+    [
+        (409, 422, DEPRECATE, TAKEN, ""),
+        (422, 422, DEPRECATE, TAKEN, ""),
+        (400, 409, "", "", ""),
+        (404, 409, LISTED, "", LISTED),
+    ],
+)
+def test_a_refusal_says_what_can_be_done_about_it(status, clash, deleted, created, updated):
+    client = scripted(lambda *_: (status, {"message": "no"}), clash_status=clash)
+    calls = [
+        (lambda: client.flows.delete(7), deleted),
+        (lambda: client.flows.create(**ORDER), created),
+        (lambda: client.flows.update(7, flow_json=DOCUMENT), updated),
+    ]
+    for refused, advice in calls:
+        with pytest.raises(chatkit.Refused) as caught:
+            refused()
+        for each in (DEPRECATE, TAKEN, LISTED):
+            assert (each in str(caught.value)) is (each == advice)
+
+
+@pytest.mark.parametrize(
+    ("there", "asked", "hint"),
+    [
+        (["DRAFT", "PUBLISHED"], "draft", "did you mean 'DRAFT'?"),
+        (["DRAFT", "published"], "Published", "did you mean 'published'?"),
+        (["PUBLISHED", "DRAFTED", "draft"], "DRAFT", "did you mean 'draft'?"),
+        (["DRAFT", "PUBLISHED"], "publishd", "did you mean 'PUBLISHED'?"),
+        (["PUBLISHED", "DRAFT", None], "gone", "states here: DRAFT, PUBLISHED"),
+        ([], "DRAFT", "states here: none"),
+    ],
+)
+def test_a_state_that_no_flow_is_in_is_told_with_the_one_that_was_meant(there, asked, hint):
+    listed = [{"id": n, "name": "x", "wa_status": state} for n, state in enumerate(there)]
+    client = scripted(lambda method, path, body: (200, [] if "status=" in path else listed))
+    with pytest.warns(UserWarning) as told:
+        assert client.flows.frame(status=asked).empty
+    assert f"No flow is in the state {asked!r}; {hint}" in {str(each.message) for each in told}
+
+
+def test_what_the_api_cannot_do_is_said_where_its_name_is_tried(client):
+    with pytest.raises(AttributeError, match="publishes and deprecates nothing"):
+        client.flows.publish(7)
+    with pytest.raises(AttributeError, match="object has no attribute 'framed'") as caught:
+        client.flows.framed()
+    assert (caught.value.name, caught.value.obj) == ("framed", client.flows)
+
+
+# --- documents that are shown as text only --------------------------------------------------
+
+TEXT = json.dumps(DOCUMENT)
+SHOWN = [
+    ({"flow_json": None, "flow_json_raw": TEXT}, DOCUMENT, None),
+    ({"flow_json": DOCUMENT, "flow_json_raw": "kept"}, DOCUMENT, "kept"),
+    ({"flow_json": None, "flow_json_raw": "no document"}, None, "no document"),
+    ({"flow_json": None, "flow_json_raw": '{"version": "7.3"}'}, None, '{"version": "7.3"}'),
+    ({"flow_json": None, "flow_json_raw": '{"screens": []}'}, None, '{"screens": []}'),
+    ({"flow_json": None, "flow_json_raw": '{"version": "1", "screens": 7}'}, None, ...),
+    ({"flow_json": {}, "flow_json_raw": TEXT}, DOCUMENT, None),
+    ({"flow_json": {"version": "1"}, "flow_json_raw": TEXT}, {"version": "1"}, TEXT),
+]
+
+
+@pytest.mark.parametrize(("shown", "document", "raw"), SHOWN)
+def test_a_document_is_taken_out_of_its_raw_text_where_it_is_nowhere_else(shown, document, raw):
+    raw = shown["flow_json_raw"] if raw is ... else raw
+    record = {"id": 7, "name": "Order", "wa_status": "DRAFT"} | shown
+
+    def script(method, path, body):
+        return 200, record if path == "flows/7" else [{"id": 7, "name": "Order"}]
+
+    client = scripted(script)
+    flow = client.flows.get(7)
+    assert (flow.flow_json, getattr(flow, "flow_json_raw", None)) == (document, raw)
+    with pytest.warns(UserWarning, match="sent no"):  # the list lacks fields: said as always
+        frame = client.flows.frame(full=True)
+    found = frame.loc[7, "flow_json"] if "flow_json" in frame else None
+    assert (found if isinstance(found, dict) else None) == document
+    assert ("flow_json_raw" in frame) is (raw is not None)
+    if raw is not None:
+        assert frame.loc[7, "flow_json_raw"] == raw
+
+
+def test_a_raw_text_that_is_no_document_stays_beside_those_that_are():
+    records = [{"id": n, "name": "x"} | shown for n, (shown, _, _) in enumerate(SHOWN)]
+
+    def script(method, path, body):
+        at = path.removeprefix("flows").split("?")[0]
+        return 200, records[int(at[1:])] if at else [{"id": n, "name": "x"} for n in range(8)]
+
+    with pytest.warns(UserWarning, match="sent no"):
+        frame = scripted(script).flows.frame(full=True)
+    raws = [shown["flow_json_raw"] if raw is ... else raw for shown, _, raw in SHOWN]
+    assert [None if text != text else text for text in frame["flow_json_raw"]] == raws
+    documents = [found if isinstance(found, dict) else None for found in frame["flow_json"]]
+    assert documents == [document for _, document, _ in SHOWN]

@@ -2,11 +2,12 @@
 
 import pytest
 from bulk.planning import content, log
-from rooms import client, sandbox  # noqa: F401
+from rooms import client, sandbox, scripted  # noqa: F401
 
 import chatkit
 from chatkit.bulk.plan import refused_cells
 from chatkit.resource import endpoints_of
+from chatkit.templates.contents import ContentBody
 
 ENGLISH = {
     "lang_code": "en",
@@ -221,3 +222,130 @@ def test_a_check_reads_all_contents_in_full(order_ready):
     assert set(audit.checked) == {("order_ready", "en"), ("order_ready", "de")}
     assert not audit.unseen
     assert {"sample missing", "placeholders differ"} <= set(audit.of(lang_code="de").counts())
+
+
+# --- what becomes of a refusal --------------------------------------------------------------
+
+LANGUAGES = "client.templates('order_ready').languages() lists the codes."
+HYPHEN = "Write 'pt_BR': the API writes an underscore. "
+BAD_LANGUAGE = {"message": "no", "errors": [{"field": "lang_code", "message": "unknown"}]}
+BAD_TEXT = {"message": "no", "errors": [{"field": "text", "message": "too long"}]}
+
+
+@pytest.mark.parametrize(
+    ("there", "asked", "advice"),
+    [
+        (["en", "pt_BR"], "pt-BR", f"{HYPHEN}order_ready is there in en, pt_BR."),
+        (["en"], "fr", "order_ready is there in en."),
+        ([], "fr", "order_ready has no content; its code may be misspelt."),
+        (None, "pt-BR", f"{HYPHEN}order_ready has no content; its code may be misspelt."),
+    ],
+)
+def test_a_language_that_is_not_there_is_told_with_those_that_are(there, asked, advice):
+    def script(method, path, body):
+        if path == "templates/order_ready/contents" and there is not None:
+            return 200, [{"lang_code": lang} for lang in there]
+        return 404, {"message": "no"}
+
+    contents = scripted(script).templates("order_ready")
+    for call in (contents.get, contents.delete):
+        with pytest.raises(chatkit.NotFound) as caught:
+            call(asked)
+        assert str(caught.value).splitlines()[1:] == [advice]
+
+
+@pytest.mark.parametrize(
+    ("status", "told", "asked", "advice"),
+    [
+        (409, {}, "pt_BR", "It exists: client.templates('order_ready').update('pt_BR', …) changes"),
+        (409, {}, "pt-BR", "It exists: client.templates('order_ready').update('pt-BR', …) changes"),
+        (422, BAD_LANGUAGE, "xx", LANGUAGES),
+        (422, BAD_LANGUAGE, "pt-BR", HYPHEN + LANGUAGES),
+        (422, BAD_TEXT, "pt-BR", HYPHEN + LANGUAGES),
+        (422, BAD_TEXT, "en", None),
+        (422, {}, "en", None),
+    ],
+)
+def test_a_create_that_is_refused_says_what_can_be_done_about_it(status, told, asked, advice):
+    contents = scripted(lambda *_: (status, told)).templates("order_ready")
+    with pytest.raises(chatkit.Refused) as caught:
+        contents.create(**{**ENGLISH, "lang_code": asked})
+    if advice is None:
+        assert "Write" not in str(caught.value) and "languages()" not in str(caught.value)
+    else:
+        assert str(caught.value).splitlines()[1].startswith(advice)
+
+
+@pytest.mark.parametrize("status", [409, 422])
+def test_a_refused_update_offers_neither_another_language_nor_an_update(status):
+    def script(method, path, body):
+        return (200, ENGLISH) if method == "GET" else (status, BAD_LANGUAGE)
+
+    with pytest.raises(chatkit.Refused) as caught:
+        scripted(script).templates("order_ready").update("pt-BR", is_draft=True)
+    assert not [
+        word for word in ("It exists", "Write", "languages()") if word in str(caught.value)
+    ]
+
+
+# --- what is read and what is not -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fields", "methods"),
+    [
+        ({"footer": "Bye"}, ["GET", "PUT", "GET"]),  # what it is part of is judged with it
+        ({"footer": "Bye", "is_draft": False}, ["GET", "PUT", "GET"]),
+        ({"footer": "Bye", "is_draft": True}, ["PUT", "GET"]),  # no draft is refused for that
+    ],
+)
+def test_an_update_reads_first_what_may_go_live_with_it(fields, methods):
+    asked = []
+
+    def script(method, path, body):
+        asked.append(method)
+        return 200, ENGLISH
+
+    scripted(script).templates("order_ready").update("en", **fields)
+    assert asked == methods
+
+
+def test_a_plan_of_a_frame_that_was_read_reads_nothing_again(order_ready):
+    frame = order_ready.frame(full=True)
+    sent = order_ready._endpoints.transport
+    asked = []
+    send, send_all = sent.send, sent.send_all
+    sent.send = lambda call: asked.append(call) or send(call)
+    sent.send_all = lambda calls, **how: asked.append("all") or send_all(calls, **how)
+    assert len(order_ready.plan(frame.assign(footer="Bye")).changes) == 1
+    assert not asked
+
+
+@pytest.mark.parametrize("unknown", ["empty", "not_found"])
+def test_a_template_that_nobody_knows_gets_its_first_content_by_a_plan(unknown):
+    profile = chatkit.ServiceProfile(unknown_template=unknown)
+    with (
+        chatkit.Sandbox(seed="empty", profile=profile) as sandbox,
+        chatkit.connect(sandbox) as client,
+    ):
+        plan = client.templates("new_one").plan([ENGLISH])
+        assert plan.counts == {"create": 1, "update": 0, "delete": 0}
+        assert plan.apply()["state"].tolist() == ["applied"]
+        assert not client.templates("new_one").plan([ENGLISH]).changes
+
+
+def test_a_code_without_contents_is_told_with_one_that_is_written_like_it(order_ready):
+    client = scripted(lambda *_: (200, []))
+    client.templates("order_ready")
+    with pytest.warns(UserWarning, match="order_redy has no content; did you mean order_ready"):
+        assert client.templates("order_redy").frame().empty
+    assert client.templates("order_redy").frame(search="x").empty  # nothing of its kind: no news
+    assert client.templates("welcome").frame().empty
+
+
+def test_what_a_create_leaves_out_has_the_value_that_says_nothing():
+    left_out = ContentBody(lang_code="en").model_dump()
+    flags = {name for name, value in left_out.items() if value is False}
+    assert flags == {name for name in left_out if name.startswith("is_") or "_add_" in name}
+    said = {n: value for n, value in left_out.items() if n not in flags and value}
+    assert said == {"lang_code": "en", "parameter_format": "TEXT"}

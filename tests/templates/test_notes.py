@@ -66,6 +66,29 @@ def test_what_is_live_already_stops_no_edit_of_something_else():
     assert stopped([change(is_draft=False)], base) == [("length", "/buttons/0/label")]
 
 
+def test_what_an_edit_makes_wrong_elsewhere_stops_it():
+    """What is found stays as it was: it did not count before."""
+    live = content(is_draft=False, validity_period_seconds=5, is_custom_validity_period=False)
+    counts = {"is_custom_validity_period": True}
+    found = [("validity", "/validity_period_seconds")]
+    assert stopped([change(**counts)], frame(live)) == found
+    assert [(each.code, each.pointer) for each in errors(check_edit(counts, live))] == found
+    wrong = live | counts
+    assert not stopped([change(footer="Bye")], frame(wrong))
+    assert not errors(check_edit({"footer": "Bye"}, wrong))
+
+
+def test_what_breaks_the_document_already_stops_only_an_edit_of_it():
+    broken = content(is_draft=False, text="Hello {{name}}, it is there for you today.")
+    for draft in (True, False):
+        there = broken | {"is_draft": draft}
+        assert not errors(check_edit({"footer": "Bye"}, there))
+        assert not stopped([change(footer="Bye")], frame(there))
+        again = {"text": "Hello {{name}}, it is here for you today."}
+        assert [each.code for each in errors(check_edit(again, there))] == ["placeholder name"]
+        assert stopped([change(**again)], frame(there)) == [("placeholder name", "/text")]
+
+
 def test_one_content_is_judged_with_what_is_there():
     there = content(is_draft=False)
     assert errors(check_edit({"buttons": LABEL}, there))
@@ -108,8 +131,18 @@ def test_a_template_of_its_own_frame_has_no_code_in_the_index():
     assert note.startswith("order_ready/en has ")
 
 
-def test_a_deleted_content_is_told_nothing_of():
-    assert not notes([change("delete")], frame(content(text="")))
+def test_a_deleted_content_is_told_nothing_of_and_the_next_one_is():
+    base = frame(content(text=""), content(lang_code="de", text="Hallo {{1}}, {{2}} ist da!"))
+    assert not notes([change("delete")], base)
+    [note] = notes([change("delete"), change(lang="de", variables={})], base)
+    assert note.startswith("order_ready/de has ") and "sample missing" in note
+
+
+def test_a_mere_note_is_no_finding_of_a_plan():
+    """Buttons of one label are good practice's business."""
+    twice = [{"type": "custom", "label": "Yes"}, {"type": "custom", "label": "Yes"}]
+    found = check_plan([change(text="", buttons=twice, is_draft=True)], frame(content()))
+    assert {each.code for each in found[0]} == {"text empty"}
 
 
 def test_what_was_wished_for_is_no_news():
