@@ -76,7 +76,7 @@ def _split_of(text: str) -> str:
     from chatkit.numbers.number import split
 
     found = split(text)
-    if found.country_code and found.number and found.e164:
+    if found.e164:
         return f": write country_code={found.country_code!r}, number={found.number!r}"
     return ": leave out spaces and signs; the country code goes into country_code"
 
@@ -159,7 +159,6 @@ class ContactEndpoints(Endpoints[Contact]):
             lambda page: self.list_call(page, filters),
             add,
             first=self.profile.page_base,
-            refuses=self.profile.page_past_end == "refuse",
         )
         with suppress(CallError), closing(listing.read()) as pages:
             for _ in islice(pages, _MOST_PAGES):
@@ -319,17 +318,12 @@ class ContactEndpoints(Endpoints[Contact]):
         """Tell what a split name and a deletion that only makes inactive do to an undo."""
         if kind == "create":
             return "with loss", "a contact cannot be removed: undoing makes it inactive"
-        if (kind == "delete" or "name" in after or super().repeats) and not self._splits_alike(
-            known
-        ):
+        repeated = kind == "delete" or "name" in after or super().repeats
+        if repeated and self.resplit(known) is not None:
             return "with loss", "its name would be split into other parts than it has now"
         if kind == "delete" and self.profile.restore_keeps == "nothing":
             return "with loss", "restoring keeps its number and name, but no tags and no ai_mode"
         return super().undo(kind, known, after)
-
-    def _splits_alike(self, known: Mapping[str, Any]) -> bool:
-        """Whether the service would split the joined name into the parts it has now."""
-        return "first_name" not in known or self.resplit(known) is None  # or it shows names whole
 
     def resplit(self, parts: Mapping[str, Any]) -> tuple[str, ...] | None:
         """Return the parts that a name would have if it was sent again; None for the same."""

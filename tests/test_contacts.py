@@ -8,12 +8,14 @@ import pytest
 from bent import Bent
 from hypothesis import given
 from hypothesis import strategies as st
-from rooms import client, sandbox  # noqa: F401
+from rooms import client, sandbox, scripted  # noqa: F401
 
 import chatkit
+from chatkit.answer import Envelope
 from chatkit.call import Call
 from chatkit.connection import Connection
 from chatkit.contacts import ContactEndpoints
+from chatkit.resource import endpoints_of
 from chatkit.transport import Transport
 
 ANA = {"number": "2025550143", "country_code": "+1", "name": "Ana María de la Cruz"}
@@ -159,6 +161,8 @@ def test_every_problem_is_told_at_once():
         ("first_middle_last", ("Ana", "de la", "Cruz"), None),
         ("first_middle_last", ("Ana Maria", "", "Cruz"), ("Ana", "Maria", "Cruz")),
         ("first_middle_last", ("", "", "Cruz"), ("Cruz", "", "")),
+        ("first_middle_last", ("Ana", "Cruz", ""), ("Ana", "", "Cruz")),
+        ("first_middle_last", (None, None, None), None),
         ("first_last", ("Ana", "", "de la Cruz"), None),
         ("first_last", ("Ana", "de la", "Cruz"), ("Ana", "", "de la Cruz")),
         ("first_only", ("Ana Cruz", "", ""), None),
@@ -267,3 +271,177 @@ def test_a_contact_without_a_country_code_is_shown_as_it_is():
         with chatkit.connect(Bent(box, after=hide)) as client:
             [number] = client.contacts.frame().number
     assert number == "12025550143"
+
+
+def test_a_number_that_begins_like_its_country_code_is_left_as_it_is():
+    """Where numbers are national, those digits belong to the number."""
+    shown = {"id": 7, "country_code": "+1", "number": "1202555014"}
+    assert scripted(lambda *_: (200, shown)).contacts.get(7).number == "1202555014"
+    international = scripted(lambda *_: (200, shown), number_form="international")
+    assert international.contacts.get(7).number == "202555014"
+    for missing in ("country_code", "number"):
+        record = {name: value for name, value in shown.items() if name != missing}
+        contacts = scripted(lambda *_, record=record: (200, record), number_form="international")
+        contact = contacts.contacts.get(7)
+        assert (contact.number, contact.country_code) == (
+            record.get("number"), record.get("country_code"),
+        )  # fmt: skip
+        frame = endpoints_of(contacts.contacts).full([7])
+        assert missing not in frame and frame.loc[7].to_dict().items() <= record.items()
+
+
+def test_what_is_dialled_is_offered_as_the_two_fields_that_it_becomes():
+    contacts = scripted(lambda *_: (500, {})).contacts
+    for number, offer in {
+        "+44 7911 123456": "write country_code='+44', number='7911123456'",
+        "07911 123456": "leave out spaces and signs; the country code goes into country_code",
+        "+999 12": "leave out spaces and signs; the country code goes into country_code",
+    }.items():
+        with pytest.raises(chatkit.InputError) as caught:
+            contacts.create(number=number, country_code="+44")
+        assert offer in str(caught.value)
+
+
+# --- a number that somebody has -------------------------------------------------------------
+
+LEE = {"id": 7, "number": "2025550143", "country_code": "+44", "first_name": "Lee"}
+EVA = LEE | {"id": 8, "country_code": "+1", "first_name": None}
+FAR = LEE | {"id": 6, "number": "2025550144"}
+NOBODY = "client.contacts.frame() shows who has the number."
+
+
+def holder(key, name="", code="+44"):
+    return (
+        f"Contact {key}{name} has {code} 2025550143: change that one with "
+        f"client.contacts.update({key}, …), or let a plan meet it: "
+        'client.contacts.plan([{…}], existing="update").'
+    )
+
+
+@pytest.mark.parametrize(
+    ("listed", "points", "advice"),
+    [
+        ([FAR, LEE, EVA], {}, holder(7, ", 'Lee',")),
+        ([FAR, LEE, EVA], {"contact_key": "country_code_and_number"}, holder(8, code="+1")),
+        ([FAR, LEE], {"contact_key": "country_code_and_number"}, NOBODY),
+        ([FAR, EVA], {"search_param": None}, holder(8, code="+1")),
+        ([FAR], {"clash_status": 422}, NOBODY),
+        (None, {}, NOBODY),
+    ],
+)
+def test_a_number_that_is_taken_is_told_with_who_has_it(listed, points, advice):
+    asked = []
+
+    def script(method, path, body):
+        if method != "GET":
+            return 409, {"message": "no"}
+        asked.append(path)
+        return (500, {}) if listed is None else (200, listed)
+
+    contacts = scripted(script, **points).contacts
+    for call in (lambda: contacts.create(**ANA), lambda: contacts.update(9, **ANA)):
+        asked.clear()
+        with pytest.raises(chatkit.Refused) as caught:
+            call()
+        assert str(caught.value).splitlines()[1:] == [advice]
+        assert listed is None or len(asked) == 1
+        search = "search=2025550143&" if points.get("search_param", "") is not None else ""
+        assert asked[0] == f"contacts?{search}page=1&pageSize=100"
+
+
+@pytest.mark.parametrize(
+    ("status", "clash", "told"), [(422, 422, True), (422, 409, False), (400, 422, False)]
+)
+def test_only_a_clash_is_told_with_who_has_the_number(status, clash, told):
+    def script(method, path, body):
+        return (200, [LEE]) if method == "GET" else (status, {"message": "no"})
+
+    contacts = scripted(script, clash_status=clash).contacts
+    with pytest.raises(chatkit.Refused) as caught:
+        contacts.create(**ANA)
+    assert ("Contact 7" in str(caught.value)) is told
+    with pytest.raises(chatkit.Refused) as caught:  # nobody has taken a name
+        contacts.update(9, name="Bo")
+    assert "Contact 7" not in str(caught.value)
+
+
+def test_who_has_a_number_is_looked_for_on_every_page():
+    def script(method, path, body):
+        if method != "GET":
+            return 409, {"message": "no"}
+        page = int(path.split("page=")[1].split("&")[0])
+        rows = [FAR | {"id": 100 * page + n} for n in range(100)] if page < 3 else [EVA]
+        pages = {"page": page, "pageSize": 100, "totalCount": 201, "totalPages": 3}
+        return 200, json.dumps({"success": True, "data": rows, "pagination": pages}).encode()
+
+    with pytest.raises(chatkit.Conflict, match="Contact 8 has"):
+        scripted(script).contacts.create(**ANA)
+
+
+def test_a_refusal_of_which_nothing_is_known_keeps_what_is_said_of_its_kind():
+    contacts = scripted(lambda *_: (403, {"message": "no"})).contacts
+    with pytest.raises(chatkit.NotPermitted) as caught:
+        contacts.delete(7)
+    assert str(caught.value).splitlines()[1:] == [chatkit.NotPermitted.advice]
+
+
+# --- one that was deleted -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rows", "pages", "held"),
+    [
+        ([LEE], 1, True),
+        ([EVA, LEE], 2, True),
+        ([EVA], 1, False),
+        ([], None, False),
+        ([EVA], 2, None),  # it may be on the other page
+    ],
+)
+def test_a_list_tells_whether_a_contact_is_active(rows, pages, held):
+    contacts = _contacts(inactive_readable=True)
+    call = contacts.look_call(7, {"number": "2025550143"})
+    more = pages and {"page": 1, "pageSize": 100, "totalCount": 1, "totalPages": pages}
+    whole = {"success": True, "data": rows} | ({"pagination": more} if more else {})
+    envelope = msgspec.json.decode(json.dumps(whole), type=Envelope)
+    assert contacts.holds(call, envelope, 7) is held
+
+
+def test_one_answer_tells_whether_a_contact_is_active_where_deleted_ones_are_not_found():
+    envelope = msgspec.json.decode(json.dumps({"success": True, "data": LEE}), type=Envelope)
+    for readable, held in ((False, True), (True, None)):
+        contacts = _contacts(inactive_readable=readable, search_param=None)
+        call = contacts.look_call(7, LEE)
+        assert contacts.holds(call, envelope, 7) is held
+        with pytest.raises(chatkit.BadAnswer, match="not about 8"):
+            contacts.holds(call, envelope, 8)
+
+
+# --- what an update is checked with ---------------------------------------------------------
+
+
+def test_an_update_reads_the_half_of_a_number_that_it_does_not_send():
+    asked = []
+
+    def script(method, path, body):
+        asked.append(method)
+        return 200, LEE | {"country_code": "+1"}
+
+    contacts = scripted(script).contacts
+    with pytest.raises(chatkit.InputError, match="too short"):
+        contacts.update(7, number="12")  # of +1, as it is
+    assert asked == ["GET"]
+    asked.clear()
+    with pytest.raises(chatkit.InputError, match="digits only"):
+        contacts.update(7, number="20 25")  # that is seen without reading anything
+    assert asked == []
+    contacts.update(7, name="Bo Li")
+    assert asked == ["PUT", "GET"]
+
+
+def test_who_may_not_read_a_contact_can_still_change_its_number():
+    def script(method, path, body):
+        return (403, {}) if method == "GET" else (200, {"id": 7})
+
+    with pytest.warns(UserWarning, match="cannot be read back"):
+        assert scripted(script).contacts.update(7, number="2025550143").id == 7

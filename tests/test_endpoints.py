@@ -333,7 +333,7 @@ def test_an_update_of_a_flow_is_promised_by_what_is_shown_and_whether_it_is_publ
         flows = made(FlowEndpoints, published_flow_update=rule)
         how = "never" if why is NEVER else "with loss" if why else "exactly"
         unseen = [name for name in sent.split() if name not in known]
-        assert flows.undo("update", known, dict.fromkeys(sent.split(), {})) == (
+        assert flows.undo("update", known, {name: {} for name in sent.split()}) == (
             how,
             why.format(" and ".join(unseen)),
         )

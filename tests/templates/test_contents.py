@@ -283,9 +283,7 @@ def test_a_refused_update_offers_neither_another_language_nor_an_update(status):
 
     with pytest.raises(chatkit.Refused) as caught:
         scripted(script).templates("order_ready").update("pt-BR", is_draft=True)
-    assert not [
-        word for word in ("It exists", "Write", "languages()") if word in str(caught.value)
-    ]
+    assert not [word for word in ("It exists", "Write", "languages()") if word in str(caught.value)]
 
 
 # --- what is read and what is not -----------------------------------------------------------
