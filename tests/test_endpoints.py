@@ -257,6 +257,14 @@ def test_records_are_named_by_what_people_know_them_by():
     assert apart.searched({"number": "2025550143", "country_code": "+1"}) == "2025550143"
 
 
+@pytest.mark.parametrize("rule", ["refuse", "allow"])
+def test_the_profile_says_of_which_there_may_be_two_of_one_name(rule):
+    points = {"duplicate_flow_name": rule, "duplicate_webhook_url": rule}
+    contacts, flows, contents, hooks = rooms(**points)
+    assert [flows.single, hooks.single] == [rule == "refuse"] * 2
+    assert contacts.single and contents.single
+
+
 # --- what an undo is promised ---------------------------------------------------------------
 
 

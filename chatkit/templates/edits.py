@@ -49,7 +49,7 @@ class Replacement:
             raise InputError("replace takes two texts: what is found, and what is put there.")
         if not old:
             raise InputError("Say what is to be found: an empty text is everywhere.")
-        if not (old + new).isprintable() and any("\ud800" <= c <= "\udfff" for c in old + new):
+        if any("\ud800" <= c <= "\udfff" for c in old + new):
             raise InputError("Half a character can be neither found nor put anywhere.")
         self._old, self._new, self._regex = old, new, regex
         try:

@@ -91,7 +91,7 @@ class Rotation:
             InputError: The new webhook is not there, its secret is not, or nothing has
                 reached it; the text says what to do.
         """
-        if self.new_id is None or self.secret is None:
+        if self.new_id is None:
             raise InputError(
                 "The new webhook is not there yet, or its signing secret was lost: look at "
                 "rotation.apply() and client.webhooks.frame(). The old one must stay."
@@ -215,8 +215,7 @@ def _asked(question: Callable[[ModuleType], T]) -> T:
     try:
         return ask_keyring(question)
     except SettingsError as error:
-        reason = "This machine has no keyring" if "no keyring" in str(error) else str(error)
-    first = reason.partition(".")[0]
+        first = str(error).partition(".")[0]
     raise SettingsError(f"{first}. {_INSTEAD}")
 
 

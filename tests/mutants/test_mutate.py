@@ -20,6 +20,7 @@ def price(number: int | None, *, many: bool = False) -> int:
         if each >= 10 and not many:
             break
     log("ä", f"{1 + 1}")
+    pairs = dict(zip(self.keys, self.values, strict=True))
     return number * 3 if many else number
 '''
 

@@ -136,21 +136,86 @@ def test_an_expression_is_searched_and_its_groups_are_put_in():
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "options"),
+    ("old", "new", "options", "said"),
     [
-        ("", "x", {}),
-        ("(", "x", {"regex": True}),
-        ("a", r"\2", {"regex": True}),
-        (7, "x", {}),
-        ("a", None, {}),
-        ("a", "\ud800", {}),
-        ("a", "b", {"fields": ["texts"]}),
-        ("a", "b", {"fields": []}),
+        ("", "x", {}, "an empty text is everywhere"),
+        ("(", "x", {"regex": True}, "no regular expression"),
+        ("a", r"\2", {"regex": True}, "cannot be put in place of the expression"),
+        (7, "x", {}, "two texts"),
+        ("a", None, {}, "two texts"),
+        ("a", "\ud800", {}, "Half a character"),
+        ("a", "x\udfff", {}, "Half a character"),
+        ("\ud800", "x", {}, "Half a character"),
+        ("a", "b", {"fields": ["texts"]}, "choose from text, footer"),
+        ("a", "b", {"fields": ["text", 7]}, "choose from text, footer"),
+        ("a", "b", {"fields": []}, "choose from text, footer"),
     ],
 )
-def test_what_cannot_be_done_is_refused(old, new, options):
-    with pytest.raises(InputError):
+def test_what_cannot_be_done_is_refused(old, new, options, said):
+    with pytest.raises(InputError, match=said):
         Replacement(old, new, **{"regex": False} | options).frame(frame(content(text="a")))
+
+
+def test_the_neighbours_of_half_characters_are_characters():
+    assert text("a", "\ud7ff\ue000", "an a") == "\ud7ff\ue000n \ud7ff\ue000"
+
+
+def test_a_single_field_may_be_named_as_a_text():
+    replacement, edited = replaced("old", "new", FULL, fields="footer")
+    assert edited.footer.iloc[0] == "so new" and edited.text.iloc[0] == FULL["text"]
+    assert replacement.times == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "before", "after"),
+    [
+        (r"(?=\{\{)", "X", "Hi {{1}}", "Hi X{{1}}"),  # right before a placeholder
+        (r"(?<=\}\})", "X", "Hi {{1}}!", "Hi {{1}}X!"),  # right after it
+        ("Hi ", "Dear ", "Hi {{1}}", "Dear {{1}}"),
+        ("!", "?", "Hi {{1}}!", "Hi {{1}}?"),
+        (r" \{", "X", "Hi {{1}}", "Hi {{1}}"),  # half of it
+        (r"\}!", "X", "Hi {{1}}!", "Hi {{1}}!"),
+    ],
+)
+def test_what_only_touches_a_placeholder_is_replaced(old, new, before, after):
+    assert text(old, new, before, regex=True) == after
+
+
+def test_what_a_service_should_not_send_is_left_as_it_is():
+    odd = ["old", None, {"text": "old"}, {"link": 7}]
+    calls = [
+        {"label": "old", "value": "old", "dynamic_url": "old"},
+        {"type": "call_phone", "value": "old", "dynamic_url": "old"},
+        {"type": "custom", "value": "old"},
+        "old",
+    ]
+    after = replaced("old", "new", content(text="", headers=odd, buttons=calls))[1].iloc[0]
+    assert after.headers == ["old", None, {"text": "new"}, {"link": 7}]
+    assert after.buttons == [
+        calls[0] | {"label": "new"}, calls[1] | {"value": "new"}, calls[2], "old",
+    ]  # fmt: skip
+    for cell in ("old", {"text": "old"}, None):
+        edited = replaced("old", "new", {"lang_code": "en", "text": "old"} | {"headers": cell})[1]
+        assert edited.text.iloc[0] == "new"
+        assert edited["headers"].iloc[0] == cell or edited["headers"].isna().all()
+
+
+@pytest.mark.parametrize(("count", "more"), [(5, ""), (6, " and 1 more"), (9, " and 4 more")])
+def test_only_a_few_places_that_are_left_alone_are_named(count, more):
+    rows = [content(template_code=f"t{n}", text="1 {{1}}, {{1}}") for n in range(count)]
+    replacement, _ = replaced("{1", "x", *rows, fields=["text"])
+    named = ", ".join(f"t{n}/en text" for n in range(5))
+    assert replacement.notes() == [
+        'Nothing is replaced: "{1" stands in placeholders only (searched: text).',
+        f"Left as they are, because a placeholder would change: {named}{more}.",
+    ]
+
+
+def test_each_template_is_counted_once():
+    rows = [content(text="old"), content(lang_code="de", text="old"), content(template_code="b")]
+    replacement, edited = replaced("old", "new", *rows, fields=["text"])
+    assert replacement.notes() == ['"old" becomes "new": 2 times in 2 contents of 1 template.']
+    assert edited.text.tolist()[:2] == ["new", "new"]
 
 
 def test_nothing_found_is_said():
@@ -255,6 +320,30 @@ def test_pseudo_texts_keep_placeholders_and_are_longer(demo):
 def test_nothing_missing_is_said():
     contents = frame(content(), content(lang_code="de"))
     assert drafted(contents, ["de"], codes=["order_ready"]).notes() == ["Nothing is missing in de."]
+
+
+def test_every_language_that_is_none_is_named_at_once():
+    with pytest.raises(InputError, match=r"like \['de', 'pt_BR'\]:") as caught:
+        Drafts(["de", "pt-BR", 7, ""], "en")
+    assert [(each.value, each.reason) for each in caught.value.problems] == [
+        ('"pt-BR"', "the API writes pt_BR"),
+        ("7", "is no language code"),
+        ("(empty)", "is no language code"),
+    ]
+    with pytest.raises(InputError, match=r"like \['de', 'pt_BR'\]\.$"):
+        Drafts([], "en")
+
+
+def test_what_was_drafted_is_counted():
+    contents = frame(content(), content(template_code="b", lang_code="fr"))
+    drafts = drafted(contents, ["de", "nl"], codes=["order_ready", "b", "c"])
+    assert drafts.notes() == [
+        "2 drafts with the words of en: to be translated.",
+        "Without a content in en, left alone: b, c.",
+    ]
+    strange = drafted(contents, ["de"], codes=["order_ready", "b"], pseudo=True)
+    assert strange.notes()[0] == "1 draft with strange texts in place of en: to be translated."
+    assert places(strange) == {("order_ready", "de")}
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,13 @@ from chatkit.bulk.plan import refused_cells
 from chatkit.resource import endpoints_of
 
 URL = "https://shop.example/hook"
+THIS_MACHINE = [
+    f"https://{host}/"
+    for host in (
+        "localhost", "localhost.", "app.localhost", "127.0.0.1:8443", "[::1]", "0.0.0.0", "[::]",
+    )
+]  # fmt: skip
+NAMED_WITHIN = [f"https://box.{name}/" for name in ("local", "internal", "lan", "lan.")]
 REMOTE = {"account_id": "1001", "token": "0123456789abcdef"}
 
 
@@ -48,12 +55,14 @@ def test_a_port_where_nothing_can_listen_is_refused(client, url):
 def test_this_machine_is_no_address_for_a_service_elsewhere(client):
     assert not severities(client.webhooks, url="https://localhost/")  # the sandbox runs here
     with chatkit.Client("https://api.example.com", **REMOTE) as remote:
-        for url in ("https://localhost/", "https://127.0.0.1:8443/", "https://[::1]/"):
+        for url in THIS_MACHINE:
             assert severities(remote.webhooks, url=url) == [("error", "/url")]
             with pytest.raises(chatkit.InputError, match="broken=True"):
                 remote.webhooks.update(7, url=url)
-        for url in ("https://10.0.0.7/", "https://intranet/", "https://printer.local/"):
+        for url in ("https://10.0.0.7/", "https://intranet/", *NAMED_WITHIN):
             assert severities(remote.webhooks, url=url) == [("warning", "/url")]
-        assert not severities(remote.webhooks, url=URL)
+        for url in (URL, "https://8.8.8.8/", "https://localhost.example/", "https://a.locals/"):
+            assert not severities(remote.webhooks, url=url)
+        assert not severities(remote.webhooks, events=["*"])
     with chatkit.Client("http://127.0.0.1:9", **REMOTE) as here:
         assert not severities(here.webhooks, url="https://localhost/")

@@ -84,6 +84,61 @@ def test_a_webhook_is_judged_by_its_last_delivery(
     assert len(verdict.reason) < 250
 
 
+OFF = "it is switched off: activate(id) switches it on"
+BARE = {"last_delivery_status": None, "last_delivery_http_status": None}
+HEALTHY = "delivered 5 minutes ago"
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({}, HEALTHY),
+        ({"is_active": False}, OFF),
+        (
+            {"is_active": False, "last_delivery_http_status": 500},
+            f"{OFF}; its last delivery failed: the receiver answered 500",
+        ),
+        ({"is_active": False, "last_delivery_at": None, "last_delivery_error": "no"}, OFF),
+        ({"last_delivery_http_status": 299}, HEALTHY),
+        ({"last_delivery_http_status": 300}, "the receiver answered 300"),
+        ({"last_delivery_http_status": 199}, "the receiver answered 199"),
+        ({"last_delivery_http_status": "204.0"}, HEALTHY),
+        ({"last_delivery_http_status": 99, "last_delivery_status": "lost"}, "its status is lost"),
+        ({"last_delivery_http_status": 500, "last_delivery_error": "cut"}, "cut"),
+        ({"last_delivery_error": ""}, HEALTHY),
+        ({"last_delivery_error": False}, HEALTHY),
+        (BARE, HEALTHY),
+        (BARE | {"last_delivery_status": ""}, HEALTHY),
+        (BARE | {"last_delivery_status": "OK"}, HEALTHY),
+        (BARE | {"last_delivery_status": True}, HEALTHY),
+        (BARE | {"last_delivery_status": "not delivered"}, "its status is not delivered"),
+        (BARE | {"last_delivery_status": "odd"}, "its status is odd"),
+        (BARE | {"last_delivery_status": "x" * 121}, f"its status is {'x' * 119}…"),
+        (BARE | {"last_delivery_status": "x" * 120}, f"its status is {'x' * 120}"),
+    ],
+)
+def test_the_reason_is_the_first_that_speaks(fields: dict[str, Any], reason: str) -> None:
+    assert health_of(webhook(**fields), NOW, DAY).reason == reason
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (59, "less than a minute"),
+        (60, "1 minute"),
+        (119, "1 minute"),
+        (3599, "59 minutes"),
+        (3600, "1 hour"),
+        (86_399, "23 hours"),
+        (86_400, "1 day"),
+        (86_400 * 3, "3 days"),
+    ],
+)
+def test_how_long_ago_is_said_in_the_largest_unit_that_fits(seconds: int, said: str) -> None:
+    at = {"last_delivery_at": NOW - timedelta(seconds=seconds)}
+    assert health_of(webhook(**at), NOW, timedelta(days=9)).reason == f"delivered {said} ago"
+
+
 ANYTHING = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.lists(st.text())
 
 
@@ -110,7 +165,19 @@ def test_whatever_a_service_shows_there_is_a_verdict_with_a_reason(fields: dict[
 def test_how_long_is_quiet_is_said_in_hours_or_as_a_timedelta() -> None:
     assert quiet_time(1.5) == timedelta(minutes=90)
     assert quiet_time(timedelta(days=2)) == timedelta(days=2)
-    for odd in (0, -1, True, "24", None, timedelta(0), float("nan"), 1e300):
+    assert quiet_time(999_999) == timedelta(hours=999_999)
+    for odd in (
+        0,
+        -1,
+        1_000_000,
+        timedelta(hours=-1),
+        True,
+        "24",
+        None,
+        timedelta(0),
+        float("nan"),
+        1e300,
+    ):
         with pytest.raises(InputError, match="quiet="):
             quiet_time(odd)
 

@@ -48,7 +48,10 @@ def test_without_a_keyring_it_is_said_what_to_do_instead() -> None:
         signing_secrets.check_keyring,
         lambda account: signing_secrets.find_in_keyring(account, 41),
     ):
-        with pytest.raises(SettingsError, match=r"no keyring.*keyring=True") as caught:
+        with pytest.raises(
+            SettingsError,
+            match=r"^This machine has no keyring\. A signing secret cannot be kept.*keyring=True",
+        ) as caught:
             ask(ACCOUNT)
         assert "TOKEN" not in str(caught.value)
 
@@ -61,7 +64,7 @@ def test_a_keyring_that_keeps_nothing_is_found_out_before_a_secret_depends_on_it
 
 def test_a_broken_keyring_never_lets_the_secret_through() -> None:
     keyring.set_keyring(LoudKeyring())
-    with pytest.raises(SettingsError) as caught:
+    with pytest.raises(SettingsError, match=r"^The keyring failed \(ValueError\)\. A") as caught:
         signing_secrets.keep_in_keyring(ACCOUNT, 41, Secret(TEXT))
     error: BaseException | None = caught.value
     while error is not None:

@@ -11,7 +11,7 @@ import keyring.backends.fail
 import pytest
 from keyrings import FileKeyring, ForgetfulKeyring
 from listening import answering, listening
-from rooms import client, sandbox  # noqa: F401
+from rooms import client, sandbox, scripted  # noqa: F401
 
 import chatkit
 from chatkit.call import Call
@@ -179,6 +179,24 @@ def test_a_keyring_that_fails_after_the_create_is_told_and_loses_nothing(account
     with pytest.warns(UserWarning, match="is created, but The keyring failed"):
         webhook = account.webhooks.create(**HOOK, keyring=True)
     assert isinstance(webhook.webhook_secret, Secret)
+
+
+def test_a_service_that_gives_no_secret_leaves_nothing_to_keep(account, tmp_path):
+    def script(method, path, body):
+        return (200, []) if method == "GET" else (201, {"id": 7, **body})
+
+    webhook = scripted(script).webhooks.create(**HOOK, keyring=True)
+    assert (webhook.id, webhook.webhook_secret) == (7, None)
+    assert json.loads((tmp_path / "keyring.json").read_text()) == {}
+
+
+def test_what_cannot_be_sent_is_refused_before_anything_is_read():
+    asked = []
+    webhooks = scripted(lambda *call: asked.append(call) or (200, [])).webhooks
+    for fields in ({"url": "http://shop.example/", "events": ["*"]}, {"url": HOOK["url"]}):
+        with pytest.raises(chatkit.InputError):
+            webhooks.create(**fields)
+    assert not asked
 
 
 # --- health -------------------------------------------------------------------------
