@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import anywidget
@@ -10,9 +9,10 @@ import traitlets
 
 from chatkit import settings
 from chatkit.checkup import keep_checked
-from chatkit.connection import Connection
+from chatkit.connection import Connection, StoredConnection
 from chatkit.display import escaped
 from chatkit.errors import ChatkitError, command, steady
+from chatkit.profile import ServiceProfile
 from chatkit.secret import Secret, access_token
 from chatkit.widgets.assets import joined_text
 from chatkit.widgets.controls import Exported
@@ -45,59 +45,83 @@ class LoginForm(Exported, anywidget.AnyWidget):
     """
 
     _esm = joined_text(["login.js"])
-    _css = joined_text(["form.css"])
+    _css = joined_text(["button.css", "login.css"])
 
     title = traitlets.Unicode().tag(sync=True)
     base_url = traitlets.Unicode().tag(sync=True)
     account_id = traitlets.Unicode().tag(sync=True)
-    #: Where the token will be kept, said before it is typed.
-    place = traitlets.Unicode().tag(sync=True)
+    #: Why the keyring cannot keep the token, said before it is typed; empty if it can.
+    fault = traitlets.Unicode().tag(sync=True)
+    #: The file that keeps the token where there is no keyring.
+    file = traitlets.Unicode().tag(sync=True)
+    #: How a shell is told the token, where no file is wanted either.
+    line = traitlets.Unicode().tag(sync=True)
+    #: Whether the service is being asked.
+    busy = traitlets.Bool(False).tag(sync=True)
     said = traitlets.Unicode().tag(sync=True)
     #: Whether the connection has been kept by this form.
     kept = traitlets.Bool(False).tag(sync=True)
+    #: What to write into the next cell.
+    next_line = traitlets.Unicode().tag(sync=True)
 
     def __init__(self, name: str) -> None:
-        settings.checked_name(name)
+        self._name = settings.checked_name(name)
         known = settings.stored(name) if name in settings.names() else None
-        fault = settings.keyring_fault()
-        file = (known and known.token_file) or settings.token_file(name)
-        self._name, self._profile = name, None if known is None else known.profile
-        self._file: Path | None = file if fault else None
+        self._profile = ServiceProfile() if known is None else known.profile
+        self._file = (known and known.token_file) or settings.token_file(name)
         super().__init__(
-            title=f"Keep the connection {name}",
+            title=f"Keep the connection “{name}”",
             base_url=known.base_url if known else "",
             account_id=known.account_id if known else "",
-            place=f"{fault} The token will be kept in {file}, which only you can read."
-            if fault
-            else "The token will be kept in the keyring of your system.",
+            fault=settings.keyring_fault(),
+            file=str(self._file),
+            line=settings.token_line(),
+            next_line=f'client = chatkit.connect("{name}")',
         )
         self.on_msg(self._heard)
 
-    def keep(self, base_url: str, account_id: str, token: str | Secret) -> None:
+    def keep(self, base_url: str, account_id: str, token: str | Secret | None) -> None:
         """Ask the doctor, and keep the connection if there is no problem.
+
+        Args:
+            base_url: What stands before /api/business/public.
+            account_id: The account.
+            token: Its access token; None if CHATKIT_TOKEN will have it: nothing is asked then.
 
         Raises:
             ChatkitError: Something is missing or wrong; nothing was kept.
         """
-        secret = access_token(token)
+        secret = None if token is None else access_token(token)
         del token  # a traceback that prints variables must not find it
-        given = {"base_url": base_url.strip(), "account_id": account_id.strip(), "token": secret}
-        if self._profile is not None:
-            given["profile"] = self._profile
-        keep_checked(self._name, Connection(**given), self._file or "keyring")
+        where = StoredConnection(
+            base_url=base_url.strip(), account_id=account_id.strip(), profile=self._profile
+        )
+        if secret is None:
+            settings.save(self._name, where, "nowhere")
+            self.said = (
+                "Kept, without the token. Before you start JupyterLab, tell it in that terminal, "
+                f"with the token in place of the dots: {self.line}\nThen, in a cell:"
+            )
+        else:
+            place: settings.TokenPlace = self._file if self.fault else "keyring"
+            keep_checked(self._name, Connection(**dict(where), token=secret), place)
+            there = f"in {self._file}, which only you can read" if self.fault else "in the keyring"
+            self.said = f"Kept, the token {there}. In the next cell:"
         self.kept = True
-        self.said = f'Kept. In a cell: client = chatkit.connect("{self._name}")'
 
     def _heard(self, _: Any, message: Any, __: Any) -> None:
         match message:
             case {"base_url": str(base_url), "account_id": str(account_id), "token": str(token)}:
-                secret = Secret(token)
+                secret = None if message.get("place") == "nowhere" else Secret(token)
                 del message, token, __
-                self.said = "Asking the service …"
+                self.busy = True
+                self.said = ""
                 try:
                     self.keep(base_url, account_id, secret)
                 except ChatkitError as error:
                     self.said = str(error)
+                finally:
+                    self.busy = False
 
     @steady
     def __repr__(self) -> str:

@@ -64,11 +64,12 @@ del guard
 
 
 class Lab:
-    """A running JupyterLab: its address, its folder, and what its kernels tried to reach."""
+    """A running JupyterLab: its address, its folders, and what its kernels tried to reach."""
 
     def __init__(self, url: str, root: Path, kernel_log: Path) -> None:
         self.url = url
         self.root = root
+        self.house = kernel_log.parent
         self._kernel_log = kernel_log
 
     def take_kernel_log(self) -> list[str]:
@@ -144,6 +145,7 @@ class OpenNotebook:
 
     def __init__(self, lab: Lab, context: BrowserContext, name: str) -> None:
         cells = json.loads((lab.root / name).read_text())["cells"]
+        self.name = name
         self.mistakes = sum("raises-exception" in c["metadata"].get("tags", []) for c in cells)
         self.left_loopback: list[str] = []
         self.script_errors: list[str] = []

@@ -19,6 +19,7 @@ SHEETS = {
     "inbox/conversation.css": "chatkit-conversation",
     "inbox/registrations.css": "chatkit-registrations",
     "inbox/tail.css": "ct-tail",
+    "login.css": "chatkit-login",
     "planview.css": "chatkit-planview",
     "player/player.css": "fp-player",
     "preview/preview.css": "ck-preview",

@@ -12,6 +12,7 @@ import pytest
 from keyrings import FileKeyring
 
 import chatkit
+from chatkit import settings
 from chatkit.errors import ChatkitError, SettingsError
 from chatkit.secret import Secret
 
@@ -40,10 +41,11 @@ def test_what_is_typed_is_kept_and_leaves_nothing_in_the_notebook(
         keyring.set_keyring(keyring.backends.fail.Keyring())
     with chatkit.Sandbox(seed="empty") as sandbox, sandbox.serve() as base_url:
         form = chatkit.login("shop")
-        assert ("no keyring" in form.place) is not there_is_a_keyring
+        assert bool(form.fault) is not there_is_a_keyring
         typed = {"base_url": base_url, "account_id": "1001", "token": f" {sandbox.token}\n"}
         form._heard(form, typed, [])
-        assert form.kept and 'chatkit.connect("shop")' in form.said
+        assert form.kept and form.said.startswith("Kept, the token in") and not form.busy
+        assert form.next_line == 'client = chatkit.connect("shop")'
         assert sandbox.token not in everything(form)
         with chatkit.connect("shop") as client:
             assert len(client.contacts.frame()) == 0
@@ -66,6 +68,23 @@ def test_a_wrong_token_is_told_and_nothing_is_kept(tmp_path: Path) -> None:
         with pytest.raises(ChatkitError, match="Nothing was kept"):
             form.keep(base_url, "1001", Secret("wr0ng"))
     assert not (tmp_path / "connections.toml").exists()
+
+
+def test_without_a_keyring_the_token_can_stay_in_a_variable_and_nothing_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keyring.set_keyring(keyring.backends.fail.Keyring())
+    with chatkit.Sandbox(seed="empty") as sandbox, sandbox.serve() as base_url:
+        form = chatkit.login("shop")
+        assert form.fault == "This machine has no keyring."
+        assert form.file == str(tmp_path / "shop.token")
+        where = {"base_url": base_url, "account_id": "1001", "token": "", "place": "nowhere"}
+        form._heard(form, where, [])
+        assert form.kept and settings.token_line() in form.said
+        assert not sandbox.middleware.log and not (tmp_path / "shop.token").exists()
+        monkeypatch.setenv("CHATKIT_TOKEN", sandbox.token)
+        with chatkit.connect("shop") as client:
+            assert len(client.contacts.frame()) == 0
 
 
 def test_an_odd_name_is_refused_before_anything_is_typed() -> None:

@@ -1,0 +1,161 @@
+"""The login form as a person meets it: by keyboard alone, against a service on loopback."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from browser import story
+from browser.lab import Lab, OpenNotebook
+from playwright.sync_api import Locator, Page, expect
+
+import chatkit
+
+SET_UP = """import os, sys, keyring, keyring.backends.fail
+sys.path.append({tests!r})
+from keyrings import FileKeyring
+os.environ |= {{"CHATKIT_CONFIG": {folder!r} + "/connections.toml",
+               "KEYRING_FILE": {folder!r} + "/keyring.json"}}
+keyring.set_keyring({keyring}())
+print("set up")"""
+LOGIN = 'import chatkit\n\nchatkit.login("production")'
+NEXT = 'client = chatkit.connect("production")\nprint(len(client.contacts.frame()))'
+
+
+@pytest.fixture
+def service() -> Iterator[tuple[str, str]]:
+    """A sandbox on loopback: its address and its token."""
+    with chatkit.Sandbox(seed="demo") as sandbox, sandbox.serve() as base_url:
+        yield base_url, sandbox.token
+
+
+def shown_form(
+    lab: Lab, open_notebook: Callable[[str], OpenNotebook], keyring: str, folder: Path
+) -> tuple[OpenNotebook, Locator]:
+    tests = str(Path(__file__).parents[1])
+    set_up = SET_UP.format(tests=tests, folder=str(folder), keyring=keyring)
+    name = f"login_{keyring.rpartition('.')[2]}.ipynb"
+    notebook = open_notebook(story.write(lab, name, [set_up, LOGIN, NEXT]))
+    story.run(notebook, 0)
+    form = story.run(notebook, 1).locator("form.chatkit-login")
+    expect(form).to_be_visible()
+    return notebook, form
+
+
+def type_into(page: Page, *texts: str) -> None:
+    """Type into one field after the other, from where the keyboard is."""
+    for n, text in enumerate(texts):
+        if n:
+            page.keyboard.press("Tab")
+        page.keyboard.type(text)
+
+
+def reach(notebook: OpenNotebook, field: Locator) -> None:
+    """Go on with Tab until the keyboard is in a field."""
+    for _ in range(8):
+        if field.evaluate("field => field === document.activeElement"):
+            return
+        notebook.page.keyboard.press("Tab")
+    raise AssertionError("Tab does not get there")
+
+
+def keeps_nothing(lab: Lab, notebook: OpenNotebook, *texts: str) -> None:
+    """Save with the state of the widgets, and look into everything that Jupyter has kept."""
+    assert not [text for text in texts if text in notebook.page.content()]
+    fields = notebook.page.locator("input[type=password]").evaluate_all(
+        "all => all.map(f => f.value)"
+    )
+    assert not any(fields)
+    notebook.command("@jupyter-widgets/jupyterlab-manager:saveWidgetState")
+    notebook.command("docmanager:save")
+    saved = json.loads((lab.root / notebook.name).read_text(encoding="utf-8"))
+    state = saved["metadata"]["widgets"]["application/vnd.jupyter.widget-state+json"]["state"]
+    assert "Keep the connection “production”" in [m["state"].get("title") for m in state.values()]
+    for place in (lab.root, lab.house):
+        for file in place.rglob("*"):
+            if file.is_file():
+                content = file.read_bytes()
+                assert not [text for text in texts if text.encode() in content], file
+    notebook.command("@jupyter-widgets/jupyterlab-manager:saveWidgetState")  # off again
+
+
+def test_a_connection_is_kept_by_keyboard_alone_and_the_notebook_has_nothing_of_the_token(
+    lab: Lab,
+    open_notebook: Callable[[str], OpenNotebook],
+    service: tuple[str, str],
+    tmp_path: Path,
+) -> None:
+    notebook, form = shown_form(lab, open_notebook, "FileKeyring", tmp_path)
+    (url, token), page, wrong = service, notebook.page, "mistyped" * 3
+    field = form.get_by_label("Access token")
+    expect(field).to_have_attribute("type", "password")
+    expect(form).to_contain_text("It goes into the keyring of your system.")
+    expect(form.get_by_role("radio")).to_have_count(0)
+
+    reach(notebook, form.get_by_label("Base address"))
+    type_into(page, url, "1001", wrong)
+    page.keyboard.press("Enter")
+    expect(form.get_by_role("status")).to_contain_text("Access token: refused (401)")
+    expect(field).to_be_focused()
+    expect(field).to_have_value("")
+    notebook.shot("login_wrong")
+
+    page.keyboard.type(token)
+    page.keyboard.press("Tab")
+    page.keyboard.press("Space")  # the button
+    expect(form.get_by_role("status")).to_contain_text("Kept, the token in the keyring.")
+    expect(form.locator("pre:visible")).to_have_text('client = chatkit.connect("production")')
+    expect(form.get_by_role("button")).to_have_count(0)
+    notebook.shot("login_kept")
+
+    assert json.loads((tmp_path / "keyring.json").read_text()) == {"chatkit/production": token}
+    expect(story.run(notebook, 2)).to_contain_text("Connected to account 1001")
+    keeps_nothing(lab, notebook, token, wrong)
+
+
+def test_without_a_keyring_it_is_said_before_the_token_is_typed_and_where_it_can_be(
+    lab: Lab,
+    open_notebook: Callable[[str], OpenNotebook],
+    service: tuple[str, str],
+    tmp_path: Path,
+) -> None:
+    notebook, form = shown_form(lab, open_notebook, "keyring.backends.fail.Keyring", tmp_path)
+    (url, token), page = service, notebook.page
+    said, field = form.get_by_role("group"), form.get_by_label("Access token")
+    file = form.get_by_role("radio").first
+    expect(said).to_contain_text("This machine has no keyring.")
+    expect(said).to_contain_text(str(tmp_path / "production.token"))
+    expect(said.locator("pre")).to_have_text("export CHATKIT_TOKEN='…'")
+    assert said.bounding_box()["y"] < field.bounding_box()["y"]
+    notebook.shot("login_no_keyring")
+    notebook.theme("Dark")
+    notebook.shot("login_no_keyring_dark")
+    notebook.theme("Light")
+
+    story.run(notebook, 0)
+    reach(notebook, form.get_by_label("Base address"))
+    type_into(page, url, "1001")
+    page.keyboard.press("Tab")
+    expect(file).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    expect(field).to_be_hidden()
+    expect(form.get_by_role("button")).to_have_text("Keep address and account")
+    page.keyboard.press("ArrowUp")
+    type_into(page, "", token)
+    page.keyboard.press("Enter")
+    expect(form.get_by_role("status")).to_contain_text("production.token, which only you can read")
+    assert (tmp_path / "production.token").stat().st_mode & 0o777 == 0o600
+    expect(story.run(notebook, 2)).to_contain_text("Connected to account 1001")
+    keeps_nothing(lab, notebook, token)
+
+    # the other choice, with what is known already in its fields
+    form = story.run(notebook, 1).locator("form.chatkit-login")
+    reach(notebook, form.get_by_role("radio").first)
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(form.get_by_role("status")).to_contain_text("export CHATKIT_TOKEN='…'")
+    notebook.shot("login_in_a_variable")
+    assert not (tmp_path / "production.token").exists()
+    assert url in (tmp_path / "connections.toml").read_text(encoding="utf-8")
