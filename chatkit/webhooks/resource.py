@@ -318,7 +318,7 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
             url = address_beside(str(old.url), {str(one) for one in live["url"]})
         row = live.loc[[old.id], ["url", "events", "is_active"]]
         plan = self.plan(row.reset_index(drop=True).assign(url=[url]))
-        if not len(plan.refused) and plan.counts["create"] == 1:
+        if plan.counts["create"] == 1:
             return Rotation(self, old, plan)
         reason = "; ".join(plan.refused["reason"]) or "a webhook has this address"
         raise InputError(f"Webhook {old.id} cannot be rotated to {url}: {reason}.")

@@ -277,3 +277,29 @@ def test_the_folder_of_another_account_is_refused_with_both_names(tmp_path: Path
     Folder(tmp_path).refuse_other(ME)
     with pytest.raises(chatkit.InputError, match=r"1001, and this is you: .*other_account=True"):
         Folder(tmp_path).refuse_other("you")
+
+
+def test_a_name_that_files_of_others_have_is_counted_on(tmp_path: Path) -> None:
+    taken = ["order.json", "order-7.json", "ORDER-7-2.json", "order-7-3.json", "flow-8.json"]
+    for name in taken:
+        (tmp_path / name).write_text("{}")
+    written = Folder(tmp_path).write(ME, [kept(7), kept(8, ""), kept(9)])
+    assert [one.file for one in written] == ["order-7-4.json", "flow-8-2.json", "order-9.json"]
+    assert all((tmp_path / name).read_text() == "{}" for name in taken)
+
+
+def test_the_index_is_in_the_order_of_its_files(tmp_path: Path) -> None:
+    hidden = [kept(1, "Z", None), kept(0, "Y", None)]
+    Folder(tmp_path).write(ME, [*hidden, kept(2, "B"), kept(3, "A")])
+    listed = json.loads((tmp_path / INDEX).read_bytes())["flows"]
+    assert [flow["id"] for flow in listed] == [3, 2, 0, 1]
+    again = Folder(tmp_path).write(ME, [*hidden, kept(2, "B"), kept(3, "A"), kept(4, "Z")])
+    assert [(one.id, one.file) for one in again if one.change == "new"] == [(4, "z.json")]
+
+
+def test_what_the_system_says_is_told_in_words(tmp_path: Path) -> None:
+    (tmp_path / INDEX).mkdir()
+    with pytest.raises(chatkit.InputError) as caught:
+        Folder(tmp_path).read()
+    [problem] = caught.value.problems
+    assert problem.field == INDEX and "Errno" not in problem.reason and problem.reason

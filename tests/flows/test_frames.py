@@ -1,19 +1,22 @@
 """All flows of an account: kept in a folder, brought back, and compared with others."""
 
 import json
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from bulk.wayward import hiding, wayward
 from documents import DOCUMENT, document
-from rooms import client, sandbox
+from rooms import client, sandbox, scripted
 
 import chatkit
 from chatkit.client import Client
+from chatkit.finding import Finding
 from chatkit.flows.files import Kept
-from chatkit.flows.frames import comparison_frame
+from chatkit.flows.frames import checks_frame, comparison_frame, restore_frame
 
 __all__ = ["client", "sandbox"]
 
@@ -276,3 +279,58 @@ def test_a_document_that_is_missing_from_an_answer_is_said_to_be_unreadable(
             ("A", "create", "exactly"),
             ("B", "update", "never"),
         ]
+
+
+# --- what each flow is, and where it goes ---------------------------------------------------
+
+
+def kept(key: int, name: str, **fields: Any) -> Kept:
+    return Kept(id=key, name=name, **{"document": DOCUMENT} | fields)
+
+
+def test_a_check_counts_what_was_found_and_tells_the_first_of_the_worst() -> None:
+    found = {
+        1: [finding("warning"), finding("error"), finding("error", "second"), finding("warning")],
+        2: [finding("note"), finding("warning", "second")],
+        3: [],
+    }
+    flows = [kept(n, f"flow {n}", document={"n": n}) for n in found]
+    frame = checks_frame(flows, lambda document: found[document["n"]])
+    assert frame["errors"].tolist() == [2, 0, 0]
+    assert frame["warnings"].tolist() == [2, 1, 0]
+    assert frame["finding"].isna().tolist() == [False, False, True]
+    assert ["error first" in frame.finding[1], "note first" in frame.finding[2]] == [True, True]
+
+
+def finding(severity: Any, said: str = "first") -> Finding:
+    return Finding("CODE", severity, "/screens", f"{severity} {said}")
+
+
+def test_two_of_one_name_are_several_on_either_side() -> None:
+    twice, once = [kept(1, "A"), kept(2, "A")], [kept(3, "A")]
+    for here, there, said in ((twice, once, "2 here and 1 there"), (once, twice, "1 here and 2")):
+        [row] = comparison_frame(here, there).reset_index().to_dict("records")
+        assert row["state"] == "several" and row["summary"].startswith(said)
+
+
+@pytest.mark.parametrize(("live", "creates"), [(0, 3), (1, 2), (2, 1), (3, 0), (4, 0)])
+def test_of_flows_of_one_name_as_many_are_made_as_are_missing(live: int, creates: int) -> None:
+    there = pd.DataFrame({"name": ["A"] * live + ["B"]}, index=pd.RangeIndex(100, 101 + live))
+    held = [kept(n, "A", file=f"a-{n}.json", template_name="default") for n in (1, 2, 3)]
+    frame, notes = restore_frame(held, there, [], by_id=False)
+    assert frame["template_name"].notna().sum() == creates
+    assert (len(frame), notes) == (3, [])
+
+
+@pytest.mark.parametrize(("raw", "index"), [("", {}), (7, {}), ("x", {"flow_json_raw": "x"})])
+def test_an_index_keeps_the_raw_text_that_a_flow_has(
+    raw: Any, index: dict[str, Any], tmp_path: Path
+) -> None:
+    flow = {"id": 7, "name": "A", "flow_json": DOCUMENT, "flow_json_raw": raw, "wa_status": "DRAFT"}
+    flow |= {"template_name": "default", "updated_at": "2026-01-05T08:00:00Z", "wa_flow_id": "1"}
+    client = scripted(lambda method, path, body: (200, flow if path == "flows/7" else [flow]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the service does not show a profile_id
+        client.flows.backup(tmp_path)
+    [told] = json.loads((tmp_path / "index.json").read_bytes())["flows"]
+    assert {n: v for n, v in told.items() if n == "flow_json_raw"} == index

@@ -154,6 +154,7 @@ def test_a_text_file_has_one_a_line(tmp_path):
         "code\ttemplate\n1\torder_ready\n2\twelcome\n2\torder_ready\n",
         "My templates,\nName,Template\nOrder,order_ready\n,\nHi,welcome\n",
         "order_ready\nwelcome\n",
+        "Name,Template\nOrder,order_ready\nno code\nHi,welcome\nno code,\n",
     ],
 )
 def test_a_csv_has_a_column_of_them(tmp_path, text):

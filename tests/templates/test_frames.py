@@ -101,9 +101,10 @@ def test_codes_that_are_not_there_are_named_all_at_once(client):
 def test_a_template_alone_that_is_not_there_is_named():
     with (
         account(unknown_template="not_found") as (_, client),
-        pytest.raises(chatkit.NotFound, match="does not know this template: nothing"),
+        pytest.raises(chatkit.NotFound, match="does not know this template: nothing") as told,
     ):
         client.templates.frame("nothing")
+    assert str(told.value).startswith("GET templates/nothing/contents: ")
 
 
 def test_templates_without_contents_make_an_empty_frame_that_can_be_planned():
@@ -167,6 +168,20 @@ def test_a_list_that_is_not_as_documented_is_named(wrong):
     )
     with pytest.raises(chatkit.BadAnswer, match="GET templates/t2/contents: the list is not as"):
         read.frame([f"t{n}" for n in range(5)])
+
+
+def test_the_row_that_is_not_as_documented_is_counted_from_the_first_template():
+    lists = {"t0": [row("en"), row("de")], "t1": [row("en"), row("de", text=7)], "t2": [row("en")]}
+    read, _ = templates(lambda path: (200, lists[path[:2]]))
+    for codes, place, counted in (
+        (["t0", "t1", "t2"], "t1", "(row 0 is the first of t0)"),
+        (["t1"], "t1", ""),
+    ):
+        with pytest.raises(chatkit.BadAnswer) as caught:
+            read.frame(codes)
+        assert f"GET templates/{place}/contents: the list is not as" in str(caught.value)
+        assert ("row 0 is the first" in str(caught.value)) is bool(counted)
+        assert str(caught.value).endswith(counted)
 
 
 def test_a_content_that_is_not_as_documented_is_named():

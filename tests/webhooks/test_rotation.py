@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import keyring
+import keyring.backends.fail
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -187,6 +188,19 @@ def test_the_new_secret_goes_into_the_keyring_on_request(
         assert client.webhooks.secret(rotation.new_id) == rotation.secret
     finally:
         keyring.set_keyring(before)
+
+
+def test_without_a_working_keyring_no_new_webhook_is_made(client: Client) -> None:
+    old = client.webhooks.create(url=HOOK, events=["*"])
+    rotation = client.webhooks.rotate(old.id)
+    before = keyring.get_keyring()
+    keyring.set_keyring(keyring.backends.fail.Keyring())
+    try:
+        with pytest.raises(chatkit.SettingsError, match="no keyring"):
+            rotation.apply(keyring=True)
+    finally:
+        keyring.set_keyring(before)
+    assert ids(client) == [old.id]
 
 
 @pytest.mark.parametrize(
