@@ -1,8 +1,9 @@
 from __future__ import annotations
 
+import pytest
 from localization.contents import button, content, frame
 
-from chatkit.localization.audit import check_contents, groups, heading, shared
+from chatkit.localization.audit import SharedFinding, check_contents, groups, heading, shared
 
 EVIL = "<img src=x onerror=alert(1)>"
 
@@ -56,6 +57,18 @@ def test_what_is_said_alike_of_many_languages_is_said_once():
     (line,) = shared(found)
     assert line.said == "en, de, es, fr, it, nl, pl, sv and 3 more"
     assert repr(found).count("is in the footer") == 1
+
+
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [(8, "l0, l1, l2, l3, l4, l5, l6, l7"), (9, " and 1 more"), (1009, "1,001 more")],
+)
+def test_only_a_few_languages_are_named_and_none_at_length(count, said):
+    found = check_contents([content(lang_code="en", footer="{{1}}")]).of(code="footer placeholder")
+    line = SharedFinding(found[0], [f"l{n}" for n in range(count)])
+    assert line.said.endswith(said)
+    for long, shown in (("x" * 20, "x" * 20), ("x" * 21, "x" * 19 + "…")):
+        assert SharedFinding(found[0], [long]).said == shown
 
 
 def test_long_groups_are_cut_and_their_rest_is_counted():

@@ -123,3 +123,39 @@ def test_a_long_text_of_an_offer_is_noted():
     text = "word " * 125
     assert "length of an offer" in codes(text=text, variables={}, buttons=offer)
     assert "length of an offer" not in codes(text=text, variables={})
+
+
+# --- how much of a name is shown ------------------------------------------------------------
+
+
+def _line(text):
+    return [{"type": "text", "text": text}]
+
+
+@pytest.mark.parametrize(
+    ("code", "fields", "before", "after"),
+    [
+        ("sample surplus", lambda it: {"variables": {"1": "A", "2": "B", it: "C"}}, "", ""),
+        ("sample missing", lambda it: {"text": f"Hi {{{{{it}}}}}, {LONG}"}, "", ""),
+        ("placeholder adjacent", lambda it: {"text": f"Hi {{{{1}}}}{it}, {LONG}"}, "{{", "}}"),
+        ("placeholder adjacent", lambda it: {"text": f"Hi {it}{{{{1}}}}, {LONG}"}, "{{", "}}"),
+        ("placeholder edge", lambda it: {"text": f"{LONG} {it}"}, "{{", "}}"),
+        ("footer placeholder", lambda it: {"footer": f"Bye {it}"}, "{{", "}}"),
+        ("sample missing", lambda it: {"headers": _line(f"Hi {it} you")}, "{{", "}}"),
+        ("header format", lambda it: {"headers": _line(f"Hi {it} you")}, "*", "*"),
+        (
+            "button label placeholder",
+            lambda it: {"buttons": [{"type": "custom", "label": f"Go {it}"}]},
+            "{{",
+            "}}",
+        ),
+    ],
+)
+def test_what_is_named_is_cut_when_it_has_more_than_twenty_characters(code, fields, before, after):
+    for length in (20, 21):
+        it = f"{before}{'n' * (length - len(before + after))}{after}"
+        [said] = [
+            each.message for each in audit(**fields(it)).of(code=code) if "nn" in each.message
+        ]
+        assert (it in said) is (length == 20)
+        assert length == 20 or f"{it[:19]}…" in said

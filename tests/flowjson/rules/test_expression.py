@@ -89,6 +89,52 @@ def test_a_broken_condition_is_told_at_its_place(condition: str) -> None:
     assert set(errors(check, asking(condition))) == {(VALUE, f"{AT}/condition")}
 
 
+UNREAD = "The expression cannot be read: "
+NO_BACKTICKS = [("error", f"{UNREAD}` is not known here, at character 1 of it.")]
+
+
+@pytest.mark.parametrize(
+    ("condition", "found"),
+    [
+        ("true", [("error", "It asks nothing: no ${…} stands in it.")]),
+        ("${data.text}", [("error", "It comes to a string, not to true or false.")]),
+        (
+            "${data.nope}",
+            [("error", "${data.nope} leads nowhere: screen DONE declares no data field nope.")],
+        ),
+        ("1 &", [("error", f"{UNREAD}& is not known here, at character 3 of it.")]),
+        (
+            "${data.text} == 5",
+            [("error", "== compares values of one type, not string and number.")],
+        ),
+        (
+            "-${data.count} == 2",
+            [("error", "- and + do not stand in a condition, at character 1.")],
+        ),
+        (
+            "${data.flag} == 1 > 2",
+            [
+                ("error", "> has a fixed value on both sides."),
+                ("warning", "Put brackets around each comparison: == stands beside >."),
+            ],
+        ),
+        ("`1 == 1`", [("error", "It asks nothing: no ${…} stands in it.")]),
+        ("`${data.text}`", [("error", "It comes to a string, not to true or false.")]),
+        (
+            "`${data.flag} ?? true`",
+            [("error", f"{UNREAD}? is not known here, at character 14 of it.")],
+        ),
+        ("``", [("error", f"{UNREAD}it is empty, at character 1 of it.")]),
+    ],
+)
+def test_what_is_wrong_with_a_condition_is_said_once(
+    condition: str, found: list[tuple[str, str]]
+) -> None:
+    for version in ("6.0", "5.1"):
+        told = [(one.severity, one.message) for one in check(outline(asking(condition, version)))]
+        assert told == (NO_BACKTICKS if condition[0] == "`" and version == "5.1" else found)
+
+
 def test_a_condition_in_backticks_is_known_from_version_6() -> None:
     document = asking("`${data.flag}`", "5.1")
     assert errors(check, document) == [(VALUE, f"{AT}/condition")]
