@@ -10,14 +10,27 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Generic, Literal, Self, TypeAlias, TypeVar, overload
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, NamedTuple, Self, TypeAlias, TypeVar, overload
 
 from chatkit.display import visible
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
 #: The gravest first.
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+
+
+class PatchOperation(NamedTuple):
+    """One operation of a JSON Patch (RFC 6902); `add` to a key that is there replaces it."""
+
+    op: Literal["add", "remove"]
+    path: str
+    value: Any = None
+
+
+def removing(pointer: str) -> tuple[PatchOperation, ...]:
+    """Return the patch that takes out what stands at a place."""
+    return (PatchOperation("remove", pointer),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +44,8 @@ class Finding:
     hint: str = ""  #: what to do
     line: int | None = None  #: in the text of a document, where there is one; the first is 1
     column: int | None = None
+    #: What mends it, where that is certain; empty where a person has to decide.
+    patch: tuple[PatchOperation, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def where(self) -> str:

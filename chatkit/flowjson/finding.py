@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from chatkit.display import escaped, many, visible
 from chatkit.finding import SEVERITIES, Finding, FindingSequence
 from chatkit.flowjson.document import DocumentSource, LineColumn
+from chatkit.flowjson.pointer import patched
 from chatkit.report import Report
 
 if TYPE_CHECKING:
@@ -54,21 +55,42 @@ class Findings(FindingSequence[Finding], Report):
         )
         return AnnotatedSource(text, self._found, around)
 
+    def fix(self) -> Any:
+        """Return the document with all those mended whose mend is certain.
+
+        Check it again: what is mended may have hidden something else.
+
+        >>> from chatkit import flowjson
+        >>> found = flowjson.lint({"screens": []})
+        >>> found.fix()["version"]
+        '7.3'
+        """
+        document = self._document
+        for each in reversed(self._found):  # from the end, so that places before it stay
+            document = patched(document, each.patch)
+        return document
+
     def summary(self) -> str:
         """Count them in words."""
         counts = [(len(self._only(severity)), severity) for severity in SEVERITIES]
         said = ", ".join(many(count, noun) for count, noun in counts if count)
         return said or "No findings"
 
+    def _head(self) -> str:
+        """Count them, and those that can be mended at once."""
+        count, fixable = len(self._found), sum(bool(each.patch) for each in self._found)
+        which = "it" if count == 1 else "them all" if fixable == count else f"{fixable} of them"
+        return f"{self.summary()}; .fix() mends {which}" if fixable else self.summary()
+
     def _text(self) -> list[list[str]]:
-        lines = [self.summary()]
+        lines = [self._head()]
         for each in self._found:
             lines.append(f"  {each.severity} {each.code} at {each.where}")
             lines.append(f"    {each.message}{' ' + each.hint if each.hint else ''}")
         return [[visible(line) for line in lines]]
 
     def _html(self) -> list[str]:
-        head = f"<p>{escaped(self.summary())}</p>"
+        head = f"<p>{escaped(self._head())}</p>"
         if not self._found:
             return [head]
         rows = "".join(

@@ -20,6 +20,7 @@ from chatkit.flowjson.rules import (
     reference,
     routing,
     structure,
+    usage,
 )
 from chatkit.flowjson.version import RECOMMENDED, RELEASED, UNANNOUNCED, Version
 
@@ -28,7 +29,17 @@ MOST_BYTES = 10 * 2**20
 #: All rules. Each reads the outline and yields what it finds; none depends on another.
 RULES: tuple[Callable[[Outline], Iterator[Finding]], ...] = tuple(
     module.check
-    for module in (structure, placement, field, model, routing, action, reference, expression)
+    for module in (
+        structure,
+        placement,
+        field,
+        model,
+        routing,
+        action,
+        reference,
+        expression,
+        usage,
+    )
 )
 
 

@@ -80,8 +80,10 @@ def errors(document: Any) -> list[tuple[str, str]]:
 
 
 def told(found: Findings) -> list[tuple[str, str, str]]:
-    """Severity, code and pointer of all findings."""
-    return [(each.severity, each.code, each.pointer) for each in found]
+    """Severity, code and pointer of all findings, but that this flow keeps its answers."""
+    return [
+        (each.severity, each.code, each.pointer) for each in found if each.code != "UNUSED_INPUT"
+    ]
 
 
 def text(document: Any) -> str:

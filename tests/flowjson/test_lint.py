@@ -22,7 +22,8 @@ from chatkit.flowjson.lint import MOST_BYTES, lint
 from chatkit.flowjson.version import RELEASED
 
 KNOWN = {"DUPLICATE_KEY", "DUPLICATE_OPTION_IDS", "FLOW_JSON_TOO_LARGE", "IMAGE_TOO_LARGE",
-         "NESTED_TOO_DEEPLY", "TEXT_LONGER_THAN_DOCUMENTED"}  # fmt: skip
+         "NESTED_TOO_DEEPLY", "TEXT_LONGER_THAN_DOCUMENTED", "UNREACHED_SCREEN",
+         "UNUSED_INPUT"}  # fmt: skip
 
 
 def samples(shared: Path, kind: str) -> list[Path]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from chatkit.finding import Finding, Severity
+from chatkit.finding import Finding, PatchOperation, Severity, removing
 from chatkit.flowjson.components import ACTIONS, NEXT
 from chatkit.flowjson.outline import DEPTH, ActionNode, ComponentNode, Outline, ScreenNode
 from chatkit.flowjson.pointer import escape
@@ -48,7 +48,9 @@ def check(outline: Outline) -> Iterator[Finding]:
         elif action.name == "complete" and not action.screen.terminal and _fits(outline, action):
             said = "complete stands on a screen that is not terminal."
             hint = 'Set "terminal": true on the screen, or navigate to one that is.'
-            yield Finding("INVALID_COMPLETE_ACTION", "error", f"{action.pointer}/name", said, hint)
+            end = PatchOperation("add", f"{action.screen.pointer}/terminal", True)
+            at = f"{action.pointer}/name"
+            yield Finding("INVALID_COMPLETE_ACTION", "error", at, said, hint, patch=(end,))
         elif action.name == "data_exchange":
             asking = asking or action
         yield from _payload(outline, action)
@@ -113,8 +115,8 @@ def _keys(outline: Outline, action: ActionNode) -> Iterator[Finding]:
             yield _unknown(pointer, "url is known from version 6.0.")
         elif shape is not None and shape.property(str(key)) is None:
             said = f"{action.name} takes no {key}."
-            hint = "Remove it."
-            yield Finding("NOT_KEYWORD_SCHEMA_VALIDATION_FAILED", "error", pointer, said, hint)
+            code = "NOT_KEYWORD_SCHEMA_VALIDATION_FAILED"
+            yield Finding(code, "error", pointer, said, "Remove it.", patch=removing(pointer))
     for prop in shape.properties if shape is not None else ():
         if prop.name != "name" and prop.needed(outline.version) and prop.name not in action.value:
             yield _missing(
@@ -217,7 +219,8 @@ def _missing(pointer: str, message: str, hint: str) -> Finding:
 
 
 def _unknown(pointer: str, message: str) -> Finding:
-    return Finding("INVALID_PROPERTY_KEY", "error", pointer, message, "Remove it.")
+    code, hint = "INVALID_PROPERTY_KEY", "Remove it."
+    return Finding(code, "error", pointer, message, hint, patch=removing(pointer))
 
 
 def _type(pointer: str, what: str, wanted: str, found: object) -> Finding:

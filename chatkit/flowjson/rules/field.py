@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from datetime import date
 from typing import Any
 
-from chatkit.finding import Finding, Severity
+from chatkit.finding import Finding, Severity, removing
 from chatkit.flowjson.components import COMPONENTS
 from chatkit.flowjson.outline import ComponentNode, Outline
 from chatkit.flowjson.pointer import escape
@@ -183,7 +183,7 @@ def _form(component: ComponentNode, version: Version) -> Iterator[Finding]:
         elif COMPONENTS[field.type or ""].group == "media input":
             said = f"{field.type} takes no first value."
             code = "NATIVE_COMPONENT_IN_FORM_INIT_VALUES"
-            yield Finding(code, "error", at, said, "Remove it.")
+            yield Finding(code, "error", at, said, "Remove it.", patch=removing(at))
         elif not _fits_field(field, value, version):
             wrong.append(f"{str(name)[:60]} is {named(value)}, which {field.type} does not take")
         elif field.type == "CalendarPicker":

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from chatkit.finding import Finding, Severity
+from chatkit.finding import Finding, PatchOperation, Severity, removing
 from chatkit.flowjson.outline import Outline, ScreenNode
 from chatkit.flowjson.pointer import escape
 
@@ -48,7 +48,9 @@ def check(outline: Outline) -> Iterator[Finding]:
     if outline.endpoint and whole.get("routing_model") is None:
         said = "A flow with data_api_version needs a routing_model."
         hint = 'Write one line for each screen: {"FIRST": ["SECOND"], "SECOND": []}.'
-        yield Finding("MISSING_REQUIRED_PROPERTY", "error", _ROUTING, said, hint)
+        made = PatchOperation("add", _ROUTING, navigations(outline))
+        code = "MISSING_REQUIRED_PROPERTY"
+        yield Finding(code, "error", _ROUTING, said, hint, patch=(made,))
     if not outline.by_id:
         return
     if outline.routing is not None:
@@ -87,7 +89,8 @@ def _stated(outline: Outline) -> Iterator[Finding]:
         if len(targets) > BRANCHES:
             yield _branches(pointer, str(source), len(targets))
         if source in targets:
-            yield _wrong(pointer, f"{source} leads to itself.", "Remove that route.")
+            itself = removing(f"{pointer}/{targets.index(source)}")
+            yield _wrong(pointer, f"{source} leads to itself.", "Remove that route.", patch=itself)
         for index, target in enumerate(targets):
             if isinstance(target, str) and target not in outline.by_id:
                 said = f"{source} leads to {target}, which is no screen of this flow."
@@ -97,7 +100,9 @@ def _stated(outline: Outline) -> Iterator[Finding]:
     for screen in outline.by_id.values():
         if screen.id not in model and screen.id not in reached and not screen.terminal:
             said = f"{screen.id} is missing in the routing model."
-            yield _wrong(f"{screen.pointer}/id", said, f'Add a line "{screen.id}": [].')
+            hint, line = f'Add a line "{screen.id}": [].', f"{_ROUTING}/{escape(screen.id or '')}"
+            patch = (PatchOperation("add", line, []),)
+            yield _wrong(f"{screen.pointer}/id", said, hint, patch=patch)
     entered = set(reached)
     if outline.version >= (7, 3):
         entered.update(target for targets in moves.values() for target in targets)
@@ -121,7 +126,8 @@ def _backward(ways: dict[str, list[str]]) -> Iterator[Finding]:
                 back_ways.add((source, target))
                 said = f"{source} leads back to {target}, which leads to it."
                 hint = "State forward routes only; going back needs none."
-                yield _wrong(f"{_ROUTING}/{escape(source)}/{index}", said, hint)
+                at = f"{_ROUTING}/{escape(source)}/{index}"
+                yield _wrong(at, said, hint, patch=removing(at))
     forward = {
         source: [target for target in targets if (source, target) not in back_ways]
         for source, targets in ways.items()
@@ -177,8 +183,8 @@ def _navigated(outline: Outline) -> Iterator[Finding]:
         yield from _unconnected(outline, moves)
 
 
-def _unconnected(outline: Outline, ways: dict[str, list[str]]) -> Iterator[Finding]:
-    """Find screens that no way joins with the first one, whichever way it runs."""
+def connected(outline: Outline, ways: Mapping[str, list[str]]) -> set[str]:
+    """Name the screens that a way joins with the first one, whichever way it runs."""
     beside: dict[str, set[str]] = {}
     for source, targets in ways.items():
         for target in targets:
@@ -191,8 +197,14 @@ def _unconnected(outline: Outline, ways: dict[str, list[str]]) -> Iterator[Findi
             if each not in seen:
                 seen.add(each)
                 waiting.append(each)
+    return seen
+
+
+def _unconnected(outline: Outline, ways: dict[str, list[str]]) -> Iterator[Finding]:
+    """Find screens that no way joins with the first one."""
+    joined = connected(outline, ways)
     for name, screen in outline.by_id.items():
-        if name not in seen:
+        if name not in joined:
             yield _wrong(
                 f"{screen.pointer}/id",
                 f"{name} is not connected with the other screens.",
@@ -223,7 +235,10 @@ def _unstated(
             if (source, target) not in joined and (target, source) not in joined:
                 said = f"{source} navigates to {target} without a route."
                 hint = f"Add {target} to its line in routing_model."
-                yield _wrong(f"{outline.by_id[source].pointer}/id", said, hint)
+                line = f"{_ROUTING}/{escape(source)}"
+                to = f"{line}/-" if source in ways else line
+                patch = (PatchOperation("add", to, target if source in ways else [target]),)
+                yield _wrong(f"{outline.by_id[source].pointer}/id", said, hint, patch=patch)
 
 
 def _branches(pointer: str, name: str, count: int) -> Finding:
@@ -234,6 +249,12 @@ def _branches(pointer: str, name: str, count: int) -> Finding:
     )
 
 
-def _wrong(pointer: str, message: str, hint: str, severity: Severity = "error") -> Finding:
+def _wrong(
+    pointer: str,
+    message: str,
+    hint: str,
+    severity: Severity = "error",
+    patch: tuple[PatchOperation, ...] = (),
+) -> Finding:
     """Make the one code all rules of routing share."""
-    return Finding("INVALID_ROUTING_MODEL", severity, pointer, message, hint)
+    return Finding("INVALID_ROUTING_MODEL", severity, pointer, message, hint, patch=patch)

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from chatkit.display import many
-from chatkit.finding import Finding, Severity
+from chatkit.finding import Finding, Severity, removing
 from chatkit.flowjson.pointer import escape
 from chatkit.flowjson.property import JSON_TYPES, Kind, Property, Shape
 from chatkit.flowjson.version import RECOMMENDED, STRICT, Version
@@ -468,7 +468,8 @@ def _unknown(shape: Shape, key: str, pointer: str, version: Version) -> Finding:
         return Finding("INVALID_PROPERTY_KEY", "error", pointer, said, close(key, known))
     if prop.until is not None and prop.until <= version:
         said = f"{key} is not known any more since version {prop.until}; this is {version}."
-        return Finding("INVALID_PROPERTY_KEY", "error", pointer, said, "Remove it.")
+        code, patch = "INVALID_PROPERTY_KEY", removing(pointer)
+        return Finding(code, "error", pointer, said, "Remove it.", patch=patch)
     said = f"{key} is known from version {prop.since}; this is {version}."
     hint = f'Remove it, or write "version": "{max(prop.since, RECOMMENDED)}".'
     return Finding("INVALID_PROPERTY_KEY", "error", pointer, said, hint)
@@ -488,5 +489,5 @@ def _misplaced(shape: Shape, prop: Property, pointer: str, around: Around) -> Fi
     if prop.place == "range mode" and around.range_mode is False:
         said = f'{prop.name} is known only with "mode": "range".'
         code = "INVALID_PROPERTY_NAME_FOR_CONDITION"
-        return Finding(code, "error", pointer, said, "Remove it.")
+        return Finding(code, "error", pointer, said, "Remove it.", patch=removing(pointer))
     return None

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from chatkit.finding import Finding, Severity
+from chatkit.finding import Finding, PatchOperation, Severity
 from chatkit.flowjson.components import COMPONENTS, DOCUMENT, LAYOUT, SCREEN
 from chatkit.flowjson.outline import ComponentNode, Outline, ScreenNode
 from chatkit.flowjson.rules.shape import Around, check_shape, close, is_binding, named
@@ -59,7 +59,8 @@ def _version(document: dict[str, Any]) -> Iterator[Finding]:
     at, hint = "/version", f'Write "version": "{RECOMMENDED}".'
     if "version" not in document:
         said = "The document names no version."
-        yield Finding("MISSING_FLOW_JSON_VERSION", "error", at, said, hint)
+        newest = (PatchOperation("add", at, str(RECOMMENDED)),)
+        yield Finding("MISSING_FLOW_JSON_VERSION", "error", at, said, hint, patch=newest)
         return
     text = document["version"]
     version = Version.parse(text)
@@ -144,7 +145,9 @@ def _layout(value: dict[str, Any], at: str, version: Version) -> Iterator[Findin
     yield from check_shape(LAYOUT, layout, place, Around(version))
     if "type" not in layout:
         said = "The layout needs its type, SingleColumnLayout."
-        yield Finding("MISSING_REQUIRED_TYPE_PROPERTY", "error", f"{place}/type", said)
+        only = (PatchOperation("add", f"{place}/type", "SingleColumnLayout"),)
+        code = "MISSING_REQUIRED_TYPE_PROPERTY"
+        yield Finding(code, "error", f"{place}/type", said, patch=only)
     elif layout["type"] != "SingleColumnLayout":
         said = "The only layout is SingleColumnLayout."
         yield Finding("INVALID_PROPERTY_VALUE", "error", f"{place}/type", said)

@@ -1,19 +1,32 @@
-"""What can be added to a flow document at a row of the tree, and how it is filled at first."""
+"""What can be added to a flow document at a row of the tree, and how it is wired to the rest.
+
+A new input is sent with the others; a new screen takes over how the one before it went on, and
+that one leads to it.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
 from chatkit.errors import InputError
+from chatkit.finding import PatchOperation, removing
 from chatkit.flowjson.components import COMPONENTS
-from chatkit.flowjson.pointer import at
+from chatkit.flowjson.lint import lint
+from chatkit.flowjson.outline import Outline, ScreenNode, outline
+from chatkit.flowjson.pointer import at, escape, patched
 from chatkit.flowjson.property import ComponentShape, Property, Shape
+from chatkit.flowjson.rules.action import PICKERS
+from chatkit.flowjson.rules.target import whole
 from chatkit.flowjson.version import RECOMMENDED, Version
-from chatkit.widgets.editor.edits import child, names_in, objects_in, unused
+from chatkit.widgets.editor.edits import child, mapped, names_in, objects_in, unused
 from chatkit.widgets.editor.tree import Branch
 
 SCREEN = "Screen"
+_ENDS = ("complete", "data_exchange")
+_FLAGS = ("terminal", "success")  #: keys of a screen that ends the flow
+_OWN = re.compile(r"\$\{(?=(?:data|form)\.)")  #: how a reference to the own screen begins
 ELSE, CASE = "Else", "Case"
 _GROUPS = {
     "text": "Text",
@@ -52,6 +65,135 @@ def additions_at(document: Any, row: Branch) -> list[Offer]:
             ]
             found += [(label, some)] if some else []
     return [*found, ("Flow", [(SCREEN, "A new screen.")])]
+
+
+def with_addition(document: Any, row: Branch, rows: list[Branch], what: str) -> tuple[Any, str]:
+    """Return the document with something added at a row, and where that stands.
+
+    Raises:
+        InputError: It cannot stand there.
+    """
+    pointer, index, value = addition_for(document, row, rows, what)
+    if index is None:
+        return patched(document, [PatchOperation("add", pointer, value)]), pointer
+    place = f"{pointer}/{index}"
+    empty = [] if _list(document, pointer) else [PatchOperation("add", pointer, [])]
+    made = patched(document, [*empty, PatchOperation("add", place, value)])
+    if what == SCREEN:
+        return _led_to(made, index), place
+    return _sent(made, f"{place}/name"), place
+
+
+def with_action(document: Any, pointer: str, name: str) -> Any:
+    """Return the document with an action of this name at a place.
+
+    It keeps what the one before had too. With the Footer that ends the flow goes that its
+    screen is terminal; an end sends what was entered.
+    """
+    try:
+        before = at(document, pointer)
+    except LookupError:
+        before = None
+    made = patched(document, [PatchOperation("add", pointer, new_action(name, before))])
+    feet = [each for each in outline(made).actions if each.owner.type == "Footer"]
+    action = next((each for each in feet if each.pointer == pointer), None)
+    if action is None:
+        return made
+    screen = action.screen
+    if name == "complete":
+        made = patched(made, [PatchOperation("add", f"{screen.pointer}/terminal", True)])
+    elif not any(each.screen is screen and each.name in _ENDS for each in feet):
+        flags = [f"{screen.pointer}/{key}" for key in _FLAGS if key in screen.value]
+        made = patched(made, [PatchOperation("remove", flag) for flag in flags])
+    return _sent(made) if name in _ENDS else made
+
+
+def _sent(document: Any, pointer: str | None = None) -> Any:
+    """Let the answer of one input, or of all, be sent, where that is certain."""
+    found = (each for each in lint(document) if each.code == "UNUSED_INPUT")
+    for each in found:
+        if pointer in (None, each.pointer):
+            document = patched(document, each.patch)
+    return document
+
+
+def _led_to(document: Any, index: int) -> Any:
+    """Let the screen before a new one lead to it, and the new one go on as that did."""
+    now, new, end = outline(document), document["screens"][index], f"/screens/{index}"
+    before = next((each for each in now.screens if each.index == index - 1), None)
+    feet = [each for each in before.actions if each.owner.type == "Footer"] if before else []
+    if before is None or before.id is None or len(feet) != 1 or now.version < (4, 0):
+        return document  # before 4.0 no screen can read what an earlier one asked
+    here = f"${{screen.{before.id}."
+    moved = mapped(feet[0].value, lambda text: _OWN.sub(lambda _: here, text))
+    to_new = new_action("navigate", _to(new["id"]))
+    patch = [
+        PatchOperation("add", f"{end}/layout/children/0/on-click-action", moved),
+        PatchOperation("add", feet[0].pointer, to_new),
+        PatchOperation("add", f"{feet[0].owner.pointer}/label", _WORDS["Footer"]),
+    ]
+    for flag in _FLAGS:
+        patch.append(PatchOperation("remove", f"{end}/{flag}"))
+        if flag in before.value:
+            patch.append(PatchOperation("add", f"{end}/{flag}", before.value[flag]))
+            patch.append(PatchOperation("remove", f"{before.pointer}/{flag}"))
+    if now.routing is not None:
+        ways = "/routing_model"
+        onward = now.routing.get(before.id, [])
+        patch.append(PatchOperation("add", f"{ways}/{escape(new['id'])}", onward))
+        patch.append(PatchOperation("add", f"{ways}/{escape(before.id)}", [new["id"]]))
+    return patched(document, patch)
+
+
+def without_part(document: Any, pointer: str) -> Any:
+    """Return the document without a screen, component or option, and without what it was wired to.
+
+    What was sent of its inputs is sent no more. The screen before one that goes on as that did.
+    """
+    before = outline(document)
+    screen = next((each for each in before.screens if each.pointer == pointer), None)
+    made = document if screen is None else _bypassed(document, before, screen)
+    made = patched(made, removing(pointer))
+    after = outline(made)
+    gone = {(one.id, name) for one in before.screens for name in one.fields}
+    gone -= {(one.id, name) for one in after.screens for name in one.fields}
+    dangling: list[PatchOperation] = []
+    for action in after.actions:
+        for key, value in (action.payload or {}).items():
+            told = whole(value) if isinstance(value, str) else None
+            if told and told.store == "form":
+                home = action.screen.id if told.screen is None else told.screen
+                if (home, told.path[0]) in gone:
+                    dangling += removing(f"{action.pointer}/payload/{escape(key)}")
+    return patched(made, dangling)
+
+
+def _bypassed(document: Any, before: Outline, screen: ScreenNode) -> Any:
+    """Let the one screen that leads to another go on as that other does."""
+    feet = [each for each in screen.actions if each.owner.type == "Footer"]
+    to = [each for each in before.actions if each.name == "navigate" and each.target == screen.id]
+    patch: list[PatchOperation] = []
+    if len(to) == len(feet) == 1 and to[0].owner.type == "Footer" and to[0].screen is not screen:
+        source = to[0].screen
+        held = {
+            key: value
+            for key, value in (feet[0].payload or {}).items()
+            if not (isinstance(value, str) and _OWN.search(value))  # what this screen asks
+        }
+        action = feet[0].value | ({"payload": held} if feet[0].payload else {})
+        own = mapped(action, lambda text: text.replace(f"${{screen.{source.id}.", "${"))
+        patch.append(PatchOperation("add", to[0].pointer, own))
+        patch += [
+            PatchOperation("add", f"{source.pointer}/{flag}", screen.value[flag])
+            for flag in _FLAGS
+            if flag in screen.value
+        ]
+        if before.routing and source.id in before.routing:
+            onward = before.routing.get(screen.id or "", [])
+            patch.append(PatchOperation("add", f"/routing_model/{escape(source.id or '')}", onward))
+    if before.routing and screen.id in before.routing:
+        patch += removing(f"/routing_model/{escape(screen.id or '')}")
+    return patched(document, patch)
 
 
 def addition_for(
@@ -187,6 +329,8 @@ def new_component(
             made["name"] = unused(_snake(kind), set(taken))
         else:
             made[prop.name] = _first(shape, prop, version, field or "${data.name}", target)
+    if kind in PICKERS:
+        made[PICKERS[kind]] = 1  # as many as may be by default are more than an answer may hold
     if kind == "NavigationList":
         made["on-click-action"] = new_action("navigate", _to(target))
     return made

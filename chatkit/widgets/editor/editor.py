@@ -15,8 +15,8 @@ from chatkit.finding import Finding
 from chatkit.flowjson.build.flow import to_code
 from chatkit.flowjson.finding import Findings
 from chatkit.widgets import assets
-from chatkit.widgets.controls import ActionButton, Code, Panel, boxed
-from chatkit.widgets.editor.additions import addition_for, additions_at, new_flow
+from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, call_code
+from chatkit.widgets.editor.additions import additions_at, new_flow, with_addition
 from chatkit.widgets.editor.inspector import FormEdits, Inspector
 from chatkit.widgets.editor.state import DocumentState
 from chatkit.widgets.editor.tree import Branch, Tree, branches, owner
@@ -83,7 +83,7 @@ class Editor(Panel):
         self._source, self._python = SourceView(self._written), Code()
         self._preview, self._code = Player({}), Code()
         self._code.add_class("ce-ran")
-        self._findings = FindingList(self.jump)
+        self._findings = FindingList(self.jump, lambda n: self._try(self.fix, n))
         self._tabs = w.Tab(
             [self._inspector, self._source, self._python], titles=["Form", "Source", "Python"]
         )
@@ -169,16 +169,26 @@ class Editor(Panel):
     def add(self, what: str) -> None:
         """Add something at what is selected: a component by its type, "Screen", "Option" ….
 
+        The answer to a new input is sent with the others. A new screen follows the one before
+        it, and goes on as that did.
+
         Raises:
             InputError: It cannot stand there.
         """
         row = self._branch()
-        pointer, index, value = addition_for(self.document, row, self._rows, what)
-        if index is None:
-            self.state.set(pointer, value)
-            self._selected = pointer
-        else:
-            self._selected = self.state.insert(pointer, index, value)
+        made, place = with_addition(self.document, row, self._rows, what)
+        line = f"{call_code('editor.select', row.pointer)}; {call_code('editor.add', what)}"
+        self.state.replace(made, f"adding {what}", line)
+        self._selected = place
+        self._refresh()
+
+    def act(self, pointer: str, name: str) -> None:
+        """Let a component do something else, like `editor.act("/…/on-click-action", "complete")`.
+
+        The action keeps what the one before had too. Whether a screen is terminal follows the
+        action of its Footer.
+        """
+        self.state.act(pointer, name)
         self._refresh()
 
     def move(self, pointer: str, by: int) -> None:
@@ -200,13 +210,13 @@ class Editor(Panel):
         self._refresh()
 
     def remove(self, pointer: str) -> None:
-        """Take out a screen, component or option, and select what is beside it.
+        """Take out a screen, component or option, with what is sent of it; select what is beside.
 
         Raises:
             InputError: Nothing stands there.
         """
         place = [row.pointer for row in self._rows].index(owner(pointer, self._pointers()))
-        self.state.unset(pointer)
+        self.state.remove(pointer)
         self._read()
         there = self._pointers()
         self._selected = pointer if pointer in there else self._rows[max(place - 1, 0)].pointer
@@ -229,6 +239,15 @@ class Editor(Panel):
     def redo(self) -> None:
         """Do again what was taken back."""
         self.state.redo()
+        self._refresh()
+
+    def fix(self, n: int | None = None) -> None:
+        """Mend the nth finding, or all whose mend is certain.
+
+        Raises:
+            InputError: How to mend it is for a person to decide.
+        """
+        self.state.fix(n)
         self._refresh()
 
     def jump(self, n: int) -> None:
@@ -484,6 +503,7 @@ class FindingList(anywidget.AnyWidget):
 
     Args:
         go: What a click on the nth one calls.
+        fix: What a click on the button beside the nth one calls, where it can be mended.
     """
 
     _esm = assets.joined_text(["editor/findings.js"])
@@ -492,8 +512,8 @@ class FindingList(anywidget.AnyWidget):
     summary = traitlets.Unicode().tag(sync=True)
     found: traitlets.List[Any] = traitlets.List().tag(sync=True)
 
-    def __init__(self, go: Callable[[int], object]) -> None:
-        self._go = go
+    def __init__(self, go: Callable[[int], object], fix: Callable[[int], object]) -> None:
+        self._go, self._fix = go, fix
         super().__init__()
         self.on_msg(self._heard)
 
@@ -510,6 +530,7 @@ class FindingList(anywidget.AnyWidget):
                 "where": f"line {each.line}" if each.line else "",
                 "said": visible(f"{each.message} {each.hint}".strip()),
                 "code": each.code,
+                "fixable": bool(each.patch),
             }
             for each in findings[:_MOST_LISTED]
         ]
@@ -518,3 +539,5 @@ class FindingList(anywidget.AnyWidget):
         match message:
             case {"go": int(n)} if 0 <= n < len(self.found):
                 self._go(n)
+            case {"fix": int(n)} if 0 <= n < len(self.found):
+                self._fix(n)

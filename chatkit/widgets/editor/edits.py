@@ -8,57 +8,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from chatkit.errors import InputError
-from chatkit.flowjson.pointer import at, escape, steps
-
-_PLACE = re.compile("0|[1-9][0-9]{0,8}")
+from chatkit.flowjson.pointer import at, changed, escape, item, steps, with_value_at
 
 
 def child(pointer: str, key: str | int) -> str:
     """Write the pointer of a key or an item."""
     return f"{pointer}/{escape(key)}"
-
-
-def changed(value: Any, way: list[str], key: str, change: Callable[[Any, str], Any]) -> Any:
-    """Change what is at the end of a way, copying only what lies on it.
-
-    Args:
-        value: The document.
-        way: The keys that lead to what is around the place.
-        key: The last key.
-        change: Returns what is around the place as it shall be.
-
-    Raises:
-        InputError: There is no such way.
-    """
-    if not way:
-        return change(value, key)
-    inner = changed(item(value, way[0], {}), way[1:], key, change)
-    return with_value_at(value, way[0], inner)
-
-
-def item(parent: Any, key: str, missing: Any) -> Any:
-    """Return what stands under a key. Raises `InputError` where no key leads to anything."""
-    if isinstance(parent, dict):
-        return parent.get(key, missing)
-    if isinstance(parent, list) and _PLACE.fullmatch(key) and int(key) < len(parent):
-        return parent[int(key)]
-    raise nothing_at(key)
-
-
-def with_value_at(parent: Any, key: str, value: Any) -> Any:
-    """Return an object or a list with another value at one place; without one the value."""
-    if isinstance(parent, dict):
-        return {**parent, key: value}
-    if isinstance(parent, list) and _PLACE.fullmatch(key) and int(key) < len(parent):
-        return [*parent[: int(key)], value, *parent[int(key) + 1 :]]
-    if parent is None and not key:
-        return value
-    raise nothing_at(key)
-
-
-def nothing_at(pointer: str) -> InputError:
-    """Say that nothing stands at a place."""
-    return InputError(f"Nothing stands at {pointer or 'the top'}.")
 
 
 def same(a: Any, b: Any) -> bool:
@@ -106,7 +61,7 @@ def _screen(document: Any, index: int, old: object, new: str) -> Any:
             return {**value, "name": new}
         return value
 
-    made = _mapped(document, text, target)
+    made = mapped(document, text, target)
     routes = made.get("routing_model")
     if isinstance(routes, dict) and (new not in routes or new == old):
         made["routing_model"] = {
@@ -138,13 +93,11 @@ def _field(document: Any, screen: int, way: list[str], old: object, new: str) ->
             return [new if one == old else one for one in value]
         return value
 
-    made = _put(document, ["screens", str(screen)], lambda one: _mapped(one, local, maps))
+    made = _put(document, ["screens", str(screen)], lambda one: mapped(one, local, maps))
     if not isinstance(own.get("id"), str):
         return made
     there = re.compile(rf"(\$\{{screen\.{re.escape(own['id'])}\.form\.){re.escape(old)}(?=[.}}])")
-    return _mapped(
-        made, lambda text: there.sub(lambda found: found[1] + new, text), lambda _, value: value
-    )
+    return mapped(made, lambda text: there.sub(lambda found: found[1] + new, text))
 
 
 def _key(value: Any, old: str, new: str) -> Any:
@@ -154,14 +107,18 @@ def _key(value: Any, old: str, new: str) -> Any:
     return {new if key == old else key: inner for key, inner in value.items()}
 
 
-def _mapped(value: Any, text: Callable[[str], str], item: Callable[[str, Any], Any]) -> Any:
+def mapped(
+    value: Any,
+    text: Callable[[str], str],
+    item: Callable[[str, Any], Any] = lambda _, value: value,
+) -> Any:
     """Copy a value with all its texts and all values of its keys changed."""
     if isinstance(value, str):
         return text(value)
     if isinstance(value, list):
-        return [_mapped(one, text, item) for one in value]
+        return [mapped(one, text, item) for one in value]
     if isinstance(value, dict):
-        return {key: item(key, _mapped(inner, text, item)) for key, inner in value.items()}
+        return {key: item(key, mapped(inner, text, item)) for key, inner in value.items()}
     return value
 
 

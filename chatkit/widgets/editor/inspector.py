@@ -17,7 +17,6 @@ from chatkit.flowjson.pointer import at, steps
 from chatkit.flowjson.property import ComponentShape, Property, Shape
 from chatkit.flowjson.version import RECOMMENDED, RELEASED, Version, data_api_versions
 from chatkit.widgets.controls import Message, boxed
-from chatkit.widgets.editor.additions import new_action
 from chatkit.widgets.editor.edits import child
 from chatkit.widgets.editor.state import DocumentState
 from chatkit.widgets.editor.tree import Branch
@@ -78,8 +77,7 @@ class FormEdits:
 
     def act(self, pointer: str, name: str) -> None:
         """Put an action of this name at a place; it keeps what the one before had too."""
-        before = self._state.find(pointer) if self._state.has(pointer) else None
-        self._state.set(pointer, new_action(name, before))
+        self._state.act(pointer, name)
         self._refresh(focus=pointer)
 
     def _shown(self, pointer: str) -> None:

@@ -13,19 +13,20 @@ from chatkit.finding import Finding
 from chatkit.flowjson.document import DEEPEST, read_source
 from chatkit.flowjson.finding import Findings
 from chatkit.flowjson.lint import lint
-from chatkit.flowjson.pointer import at, steps
-from chatkit.json_reader import is_deeper
-from chatkit.widgets.controls import call_code
-from chatkit.widgets.editor.edits import (
+from chatkit.flowjson.pointer import (
+    at,
     changed,
-    child,
-    copied,
     item,
     nothing_at,
-    renamed,
-    same,
+    patched,
+    steps,
     with_value_at,
+    without,
 )
+from chatkit.json_reader import is_deeper
+from chatkit.widgets.controls import call_code
+from chatkit.widgets.editor.additions import with_action, without_part
+from chatkit.widgets.editor.edits import child, copied, renamed, same
 
 _DEEP = f"The flow document is nested more than {DEEPEST} levels deep."
 _KEPT = 200  #: steps that can be taken back
@@ -177,15 +178,11 @@ class DocumentState:
         Raises:
             InputError: Nothing stands there.
         """
-
-        def take(parent: Any, key: str) -> Any:
-            if isinstance(parent, dict):
-                return {name: value for name, value in parent.items() if name != key}
-            return [*parent[: int(key)], *parent[int(key) + 1 :]]
-
         if pointer == "" or not self.has(pointer):
             raise nothing_at(pointer)
-        self._edit(pointer, take, f"removing {_last(pointer)}", call_code("editor.unset", pointer))
+        self._edit(
+            pointer, without, f"removing {_last(pointer)}", call_code("editor.unset", pointer)
+        )
 
     def insert(self, pointer: str, index: int, value: Any) -> str:
         """Put an item into a list, and return its pointer. A list that is not there is made.
@@ -247,6 +244,45 @@ class DocumentState:
         if isinstance(self.find(pointer.rpartition("/")[0]), list):
             return pointer
         return child(pointer.rpartition("/")[0], name)
+
+    def remove(self, pointer: str) -> None:
+        """Take out a screen, component or option, and what is sent of it.
+
+        Raises:
+            InputError: Nothing stands there, or it is no item of a list.
+        """
+        items, index = self._listed(pointer)
+        made = without_part(self.value, pointer)
+        about = f"removing {_kind(items[index])}"
+        self.replace(made, about, call_code("editor.remove", pointer))
+
+    def act(self, pointer: str, name: str) -> None:
+        """Put an action of this name at a place; it keeps what the one before had too."""
+        made = with_action(self.value, pointer, name)
+        self.replace(made, f"the action {name}", call_code("editor.act", pointer, name))
+
+    def replace(self, value: Any, about: str, line: str) -> None:
+        """Take another document for the whole, as one step.
+
+        Args:
+            value: The document.
+            about: What was done, in words.
+            line: The Python that does it.
+        """
+        self._edit("", lambda *_: value, about, line)
+
+    def fix(self, n: int | None = None) -> None:
+        """Mend the nth finding, or all of them whose mend is certain, as one step.
+
+        Raises:
+            InputError: How to mend it is for a person to decide.
+        """
+        found = self.findings
+        if n is not None and not found[n].patch:
+            raise InputError(f"How to mend this is yours to decide: {found[n].message}")
+        made = found.fix() if n is None else patched(self.value, found[n].patch)
+        about = "all mends" if n is None else f"mending {_last(found[n].pointer)}"
+        self.replace(made, about, call_code("editor.fix", *([] if n is None else [n])))
 
     def undo(self) -> bool:
         """Take the last edit back; a text that cannot be read goes first."""

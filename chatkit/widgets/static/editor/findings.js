@@ -18,13 +18,19 @@ function render({ model, el }) {
     head.dataset.worst = ["error", "warning"].find((one) => found.some(({ severity }) => severity === one)) ?? "none";
     list.replaceChildren();
     list.hidden = !found.length;
-    found.forEach(({ severity, where, said, code }, n) => {
+    found.forEach(({ severity, where, said, code, fixable }, n) => {
       const one = make(make(list, "li", ""), "button", `cl-one cl-${severity}`);
       one.type = "button";
       make(one, "span", "cl-mark", severity);
       make(one, "span", "cl-said", said).dir = "auto";
       make(one, "span", "cl-where", [code, where].filter(Boolean).join(" · "));
       one.onclick = () => model.send({ go: n });
+      if (!fixable) return;
+      const mend = make(one.parentElement, "button", "cl-mend", "Mend");
+      mend.type = "button";
+      mend.title = "Mend it. Undo takes that back.";
+      mend.setAttribute("aria-label", `Mend: ${said}`);
+      mend.onclick = () => model.send({ fix: n });
     });
   };
   model.on("change:found", draw);

@@ -1,0 +1,171 @@
+"""What is added is wired to the rest of the flow; what is taken out leaves nothing dangling."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from volume import volume
+
+from chatkit.errors import InputError
+from chatkit.flowjson import lint
+from chatkit.widgets.editor.additions import new_flow
+from chatkit.widgets.editor.editor import Editor
+
+FIRST = "/screens/0/layout/children"
+
+
+@pytest.fixture
+def editor() -> Editor:
+    return Editor(new_flow())
+
+
+def foot(editor: Editor, screen: int) -> dict[str, Any]:
+    """Return the action of the Footer of a screen."""
+    found = editor.document["screens"][screen]["layout"]["children"][-1]["on-click-action"]
+    assert isinstance(found, dict)
+    return found
+
+
+def added(editor: Editor, screen: int, what: str) -> None:
+    editor.select(f"/screens/{screen}")
+    editor.add(what)
+
+
+def test_the_answer_to_a_new_input_is_sent(editor: Editor) -> None:
+    editor.add("TextInput")
+    editor.add("Dropdown")
+    sent = {"text_input": "${form.text_input}", "dropdown": "${form.dropdown}"}
+    assert foot(editor, 0) == {"name": "complete", "payload": sent}
+    assert not editor.lint()
+    editor.undo()  # one click of Add is one step
+    assert foot(editor, 0)["payload"] == {"text_input": "${form.text_input}"}
+
+
+def test_a_new_screen_follows_and_goes_on_as_the_one_before_did(editor: Editor) -> None:
+    editor.add("TextInput")
+    added(editor, 0, "Screen")
+    first, second = editor.document["screens"]
+    assert foot(editor, 0)["next"] == {"type": "screen", "name": "SCREEN"}
+    assert foot(editor, 1) == {
+        "name": "complete",
+        "payload": {"text_input": "${screen.WELCOME.form.text_input}"},
+    }
+    assert "terminal" not in first
+    assert second["terminal"]
+    assert not editor.lint()
+
+
+def test_an_input_of_an_earlier_screen_is_sent_at_the_end(editor: Editor) -> None:
+    added(editor, 0, "Screen")
+    added(editor, 0, "DatePicker")
+    assert foot(editor, 0)["payload"] == {}
+    assert foot(editor, 1)["payload"] == {"date_picker": "${screen.WELCOME.form.date_picker}"}
+    assert not editor.lint()
+
+
+def test_a_screen_between_two_others_is_on_the_way(editor: Editor) -> None:
+    added(editor, 0, "Screen")
+    added(editor, 0, "Screen")
+    ids = [each["id"] for each in editor.document["screens"]]
+    assert ids == ["WELCOME", "SCREEN_B", "SCREEN"]
+    assert foot(editor, 0)["next"]["name"] == "SCREEN_B"
+    assert foot(editor, 1)["next"]["name"] == "SCREEN"
+    assert not editor.lint()
+
+
+def test_with_an_endpoint_the_routes_follow(editor: Editor) -> None:
+    editor.set("/data_api_version", "3.0")
+    editor.set("/routing_model", {"WELCOME": []})
+    added(editor, 0, "Screen")
+    assert editor.document["routing_model"] == {"WELCOME": ["SCREEN"], "SCREEN": []}
+    assert not editor.lint()
+    editor.remove("/screens/1")
+    assert editor.document["routing_model"] == {"WELCOME": []}
+    assert not editor.lint()
+
+
+def test_what_is_taken_out_is_not_sent_any_more(editor: Editor) -> None:
+    editor.add("TextInput")
+    added(editor, 0, "Screen")
+    editor.remove(f"{FIRST}/1")
+    assert foot(editor, 1)["payload"] == {}
+    assert not editor.lint()
+
+
+def test_without_a_screen_the_one_before_ends_the_flow_again(editor: Editor) -> None:
+    editor.add("TextInput")
+    before = editor.document
+    added(editor, 0, "Screen")
+    added(editor, 1, "OptIn")
+    editor.remove("/screens/1")
+    assert editor.document["screens"][0]["terminal"]
+    assert foot(editor, 0) == before["screens"][0]["layout"]["children"][-1]["on-click-action"]
+
+
+def test_that_a_screen_is_terminal_follows_the_action_of_its_footer(editor: Editor) -> None:
+    added(editor, 0, "Screen")
+    editor.select("/screens/0")
+    editor.add("TextInput")
+    editor.act(f"{FIRST}/2/on-click-action", "complete")
+    assert editor.document["screens"][0]["terminal"]
+    assert foot(editor, 0)["payload"] == {}  # it is sent at the other end already
+    editor.act(f"{FIRST}/2/on-click-action", "navigate")
+    assert "terminal" not in editor.document["screens"][0]
+
+
+def test_one_click_mends_and_one_takes_that_back(editor: Editor) -> None:
+    editor.insert(FIRST, 1, {"type": "TextInput", "name": "town", "label": "Town"})
+    before = editor.document
+    (found,) = editor.lint()
+    assert found.code == "UNUSED_INPUT"
+    editor.fix(0)
+    assert foot(editor, 0)["payload"] == {"town": "${form.town}"}
+    assert not editor.lint()
+    editor.undo()
+    assert editor.document == before
+    editor.fix()
+    assert not editor.lint()
+
+
+def test_what_is_for_a_person_to_decide_is_not_mended(editor: Editor) -> None:
+    editor.set("/screens/0/title", "")
+    n = next(n for n, each in enumerate(editor.lint()) if not each.patch)
+    with pytest.raises(InputError, match="is yours to decide"):
+        editor.fix(n)
+
+
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(["TextInput", "Dropdown", "OptIn", "TextBody", "Screen", "Screen", "-"]),
+        st.integers(0, 5),
+        st.integers(0, 5),
+    ),
+    max_size=8,
+)
+
+
+@settings(max_examples=volume(12, 100))
+@given(STEPS)
+def test_whatever_is_added_and_removed_the_flow_stays_good(wanted: Any) -> None:
+    editor = Editor(new_flow())
+    seen = [editor.document]
+    for what, screen, place in wanted:
+        screens = editor.document["screens"]
+        screen %= len(screens)
+        inside = screens[screen]["layout"]["children"]
+        if what != "-":
+            added(editor, screen, what)
+        elif place % len(inside) < len(inside) - 1:
+            editor.remove(f"/screens/{screen}/layout/children/{place % len(inside)}")
+        elif len(screens) > 1 and screen:
+            editor.remove(f"/screens/{screen}")
+        else:
+            continue
+        seen.append(editor.document)
+        assert not lint(editor.document), lint(editor.document)
+    for document in reversed(seen):
+        assert editor.document == document
+        editor.undo()
