@@ -135,6 +135,7 @@ def mend(document: dict) -> None:
     estimate["on-click-action"]["payload"] = {"brand": "${form.brand}", "price": 100}
     offer["data"]["price"]["__example__"] = 100
     text, _, take, _ = offer["layout"]["children"]
+    take["on-click-action"]["payload"] = {"year": "${screen.BIKE.form.year}"}
     text["text"] = "`'For your ' ${data.brand} ': ' ${data.price}`"
     offer["layout"]["children"] = [text, take]
 
@@ -256,7 +257,7 @@ def test_two_languages_go_out_to_xlsx_and_come_back(day: dict[str, list[str]]) -
 
 
 def test_a_broken_flow_is_mended(day: dict[str, list[str]]) -> None:
-    assert day["flows"] == ["13 Write BIKE.", "No findings", "0"]
+    assert day["flows"] == ["14 Write BIKE.", "No findings", "0"]
 
 
 def test_a_webhook_is_received_plotted_and_joined(day: dict[str, list[str]]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date
 from difflib import get_close_matches
@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from chatkit.display import many
-from chatkit.finding import Finding, Severity, removing
+from chatkit.finding import Finding, PatchOperation, Severity, removing
 from chatkit.flowjson.pointer import escape
 from chatkit.flowjson.property import JSON_TYPES, Kind, Property, Shape
 from chatkit.flowjson.version import RECOMMENDED, STRICT, Version
@@ -70,10 +70,20 @@ def has_binding(text: str) -> bool:
 
 def close(word: str, known: tuple[str, ...]) -> str:
     """Say which known word was perhaps meant, or which there are."""
-    like = get_close_matches(word, known, 1)
-    if like:
-        return f"Did you mean {like[0]}?"
+    if like := meant(word, known):
+        return f"Did you mean {like}?"
     return f"Use one of {', '.join(known)}." if len(known) <= 24 else ""
+
+
+def meant(word: str, known: tuple[str, ...]) -> str:
+    """Return the known word that was perhaps meant; empty if none is like it."""
+    return next(iter(get_close_matches(word, known, 1)), "")
+
+
+def respelt(pointer: str, word: str, known: tuple[str, ...]) -> tuple[PatchOperation, ...]:
+    """Return the patch that writes the word that was meant, where one is like it."""
+    like = meant(word, known)
+    return (PatchOperation("add", pointer, like),) if like else ()
 
 
 Check = Callable[[Property, Any, str, Version], Iterator[Finding]]
@@ -223,7 +233,8 @@ def _check_choice(prop: Property, value: str, pointer: str, version: Version) ->
     """Check that a value is one of those allowed."""
     if value not in prop.enum and not (prop.binding and _is_bound(value, version)):
         said = f"{prop.name} is {value[:40]!r}, which is not one of its values."
-        yield Finding("INVALID_ENUM_VALUE", "error", pointer, said, close(value, prop.enum))
+        hint, patch = close(value, prop.enum), respelt(pointer, value, prop.enum)
+        yield Finding("INVALID_ENUM_VALUE", "error", pointer, said, hint, patch=patch)
 
 
 def _check_choices(
@@ -370,7 +381,7 @@ def check_shape(
         found = plan.known.get(key)
         place = f"{pointer}/{escape(str(key))}"
         if found is None:
-            yield _unknown(shape, str(key), place, around.version)
+            yield _unknown(shape, str(key), value, place, around.version)
             continue
         prop, kinds = found
         if prop.place != "anywhere" or prop.doubtful:
@@ -460,12 +471,20 @@ def _range(
                 yield from check(prop, inner, place, around.version)
 
 
-def _unknown(shape: Shape, key: str, pointer: str, version: Version) -> Finding:
+def _unknown(
+    shape: Shape, key: str, value: Mapping[str, Any], pointer: str, version: Version
+) -> Finding:
     prop = shape.property(key)
     if prop is None:
         known = tuple(p.name for p in shape.properties if p.known(version))
         said = f"{_called(shape)} has no {key[:60]}."
-        return Finding("INVALID_PROPERTY_KEY", "error", pointer, said, close(key, known))
+        like, patch = meant(key, known), tuple[PatchOperation, ...]()
+        if like and like not in value:
+            renamed = f"{pointer.rpartition('/')[0]}/{escape(like)}"
+            patch = (*removing(pointer), PatchOperation("add", renamed, value[key]))
+        return Finding(
+            "INVALID_PROPERTY_KEY", "error", pointer, said, close(key, known), patch=patch
+        )
     if prop.until is not None and prop.until <= version:
         said = f"{key} is not known any more since version {prop.until}; this is {version}."
         code, patch = "INVALID_PROPERTY_KEY", removing(pointer)

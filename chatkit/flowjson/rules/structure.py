@@ -10,7 +10,7 @@ from typing import Any
 from chatkit.finding import Finding, PatchOperation, Severity
 from chatkit.flowjson.components import COMPONENTS, DOCUMENT, LAYOUT, SCREEN
 from chatkit.flowjson.outline import ComponentNode, Outline, ScreenNode
-from chatkit.flowjson.rules.shape import Around, check_shape, close, is_binding, named
+from chatkit.flowjson.rules.shape import Around, check_shape, close, is_binding, named, respelt
 from chatkit.flowjson.version import (
     FROZEN,
     INTERNAL,
@@ -222,8 +222,9 @@ def _component(component: ComponentNode, version: Version) -> Iterator[Finding]:
     shape = COMPONENTS.get(component.type)
     if shape is None:
         said = f"There is no component {component.type[:60]!r}."
-        hint = close(component.type, tuple(COMPONENTS))
-        yield Finding("INVALID_PROPERTY_VALUE", "error", place, said, hint)
+        known = tuple(COMPONENTS)
+        hint, patch = close(component.type, known), respelt(place, component.type, known)
+        yield Finding("INVALID_PROPERTY_VALUE", "error", place, said, hint, patch=patch)
         return
     if not shape.known(version):
         since = shape.announced or shape.since

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from flowjson.base import DONE, GO, flow, footer, put, screen
+from flowjson.base import DONE, GO, drop, flow, footer, put, screen
 
 from chatkit.flowjson import lint
 
@@ -130,6 +130,13 @@ def test_a_field_that_no_navigate_action_fills_is_told() -> None:
          "/routing_model", {"FIRST": ["LAST"]}),
         (put(flow(endpoint=True), "/routing_model", {"FIRST": ["FIRST", "LAST"], "LAST": []}),
          "/routing_model", {"FIRST": ["LAST"], "LAST": []}),
+        (put(drop(flow(), "/screens/0/title"), "/screens/0/titel", "A"), "/screens/0/title", "A"),
+        (put(flow(), "/screens/1/layout/children/0/type", "TextBdy"),
+         "/screens/1/layout/children/0/type", "TextBody"),
+        (put(flow(NAME | {"input-type": "emial"}), "/screens/1/data", {}),
+         "/screens/0/layout/children/0/input-type", "email"),
+        (put(flow(), "/screens/1/layout/children/0", {"type": "TextBody", "txt": "Bye"}),
+         "/screens/1/layout/children/0", {"type": "TextBody", "text": "Bye"}),
         ({**flow(), "data_api_version": "3.0"},
          "/routing_model", {"FIRST": ["LAST"], "LAST": []}),
     ],
