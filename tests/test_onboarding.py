@@ -12,12 +12,18 @@ import json
 import os
 import re
 import select
+import shutil
 import signal
 import subprocess
 import sys
+import sysconfig
+import time
+import venv
 from collections.abc import Iterator
 from pathlib import Path
 from textwrap import dedent
+from urllib.error import HTTPError
+from urllib.request import ProxyHandler, build_opener
 
 import openpyxl
 import pytest
@@ -108,8 +114,10 @@ FIRST_FOUR = {"contacts": CONTACTS, "templates": TEMPLATES, "flows": FLOWS, "web
 CONNECT = "import chatkit\n\nclient = chatkit.connect()\n"
 
 SERVE = "chatkit sandbox --db practice.db --seed demo"
+PRACTISE = "chatkit login practice --access practice.db.access"
 LOGIN = "chatkit login production"
 DOCTOR = "chatkit doctor production"
+MAKE_LAB = "make lab PORT=0 BROWSER=0"
 
 
 def translate(workbook: str) -> None:
@@ -298,6 +306,92 @@ def test_a_second_account_goes_live_and_a_killed_run_is_resumed_and_undone(
     assert as_before == "True"
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell of POSIX")
+def test_a_practice_account_is_opened_by_two_commands_in_two_terminals(
+    home: Home, served: dict[str, str]
+) -> None:
+    said = home.run(["/bin/sh", "-c", PRACTISE])
+    assert served["token"] not in said
+    code = "import chatkit; chatkit.connect('practice')"
+    assert served["base_url"] in home.run([sys.executable, "-c", code])
+
+
+# --- from a clone ---------------------------------------------------------------------
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """A clone whose environment has what is installed here, and is brought up to date by nobody.
+
+    What would be installed into it had no `pip` to do so: the environment of the tests stays.
+    """
+    place = tmp_path / "clone"
+    for name in ("chatkit", "notebooks"):
+        shutil.copytree(ROOT / name, place / name)
+    for name in ("Makefile", "pyproject.toml"):
+        shutil.copy2(ROOT / name, place / name)
+    environment = place / ".venv"
+    venv.create(environment, symlinks=True, with_pip=False)
+    (installed,) = environment.glob("lib/*/site-packages")
+    (installed / "libraries.pth").write_text(sysconfig.get_path("purelib"))
+    (environment / "share").symlink_to(Path(sys.prefix) / "share")  # the pages of JupyterLab
+    (environment / "ready-lab").touch()
+    return place
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_make_lab_opens_the_notebooks_of_a_clone_and_its_end_leaves_no_process(
+    clone: Path, tmp_path: Path
+) -> None:
+    """All output goes to a file: who ends `make` alone would wait for JupyterLab at a pipe."""
+    home, log = Home(tmp_path / "home"), tmp_path / "said"
+    home.place.mkdir()
+    environment = home.environment | {"PATH": "/usr/bin:/bin"}
+    with log.open("wb") as output:
+        lab = subprocess.Popen(
+            ["/bin/sh", "-c", MAKE_LAB], cwd=clone, env=environment, stdin=subprocess.DEVNULL,
+            stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
+        )  # fmt: skip
+    try:
+        address = None
+        while address is None:
+            ended = lab.poll() is not None
+            address = re.search(r"http://127\.0\.0\.1:\d+/\S*\?token=\w+", log.read_text("utf-8"))
+            assert address or not ended, log.read_text("utf-8")
+            time.sleep(0.1)
+        page, _, token = address[0].partition("?token=")
+        assert page.endswith("/lab/tree/0_start.ipynb")
+        api = f"{page.partition('/lab')[0]}/api/contents?token="
+        opened = build_opener(ProxyHandler({}))
+        with opened.open(api + token, timeout=60) as answer:
+            shown = [file["name"] for file in json.load(answer)["content"]]
+        assert {path.name for path in ROOT.glob("notebooks/*.ipynb")} <= set(shown)
+        with pytest.raises(HTTPError, match="403"):
+            opened.open(api + "another", timeout=60)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(lab.pid, signal.SIGTERM)
+        try:
+            lab.wait(60)
+            while group_lives(lab.pid):
+                time.sleep(0.1)
+        except BaseException:
+            os.killpg(lab.pid, signal.SIGKILL)
+            raise
+    assert "install" not in log.read_text("utf-8"), "something was installed"
+
+
+def group_lives(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+# --- what is shown --------------------------------------------------------------------
+
+
 def shown() -> set[str]:
     """Every name that the Python of README and the notebooks uses, and every argument."""
     code = re.findall(r"^```python\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
@@ -324,6 +418,6 @@ def test_the_tasks_use_nothing_but_what_readme_or_a_notebook_shows(task: str) ->
     assert used(task) - shown() <= pandas_and_python
 
 
-@pytest.mark.parametrize("command", [SERVE, LOGIN, DOCTOR])
+@pytest.mark.parametrize("command", [SERVE, PRACTISE, LOGIN, DOCTOR])
 def test_the_commands_stand_in_readme(command: str) -> None:
     assert re.search(rf"^{re.escape(command)}(?: |$)", README, re.MULTILINE)
