@@ -624,8 +624,9 @@ def _digits_alone(column: Any) -> Mask:
     count = np.diff(ends) - plus
     others = np.flatnonzero((letters - np.uint8(ord("0"))) > 9)
     rows = np.searchsorted(ends, others[(others >= ends[0]) & (others < ends[-1])], "right") - 1
-    fine: Mask = (count >= _FEWEST) & (count <= _MOST)
-    return fine & (np.bincount(rows, minlength=len(column)) == plus)
+    fine: Mask = np.bincount(rows, minlength=len(column)) == plus
+    fine &= (count >= _FEWEST) & (count <= _MOST)
+    return fine
 
 
 def joined(*texts: Any) -> Any:

@@ -3,7 +3,7 @@
 The tables of all resources have one shape: a record is kept as the JSON text that it is
 answered with. A page is its ids, cut from an array in memory, and their texts, joined: nothing
 is parsed or serialized again, and a page of a million records costs what a page of ten
-thousand does. Pages read since the last write are kept.
+thousand does.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import time
 import weakref
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from chatkit.errors import StoreError
 
@@ -27,7 +27,6 @@ from chatkit.errors import StoreError
 _APPLICATION = 0x63686174
 _BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED")
 _WAIT = 5.0  # seconds for another sandbox that has the file: a kernel that ends just now
-_MOST_KEPT = 256  # pages: some 10 MB
 _COLUMNS = "id, scope, key, active, item, more, hidden"
 
 
@@ -267,11 +266,7 @@ class ResourceTable:
         """Drop what is kept in memory; it is read again when next needed."""
         self._scopes: dict[str, Scope] | None = None
         self._last_id = 0
-        # The ids rewritten since a search index was made; None: there is none, or it is void.
-        self.rewritten: set[int] | None = None
         self.version += 1
-        self._kept: dict[tuple[int, int], bytes] = {}  # pages read since the last write
-        self._kept_version = self.version
 
     def _loaded(self) -> dict[str, Scope]:
         """All scopes by name."""
@@ -312,8 +307,6 @@ class ResourceTable:
         scope = self._loaded()[row.scope]
         self._store.write(self._rewrite, (key, *extra, item, more, hidden, row.id))
         self.version += 1
-        if self.rewritten is not None:
-            self.rewritten.add(row.id)
         if row.active is None:
             scope.restore(row.id, row.key, listed=self._lists_deleted)
         scope.rekey(row.id, row.key, key)
@@ -345,19 +338,11 @@ class ResourceTable:
         known = self._loaded().get(scope)
         return known.ids if known else ()
 
-    def ids(
-        self, scope: str, where: str, values: Sequence[str], among: Sequence[int] | None = None
-    ) -> list[int]:
-        """The listed ids of the scope that a condition holds for, ascending.
-
-        Looks at all records, or only `among` some.
-        """
+    def ids(self, scope: str, where: str, values: Sequence[str]) -> list[int]:
+        """The listed ids of the scope that a condition holds for, ascending."""
         conditions = ["scope = ?", where]
         if not self._lists_deleted:
             conditions.append("active = 1")
-        if among is not None:
-            conditions.append("id IN (SELECT value FROM json_each(?))")
-            values = (*values, json.dumps(list(among)))
         found = self._run(
             f"SELECT id FROM {self.name} WHERE {' AND '.join(conditions)} ORDER BY id",
             (scope, *values),
@@ -370,32 +355,12 @@ class ResourceTable:
             return b""
         if ids[-1] - ids[0] != len(ids) - 1:
             return bytes(self._run(self._several, (json.dumps(list(ids)),)).fetchone()[0])
-        if self._kept_version != self.version or len(self._kept) >= _MOST_KEPT:
-            self._kept, self._kept_version = {}, self.version
-        place = ids[0], ids[-1]
-        texts = self._kept.get(place)
-        if texts is None:
-            texts = self._kept[place] = self._run(self._range, place).fetchone()[0]
-        return texts
+        return bytes(self._run(self._range, (ids[0], ids[-1])).fetchone()[0])
 
     def rows(self, scope: str) -> list[StoredRecord]:
         """The records that lists of the scope show, ascending by id."""
         ids = list(self.listed(scope))
         return [StoredRecord(*row) for row in self._run(self._rows, (json.dumps(ids),))]
-
-    def texts(
-        self, columns: Sequence[str], after: int, also: Iterable[int]
-    ) -> Iterator[tuple[Any, ...]]:
-        """Ids and these columns of the records after an id, and of some others, in that order.
-
-        To be read to its end at once.
-        """
-        select = f"SELECT id, {', '.join(columns)} FROM {self.name} WHERE id"
-        yield from self._run(
-            f"{select} <= ? AND id IN (SELECT value FROM json_each(?))",
-            (after, json.dumps(list(also))),
-        )
-        yield from self._run(f"{select} > ? ORDER BY id", (after,))
 
 
 # --- the keys of one list, in memory --------------------------------------------------

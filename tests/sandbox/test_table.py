@@ -70,18 +70,11 @@ def test_a_get_shows_the_item_and_the_rest(table):
     assert row._replace(more='{"x":1}').shown == '{"id":11,"x":1}'
 
 
-def test_a_page_that_is_kept_shows_what_was_written_and_what_was_undone_since(table, store):
+def test_a_page_shows_what_was_written_and_what_was_undone_since(table, store):
     ids = [11, 12]
-    assert table.items(ids) == table.items(ids) == b'{"id":11},{"id":12}'
+    assert table.items(ids) == b'{"id":11},{"id":12}'
     store.commit()
     table.rewrite(table.get(12), "k1", '{"id":"new"}', "{}", "{}")
     assert table.items(ids) == b'{"id":11},{"id":"new"}'
     store.rollback()
     assert table.items(ids) == b'{"id":11},{"id":12}'
-
-
-def test_few_pages_are_kept(table, monkeypatch):
-    monkeypatch.setattr("chatkit.sandbox.store._MOST_KEPT", 3)
-    for at in range(11, 30):
-        assert table.items([at]) == b'{"id":%d}' % at
-        assert len(table._kept) <= 3
