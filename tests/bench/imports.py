@@ -1,5 +1,10 @@
 """Bench of imports: what `import chatkit` costs, what is loaded when, the first frame in a kernel.
 
+The first frame is to be on the screen within a second on a quiet machine of two cores, where
+`import pandas` and one request take 0.28 s: that makes the bar of 3.6, which holds on any machine.
+After two seconds of reading everything is loaded, and it may take no longer than by hand; half as
+long again is left for what else the machine does.
+
 `python imports.py kernel CODE …` runs cells in a fresh Jupyter kernel and prints the seconds of
 each, until its output was there, as JSON; a cell of digits is a wait.
 """
@@ -20,9 +25,8 @@ from typing import Any
 from measure import HERE, SMOKE, at_most, child, rounds, run, server, show, sized
 
 RUNS, KERNELS = sized(150, 20, 1), sized(9, 1, 1)
-#: One second for the first frame where `import pandas` and one request take 0.42 s, as they do
-#: on a quiet machine of two cores.
-FIRST_FRAME = 2.4
+#: Seconds by hand on a quiet machine; what a first frame may take beside that, at once and later.
+BY_HAND_QUIET, FIRST_FRAME, READ_FRAME = 0.28, 3.6, 1.5
 HEAVY = ("aiohttp", "msgspec", "pandas", "pyarrow", "pydantic", "sqlite3", "tqdm", "uvicorn")
 STEPS = {
     "`import chatkit`": "import chatkit",
@@ -115,9 +119,16 @@ def first_frame() -> None:
             }
             found = rounds(runs, KERNELS)
     totals = {name: median(sum(each) for each in found[name]) for name in cells}
-    bare, at_once, _ = totals.values()
-    what = "first frame in a fresh kernel, `import pandas` + one request = 1"
-    at_most(what, at_once / bare, FIRST_FRAME)
+    bare, at_once, read = totals.values()
+    what = "first frame in a fresh kernel{}, `import pandas` + one request = 1"
+    at_most(what.format(""), at_once / bare, FIRST_FRAME)
+    busy = f"by hand it took {bare:.2f} s: other work kept the loading thread waiting"
+    at_most(
+        what.format(" after reading"),
+        read / bare,
+        READ_FRAME,
+        explained=busy if bare > 2 * BY_HAND_QUIET else "",
+    )
     rows = []
     for name, total in totals.items():
         first, last = (median(each[at] for each in found[name]) for at in (0, -1))
