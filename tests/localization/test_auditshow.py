@@ -3,7 +3,15 @@ from __future__ import annotations
 import pytest
 from localization.contents import button, content, frame
 
-from chatkit.localization.audit import SharedFinding, check_contents, groups, heading, shared
+from chatkit.localization.audit import (
+    Audit,
+    SharedFinding,
+    check_contents,
+    groups,
+    heading,
+    shared,
+)
+from chatkit.localization.rules import ContentFinding
 
 EVIL = "<img src=x onerror=alert(1)>"
 
@@ -118,3 +126,58 @@ def test_fields_that_were_not_read_are_named():
     found = check_contents({"lang_code": "en", "text": "Hello you, how do you do?"})
     assert "not judged there: variables, footer, headers, buttons." in repr(found)
     assert "not judged there" in found._repr_html_()
+
+
+def findings(count, severity="warning", code="length", hint="Do it."):
+    found = [
+        ContentFinding(
+            code,
+            severity,
+            "/text",
+            f"said {n}",
+            hint.format(n),
+            template_code=f"t{n}",
+            lang_code="en",
+        )
+        for n in range(count)
+    ]
+    return Audit(found, [], [])
+
+
+@pytest.mark.parametrize(("severity", "code", "few"), [
+    ("warning", "length", 8), ("error", "button type", 8), ("note", "length near", 3),
+])  # fmt: skip
+def test_fewer_notes_than_other_findings_are_told(severity, code, few):
+    whole = repr(findings(few, severity, code))
+    assert whole.count("said ") == few and "more:" not in whole
+    text = repr(findings(few + 2, severity, code))
+    assert text.count("said ") == few
+    assert "    … and 2 more: audit.frame() has them all" in text.splitlines()
+
+
+def test_each_hint_is_told_once_and_three_at_most():
+    assert repr(findings(5)).count("    -> Do it.") == 1
+    text = repr(findings(5, hint="Do {}."))
+    assert [line for line in text.splitlines() if "->" in line] == [
+        f"    -> Do {n}." for n in range(3)
+    ]
+
+
+def test_the_table_has_eight_of_each_kind_and_folds_the_rest():
+    assert "<details>" not in findings(8)._repr_html_()
+    first, _, more = findings(11)._repr_html_().partition("<details>")
+    assert (first.count("said "), more.count("said ")) == (8, 3)
+    both = Audit([*findings(150), *findings(150, code="duplicate")], [], [])._repr_html_()
+    assert both.count("said ") == 200  # a hundred of each
+    assert both.count('<th colspan="4"') == 4
+    assert findings(300)._repr_html_().count("said ") == 200
+
+
+def test_what_is_refused_says_so_unless_it_is_an_error_anyway():
+    refused, told, error = (
+        findings(1, *how)
+        for how in (("warning", "length"), ("warning", "emoji"), ("error", "button type"))
+    )
+    assert repr(refused).splitlines()[2].startswith("! warning, refused: length, 1 (")
+    assert repr(told).splitlines()[2].startswith("! warning: emoji, 1 (")
+    assert repr(error).splitlines()[2].startswith("✗ error: button type, 1 (")

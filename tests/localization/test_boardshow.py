@@ -3,9 +3,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from localization.contents import content, frame, naughty
 
-from chatkit.localization.board import SIGNS, board
+from chatkit.localization.audit import check_contents
+from chatkit.localization.board import SIGNS, Board, BoardCell, board
 
 EVIL = "<img src=x onerror=alert(1)>"
 
@@ -121,3 +123,85 @@ def test_what_was_not_read_is_said():
     listed = board({"lang_code": "en", "text": "Hello you"})
     assert "full=True reads" in repr(listed)
     assert "full=True reads them" in listed._repr_html_()
+
+
+# --- bounds -----------------------------------------------------------------------------------
+
+
+def rows(count, *languages):
+    return board([], codes=[f"t{n}" for n in range(count)], languages=languages)
+
+
+@pytest.mark.parametrize(
+    ("count", "shown", "said"), [(20, 20, ""), (21, 20, "… and 1 more template: board.frame()")]
+)
+def test_the_text_has_twenty_templates_and_counts_the_rest(count, shown, said):
+    text = repr(rows(count, "en"))
+    assert len(re.findall("^t[0-9]+ +·$", text, re.MULTILINE)) == shown
+    assert said in text
+    assert ("more template" in text) is bool(said)
+
+
+def test_as_many_languages_stand_in_a_table_as_there_is_room_for():
+    wide = [f"l{n:02}" for n in range(19)]  # 5 columns each beside the 5 of "t0": 100 of 100
+    first, *more = repr(rows(1, *wide)).split("\n\n")[1:-1]
+    assert (first.splitlines()[0].split(), more) == (wide, [])
+    first, second = repr(rows(1, *wide, "l19")).split("\n\n")[1:-1]
+    assert first.splitlines()[0].split() == wide and second.splitlines()[0].split() == ["l19"]
+    assert first.splitlines() == [
+        "    " + "  ".join(wide), "t0  " + "    ".join("·" * len(wide)),
+    ]  # fmt: skip
+
+
+def test_long_names_of_languages_are_cut_above_their_column():
+    assert repr(rows(1, "x" * 12)).splitlines()[2] == "    " + "x" * 12
+    assert repr(rows(1, "x" * 13)).splitlines()[2] == "    " + "x" * 11 + "…"
+
+
+@pytest.mark.parametrize(
+    ("count", "folded", "rest"),
+    [
+        (25, "", ""),
+        (26, "<summary>1 more</summary>", ""),
+        (3000, "<summary>2,975 more</summary>", ""),
+        (3001, "<summary>2,976 more</summary>", "<p>… and 1 more: <code>board.frame()</code>"),
+    ],
+)
+def test_the_table_shows_twenty_five_folds_the_rest_and_ends(count, folded, rest):
+    html = rows(count, "en")._repr_html_()
+    assert html.count('<th scope="row"') == min(count, 3000)
+    assert html.partition("<details>")[0].count('<th scope="row"') == 25
+    assert ("<details>" in html) is bool(folded) and folded in html
+    assert ("more: <code>" in html) is bool(rest) and rest in html
+
+
+@pytest.mark.parametrize(
+    ("count", "said", "rest"),
+    [(1, "Why 1 content needs work", ""), (2, "Why 2 contents need work", ""),
+     (200, "Why 200 contents need work", ""), (201, "Why 201 contents need work", "… and 1 more")],
+)  # fmt: skip
+def test_reasons_are_counted(count, said, rest):
+    given = [content(template_code=f"t{n}", footer="{{1}}") for n in range(count)]
+    html = board(given)._repr_html_()
+    why = html[html.index("<summary>Why") :]
+    assert said in why and why.count('class="why"') == min(count, 200)
+    assert ("board.cells()" in why) is bool(rest) and rest in why
+
+
+def test_a_reason_is_cut_more_in_a_tooltip_than_in_the_table():
+    for length, tooltip, table in (
+        (120, 120, 120),
+        (121, 119, 121),
+        (240, 119, 240),
+        (241, 119, 239),
+    ):
+        cell = BoardCell("a", "en", "broken", ("n" * length,))
+        html = Board({("a", "en"): cell}, ["a"], ["en"], "en", check_contents([]))._repr_html_()
+        [shown] = set(re.findall('title="(n+)', html))
+        [whole] = re.findall('class="why" dir="auto">(n+)', html)
+        assert (len(shown), len(whole)) == (tooltip, table)
+
+
+def test_nothing_needs_work_where_nothing_is_broken():
+    assert "need" not in rows(2, "en")._repr_html_()
+    assert "(one template)" in board(content(footer="{{1}}"))._repr_html_()
