@@ -9,6 +9,7 @@ from bulk.planning import account, call
 from rooms import client, sandbox
 
 import chatkit
+from chatkit import progress
 from chatkit.call import Call
 from chatkit.connection import Connection
 from chatkit.secret import Secret
@@ -130,6 +131,18 @@ def test_one_call_reads_each_list_and_one_more_each_content():
         assert len(read.frame(codes, full=True)) == 100
     assert set(service.asked.values()) == {1}
     assert len(service.asked) == 150
+
+
+def test_a_long_reading_counts_its_lists_and_then_its_contents(monkeypatch, capfd):
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    read, _ = templates(
+        lambda path: (200, [row("en"), row("de")] if path.endswith("contents") else row(path[-2:]))
+    )
+    with pytest.warns(UserWarning, match="sent no"):
+        read.frame(["a", "b", "c"], full=True)
+    shown = capfd.readouterr().err
+    assert ("3/3" in shown, "6/6" in shown) == (True, True)
+    assert "templates/s]" in shown or "s/ templates" in shown
 
 
 def test_answers_that_come_back_in_any_order_stay_with_their_template():
