@@ -1,5 +1,6 @@
 """Records keep what the service sent; bodies refuse what cannot be sent, all of it at once."""
 
+import inspect
 import json
 import traceback
 from datetime import UTC, datetime, timedelta
@@ -13,7 +14,7 @@ from pydantic import ValidationError
 from chatkit.contacts import Contact, ContactBody
 from chatkit.errors import InputError
 from chatkit.flows import Flow, FlowBody
-from chatkit.record import Body, moment
+from chatkit.record import Body, Record, described, document, moment
 from chatkit.secret import Secret
 from chatkit.templates import Content, ContentBody
 from chatkit.webhooks import Webhook, WebhookBody
@@ -219,6 +220,71 @@ def test_a_column_is_checked_cell_by_cell_and_what_no_json_has_is_named():
     assert FlowBody.column("flow_json", [DOCUMENT]) == ({0: DOCUMENT}, {})
     headers = [{"type": "text"}]
     assert ContentBody.column("headers", [headers]) == ({0: headers}, {})  # and no empty fields
+
+
+def test_a_misspelt_field_is_told_with_the_one_that_was_meant_and_no_other():
+    lost = "must be text, so that no digit, zero or + is lost"
+    for check, others in ((ContactBody.whole, GOOD[ContactBody]), (ContactBody.part, {})):
+        found = problems(check, others | {"names": "x", "zz": 1, "number": 5})
+        assert found == {
+            "names": ("'x'", "cannot be sent; did you mean name?"),
+            "zz": ("1", "cannot be sent"),
+            "number": ("5", lost),
+        }
+    assert problems(FlowBody.part, {"name": "x"}) == {
+        "name": ("'x'", "can only be set when it is created")
+    }
+    assert problems(ContentBody.part, {"headers": [{"type": "text", "tex": 1}]}) == {
+        "headers.0.tex": ("1", "cannot be sent")
+    }
+    assert problems(ContentBody.part, {"headers": [{"text": "x"}]}) == {
+        "headers.0.type": ("", "is required")
+    }
+
+
+def test_a_column_is_as_strict_as_a_single_field():
+    good, wrong = ContactBody.column("number", ["12", 12, None, "x", "", "3"])
+    assert good == {0: "12", 5: "3"} and list(wrong) == [1, 2, 3, 4]
+    assert WebhookBody.column("is_active", [True, 1, "true"])[0] == {0: True}
+    assert ContentBody.column("validity_period_seconds", [1, 1.0, None, True])[0] == {0: 1, 2: None}
+    assert ContentBody.column("text", []) == ({}, {})
+
+
+@pytest.mark.parametrize(
+    ("shown", "read"),
+    [
+        ('{"a": 1}', {"a": 1}), (' \n{"a": 1}', {"a": 1}), ('{"a": ', '{"a": '), ("[1]", "[1]"),
+        ("7", "7"), ("", ""), (7, 7), (None, None), ({"a": 1}, {"a": 1}),
+        ("{" * 200_000, "{" * 200_000),
+    ],
+)  # fmt: skip
+def test_only_the_text_of_an_object_is_read_as_a_document(shown, read):
+    assert document(shown) == read
+
+
+def test_create_and_update_show_what_they_take():
+    def update(self, key: int, *, broken: bool = False, **fields: Any) -> Record: ...
+
+    def create(self, *, broken: bool = False, **fields: Any) -> Record: ...
+
+    made, changed = (described(method, FlowBody, Flow) for method in (create, update))
+    needed, free = inspect.Parameter.empty, ...
+    for method, expected in (
+        (made, {
+            "self": needed, "name": needed, "template_name": needed, "flow_json": needed,
+            "categories": free, "flow_json_raw": free, "broken": False,
+        }),
+        (changed, {
+            "self": needed, "key": needed, "flow_json": free, "flow_json_raw": free,
+            "broken": False,
+        }),
+    ):  # fmt: skip
+        signature = inspect.signature(method)
+        assert {n: p.default for n, p in signature.parameters.items()} == expected
+        assert list(signature.parameters) == list(expected)
+        assert signature.return_annotation is Flow
+        assert "    flow_json_raw: Not described" in method.__doc__
+    assert "    name: " in made.__doc__ and "    name: " not in changed.__doc__
 
 
 # --- records --------------------------------------------------------------------------------
