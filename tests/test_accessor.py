@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import processes
 import pytest
 
 import chatkit
@@ -50,5 +50,5 @@ def test_a_frame_becomes_a_file(client: Client, tmp_path: Path, ending: str) -> 
 )
 def test_it_is_there_in_a_new_kernel(code: str) -> None:
     line = f"import chatkit; print(type({code}).__name__)"
-    done = subprocess.run([sys.executable, "-c", line], capture_output=True, text=True)
+    done = processes.run([sys.executable, "-c", line], capture_output=True, text=True)
     assert done.stdout.splitlines()[-1:] == ["Accessor"], done.stderr

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import processes
 import pytest
 
 #: What stands in each session before anything is imported.
@@ -148,7 +149,7 @@ def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A sandbox that another process serves, as JSON."""
     command = [sys.executable, "-m", "chatkit", "sandbox", "--json", "--seed", "demo"]
     folder = tmp_path_factory.mktemp("served")
-    with subprocess.Popen(
+    with processes.Popen(
         command, stdout=subprocess.PIPE, text=True, env=environment(folder)
     ) as server:
         try:
@@ -161,7 +162,7 @@ def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def run(code: str, part: str, folder: Path, account: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    return processes.run(
         [sys.executable, "-c", BLOCKER + code, part, str(folder), account],
         env=environment(folder),
         capture_output=True,

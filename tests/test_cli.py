@@ -18,6 +18,7 @@ from typing import Any
 
 import aiohttp
 import keyrings
+import processes
 import pytest
 from listening import listening
 
@@ -47,7 +48,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
 def chatkit(
     *arguments: str, env: dict[str, str], stdin: str = ""
 ) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    return processes.run(
         [sys.executable, "-m", "chatkit", *arguments],
         input=stdin, env=env, capture_output=True, text=True, timeout=60,
     )  # fmt: skip
@@ -58,7 +59,7 @@ def started(
     *arguments: str, env: dict[str, str], **options: Any
 ) -> Iterator["subprocess.Popen[str]"]:
     """The command in a process of its own, ended with the block whatever happens in it."""
-    with subprocess.Popen(
+    with processes.Popen(
         [sys.executable, "-m", "chatkit", *arguments],
         env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         **options,
@@ -208,7 +209,7 @@ def test_the_sandbox_says_how_to_log_in_and_shows_no_token(
         assert "chatkit.connect('practice')" in done.stdout, done.stderr
         assert opened.token.reveal() not in done.stdout + done.stderr
         code = "import chatkit; print(len(chatkit.connect('practice').contacts.frame()))"
-        done = subprocess.run(
+        done = processes.run(
             [sys.executable, "-c", code],
             env=environment, capture_output=True, text=True, timeout=60,
         )  # fmt: skip
@@ -547,7 +548,7 @@ def in_a_terminal(
     import pty
 
     terminal, theirs = pty.openpty()
-    with subprocess.Popen(
+    with processes.Popen(
         [sys.executable, "-m", "chatkit", *command.split()], env=environment,
         stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
     ) as process, contextlib.ExitStack() as stack:  # fmt: skip

@@ -1,8 +1,8 @@
 """Connecting: what is opened, what is said, and that it can be told apart from live data."""
 
-import subprocess
 import sys
 
+import processes
 import pytest
 
 import chatkit
@@ -93,7 +93,7 @@ assert "pandas" in sys.modules and "chatkit.wire" in sys.modules
 
 
 def test_in_a_kernel_the_first_frame_is_prepared_while_one_reads_and_a_fork_waits():
-    done = subprocess.run(
+    done = processes.run(
         [sys.executable, "-c", IN_A_KERNEL], capture_output=True, text=True, timeout=60
     )
     assert (done.returncode, done.stderr) == (0, "")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import gc
 import os
 import sqlite3
-import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
 
 import pandas as pd
+import processes
 import pytest
 from bulk.journalling import as_schema_1
 from bulk.planning import (  # noqa: F401
@@ -341,7 +341,7 @@ def test_a_fresh_process_goes_on_with_no_frame_in_memory(sandbox):
         with chatkit.Client(base_url, sandbox.account_id, weak_token) as weak:
             result = weak.contacts.plan(newcomers(3)).apply()
         assert set(states(result)) == {"not sent"}
-        out = subprocess.run(
+        out = processes.run(
             [sys.executable, "-c", FRESH, base_url, sandbox.account_id, sandbox.token,
              name_of(result)],
             capture_output=True, text=True, timeout=60, cwd=ROOT, env=os.environ,

@@ -26,6 +26,7 @@ from urllib.error import HTTPError
 from urllib.request import ProxyHandler, build_opener
 
 import openpyxl
+import processes
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -166,10 +167,10 @@ class Home:
         }
 
     def start(self, command: list[str], **options: object) -> subprocess.Popen[str]:
-        return subprocess.Popen(command, cwd=self.place, env=self.environment, text=True, **options)
+        return processes.Popen(command, cwd=self.place, env=self.environment, text=True, **options)
 
     def run(self, command: list[str]) -> str:
-        done = subprocess.run(
+        done = processes.run(
             command, cwd=self.place, env=self.environment, text=True, capture_output=True,
             timeout=100,
         )  # fmt: skip

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import keyring
 import keyring.backends.fail
+import processes
 import pytest
 from keyring.backend import KeyringBackend
 from keyrings import FileKeyring, ForgetfulKeyring, LoudKeyring
@@ -211,7 +212,7 @@ def test_no_traceback_of_a_notebook_shows_the_token(mode: str) -> None:
         "chatkit.Client('https://shop.example.com', 1001, token + ' x')\n"
     )
     command = [sys.executable, "-m", "IPython", "--colors=NoColor", f"--xmode={mode}", "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    done = processes.run(command, capture_output=True, text=True, timeout=60)
     assert "SettingsError: The access token holds a space" in done.stdout + done.stderr
     assert MARKER not in done.stdout + done.stderr
 

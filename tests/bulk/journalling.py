@@ -10,6 +10,7 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
+import processes
 import pytest
 
 from chatkit.bulk.journal import Change, Journal, RunHeader
@@ -73,7 +74,7 @@ def told(journal):
 
 
 def child(code, *arguments, env=os.environ, **options):
-    return subprocess.Popen(
+    return processes.Popen(
         [sys.executable, "-c", code, *map(str, arguments)],
         env=env | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests")])},
         stdin=subprocess.PIPE,

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import processes
+
 TESTS = Path(__file__).resolve().parents[1]
 
 
@@ -66,7 +68,7 @@ class Account:
 @contextmanager
 def account(profile: Mapping[str, Any] | None = None) -> Iterator[Account]:
     """A fault service with an empty account, ended with the block."""
-    with subprocess.Popen(
+    with processes.Popen(
         [sys.executable, "-m", "faults.service", json.dumps(dict(profile or {}))],
         env=environment(),
         stdin=subprocess.PIPE,

@@ -13,6 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import processes
 from faults.account import environment
 from jupyter_client.blocking.client import BlockingKernelClient
 from jupyter_client.manager import KernelManager
@@ -78,7 +79,7 @@ class Served:
 @contextmanager
 def served() -> Iterator[Served]:
     """An empty sandbox, ended with the block."""
-    with subprocess.Popen(
+    with processes.Popen(
         [sys.executable, "-m", "chatkit", "sandbox", "--json"],
         env=environment(), stdout=subprocess.PIPE, text=True,
     ) as process:  # fmt: skip

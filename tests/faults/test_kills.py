@@ -6,10 +6,10 @@ The small runs; `make faults` does the large one.
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from typing import Any
 
+import processes
 import pytest
 from faults.account import environment
 from faults.points import BEGINNINGS, ENDS, POINTS
@@ -30,7 +30,7 @@ def work(parts: list[list[Any]], **job: Any) -> dict[str, Any]:
     """Have a process of its own do a job: the killer forks, and this one may have threads."""
     asked = {"parts": parts, "options": QUICK} | job
     asked["service"] = {"late": 0.15} | job.get("service", {})
-    done = subprocess.run(
+    done = processes.run(
         [sys.executable, "-m", "faults", "--job", json.dumps(asked)],
         env=environment(), capture_output=True, text=True, timeout=100,
     )  # fmt: skip

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import processes
 import pytest
 from faults import disk
 
@@ -67,7 +68,7 @@ def groups(journal: Journal) -> list[int]:
 
 def child(code: str, *arguments: object) -> subprocess.CompletedProcess[str]:
     paths = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
-    return subprocess.run(
+    return processes.run(
         [sys.executable, "-c", code, *map(str, arguments)],
         env=os.environ | {"PYTHONPATH": paths},
         capture_output=True,

@@ -7,10 +7,10 @@ another process. `python -m faults.cuts` does the large run.
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from typing import Any
 
+import processes
 import pytest
 from faults.account import environment
 from faults.cuts import CASES
@@ -21,7 +21,7 @@ pytestmark = linux
 
 def told(*arguments: str) -> Any:
     """Have a process of its own do it: it forks, and this one may have threads."""
-    done = subprocess.run(
+    done = processes.run(
         [sys.executable, "-m", "faults.cuts", *arguments],
         env=environment(), capture_output=True, text=True, timeout=100,
     )  # fmt: skip

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import processes
 import pytest
 from inbox.senders import OTHER, SECRET, post, signed
 
@@ -36,7 +37,7 @@ sys.exit(arguments.run(arguments))
 @contextmanager
 def served(*flags: str | Path, stdin: str = "", **environment: str) -> Iterator[dict]:
     """Run the command until the block ends; what it told at first."""
-    process = subprocess.Popen(
+    process = processes.Popen(
         [sys.executable, "-c", RUN, "inbox", "serve", "--json", *map(str, flags)],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         env=os.environ | environment,

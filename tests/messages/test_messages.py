@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import processes
 import pytest
 from messages.cases import CASES
 from messages.provoke import read
@@ -26,7 +27,7 @@ def said() -> dict[str, str]:
     """Run the lines in a process of their own, where no other test has left runs."""
     code = "import json; from messages.provoke import everything; print(json.dumps(everything()))"
     tests = Path(__file__).parents[1]
-    done = subprocess.run(
+    done = processes.run(
         [sys.executable, "-c", code], cwd=tests, stdout=subprocess.PIPE, check=True, text=True
     )
     return json.loads(done.stdout)

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import processes
 import pytest
 from caller import Caller
 from listening import GO_ON, OK, Listener, answering, listening
@@ -386,7 +387,7 @@ def test_no_accepted_event_is_lost_when_its_process_is_killed(tmp_path: Path) ->
     with listening(moody) as listener:
         for kill in range(4):
             command = [sys.executable, "-c", CHILD, str(path), listener.url, str(kill * 1000)]
-            with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
+            with processes.Popen(command, stdout=subprocess.PIPE, text=True) as child:
                 assert child.stdout is not None
                 for _ in range(20 + 7 * kill):
                     accepted.append(int(child.stdout.readline()))

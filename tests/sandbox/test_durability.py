@@ -16,6 +16,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import processes
 import pytest
 
 from chatkit import Sandbox
@@ -28,7 +29,7 @@ class Served:
 
     def __init__(self, path: Path) -> None:
         command = [sys.executable, "-m", "chatkit", "sandbox", "--db", str(path), "--json"]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE)
+        self.process = processes.Popen(command, stdout=subprocess.PIPE)
         assert self.process.stdout is not None
         self.said = json.loads(self.process.stdout.readline())
         self.host, _, port = self.said["base_url"].removeprefix("http://").partition(":")
