@@ -8,6 +8,7 @@ which do not come with a clone; the run says in its last lines how many tests th
 
 from __future__ import annotations
 
+import gc
 import os
 import zlib
 from collections.abc import Generator
@@ -59,6 +60,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if left:
         items[:] = kept
         config.hook.pytest_deselected(items=left)
+
+
+def pytest_collection_finish() -> None:
+    """Keep what was collected out of each search for garbage: there is much of it, and it stays."""
+    gc.collect()
+    gc.freeze()
 
 
 def profile_number(item: pytest.Item) -> int:

@@ -74,14 +74,16 @@ MANGLED = {
 }
 
 
-@pytest.mark.parametrize("mangled", MANGLED)
 @pytest.mark.parametrize("room", ROOMS)
-def test_an_unedited_frame_is_no_change(rooms, room, mangled):
+def test_an_unedited_frame_is_no_change(rooms, room):
     read, plan = rooms[room]
-    planned = plan(MANGLED[mangled](read()))
-    assert (len(planned), cells(planned)) == (0, [])
-    assert "0 changes" in repr(planned)
-    assert states(planned.apply()) == []
+    frame, wrong = read(), {}
+    for name, mangled in MANGLED.items():
+        planned = plan(mangled(frame.copy()))
+        told = (len(planned), cells(planned), "0 changes" in repr(planned))
+        if (*told, states(planned.apply())) != (0, [], True, []):
+            wrong[name] = planned
+    assert wrong == {}
 
 
 @pytest.mark.parametrize("room", ROOMS)

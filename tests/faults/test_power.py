@@ -13,6 +13,7 @@ from pathlib import Path
 import processes
 import pytest
 from faults import disk
+from volume import volume
 
 from chatkit.bulk.journal import Change, Journal, RunHeader
 from chatkit.errors import JournalError
@@ -166,7 +167,7 @@ def test_a_power_cut_at_any_moment_loses_only_the_group_that_was_being_committed
         copied = before[""] != after[""]
         begun = before.get("-wal", b"")[:32] != after["-wal"][:32]
         kinds.add((copied, begun))
-        for _ in range(12 if copied or begun else 1):
+        for _ in range(volume(6, 120) if copied or begun else number % 3 == 0):
             path = tmp_path / "cut.db"
             disk.put(disk.power_cut(before, after, rng), path)
             with Journal.open(path) as cut:

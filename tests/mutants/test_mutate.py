@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 
 import pytest
 from mutants.__main__ import key, known_equivalents, modules, sampled
 from mutants.mutate import mutants
 from mutants.rooms import ROOMS, files_of, own_tests, room_of
+from volume import FULL
 
 ROOT = Path(__file__).parents[2]
 SOURCE = '''
@@ -64,7 +66,7 @@ def test_every_kind_of_fault_is_planted() -> None:
 def test_every_mutant_is_a_program_and_another_one(name: str) -> None:
     path = ROOT / "chatkit" / name
     text = path.read_text("utf-8")
-    for mutant in mutants(path, text):
+    for mutant in islice(mutants(path, text), 0, None, 1 if FULL else 5):
         planted = mutant.applied(text)
         assert planted != text
         compile(planted, str(path), "exec")

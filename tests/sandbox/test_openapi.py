@@ -118,7 +118,9 @@ def of_one_account(made, account_id):
     return made
 
 
-@pytest.mark.parametrize(("profile", "examples"), [("default", volume(5)), ("other", volume(2))])
+@pytest.mark.parametrize(
+    ("profile", "examples"), [("default", volume(3, 50)), ("other", volume(1, 20))]
+)
 def test_schemathesis_finds_nothing(profile, examples, tmp_path):
     points = PROFILES[profile]
     with Sandbox(seed="demo", profile=ServiceProfile(**points)) as sandbox, sandbox.serve() as url:
