@@ -15,6 +15,8 @@ from faults.account import environment
 from faults.points import BEGINNINGS, ENDS, POINTS
 from volume import volume
 
+pytestmark = pytest.mark.timeout(300)  # only what hangs ends there, however busy the machine
+
 FEW = [
     ["contacts", 30, 15, 10],
     ["flows", 20, 10, 5],
@@ -32,7 +34,7 @@ def work(parts: list[list[Any]], **job: Any) -> dict[str, Any]:
     asked["service"] = {"late": 0.15} | job.get("service", {})
     done = processes.run(
         [sys.executable, "-m", "faults", "--job", json.dumps(asked)],
-        env=environment(), capture_output=True, text=True, timeout=100,
+        env=environment(), capture_output=True, text=True, timeout=280,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     told: dict[str, Any] = json.loads(done.stdout)

@@ -1,10 +1,10 @@
 """The OpenAPI document: complete, valid, and kept under attack."""
 
 import json
-import subprocess
 import sys
 
 import jsonschema_rs
+import processes
 import pytest
 from caller import ROOT, Caller
 from volume import volume
@@ -139,7 +139,7 @@ def test_schemathesis_finds_nothing(profile, examples, tmp_path):
         options += ["--header", f"Authorization: Bearer {sandbox.token}", "--seed", "20260105"]
         options += ["--workers", "2", "--no-color", "--warnings", "off"]
         options += ["--suppress-health-check", "all"]  # a busy machine is no finding
-        done = subprocess.run(
+        done = processes.run(
             [*SCHEMATHESIS, *options], cwd=tmp_path, capture_output=True, text=True, timeout=110
         )
         assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
