@@ -211,6 +211,7 @@ def test_a_refusal_says_what_can_be_done_about_it(status, clash, deleted, create
             refused()
         for each in (DEPRECATE, TAKEN, LISTED):
             assert (each in str(caught.value)) is (each == advice)
+        assert ("A flow has the name" in str(caught.value)) is (advice == TAKEN)
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,16 @@
 """`chatkit inbox serve`: as another program would use it."""
 
 import argparse
+import io
 import json
 import os
+import re
 import signal
 import ssl
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 
 import processes
@@ -113,3 +115,35 @@ def test_a_secret_that_cannot_be_used_is_told_without_it(
 def test_a_secret_is_never_an_argument(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         called("--secret", SECRET)
+
+
+class Ended(io.StringIO):
+    """Ends the process of whoever prints, as a service manager would."""
+
+    def flush(self) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+@pytest.mark.parametrize(
+    ("flags", "scheme"),
+    [([], "https"), (["--plain"], "http"), (["--authority"], "https"), (["--profile"], "https")],
+)
+def test_it_tells_where_it_is_until_a_signal_ends_it(
+    flags: list[str], scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CHATKIT_SIGNING_SECRETS", f"{SECRET} {OTHER}")
+    file, given, asked = tmp_path / "a.sqlite", tmp_path / "given", list[Path]()
+    before = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)]
+    parser = argparse.ArgumentParser()
+    add(parser.add_subparsers(), int, lambda path: asked.append(path) or ServiceProfile())
+    more = [*flags, str(given)] if flags and flags != ["--plain"] else flags
+    arguments = parser.parse_args(["inbox", "serve", "--db", str(file), *more])
+    with redirect_stdout(Ended()) as out:
+        assert arguments.run(arguments) == 0
+    assert [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)] == before
+    text = out.getvalue()
+    assert text.startswith("The receiver is up. Ctrl-C stops it.\n")
+    assert re.search(rf"Address   {scheme}://localhost:[1-9][0-9]+", text)
+    assert str(file) in text and "Secrets   2\n" in text and SECRET not in text
+    assert given.exists() is (flags == ["--authority"])
+    assert asked == ([given] if flags == ["--profile"] else [])

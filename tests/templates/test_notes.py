@@ -138,6 +138,14 @@ def test_a_deleted_content_is_told_nothing_of_and_the_next_one_is():
     assert note.startswith("order_ready/de has ") and "sample missing" in note
 
 
+def test_nothing_is_held_against_a_source_that_is_deleted_as_well():
+    other = content(lang_code="de", text="Hallo {{1}}, es ist heute da!", variables={"1": "Ana"})
+    base = frame(content(), other)
+    edit = change(lang="de", footer="Larkspur & Söhne")
+    assert any("placeholders differ" in note for note in notes([edit], base))
+    assert not any("placeholders differ" in note for note in notes([change("delete"), edit], base))
+
+
 def test_a_mere_note_is_no_finding_of_a_plan():
     """Buttons of one label are good practice's business."""
     twice = [{"type": "custom", "label": "Yes"}, {"type": "custom", "label": "Yes"}]
