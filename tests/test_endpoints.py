@@ -152,6 +152,17 @@ def test_an_answer_about_another_record_is_refused():
         contacts.read(contacts.get_call(8), answer, 8)
 
 
+def test_a_record_that_was_read_is_there():
+    _, flows, contents, hooks = rooms()
+    for at, key, data in (
+        (flows, 7, {"id": 7}), (contents, "en", ENGLISH), (hooks, 7, [{"id": 8}, {"id": 7}]),
+    ):  # fmt: skip
+        answer = Envelope(success=True, data=raw(data))
+        assert at.holds(at.look_call(key, {}), answer, key) is True
+    with pytest.raises(chatkit.NotFound, match="no webhook has the id 9"):
+        hooks.holds(hooks.look_call(9, {}), answer, 9)
+
+
 def test_a_frame_is_compared_with_what_it_was_unless_it_is_asked_for_now():
     with chatkit.Sandbox(seed="empty") as sandbox, chatkit.connect(sandbox) as client:
         contacts = endpoints_of(client.contacts)

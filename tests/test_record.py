@@ -322,6 +322,13 @@ def test_ids_may_be_text_and_times_are_aware():
     assert contact.created_at == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
+@pytest.mark.parametrize("flag", [True, False])
+def test_true_and_false_are_no_ids(flag):
+    for record in (Contact, Flow, Webhook):
+        with pytest.raises(ValidationError, match="true and false are no ids"):
+            record.model_validate({"id": flag})
+
+
 @given(
     st.datetimes(datetime(1974, 1, 1), datetime(2190, 1, 1)),
     st.sampled_from([1, 10**3, 10**6, 10**9]),

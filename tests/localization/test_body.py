@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import pytest
-from localization.contents import audit, codes
+from localization.contents import audit, codes, content
+
+from chatkit.localization.audit import check_contents
 
 LONG = "which is long enough for any number of words that may be asked for here"
 
@@ -159,3 +161,12 @@ def test_what_is_named_is_cut_when_it_has_more_than_twenty_characters(code, fiel
         ]
         assert (it in said) is (length == 20)
         assert length == 20 or f"{it[:19]}…" in said
+
+
+def test_placeholders_that_differ_are_named_by_their_numbers_and_then_by_their_names():
+    given = [
+        content(lang_code="en", text=f"{{{{10}}}} {{{{ana}}}} {{{{2}}}} {LONG}"),
+        content(lang_code="de", text=LONG),
+    ]
+    [found] = check_contents(given).of(code="placeholders differ")
+    assert found.message.startswith("{{2}}, {{10}}, {{ana}} of en are missing")
