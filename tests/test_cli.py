@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -664,6 +665,12 @@ def lab_address(process: "subprocess.Popen[str]") -> str:
         line = process.stderr.readline()
         assert line, said
         said += line
+    port = int(re.findall(r":(\d+)", found[0])[0])
+    while process.poll() is None:  # it prints its address before it listens there
+        with contextlib.suppress(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", port), 20).close()
+            break
+        time.sleep(0.02)
     return found[0]
 
 
