@@ -99,8 +99,10 @@ def main() -> None:
     if not (SMOKE or find_wrk()):
         left_out("the sandbox over HTTP", "wrk is not here: install it, or set BENCH_INSTALL=1")
         return
-    have_node = not SMOKE and bring_peers_of_node()
-    if not have_node:
+    have_node = not QUICK and bring_peers_of_node()
+    if QUICK:
+        left_out("json-server and Prism", "they take half a minute to warm up, each time")
+    elif not have_node:
         left_out("json-server and Prism", "not installed: BENCH_INSTALL=1 has npm bring them")
     have_book = all(installed("FastAPI", name) for name in ("fastapi", "aiosqlite"))
     with TemporaryDirectory() as folder:
@@ -113,7 +115,7 @@ def main() -> None:
         few = Peer("json-server 0.17, 100 rows", json_server, 100, "/contacts", JSON_PAGE)
         many = few._replace(name="json-server 0.17, 10,000 rows", rows=ROWS)
         prism = Peer("Prism 5, fixed examples", partial(prism_mock, filled))
-        of_node = [] if not have_node else [prism] if QUICK else [few, many, prism]
+        of_node = [few, many, prism] if have_node else []
         creates = {
             peer.name: partial(run, peer._replace(rows=100 if peer is few else 0), "create")
             for peer in (ours, *books, *of_node)
