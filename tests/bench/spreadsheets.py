@@ -1,8 +1,12 @@
-"""Bench of files: reading contacts and writing them, beside pandas with all cells as text.
+"""Bench of files: contacts read and written beside pandas, and the files of translators.
 
 `python spreadsheets.py ROAD KIND FILE` walks one road over a file and prints its seconds of CPU
 and the memory it took, as JSON. pandas neither finds the columns nor refuses what has lost
 digits, and its CSV brings formulas along: what that costs is the ratio.
+
+`python spreadsheets.py translated KIND FOLDER` exports texts for translators, translates them and
+takes them back as a plan, which reads every content from the sandbox in this process; beside it
+stands what the rows of the file alone cost.
 """
 
 from __future__ import annotations
@@ -20,19 +24,26 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pandas
-from measure import child, medians, memory, rounds, run, show, sized
+from measure import at_most, child, medians, memory, rounds, run, show, sized
 
 ROWS = sized(100_000, 5_000, 100)
 COUNT = sized(3, 1, 1)
 HEADER = ("Full name", "Mobile", "Country code", "Remarks")
 KINDS = ("csv", "xlsx", "parquet")
+CODES, LANGUAGES = (
+    sized(500, 50, 2),
+    ("de", "es", "fr", "hi", "id", "it", "nl", "pl", "pt_BR", "tr"),
+)
+#: `read_translations` of a workbook beside openpyxl: 1.9 s beside 0.7 s, and a tenth.
+TAKEN_BACK = 3.0
 
 
 def main() -> None:
-    """Print two tables."""
+    """Print three tables."""
     with TemporaryDirectory() as folder:
         table("Read", reads, Path(folder))
         table("Written", writes, Path(folder))
+        translations(Path(folder))
 
 
 def made(rows: int) -> pandas.DataFrame:
@@ -58,7 +69,7 @@ def floor(kind: str, file: Path) -> object:
     import openpyxl
 
     book = openpyxl.load_workbook(file, read_only=True)
-    return list(book.worksheets[0].iter_rows(values_only=True))
+    return [list(sheet.iter_rows(values_only=True)) for sheet in book.worksheets]
 
 
 def plain(kind: str, file: Path) -> object:
@@ -107,6 +118,55 @@ def walk(road: str, kind: str, file: Path) -> None:
     seconds = time.process_time() - began
     print(json.dumps({"s": seconds, "mb": memory() - before}))
     del kept
+
+
+def translated(kind: str, folder: Path) -> None:
+    """Export texts, translate them, and take them back; each once before anything is counted."""
+    import chatkit
+    from chatkit.resource import endpoints_of
+
+    found: dict[str, float] = {}
+    codes = [f"template_{at:03}" for at in range(CODES)]
+    with redirect_stdout(io.StringIO()), chatkit.connect(chatkit.Sandbox(seed="empty")) as client:
+        for code in codes:
+            body = {
+                "lang_code": "en",
+                "text": f"Hello {{{{1}}}}, no. {code}",
+                "variables": {"1": "A"},
+            }
+            client.transport.send(endpoints_of(client.templates(code)).create_call(body))
+        for some in (codes[:2], codes):
+            file = folder / f"{len(some)}.{kind}"
+            began = time.process_time()
+            client.templates.export(file, some, languages=LANGUAGES, replace=True)
+            found["export"] = time.process_time() - began
+            translate(kind, file)
+            began = time.process_time()
+            floor(kind, file)
+            found["floor"] = time.process_time() - began
+            began = time.process_time()
+            taken = client.templates.read_translations(file)
+            found["read"] = time.process_time() - began
+            assert len(taken.changed) == len(some) * len(LANGUAGES), taken
+    print(json.dumps(found))
+
+
+def translate(kind: str, file: Path) -> None:
+    """Do what a translator does."""
+    if kind == "csv":
+        texts = pandas.read_csv(file, dtype=str, keep_default_na=False)
+        texts["translation"] = texts.source.str.replace("Hello", "Hola")
+        texts.to_csv(file, index=False, quoting=csv.QUOTE_ALL)
+        return
+    import openpyxl
+
+    book = openpyxl.load_workbook(file)
+    for sheet in book.worksheets:
+        head = {cell.value: cell.column for cell in sheet[1]}
+        for row in range(2, sheet.max_row + 1):
+            source = sheet.cell(row, head["source"]).value
+            sheet.cell(row, head["translation"]).value = source.replace("Hello", "Hola")
+    book.save(file)
 
 
 # --- the tables -------------------------------------------------------------------------
@@ -160,8 +220,32 @@ def table(title: str, roads: Callable[[Path], dict[str, dict[str, Any]]], folder
     )
 
 
+def translations(folder: Path) -> None:
+    """The way to translators and back, by the kind of file."""
+    runs: dict[str, Any] = {
+        kind: partial(child, "spreadsheets.py", "translated", kind, folder) for kind in KINDS[:2]
+    }
+    found = {kind: medians(each) for kind, each in rounds(runs, COUNT).items()}
+    at_most(
+        "`read_translations` of a workbook, its rows read by openpyxl = 1",
+        found["xlsx"]["read"] / found["xlsx"]["floor"],
+        TAKEN_BACK,
+    )
+    rows = [
+        [kind, one["export"], one["floor"], one["read"], one["read"] / one["floor"]]
+        for kind, one in found.items()
+    ]
+    show(
+        f"Translations: {CODES * len(LANGUAGES):,} texts, seconds of CPU",
+        ["file", "`export`", "its rows alone", "`read_translations`", "its rows = 1"],
+        rows,
+    )
+
+
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
+    if sys.argv[1:2] == ["translated"]:
+        translated(sys.argv[2], Path(sys.argv[3]))
+    elif len(sys.argv) > 1:
         walk(sys.argv[1], sys.argv[2], Path(sys.argv[3]))
     else:
         run(main)
