@@ -133,7 +133,11 @@ _HOME = {
 
 def __getattr__(name: str) -> object:
     if name not in __all__:
-        raise AttributeError(f"module 'chatkit' has no attribute {name!r}")
+        from difflib import get_close_matches
+
+        like = get_close_matches(name, __all__, 1)
+        hint = f"; did you mean {like[0]!r}?" if like else ""
+        raise AttributeError(f"module 'chatkit' has no attribute {name!r}{hint}")
     from importlib import import_module
 
     home = _HOME.get(name, "errors")

@@ -186,6 +186,8 @@ def listen(
         OSError: The port is taken, or the host is not an address of this machine, or not the
             loopback address that it must be.
     """
+    if not 0 <= port <= 65535:  # getaddrinfo takes what is left after division by 65536
+        raise OSError(f"port= must be from 0 to 65535, not {port}")
     family, kind, _, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     if loopback and not ipaddress.ip_address(place[0]).is_loopback:
         raise OSError(f"it serves this machine only: {host} is not a loopback address")

@@ -48,7 +48,7 @@ class Call:
     def __post_init__(self) -> None:
         """Build the path with its query: what follows the account in the address."""
         if self.method not in METHODS:
-            raise _refused("method", self.method, f"is none of {', '.join(sorted(METHODS))}")
+            raise _refused("method", self.method, f"is not one of {', '.join(sorted(METHODS))}")
         target = "/".join([_segment(s) for s in self.segments])
         if self.query:
             target += "?" + "&".join(

@@ -65,7 +65,7 @@ class Contact(Record):
 
 def _digits(text: str) -> str:
     if not re.search("[0-9]", text):
-        raise ValueError("must be digits only: this is no telephone number")
+        raise ValueError("must be digits only: this is not a telephone number")
     if not re.fullmatch("[0-9]+", text):
         raise ValueError(f"must be digits only (Contacts, rule 1){_split_of(text)}")
     return text
@@ -83,7 +83,10 @@ def _split_of(text: str) -> str:
 
 def _country_code(text: str) -> str:
     if not re.fullmatch("[+][0-9]+", text):
-        raise ValueError("must be a + and digits, like '+91' (Contacts, rule 1)")
+        digits = text.strip().removeprefix("00")
+        found = re.fullmatch("[1-9][0-9]{0,2}", digits)
+        step = f": write '+{digits}'" if found else ", like '+91'"
+        raise ValueError(f"must be a + and digits (Contacts, rule 1){step}")
     return text
 
 
@@ -317,12 +320,12 @@ class ContactEndpoints(Endpoints[Contact]):
     def undo(self, kind: str, known: Mapping[str, Any], after: Mapping[str, Any]) -> Undo:
         """Tell what a split name and a deletion that only makes inactive do to an undo."""
         if kind == "create":
-            return "with loss", "a contact cannot be removed: undoing makes it inactive"
+            return "not exactly", "a contact cannot be removed: undoing makes it inactive"
         repeated = kind == "delete" or "name" in after or super().repeats
         if repeated and self.resplit(known) is not None:
-            return "with loss", "its name would be split into other parts than it has now"
+            return "not exactly", "its name would be split into other parts than it has now"
         if kind == "delete" and self.profile.restore_keeps == "nothing":
-            return "with loss", "restoring keeps its number and name, but no tags and no ai_mode"
+            return "not exactly", "restoring keeps its number and name, but no tags and no ai_mode"
         return super().undo(kind, known, after)
 
     def resplit(self, parts: Mapping[str, Any]) -> tuple[str, ...] | None:

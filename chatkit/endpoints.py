@@ -48,7 +48,7 @@ Existing = Literal["fill", "update", "skip", "refuse"]
 #: Reads records in full, by their keys, into a frame indexed like the one that they are of.
 ReadFull: TypeAlias = "Callable[[Sequence[Any]], pd.DataFrame]"
 #: How well a change can be undone, and why not exactly.
-Undo = tuple[Literal["exactly", "with loss", "never"], str]
+Undo = tuple[Literal["exactly", "not exactly", "never"], str]
 
 
 class Planned(Protocol):
@@ -174,7 +174,8 @@ class Endpoints(Generic[R]):
             if int(key) >= 0:
                 return int(key)
             reason = ": it is negative"
-        raise InputError(f"The id of a {self.noun} is a whole number, not {key!r}{reason}.")
+        reason = reason or f": {self.place}.frame() lists the ids"
+        raise InputError(f"The id of a {self.noun} is a whole number, not {key!r:.60}{reason}.")
 
     def search(self, text: str | None) -> dict[str, str]:
         """Make the filter of a search, if this service's lists can search."""
@@ -182,8 +183,8 @@ class Endpoints(Generic[R]):
             return {}
         if self.profile.search_param is None:
             reason = (
-                "the API document does not name the parameter; "
-                "ServiceProfile(search_param=…) of the client names it"
+                "the API document does not name the parameter: "
+                "set search_param in the ServiceProfile of the client"
             )
             problem = Problem("search", repr(text), reason)
             raise InputError("This list cannot be searched:", [problem])

@@ -79,12 +79,29 @@ class Problem(NamedTuple):
     field: str
     value: str
     reason: str
+    next_step: str = ""  #: empty where the reason ends with it, as in "is empty: write a name"
 
 
 def problem_line(problem: Problem) -> str:
-    """Say what is wrong in a line; what is missing has no value."""
+    """Say what is wrong in a line, and below it what to do; what is missing has no value."""
     value = f" = {problem.value}" if problem.value else ""
-    return f"  {problem.field}{value}: {problem.reason}"
+    step = f"\n    -> {problem.next_step}" if problem.next_step else ""
+    return f"  {problem.field}{value}: {problem.reason}{step}"
+
+
+#: Where the reason of a problem turns into what to do: "is a decimal: write it again as text".
+_STEP = re.compile(
+    "[:;,] (?=(?:so )?(?:write|leave|pass|read|use|keep|take|put|say|name|make|choose|type|set|"
+    "correct|remove|unpack|save|allow|did you mean)\\b)"
+)
+
+
+def _parted(problem: Problem) -> tuple[str, str]:
+    """Part a problem into what is wrong, and what to do; empty if that is not said."""
+    if problem.next_step:
+        return problem.reason, problem.next_step
+    reason, *step = _STEP.split(problem.reason, maxsplit=1)
+    return reason, step[0].removeprefix("so ") if step else ""
 
 
 def problem_place(field: str) -> tuple[str | None, str]:
@@ -103,11 +120,12 @@ class InputError(ChatkitError, ValueError):
     >>> try:
     ...     chatkit.ServiceProfile(putt="merge")
     ... except chatkit.InputError as error:
-    ...     print(error.frame().reason[0])
-    there is no such point; did you mean put?
+    ...     error.frame()[["column", "reason", "next_step"]]
+      column                  reason          next_step
+    0   putt  there is no such point  did you mean put?
     """
 
-    #: What to do about each problem whose reason does not say it.
+    #: What to do about each problem that does not say it.
     next_step = "correct it, and call again"
 
     def __init__(self, what: str, problems: Sequence[Problem] = ()) -> None:
@@ -118,14 +136,16 @@ class InputError(ChatkitError, ValueError):
         """Return what is wrong as a table, also the rows of a file that were left out.
 
         Its columns are `row` (of the table or file that was passed, empty for a single
-        record), `column`, `value`, `reason` and `next_step`.
+        record), `column`, `value`, `reason` and `next_step`, which says what to do about
+        that row.
         """
         import pandas as pd
 
         rows = []
         for problem in self.problems:
             row, column = problem_place(problem.field)
-            rows.append((row, column, problem.value, problem.reason, self.next_step))
+            reason, step = _parted(problem)
+            rows.append((row, column, problem.value, reason, step or self.next_step))
         names = ["row", "column", "value", "reason", "next_step"]
         return pd.DataFrame(rows, columns=names, dtype="str")
 
@@ -170,6 +190,29 @@ def needed_by(what: str) -> Iterator[None]:
         if not part.startswith("chatkit."):
             raise
         raise PartMissing(f"{what} needs {part}, which is not installed here.") from None
+
+
+def file_bytes(path: str | os.PathLike[str]) -> bytes:
+    """Read a file that a person has named.
+
+    Raises:
+        FileNotFoundError: It is not there; the text says what is.
+        OSError: It cannot be read.
+    """
+    from difflib import get_close_matches
+    from pathlib import Path
+
+    path = Path(path).expanduser()
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        folder = path.absolute().parent
+        if not folder.is_dir():
+            raise FileNotFoundError(f"There is no folder {folder}.") from None
+        names = [each.name for each in folder.iterdir() if not each.name.startswith(".")]
+        near = get_close_matches(path.name, names, 1)
+        hint = f"; did you mean {near[0]!r}?" if near else "."
+        raise FileNotFoundError(f"There is no file {path.name!r} in {folder}{hint}") from None
 
 
 def command(arguments: str) -> str:
@@ -263,6 +306,8 @@ class RateLimited(Refused):
 
     def __init__(self, call: Call, reason: str, *, status: int, retry_after: float | None) -> None:
         self.retry_after = retry_after
+        when = "later" if retry_after is None else f"in {retry_after:,.0f} s"
+        self.advice = f"Nothing was changed: call again {when}."
         super().__init__(call, reason, status=status)
 
 
@@ -288,6 +333,8 @@ class InDoubt(CallError):
     def __init__(self, call: Call, reason: str, *, status: int | None = None) -> None:
         if call.writes:
             reason += "\nThe change may or may not have landed: read it back before you repeat it."
+        elif not self.advice:
+            self.advice = "Nothing was changed: call again, or see what chatkit.doctor() finds."
         super().__init__(call, reason, status=status)
 
 

@@ -170,15 +170,23 @@ def prune(days: float = 90, *, runs: Collection[str] = ()) -> list[str]:
 
     Returns:
         The names of the runs that are gone: they can no longer be resumed or undone.
+
+    Raises:
+        InputError: It is below 0.
     """
+    if not days >= 0:
+        raise InputError(f"days= must be 0 or more, not {days!r:.40}.")
     return prune_journals(journal_folder(False), days=days, runs=runs)
 
 
 def _name(run: str | pd.DataFrame) -> str:
-    name = run if isinstance(run, str) else rendering.run_of(run)
+    if isinstance(run, str):
+        return run
+    name = rendering.run_of(run) if hasattr(run, "attrs") else None
     if name is None:
         raise InputError(
-            "This frame does not know the run it came from: pass the name that runs() shows."
+            "This takes the name of a run or the result of plan.apply(), not another "
+            f"{type(run).__name__}. chatkit.runs() lists the runs."
         )
     return name
 

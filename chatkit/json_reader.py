@@ -59,7 +59,7 @@ def read_json(
         try:
             text = text.decode()
         except UnicodeDecodeError as error:
-            raise JsonFault("it is no UTF-8 text", "encoding") from error
+            raise JsonFault("it is not UTF-8 text", "encoding") from error
     decoder = _STRICT if on_duplicate is None else _decoder(on_duplicate)
     try:
         if text.startswith("\ufeff"):
@@ -111,7 +111,7 @@ class _BadNumber(Exception):
 
 
 def _constant(name: str) -> NoReturn:
-    raise _BadNumber(f"{name} is no JSON number", name)
+    raise _BadNumber(f"{name} is not a JSON number", name)
 
 
 def _number(digits: str) -> float:

@@ -30,7 +30,7 @@ from chatkit.secret import MASK, SECRET, hidden
 
 def _no_flag(value: Any) -> Any:
     if isinstance(value, bool):
-        raise ValueError("true and false are no ids")
+        raise ValueError("must be an id, not true or false")
     return value
 
 
@@ -114,7 +114,9 @@ class Body(BaseModel):
     ) -> dict[str, Any]:
         """Check the fields of a create. Raises `InputError` with every problem at once."""
         needed = cls.required() if required is None else required
-        problems = [Problem(name, "", "is required") for name in needed if name not in fields]
+        means = {name: field.description or "" for name, field in cls.model_fields.items()}
+        missing = [name for name in needed if name not in fields]
+        problems = [Problem(name, "", "is required", means.get(name, "")) for name in missing]
         return cls._checked(fields, problems, f"{what} cannot be created:")
 
     @classmethod
@@ -125,7 +127,7 @@ class Body(BaseModel):
         """
         problems = []
         if not fields:
-            problems = [Problem("(nothing)", "", f"pass one of {', '.join(cls.updatable())}")]
+            problems = [Problem("(no field)", "", f"pass one of {', '.join(cls.updatable())}")]
         return cls._checked(fields, problems, f"{what} cannot be updated:", fixed=cls.create_only)
 
     @classmethod
@@ -180,7 +182,8 @@ class Body(BaseModel):
         body = cls.model_construct()
         for name, value in fields.items():
             if name in fixed:
-                problems.append(Problem(name, _short(value), "can only be set when it is created"))
+                reason = "can only be set when it is created"
+                problems.append(Problem(name, _short(value), reason, "leave it out"))
                 continue
             try:
                 cls.__pydantic_validator__.validate_assignment(body, name, value)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
@@ -69,7 +70,8 @@ class Resource(Generic[R]):
         """
         endpoints = self._endpoints
         vet(endpoints, fields, broken=broken, creates=True)
-        body = endpoints.body.whole(fields, f"This {endpoints.noun}", endpoints.required())
+        with self._advised():
+            body = endpoints.body.whole(fields, f"This {endpoints.noun}", endpoints.required())
         call = endpoints.create_call(body)
         envelope = self._send(call, body=body)
         return self._read_back(endpoints.key_of(call, envelope, body), call, envelope, body)
@@ -88,7 +90,8 @@ class Resource(Generic[R]):
         endpoints = self._endpoints
         live = self._live(key) if endpoints.compared(fields) and self._valid(fields) else None
         vet(endpoints, fields, broken=broken, live=None if live is None else endpoints.shown(live))
-        body = endpoints.body.part(fields, f"This {endpoints.noun}")
+        with self._advised():
+            body = endpoints.body.part(fields, f"This {endpoints.noun}")
         carried = endpoints.carried(live or self.get(key)) if endpoints.repeats else {}
         call = endpoints.update_call(key, carried | body)
         envelope = self._send(call, key, body)
@@ -162,6 +165,16 @@ class Resource(Generic[R]):
         )
 
     # --- helpers --------------------------------------------------------------------
+
+    @contextmanager
+    def _advised(self) -> Iterator[None]:
+        """Say of fields that cannot be sent what is written in their place."""
+        try:
+            yield
+        except InputError as error:
+            instead = self._endpoints.instead
+            told = [p._replace(next_step=instead.get(p.field, p.next_step)) for p in error.problems]
+            raise InputError(str(error).partition("\n")[0], told) from None
 
     def _send(
         self, call: Call, key: Key | None = None, body: Mapping[str, Any] = MappingProxyType({})

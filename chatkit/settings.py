@@ -417,7 +417,7 @@ def _table(name: str) -> dict[str, Any]:
 
 def explain(error: ValidationError) -> str:
     """What is wrong in a file, key by key, without the values."""
-    words = {"extra_forbidden": "is no known key", "missing": "is missing"}
+    words = {"extra_forbidden": "is not a known key", "missing": "is missing"}
     said = []
     for detail in error.errors(include_url=False, include_input=False):
         key = ".".join(map(str, detail["loc"]))

@@ -100,7 +100,7 @@ class Throttle:
         clock: Clock = time.monotonic,
     ) -> None:
         if concurrency < 1:
-            raise ValueError("at least one call must be under way at a time")
+            raise ValueError(f"concurrency= must be 1 or more, not {concurrency!r:.40}")
         self.concurrency, self.patience = concurrency, patience
         self._window = None if rate is None else Window(rate)
         self._clock = clock

@@ -95,7 +95,7 @@ class Transport:
         self, connection: Connection, *, door: Door | None = None, deadline: float = 30.0
     ) -> None:
         if not deadline > 0:
-            raise ValueError("a deadline is a number of seconds above 0")
+            raise ValueError(f"deadline= must be a number of seconds above 0, not {deadline!r:.40}")
         self.profile = connection.profile
         self.deadline = deadline
         self.latency = 0.0  #: seconds that an answer takes, about, as the latest ones have
@@ -131,7 +131,7 @@ class Transport:
         an interrupt, cancels what is in flight: nothing is sent once that has returned.
         """
         if concurrency < 1:
-            raise ValueError("At least one call must be under way at a time.")
+            raise ValueError(f"concurrency= must be 1 or more, not {concurrency!r:.40}")
         with closing(self._outcomes(calls, concurrency)) as outcomes:
             for call, outcome in outcomes:
                 yield self.unwrapped(call, outcome)

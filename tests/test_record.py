@@ -72,7 +72,7 @@ def test_a_create_names_every_problem_at_once():
     fields = {"number": 2025550143, "country_code": "1", "nmae": "Ana", "name": None}
     assert problems(ContactBody.whole, fields) == {
         "number": ("2025550143", "must be text, so that no digit, zero or + is lost"),
-        "country_code": ("'1'", "must be a + and digits, like '+91' (Contacts, rule 1)"),
+        "country_code": ("'1'", "must be a + and digits (Contacts, rule 1): write '+1'"),
         "name": ("None", "must be text"),
         "nmae": ("'Ana'", "cannot be sent; did you mean name?"),
     }
@@ -106,7 +106,7 @@ def test_a_field_takes_text_when_that_is_one_of_its_types():
 
 def test_an_update_of_nothing_says_what_could_be_passed():
     found = problems(FlowBody.part, {})
-    assert found == {"(nothing)": ("", "pass one of flow_json, flow_json_raw")}
+    assert found == {"(no field)": ("", "pass one of flow_json, flow_json_raw")}
 
 
 def test_nested_fields_are_named_with_their_place():
@@ -150,8 +150,8 @@ def test_nested_fields_are_named_with_their_place():
         (WebhookBody, "url", "http://example.com", "must be an https:// address"),
         (WebhookBody, "events", "*", "must be a list"),
         (WebhookBody, "is_active", None, "must be True or False"),
-        (FlowBody, "flow_json", 7, "must be a dict"),
-        (FlowBody, "flow_json", "{", "cannot be read"),
+        (FlowBody, "flow_json", 7, "must be a dict, JSON text, or the path of a .json file"),
+        (FlowBody, "flow_json", "{", "The flow document is not valid JSON"),
         (FlowBody, "flow_json", {"version": "7.3"}, "needs screens"),
     ],
 )
@@ -201,7 +201,7 @@ def test_whatever_is_passed_is_sent_unchanged_or_refused_by_name(fields):
         try:
             sent = check(fields, "This content")
         except InputError as error:
-            known = {*fields, *ContentBody.model_fields, "(nothing)"}
+            known = {*fields, *ContentBody.model_fields, "(no field)"}
             assert all(p.field in known or p.field.split(".")[0] in known for p in error.problems)
         else:
             assert repr(sent) == repr({n: fields[n] for n in sent})
@@ -215,7 +215,7 @@ def test_a_column_is_checked_cell_by_cell_and_what_no_json_has_is_named():
     assert {place: problem.reason for place, [problem] in wrong.items()} == {
         1: "cannot be written as JSON (Out of range float values are not JSON compliant)",
         2: "holds half a character",
-        3: "must be a dict",
+        3: "must be a dict, JSON text, or the path of a .json file",
     }
     assert FlowBody.column("flow_json", [DOCUMENT]) == ({0: DOCUMENT}, {})
     headers = [{"type": "text"}]

@@ -293,7 +293,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
 @pytest.mark.parametrize(
     ("text", "advice"),
     [
-        (f'[staging]\nbase_url="{STAGING}"\naccount_id=1\nacount="2"', "acount is no known key"),
+        (f'[staging]\nbase_url="{STAGING}"\naccount_id=1\nacount="2"', "acount is not a known key"),
         (f'[staging]\nbase_url="{STAGING}"', "account_id is missing"),
         ('[staging]\naccount_id=1\nbase_url="staging.example.com"', "begin with https://"),
         (f'[staging]\nbase_url="{STAGING}"\naccount_id=1.5', "account id must be"),

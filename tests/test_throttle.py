@@ -98,7 +98,7 @@ class Clock:
 
 @pytest.mark.parametrize("concurrency", [0, -1])
 def test_at_least_one_is_under_way_at_a_time(concurrency: int) -> None:
-    with pytest.raises(ValueError, match="at least one"):
+    with pytest.raises(ValueError, match="1 or more"):
         Throttle(concurrency)
 
 

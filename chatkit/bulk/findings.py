@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from chatkit.endpoints import Endpoints
     from chatkit.finding import Finding
 
-FEW = 8  #: records whose findings are told one by one
+FEW = 8  #: different findings that are told
+_NAMED = 3  #: records that are named where the same is to be said of many
 _PLACE = re.compile("0|[1-9][0-9]{0,8}")
 
 
@@ -40,7 +41,8 @@ def finding_line(finding: Finding) -> str:
 
 def document_problem(field: str, document: object, finding: Finding) -> Problem:
     """Say one as what is wrong with a field; the value is what stands at its place."""
-    return Problem(field, values(value_at(document, finding.pointer)), finding_line(finding))
+    value = values(value_at(document, finding.pointer))
+    return Problem(field, value, finding_line(finding), finding.hint)
 
 
 def cell_problem(fields: Mapping[str, Any], finding: Finding) -> Problem:
@@ -49,7 +51,7 @@ def cell_problem(fields: Mapping[str, Any], finding: Finding) -> Problem:
     inner = replace(finding, pointer=slash + rest)
     if name in fields:
         return document_problem(name, fields[name], inner)
-    return Problem(name, "", finding_line(inner))
+    return Problem(name, "", finding_line(inner), finding.hint)
 
 
 def summary(found: Sequence[Finding]) -> str:
@@ -58,16 +60,38 @@ def summary(found: Sequence[Finding]) -> str:
     counts = [many(len(wrong), "error")] if wrong else []
     if rest := len(found) - len(wrong):
         counts.append(many(rest, "warning"))
-    first = f", first {finding_line((wrong or found)[0])}" if found else ""
-    return f"{' and '.join(counts)}{first}"
+    if not found:
+        return ""
+    first = (wrong or found)[0]
+    place = ", first " if len(found) > 1 else ": "
+    line = finding_line(first)
+    step = f"{'' if line.endswith('.') else '.'} {first.hint}" if first.hint else ""
+    return f"{' and '.join(counts)}{place}{line}{step}"
 
 
 def finding_notes(noun: str, found: Sequence[tuple[str, Sequence[Finding]]]) -> list[str]:
-    """Say what is to be known of records that are sent all the same: their labels come first."""
-    said = [f"{label} has {summary(each)}" for label, each in found[:FEW]]
-    if (rest := len(found) - FEW) > 0:
-        said.append(f"… and {many(rest, f'more {noun}')} with errors or warnings.")
+    """Say what is to be known of records that are sent all the same: their labels come first.
+
+    Records of which the same is to be said are told together.
+    """
+    alike: dict[str, list[str]] = {}
+    for label, each in found:
+        alike.setdefault(summary(each), []).append(label)
+    said = [f"{_named(noun, labels)} {text}" for text, labels in [*alike.items()][:FEW]]
+    rest = [label for labels in [*alike.values()][FEW:] for label in labels]
+    if rest:
+        said.append(f"… and {many(len(rest), f'more {noun}')} with errors or warnings.")
     return said
+
+
+def _named(noun: str, labels: Sequence[str]) -> str:
+    """Name some records, the first of them if they are many, and the verb that follows."""
+    if len(labels) == 1:
+        return f"{labels[0]} has"
+    if len(labels) <= _NAMED + 1:
+        return f"{', '.join(labels[:-1])} and {labels[-1]} have each"
+    rest = many(len(labels) - _NAMED, f"more {noun}")
+    return f"{', '.join(labels[:_NAMED])} and {rest} have each"
 
 
 def vet(

@@ -45,7 +45,7 @@ def check_frame(frame: pd.DataFrame) -> pd.DataFrame:
         )
     levels = [name for name in frame.index.names if name is not None]
     problems = [
-        *(Problem("column", repr(name), "is no text") for name in _no_texts(frame.columns)),
+        *(Problem("column", repr(name), "must be text") for name in _no_texts(frame.columns)),
         *(Problem("column", repr(name), "is there twice") for name in _twice(frame.columns)),
         *(Problem("level of the index", repr(name), "is there twice") for name in _twice(levels)),
     ]

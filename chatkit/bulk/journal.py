@@ -53,7 +53,7 @@ from chatkit.errors import InputError, JournalError, Problem
 # --- what a run means to do, and what happened -----------------------------------------
 
 Kind = Literal["create", "update", "delete", "skip"]
-Undo = Literal["exactly", "with loss", "never"]
+Undo = Literal["exactly", "not exactly", "never"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -514,7 +514,7 @@ def check_space(folder: Path, size: int, changes: int) -> None:
     if free < needed:
         raise JournalError(
             f"The disk of {folder} has {free / 1e6:,.0f} MB free, and the journal of this run "
-            f"may take {needed / 1e6:,.0f} MB. Make room there, or set CHATKIT_DATA to a folder "
+            f"may take {needed / 1e6:,.0f} MB. Free some there, or set CHATKIT_DATA to a folder "
             "on another disk. Nothing was sent."
         )
 
@@ -656,7 +656,9 @@ def header_of(connection: sqlite3.Connection, path: Path) -> str:
     """Read the header, unverified, once the file is known to be a journal of ours."""
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     if application != _APPLICATION:
-        raise JournalError(f"{path.name} is no journal of chatkit.")
+        raise JournalError(
+            f"{path.name} is not a chatkit journal. chatkit.runs() lists the runs there are."
+        )
     if (schema := _schema(connection)) > _SCHEMA:
         raise JournalError(
             f"The journal {path.name} has schema {schema}, and this version of chatkit reads "

@@ -187,7 +187,7 @@ class Match:
         noun, named = self._who.noun, self._who.named
         for row in np.flatnonzero(self.given & (self.positions < 0) & self.sound).tolist():
             key = plain(self._keys[row])
-            reason = f"no {noun} has the {named} {key!r:.60} in what was read"
+            reason = f"no {noun} of the account has it"
             yield Refusal(row, named, key, reason, self._next_step)
 
     @property
@@ -414,7 +414,7 @@ def text_keys(cells: Cells) -> list[str | None]:
 def why_no_text(value: Any) -> str:
     """Say why this is no key; nothing of a text, of which the empty one says there is none."""
     if not isinstance(value, str):
-        return "is no text"
+        return "must be text"
     return why_no_segment(value) if value else ""
 
 
@@ -448,7 +448,7 @@ def why_no_number(value: Any) -> str:
     """Say why this is no id; nothing of an empty text, which says that there is none."""
     if isinstance(value, float) and abs(value) >= INEXACT:
         return "has lost digits: a float cannot hold so long a number"
-    return "" if isinstance(value, str) and not value else "is no whole number"
+    return "" if isinstance(value, str) and not value else "must be a whole number"
 
 
 def ascending(rows: Rows) -> bool:

@@ -27,7 +27,7 @@ from chatkit.bulk.journal import (
 )
 from chatkit.bulk.lock import lock
 from chatkit.bulk.reconcile import PAGES_FROM
-from chatkit.errors import InputError, PlanRefused
+from chatkit.errors import InputError, PlanRefused, file_bytes
 from chatkit.progress import Watch, say
 from chatkit.report import Report
 from chatkit.secret import Secret
@@ -143,8 +143,9 @@ class Plan(Report):
         """Return its rows as a DataFrame with the index of the frame that was planned.
 
         The columns are `change` (create, update, delete or skip), `key`, `label`, `before`,
-        `after` (dicts of the fields at stake), `undo` (exactly, with loss, never) and `loss`
-        (why). A skip changes nothing: the record keeps `before`, the frame says `after`.
+        `after` (dicts of the fields at stake), `undo` (exactly, not exactly, never) and
+        `undo_note` (why). A skip changes nothing: the record keeps `before`, the frame says
+        `after`.
         """
         return rendering.changes_frame(self.changes, self._setting.names)
 
@@ -330,14 +331,15 @@ def load_plan(path: str | Path, desk_of: Callable[[str], Desk]) -> Plan:
         desk_of: Returns where the records of a noun are.
 
     Raises:
+        FileNotFoundError: There is no such file.
         PlanRefused: The file is no plan, was edited, or belongs to another account.
     """
     try:
-        kept = json.loads(Path(path).read_bytes())
+        kept = json.loads(file_bytes(path))
         content = kept["plan"]
         sound = _hash(content) == kept["hash"]
     except (ValueError, LookupError, TypeError) as error:
-        raise PlanRefused(f"{path} is no saved plan: plan.save(path) writes one.") from error
+        raise PlanRefused(f"{path} is not a saved plan: plan.save(path) writes one.") from error
     if not sound:
         raise PlanRefused(f"{path} was edited since it was saved: make a new plan instead.")
     fields = content["setting"]

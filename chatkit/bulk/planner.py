@@ -133,9 +133,11 @@ def as_frame(given: Any, noun: str) -> pd.DataFrame:
         raise InputError("plan takes a list of dicts, one for each record: plan([{…}, {…}]).")
     rows = list(given) if isinstance(given, Iterable) else None
     if rows is None or not all(isinstance(row, Mapping) for row in rows):
+        odd = next((row for row in rows or () if not isinstance(row, Mapping)), given)
+        kind = f"{type(given).__name__}{'' if odd is given else f' of {type(odd).__name__}'}"
         raise InputError(
-            "plan takes a frame or a list of dicts, one for each record, not "
-            f"{type(given).__name__}{'' if rows is None else ' of something else'}."
+            f"plan takes a frame or a list of dicts, one for each record, not {kind}: "
+            "plan([{…}, {…}])."
         )
     names = list(dict.fromkeys(name for row in rows for name in row))
     cells = {name: [row.get(name) for row in rows] for name in names}
@@ -216,7 +218,8 @@ def _keys(delete: Iterable[Any] | None, endpoints: Endpoints[Any]) -> list[Any]:
         named = column_or_level(delete, endpoints.key)
         if named is None:
             raise InputError(
-                f"The frame in delete= has no {endpoints.key}, in a column or the index."
+                f"The frame in delete= has no {endpoints.key}, in a column or the index: pass rows "
+                f"of {endpoints.place}.frame(), or a list of keys."
             )
         return named.tolist()
     if isinstance(delete, str | bytes) or not isinstance(delete, Iterable):
@@ -721,9 +724,13 @@ class _Changes:
             )
 
     def _edited(self) -> bool:
-        """Whether some row changes a record that it names by its key."""
+        """Whether some row changes fields of a record that it names by its key."""
         met = set(np.flatnonzero(self._met).tolist())
-        return any(change.before for row, change in self._changes.items() if row not in met)
+        return any(
+            change.before and change.kind != "delete"
+            for row, change in self._changes.items()
+            if row not in met
+        )
 
     # --- the plan -----------------------------------------------------------------
 
@@ -833,7 +840,7 @@ class Cells:
             self._stopped = True
             for finding in errors:
                 problem = findings.document_problem(name, document, finding)
-                self._refuse(row, *problem, finding.hint or "mend the document")
+                self._refuse(row, *problem[:3], finding.hint or "correct the document")
             return False
         if doubts := findings.doubts(found):
             self.doubts.setdefault(row, []).extend(doubts)
@@ -851,7 +858,7 @@ class Cells:
         for finding in errors:
             self._stopped = True
             hint = finding.hint or "correct it"
-            self._refuse(row, *findings.cell_problem(fields, finding), hint)
+            self._refuse(row, *findings.cell_problem(fields, finding)[:3], hint)
         if not errors and (doubts := findings.doubts(found)):
             self.doubts.setdefault(row, []).extend(doubts)
         return not errors

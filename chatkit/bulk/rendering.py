@@ -89,7 +89,7 @@ def losses_of(plan: Plan) -> Losses:
     """Number the reasons why changes cannot be undone exactly, and say each with its count."""
     changes = chain.from_iterable(by_kind(plan))
     count = Counter((c.undo, c.loss) for c in changes if c.undo != "exactly")
-    ends = {"never": "can never be undone", "with loss": "cannot be restored exactly"}
+    ends = {"never": "can never be undone", "not exactly": "cannot be restored exactly"}
     return {
         (undo, loss): (n, f"[{n}] {count[undo, loss]:,} {ends[undo]}: {visible(loss)}.")
         for n, (undo, loss) in enumerate(count, 1)
@@ -337,7 +337,7 @@ def changes_frame(rows: Sequence[Change], names: Names) -> pd.DataFrame:
         names,
         texts=("kind", "label", "undo", "loss"),
     )
-    return frame.rename(columns={"kind": "change"})
+    return frame.rename(columns={"kind": "change", "loss": "undo_note"})
 
 
 def refused_frame(cells: Iterable[RefusedCell], names: Names) -> pd.DataFrame:

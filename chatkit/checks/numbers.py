@@ -244,7 +244,7 @@ class _PairReader:
         odd = _why_wrong(read if read and (plain or other.verdict == "valid") else other)
         read = read or other
         if read.pair and read.code != own and not own.isalpha():
-            reason = f"there is no country code {own}"
+            reason = f"there is not a country code {own}"
             return Told(None, Oddity("country code", "error", reason), "country_code")
         if _CODE.fullmatch(code) and _DIGITS.fullmatch(cell[1]):
             return Told(cell, odd)
@@ -319,7 +319,7 @@ def _meant_code(text: str) -> str:
 
 
 def _no_code(text: str) -> Told:
-    reason = "it is no country code: write it like +91"
+    reason = "it is not a country code: write it like +91"
     return Told(None, Oddity("country code", "error", reason), "country_code")
 
 
@@ -354,7 +354,7 @@ def _doubt(read: _SplitText) -> Oddity | None:
 
 def _why_wrong(read: _SplitText) -> Oddity:
     """Say why a number is none; a suggestion is for a person to judge."""
-    reason = visible(read.reason or "it is no number")
+    reason = visible(read.reason or "it is not a number")
     severity: Severity = "error"
     if read.verdict in (_DOUBTED, _FICTION):
         severity = "warning" if read.verdict == _DOUBTED else "note"

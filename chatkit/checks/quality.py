@@ -97,7 +97,10 @@ def check_contacts(resource: AskedContacts, frame: pd.DataFrame, region: str | N
     if not frame.columns.is_unique:
         raise InputError("Each column of the frame needs one name of its own.")
     if not {"number", "name"} & {*frame.columns}:
-        raise InputError("There is no column number and none that is called name to be checked.")
+        raise InputError(
+            "check needs a column called number or name. "
+            f"The columns are: {', '.join(map(str, frame.columns)):.200}."
+        )
     with collector_paused():
         checking = _FrameCheck(resource, frame, region)
         checking.names()

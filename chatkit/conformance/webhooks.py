@@ -268,6 +268,6 @@ def deliveries_to_active(seen: WebhookEvidence) -> None:
 def last_delivery_is_told(seen: WebhookEvidence) -> None:
     """The last_delivery_ fields report the latest attempt."""
     active = seen.delivered[0]
-    expect(MOMENT.fits(active.get("last_delivery_at")), "last_delivery_at is no time")
+    expect(MOMENT.fits(active.get("last_delivery_at")), "last_delivery_at is not a time")
     told = [active.get(f"last_delivery_{name}") for name in ("status", "http_status", "error")]
     expect(any(value is not None for value in told), "nothing is said of the attempt")

@@ -37,6 +37,7 @@ FIELDS: Mapping[str, Reader] = {
 Wanted = Mapping[str, Sequence[str] | None]
 #: So many rows are looked at to tell what a column holds.
 _SAMPLE = 200
+_NAMED = 12  #: columns that a message names
 #: What is read, but should be seen; the line breaks only where a name or number stands.
 _UNUSUAL = {"\0": "a NUL character", "\ufffd": "�, where a letter was lost", "\n": "a line break"}
 
@@ -60,7 +61,9 @@ def find_columns(table: RawTable, wanted: Wanted) -> ContactColumns:
     """
     rows = [row for row in table.rows if any(cell is not None for cell in row.cells)]
     if not rows:
-        raise InputError("There is nothing in it.")
+        raise InputError(
+            "The file is empty: export it again, with its column names in the first row."
+        )
     said = [name for names in wanted.values() for name in names or ()]
     top = headers.row_of_names(rows, said) if table.titled else 0
     sorter = _Sorter(rows[top].cells, rows[top + 1 :], table.notes)
@@ -87,8 +90,8 @@ def _unmeant(first: TableRow, names: Iterable[str | None]) -> InputError:
         )
     there = ", ".join(repr(name) for name in names if name is not None)
     return InputError(
-        f"No column is called as if it held the numbers; there are {there}. "
-        "Say which does, like number='…', or number='' if none does."
+        f"No column has a name that says it holds the telephone numbers. Columns: {there}. "
+        "Name it: read_contacts(path, number='…'), or number='' if there is none."
     )
 
 
@@ -258,4 +261,10 @@ class _Sorter:
                 return places[0]
         near = get_close_matches(name, [m for m in self.names if m], 1, cutoff=0.5)
         hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise InputError(f"No column is called {name!r}{hint}")
+        raise InputError(f"No column is called {name!r}{hint or self._there()}")
+
+    def _there(self) -> str:
+        """Name the columns that there are, so far as a person would read."""
+        names = [repr(name) for name in self.names if name]
+        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        return f". Columns: {', '.join(names[:_NAMED])}{more}."

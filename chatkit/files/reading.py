@@ -71,10 +71,11 @@ class FileReading:
     def refusal(self) -> InputError:
         """Make the error that names all that cannot be read."""
         whole = many(len(self.frame) + self.left_out, "row")
+        them = "it" if self.left_out == 1 else "them"
         first = f" The first {_SHOWN}:" if len(self.problems) > _SHOWN else ""
         error = InputError(
-            f"{self._source}: {self.left_out:,} of {whole} cannot be read. Correct them, "
-            f"or say skip_invalid=True to read the others; error.frame() lists them.{first}",
+            f"{self._source}: {self.left_out:,} of {whole} cannot be read. Correct {them}, "
+            f"or say skip_invalid=True to read the others; error.frame() lists {them}.{first}",
             self.problems[:_SHOWN],
         )
         error.next_step = "correct the cell, or say skip_invalid=True to leave the row out"
@@ -119,6 +120,8 @@ def _table(
     content: bytes | str, name: str | None, encoding: str | None, delimiter: str | None
 ) -> RawTable:
     form = file_kind(content)
+    if name is not None and form != "xlsx":
+        raise InputError("sheet= names a sheet of an .xlsx file, which this is not: leave it out.")
     if form == "parquet" and isinstance(content, bytes):
         return read_parquet(content)
     if form == "xlsx" and isinstance(content, bytes):
@@ -143,7 +146,9 @@ def read_parquet(data: bytes) -> RawTable:
     try:  # the types of Arrow: whole numbers stay whole numbers beside an empty cell
         frame = pd.read_parquet(BytesIO(data), dtype_backend="pyarrow")
     except Exception as error:  # noqa: BLE001  pyarrow raises anything over a broken file
-        raise InputError(f"This is no Parquet file that can be read ({error!r:.100}).") from None
+        raise InputError(
+            f"This is not a readable Parquet file ({type(error).__name__}): write it again."
+        ) from None
     named = [name for name in frame.index.names if name is not None]
     frame = frame.reset_index(named) if named else frame
     columns = [frame.iloc[:, place].astype(object) for place in range(frame.shape[1])]

@@ -30,7 +30,7 @@ def read_document(document: object) -> Any:
     try:
         given = read_source(document)
         if given.fault:
-            raise InputError(f"The flow document is no JSON: {given.fault}.")
+            raise InputError(f"The flow document is not valid JSON: {given.fault}.")
         value = json.loads(json.dumps(given.value))  # tuples become lists, and keys texts
         deep = is_deeper(value, DEEPEST)
     except RecursionError:
@@ -38,7 +38,7 @@ def read_document(document: object) -> Any:
     except InputError:
         raise
     except (TypeError, ValueError) as error:
-        raise InputError(f"The flow document is no JSON: {error}") from None
+        raise InputError(f"The flow document is not valid JSON: {error}") from None
     if deep:
         raise InputError(f"The flow document is nested more than {DEEPEST} levels deep.")
     return value
@@ -146,7 +146,7 @@ def _bytes(data: bytes) -> DocumentSource:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
         text = data.decode(encoding, errors="replace")
-        source = DocumentSource(text=text, size=len(data), fault=f"a byte that is no {encoding}")
+        source = DocumentSource(text=text, size=len(data), fault=f"a byte that is not {encoding}")
         before = data[: error.start].decode(encoding, errors="replace")
         source.at = source.place(len(before.removeprefix("\ufeff")))
         return source

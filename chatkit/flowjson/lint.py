@@ -83,7 +83,7 @@ def _key(finding: Finding) -> tuple[str, str]:
 
 def _unreadable(source: DocumentSource) -> Findings:
     line, column = source.at or (None, None)
-    said = f"This is no JSON: {source.fault}."
+    said = f"This is not valid JSON: {source.fault}."
     fault = Finding("INVALID_FLOW_JSON", "error", "", said, line=line, column=column)
     return Findings([fault], None, source.text or "")
 

@@ -190,7 +190,9 @@ def _wanted(
     if "pointer" in table.columns:
         table = table.set_index("pointer")
     if column not in table.columns:
-        raise InputError(f"The table of texts has no column {column!r}.")
+        raise InputError(
+            f"The table of texts has no column {column!r}: pass what texts() gave, edited."
+        )
     wanted: dict[str, str] = {}
     problems = []
     given = {name: list(table[name]) for name in COLUMNS if name in table.columns}
@@ -224,7 +226,7 @@ def _wrong(
             yield f"it is of {name} {short(expected or '')} now: make the table anew with texts()"
             return
     if not isinstance(text, str):
-        yield "is no text"
+        yield "must be text"
     elif text != before.text:
         yield from _wrong_text(before.text, text)
         if wanted.get(pointer, text) != text:
@@ -238,7 +240,7 @@ def _wrong_text(before: str, text: str) -> Iterator[str]:
     if is_expression(before) and is_expression(text):
         outside = count_code(text)
         if "'" in outside:
-            yield "has a single quote that is no end of a text: write it as \\'"
+            yield "has a single quote that does not end a text: write it as \\'"
         elif outside != count_code(before):
             yield "differs outside the single quotes, where the expression stands"
         return

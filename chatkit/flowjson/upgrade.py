@@ -435,12 +435,12 @@ def upgrade(document: object, to: str = str(RECOMMENDED)) -> Upgrade:
     """
     value = read_document(document)
     if not isinstance(value, dict):
-        raise InputError("This is no flow document: it must be a JSON object.")
+        raise InputError("A flow document must be a JSON object.")
     source, target = _version(value.get("version")), _version(to)
     if target < source:
         raise InputError(
             f"The flow document is of version {source}: what later versions brought would be "
-            f"lost in {target}. There is no way down; build a new one."
+            f"lost in {target}. A document cannot be downgraded: build a new one."
         )
     if source == target:
         return Upgrade(value, str(source), str(target), (), ())
@@ -460,7 +460,7 @@ def _version(text: object) -> Version:
     version = Version.parse(text)
     if version not in RELEASED:
         known = ", ".join(map(str, RELEASED))
-        raise InputError(f"{short(text)} is no version of flow documents: known are {known}.")
+        raise InputError(f"{short(text)} is not a version of flow documents. Known: {known}.")
     return version
 
 

@@ -160,7 +160,8 @@ class Folder:
             index = _FolderIndex.model_validate(_document(path))
         except FileNotFoundError:
             raise InputError(
-                f"{self.path} holds no backup of flows: there is no {INDEX} in it."
+                f"{self.path} holds no backup of flows: there is no {INDEX} in it. "
+                f"client.flows.backup(folder) writes one."
             ) from None
         except ValidationError as error:
             self._broken(
@@ -176,7 +177,7 @@ class Folder:
 
     def _broken(self, problems: Iterable[Problem]) -> NoReturn:
         raise InputError(
-            f"The index of {self.path} cannot be used; mend it, or take another folder:",
+            f"The index of {self.path} cannot be used; correct it, or take another folder:",
             list(problems),
         )
 
@@ -206,7 +207,7 @@ def _wrong(names: Sequence[str]) -> Iterator[Problem]:
     count = Counter(name.casefold() for name in names)
     for name in dict.fromkeys(names):
         if not _FILE.fullmatch(name) or name.casefold() == INDEX:
-            yield Problem("file", repr(name), "is no name of a document in this folder")
+            yield Problem("file", repr(name), "cannot be the name of a document in this folder")
         elif count[name.casefold()] > 1:
             yield Problem("file", repr(name), f"is the file of {count[name.casefold()]} flows")
 
@@ -217,14 +218,16 @@ def _document(path: Path) -> dict[str, Any]:
         raise ValueError("is a link, which may lead out of the folder: put the file in its place")
     value = read_json(path.read_bytes().removeprefix(codecs.BOM_UTF8))
     if not isinstance(value, dict):
-        raise ValueError("is no JSON object")
+        raise ValueError("must be a JSON object")
     return value
 
 
 def _why(error: Exception) -> str:
     if isinstance(error, OSError):
         return error.strerror or type(error).__name__
-    return f"is no JSON: {error}{error.where}" if isinstance(error, JsonFault) else str(error)
+    return (
+        f"is not valid JSON: {error}{error.where}" if isinstance(error, JsonFault) else str(error)
+    )
 
 
 def _text(value: dict[str, Any]) -> bytes:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from chatkit.display import shortened
 from chatkit.endpoints import Endpoints, Key, Undo
 from chatkit.errors import InputError, Problem, Refused
 from chatkit.record import Body, Document, Id, Record, document
@@ -70,13 +69,15 @@ def _built(value: Any) -> Any:
     if callable(write):
         return write()
     if not isinstance(value, str | PathLike):
+        if not isinstance(value, Mapping):
+            raise ValueError("must be a dict, JSON text, or the path of a .json file")
         return value
     from chatkit.flowjson.document import read_document
 
     try:
         return read_document(value)
     except InputError as error:
-        raise ValueError(f"cannot be read: {error}") from None
+        raise ValueError(str(error).rstrip(".")) from None
 
 
 def _document(value: dict[str, Any]) -> dict[str, Any]:
@@ -179,14 +180,26 @@ class FlowEndpoints(Endpoints[Flow]):
             return super().undo(kind, known, after)
         status = known.get("wa_status") or "DRAFT"
         if status != "DRAFT" and self.profile.published_flow_update == "draft":
-            return "with loss", f"it is {status}, and an update makes it a DRAFT"
+            return "not exactly", f"it is {status}, and an update makes it a DRAFT"
         if unread:
-            return "with loss", "the service does not show flow_json_raw"
+            return "not exactly", "the service does not show flow_json_raw"
         return "exactly", ""
 
 
-#: What the platform does with flows, and the API does not.
-_NOT_IN_API = frozenset({"publish", "unpublish", "deprecate", "send", "preview"})
+#: What people look for in the API, which has it not, and what to do.
+_NOT_IN_API = {
+    **dict.fromkeys(
+        ("publish", "unpublish", "deprecate"),
+        "the API publishes and deprecates nothing. Do it in the business application; "
+        "client.flows.frame().wa_status shows the state.",
+    ),
+    **dict.fromkeys(
+        ("send", "send_message"), "the API sends no messages. Do it in the business application."
+    ),
+    "rename": "the API cannot rename a flow. client.flows.copy(id, name) makes one of that name.",
+    "preview": "chatkit.Player(client.flows.get(id).flow_json) shows a flow as a customer sees it.",
+    "list": "client.flows.frame() lists the flows.",
+}
 
 
 class Flows(Resource[Flow], endpoints=FlowEndpoints):
@@ -210,10 +223,7 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
         def __getattr__(self, name: str) -> Any:
             """Say what the API cannot do, where its name is tried."""
             if name in _NOT_IN_API:
-                raise AttributeError(
-                    f"client.flows has no {name}: the API publishes and deprecates nothing. Do it "
-                    "in the business application; client.flows.frame().wa_status shows the state."
-                )
+                raise AttributeError(f"client.flows has no {name}: {_NOT_IN_API[name]}")
             said = f"{type(self).__name__!r} object has no attribute {name!r}"
             raise AttributeError(said, name=name, obj=self)
 
@@ -236,8 +246,8 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
                     Problem(
                         "status",
                         repr(status),
-                        "the API document does not name the parameter; "
-                        "ServiceProfile(status_param=…) of the client names it",
+                        "the API document does not name the parameter: "
+                        "set status_param in the ServiceProfile of the client",
                     )
                 ],
             )
@@ -252,7 +262,11 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
         like = [state for state in there if state.casefold() == status.casefold()]
         like = like or get_close_matches(status.upper(), there, 1)
         hint = (
-            f"did you mean {like[0]!r}?" if like else f"states here: {', '.join(there) or 'none'}"
+            f"did you mean {like[0]!r}?"
+            if like
+            else f"the states of this account are {', '.join(there)}."
+            if there
+            else "the account has no flows."
         )
         warnings.warn(f"No flow is in the state {status!r}; {hint}", stacklevel=3)
 
@@ -273,7 +287,8 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
         """
         problems = []
         if not isinstance(name, str) or not name.strip():
-            problems.append(Problem("name", shortened(repr(name)), "must be text, and not empty"))
+            what = repr(name) if isinstance(name, str) else type(name).__name__
+            problems.append(Problem("name", what, "must be text, and not empty"))
         elif not duplicates and self._endpoints.base(None).frame["name"].eq(name).any():
             reason = "a flow has it: take another, or say duplicates=True"
             problems.append(Problem("name", repr(name), reason))

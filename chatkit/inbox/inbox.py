@@ -306,7 +306,7 @@ class Inbox:
     def chunks(self, rows: int = 20_000, **choice: Any) -> Iterator[pd.DataFrame]:
         """Make frames of everything, so many events each: for more than memory can hold."""
         if rows < 1:
-            raise InputError("A chunk has at least one row.")
+            raise InputError(f"rows= must be 1 or more, not {rows!r:.40}.")
         left = self.events(**choice)
         while batch := [*islice(left, rows)]:
             yield self._table("frame", batch)
@@ -326,7 +326,13 @@ class Inbox:
         verified: bool | None = True,
         repeats: bool = False,
         late: bool = False,
+        **unknown: Any,
     ) -> Which:
+        if unknown:
+            raise InputError(
+                f"An inbox is not filtered by {', '.join(unknown)}: choose from since, until, "
+                "kinds, contact, verified, repeats and late."
+            )
         piece = None
         if contact is not None:
             piece = contact.removeprefix("+").encode()

@@ -181,7 +181,9 @@ class InboxStore:
         """
         for found in self.read(Which(since=delivery - 1, until=delivery, repeats=True)):
             return found
-        raise InputError(f"The inbox has no delivery {delivery}.")
+        raise InputError(
+            f"The inbox has no delivery {delivery!r:.40}: inbox.raw().index lists them."
+        )
 
     def last(self) -> int:
         """The id of the last delivery; 0 while there is none."""
@@ -275,10 +277,14 @@ def _address(url: Path | Secret | None) -> sa.URL:
         return address.set(drivername="postgresql+psycopg")
     if backend != "sqlite":
         raise InputError(
-            "An inbox is a file, sqlite:///file or postgresql://user:password@host/name."
+            "An inbox is kept in a file or in PostgreSQL: chatkit.Inbox('inbox.sqlite'), "
+            "or chatkit.Inbox('postgresql://user:password@host/name')."
         )
     if not address.database or address.database == ":memory:":
-        raise InputError("An inbox in memory would forget what it acknowledged: name a file.")
+        raise InputError(
+            "An inbox in memory would forget what it acknowledged: name a file, like "
+            "chatkit.Inbox('inbox.sqlite')."
+        )
     return sa.URL.create("sqlite", database=str(Path(address.database).absolute()))
 
 

@@ -158,7 +158,10 @@ def check_text(entry: Entry, tell: Ledger) -> None:
     if entry.knows("text") and not entry.text.strip() and not entry.authenticates:
         if "text" not in entry.wrong:
             tell(
-                "text empty", "text", "there is no text", "Write one: a content cannot be without."
+                "text empty",
+                "text",
+                "there must be text",
+                "Write one: a content cannot be without.",
             )
         return
     named = entry.flag("parameter_format") not in (None, "", "TEXT")
@@ -190,7 +193,7 @@ def placeholders(
             whole = cut(str(slot), 30)
             tidy = meant(slot)
             hint = f"Write {tidy}." if tidy else "Placeholders are numbered: {{1}}, {{2}}, …"
-            tell("placeholder name", field, f"{whole} is no placeholder", hint, at=slot.start)
+            tell("placeholder name", field, f"{whole} is not a placeholder", hint, at=slot.start)
     if missing := gaps(found):
         said = ", ".join("{{" + str(n) + "}}" for n in missing)
         highest = max((slot for slot in found if slot.number), key=lambda slot: slot.number or 0)
@@ -272,7 +275,7 @@ def _header(header: Mapping[str, Any], field: str, tell: Ledger) -> None:
     elif kind in MEDIA:
         _medium(header, field, tell)
     else:
-        said = f"{values(kind)} is no type of header"
+        said = f"{values(kind)} is not a type of header"
         tell(
             "header type",
             f"{field}.type",
@@ -314,7 +317,7 @@ def _medium(header: Mapping[str, Any], field: str, tell: Ledger) -> None:
         said = f"the {kind} of the header has no sample"
         tell("header media", f"{field}.link", said, f"Give the address of a {kind}.")
     elif link and not _ADDRESS.fullmatch(link):
-        said = f"{values(link)} is no address"
+        said = f"{values(link)} is not a web address"
         tell("header media", f"{field}.link", said, "It begins with https://.")
     if part(header, "text").strip():
         said = f"the header is a {kind}, its line of text is not shown"
@@ -349,7 +352,7 @@ def check_buttons(entry: Entry, tell: Ledger) -> None:
         if field in entry.wrong:
             continue
         if not isinstance(kind, str) or kind not in TYPES:
-            said = f"{values(kind)} is no type of button"
+            said = f"{values(kind)} is not a type of button"
             tell("button type", f"{field}.type", said, f"It is one of {', '.join(TYPES)}.")
             continue
         _label(button, kind, field, what, labels, tell)
@@ -444,7 +447,7 @@ def _number(button: Mapping[str, Any], field: str, what: str, tell: Ledger) -> N
         said = f"{what} calls {values(value)}" if value else f"{what} has no number"
         tell("button number", f"{field}.value", said, "Write digits only.")
     if not re.fullmatch(r"\+[1-9][0-9]{0,2}", code):
-        said = f"{values(code)} is no country code" if code else f"{what} has no country code"
+        said = f"{values(code)} is not a country code" if code else f"{what} has no country code"
         tell("button number", f"{field}.country_code", said, "Write it like +44.")
 
 
@@ -509,7 +512,7 @@ def _expiry(entry: Entry, tell: Ledger) -> None:
         elif seconds not in EXPIRY:
             tell("code expiry", field, f"the code expires after {seconds:,} seconds", _MINUTES)
         elif seconds % 60:
-            said = f"{seconds:,} seconds are no whole minutes"
+            said = f"{seconds:,} seconds are not whole minutes"
             tell("code expiry", field, said, "The platform takes minutes.", severity="note")
     elif seconds is not None and entry.flag("auth_add_code_expiration") is False:
         said = f"{seconds:,} seconds do not count, as auth_add_code_expiration is False"
@@ -526,7 +529,7 @@ def _apps(entry: Entry, tell: Ledger) -> None:
             continue
         package, signature = part(app, "package_name"), part(app, "signature_hash")
         if len(package) > _PACKAGE_LENGTH or not _PACKAGE.fullmatch(package):
-            said = f"{values(package)} is no name of a package"
+            said = f"{values(package)} is not a package name"
             tell("app", f"{field}.package_name", said, "Write it like com.example.shop.")
         if not _HASH.fullmatch(signature):
             said = f"the hash has {many(len(signature), 'character')}"

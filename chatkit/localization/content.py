@@ -142,8 +142,8 @@ def _entries(given: Any) -> Iterator[Entry]:
             yield from _entries(one)
     else:
         raise InputError(
-            f"A {type(given).__name__} is no content: pass a frame of contents, a content, "
-            "a dict with its fields, or a list of these."
+            f"A {type(given).__name__} cannot be read as contents: pass a frame of contents, a "
+            "content, a dict with its fields, or a list of these."
         )
 
 

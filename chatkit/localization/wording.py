@@ -154,4 +154,4 @@ def _direction(text: str, field: str, what: str, way: str, tell: Ledger) -> None
             return
 
 
-_TRANSLATE = "Translate it, or mend its lang_code."
+_TRANSLATE = "Translate it, or correct its lang_code."

@@ -38,7 +38,7 @@ VERDICTS: Mapping[str, str] = {
     "letters": "there are letters in it",
     "several numbers": "there are several numbers in it",
     "lost digits": "a spreadsheet made a decimal of it, and digits may be lost: type it as text",
-    "not a number": "it is no telephone number",
+    "not a number": "it is not a telephone number",
     "empty": "there is nothing in it",
 }
 #: Numbers that are kept for films and books, where the library knows of none, by country code.

@@ -157,7 +157,7 @@ class Stage:
         for number in wanted:
             digits = number.removeprefix("+").replace(" ", "") if isinstance(number, str) else ""
             if not (digits.isascii() and digits.isdigit()):
-                raise BadScenario(f"{str(number)[:40]!r} is no number: write +12125550142")
+                raise BadScenario(f"{str(number)[:40]!r} is not a number: write +12125550142")
             found.append(known.get(digits) or Person(digits, f"+{digits}"))
         return found
 
@@ -448,7 +448,7 @@ def parse_script(text: str | Sequence[str]) -> list[ScriptLine]:
     found = []
     for number, line in enumerate(lines, 1):
         if not isinstance(line, str):
-            raise BadScenario(f"line {number} is no text")
+            raise BadScenario(f"line {number} must be text")
         if line.strip():
             try:
                 found.append(_read(line.strip()))

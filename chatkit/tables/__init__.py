@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import pandas as pd
 
-from chatkit.errors import InputError
+from chatkit.errors import InputError, file_bytes
 
 #: The index of a frame that was read from a file: the number of each row in the file.
 ROW = "row"
@@ -100,11 +100,18 @@ Source: TypeAlias = "str | os.PathLike[str] | bytes | bytearray | Readable"
 #: How files begin that are no text, and what to do with those we do not read.
 _PARQUET, _ZIP = b"PAR1", b"PK\x03\x04"
 _OTHERS = {
+    b"\x89PNG": "a picture: get the table as .xlsx or .csv",
+    b"\xff\xd8\xff": "a picture: get the table as .xlsx or .csv",
+    b"GIF8": "a picture: get the table as .xlsx or .csv",
+    b"SQLite format 3": "a database: write the table to .csv or .xlsx",
     b"\xd0\xcf\x11\xe0": "an old Excel file, or one with a password: save it as .xlsx",
     b"%PDF": "a PDF: get the table as .xlsx or .csv",
     b"\x1f\x8b": "compressed: unpack it first",
     b"{\\rtf": "a document: save the table as .xlsx or .csv",
 }
+#: Control characters that no text has; NUL is in text of UTF-16.
+_NO_TEXT = re.compile(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f]")
+_LOOKED_AT = 4096  #: bytes at the beginning of a file that tell whether it is text
 _VCARD = re.compile(r"\s*BEGIN\s*:\s*VCARD\s", re.IGNORECASE)
 
 
@@ -119,7 +126,7 @@ def open_source(source: Source) -> tuple[str, bytes | str]:
         return "the pasted table", source
     if isinstance(source, str | os.PathLike):
         path = Path(source).expanduser()
-        return path.name, path.read_bytes()
+        return path.name, file_bytes(path)
     if isinstance(source, bytes | bytearray):
         return "the data", bytes(source)
     if not hasattr(source, "read"):
@@ -144,7 +151,11 @@ def file_kind(content: bytes | str) -> str:
             raise InputError(f"This file is {reason}.")
     if content.startswith(_PARQUET):
         return "parquet"
-    return "xlsx" if content.startswith(_ZIP) else "text"
+    if content.startswith(_ZIP):
+        return "xlsx"
+    if _NO_TEXT.search(content[:_LOOKED_AT].replace(b"\0", b"")):
+        raise InputError("This file holds no text and no table: pass .xlsx, .csv or .parquet.")
+    return "text"
 
 
 # --- cells ------------------------------------------------------------------------------
@@ -219,7 +230,7 @@ def read_digits(value: Any) -> tuple[str | None, str]:
     if _DECIMAL.fullmatch(text):
         return None, "is a decimal: digits, zeros or a + may be lost, so write it again as text"
     if _NOTHING.fullmatch(text):
-        return None, "is no number: write one, or leave the cell empty"
+        return None, "is not a number: write one, or leave the cell empty"
     return text, ""
 
 

@@ -76,12 +76,15 @@ def _strictly(data: bytes, encoding: str) -> str:
     try:
         return data.decode(encoding).removeprefix("\ufeff")
     except LookupError:
-        raise InputError(f"There is no encoding {encoding!r}.") from None
+        raise InputError(
+            f"There is no encoding {encoding!r}: write it like 'utf-8' or 'cp1252', or leave "
+            "encoding= out."
+        ) from None
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         found = data[error.start : error.start + 1].hex()
         raise InputError(
-            f"This is no text in {encoding}: line {line} holds the byte 0x{found}. "
+            f"This is not {encoding} text: line {line} holds the byte 0x{found}. "
             "Say which encoding it has, like encoding='cp1251', or save it as UTF-8."
         ) from None
 
@@ -119,7 +122,7 @@ def read_delimited(
     if delimiter is None:
         delimiter = max(_DELIMITERS, key=lambda each: _fits(text, each, known))
     elif len(delimiter) != 1 or delimiter in '\r\n"':
-        raise InputError(f"A delimiter is one character, not {delimiter!r}.")
+        raise InputError(f"A delimiter is one character, like ';', not {delimiter!r}.")
     said = _DELIMITERS.get(delimiter, repr(delimiter))
     table = RawTable(", ".join(filter(None, ("CSV" * bool(encoding), encoding, said))), [], notes)
     for record in _records(text, delimiter, first):
@@ -167,10 +170,10 @@ def _records(text: str, delimiter: str, number: int) -> Iterator[TableRow | Brok
 
 def _why(error: str) -> str:
     if "unexpected end" in error:
-        return 'a " opens a cell that never ends'
+        return 'a " opens a cell that never ends: put another " after the text'
     if "limit" in error:
-        return 'a cell is longer than any name: is a " missing?'
-    return 'a " inside a cell is not doubled, or one is missing'
+        return 'a cell is longer than any name: put the " in that may be missing'
+    return 'a " inside a cell is alone: write it twice there, and once around the cell'
 
 
 def _fits(text: str, delimiter: str, known: Callable[[Sequence[str]], int]) -> tuple[int, float]:

@@ -111,7 +111,7 @@ class _Book:
         """
         if name not in self._names:
             there = ", ".join(map(repr, self.visible))
-            raise InputError(f"There is no sheet {name!r}; there are {there}.")
+            raise InputError(f"There is no sheet {name!r}. The sheets are: {there}.")
         rows = self._rows(name, values=False)
         if any(cell.data_type == "f" for row in rows for cell in row):
             rows = _calculated(rows, self._rows(name, values=True))
@@ -156,7 +156,10 @@ def _reading(data: bytes) -> Iterator[_Book]:
     except InputError:
         raise
     except Exception as error:  # noqa: BLE001  openpyxl raises anything over a broken file
-        raise InputError(f"This is no XLSX file that can be read ({error!r:.100}).") from None
+        raise InputError(
+            f"This is not a readable XLSX file ({type(error).__name__}): open it in a spreadsheet "
+            "program, and save it again."
+        ) from None
 
 
 def _trimmed(row: Sequence[Any]) -> list[Any]:

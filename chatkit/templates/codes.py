@@ -12,7 +12,7 @@ from chatkit import settings
 from chatkit.call import why_no_segment
 from chatkit.connection import Connection
 from chatkit.display import many, values, visible
-from chatkit.errors import InputError, Problem, command
+from chatkit.errors import InputError, Problem, command, file_bytes
 
 if TYPE_CHECKING:
     from chatkit.localization.translation.units import Unit
@@ -52,7 +52,7 @@ def template_codes(codes: Codes) -> list[str]:
     if not found:
         raise InputError(NONE)
     if problems := list(_no_codes(found)):
-        raise InputError("These are no template codes:", problems)
+        raise InputError("These cannot be template codes:", problems)
     return list(dict.fromkeys(found))
 
 
@@ -83,7 +83,7 @@ def _of_file(path: Path) -> list[str]:
     from chatkit.tables import file_kind  # slow to load, as pandas is
     from chatkit.tables.delimited import decode_text, read_delimited
 
-    content = path.read_bytes()
+    content = file_bytes(path)
     try:
         if file_kind(content) == "xlsx":
             from chatkit.tables import workbook

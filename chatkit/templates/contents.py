@@ -193,6 +193,13 @@ class ContentEndpoints(Endpoints[Content]):
         """Say how the API writes a language, and which languages there are."""
         asked = str(body.get("lang_code", "") if key is None else key)
         written = asked.replace("-", "_")
+        if error.status in (409, self.profile.clash_status) and key is not None:
+            other = body.get("lang_code")
+            return (
+                f"A content keeps its language: {self.place}.create(lang_code={other!r:.60}, …) "
+                f"makes one in that language, and {self.place}.delete({asked!r:.60}) removes this "
+                "one. Or leave lang_code out."
+            )
         if error.status == 409 and key is None:
             return f"It exists: {self.place}.update({asked!r}, …) changes it."
         if isinstance(error, NotFound):
@@ -203,7 +210,7 @@ class ContentEndpoints(Endpoints[Content]):
             return super().next_step(error, key, body)
         step = f"Write {written!r}: the API writes an underscore. " if written != asked else ""
         if there:
-            step += f"{self.code} is there in {', '.join(there)}."
+            step += f"{self.code} has contents in {', '.join(there)}."
         elif isinstance(error, NotFound):
             step += f"{self.code} has no content; its code may be misspelt."
         else:
@@ -224,7 +231,7 @@ class ContentEndpoints(Endpoints[Content]):
     def undo(self, kind: str, known: Mapping[str, Any], after: Mapping[str, Any]) -> Undo:
         """Tell that a deleted content comes back under its language, with another id."""
         if kind == "delete":
-            return "with loss", "made again it has another id"
+            return "not exactly", "made again it has another id"
         return super().undo(kind, known, after)
 
 

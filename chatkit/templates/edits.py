@@ -48,7 +48,9 @@ class Replacement:
         if not isinstance(old, str) or not isinstance(new, str):
             raise InputError("replace takes two texts: what is found, and what is put there.")
         if not old:
-            raise InputError("Say what is to be found: an empty text is everywhere.")
+            raise InputError(
+                "replace needs a text to look for, and this one is empty: replace(old, new, codes)."
+            )
         if any("\ud800" <= c <= "\udfff" for c in old + new):
             raise InputError("Half a character can be neither found nor put anywhere.")
         self._old, self._new, self._regex = old, new, regex
@@ -56,7 +58,7 @@ class Replacement:
             self._pattern = re.compile(old if regex else re.escape(old))
         except (re.error, RecursionError, OverflowError) as error:
             raise InputError(
-                "This is no regular expression:", [Problem("old", values(old), str(error))]
+                "This is not a regular expression:", [Problem("old", values(old), str(error))]
             ) from None
         self.times = 0
         self.left: list[str] = []
@@ -195,7 +197,7 @@ def _fields(fields: Iterable[Field] | None) -> tuple[Field, ...]:
     chosen = (fields,) if isinstance(fields, str) else tuple(fields)
     if strange := [name for name in chosen if name not in FIELDS] or not chosen:
         problems = [Problem("fields", values(strange), f"choose from {', '.join(FIELDS)}")]
-        raise InputError("replace cannot look there:", problems)
+        raise InputError("replace does not search these fields:", problems)
     return chosen  # type: ignore[return-value]
 
 
@@ -224,7 +226,7 @@ class Drafts:
         for code in self._languages:
             form = language.normal(code) if isinstance(code, str) else ""
             if not isinstance(code, str) or not code.strip():
-                problems.append(Problem("languages", values(code), "is no language code"))
+                problems.append(Problem("languages", values(code), "is not a language code"))
             elif form != code:
                 problems.append(Problem("languages", values(code), f"the API writes {form}"))
         if problems or not self._languages:

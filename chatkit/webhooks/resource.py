@@ -65,7 +65,7 @@ def _https(url: str) -> str:
         parts = urlsplit(url)
         port = parts.port
     except ValueError as error:  # a port beyond 65535, half an IPv6 address
-        raise ValueError(f"is no address: {error}") from None
+        raise ValueError(f"is not a web address: {error}") from None
     if parts.scheme != "https" or not parts.hostname:
         raise ValueError("must be an https:// address (API document, Limits)")
     if port == 0:
@@ -195,7 +195,7 @@ class WebhookEndpoints(Endpoints[Webhook]):
             if kind not in known:
                 like = get_close_matches(kind, known, 1, 0.75)
                 hint = f"; did you mean {like[0]}?" if like else ""
-                said = f"{values(kind)} is none of client.webhooks.event_kinds(){hint}"
+                said = f"{values(kind)} is not one of client.webhooks.event_kinds(){hint}"
                 found.append(Finding("event kind", "warning", f"/events/{n}", said))
         return found
 
@@ -247,8 +247,8 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
                 self.keep_secret(webhook.id, webhook.webhook_secret)
             except SettingsError as error:
                 warnings.warn(
-                    f"Webhook {webhook.id} is created, but {error} It is in the webhook that "
-                    "was returned, and nowhere else.",
+                    f"Webhook {webhook.id} is created, but {error} Only the webhook "
+                    "that was returned holds it: keep it now.",
                     stacklevel=3,
                 )
         return webhook
@@ -443,9 +443,9 @@ def quiet_time(value: object) -> timedelta:
     elif isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e6:
         found = timedelta(hours=value)
     else:
-        raise InputError("quiet= takes a number of hours, or a timedelta.")
+        raise InputError("quiet= takes a number of hours, like quiet=24, or a timedelta.")
     if found <= timedelta():
-        raise InputError("quiet= must be above 0.")
+        raise InputError(f"quiet= must be above 0, like 24 hours, not {value!r:.40}.")
     return found
 
 

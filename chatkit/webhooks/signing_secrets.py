@@ -32,9 +32,8 @@ if TYPE_CHECKING:
 
 _MARK = re.compile(r"(?:^|&)rotated=([0-9]{1,6})$")
 _WARNINGS = (
-    "The new signing secret is in the answer to this create and nowhere else. If that answer "
-    "is lost, the secret is lost with it: the old webhook goes on, so delete the new one and "
-    "rotate again.",
+    "Only the answer to this create holds the new signing secret. If that answer is lost, so is "
+    "the secret: the old webhook goes on, so delete the new one and rotate again.",
     "From then on every event is delivered to both. Teach your receiver the new secret beside "
     "the old one, then delete the old webhook with rotation.finish().",
 )

@@ -20,7 +20,7 @@ from chatkit.bulk.apply import Interrupt
 from chatkit.bulk.journal import Change
 from chatkit.bulk.plan import DELETES, refused_cells, setting_of
 from chatkit.display import escaped, many, visible
-from chatkit.errors import ChatkitError, PlanRefused, steady
+from chatkit.errors import ChatkitError, InputError, PlanRefused, steady
 from chatkit.report import MANY, STYLE, html_list
 from chatkit.widgets import assets
 from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, call_code
@@ -50,6 +50,11 @@ class PlanView(Panel):
     _css_classes = ("chatkit-planview",)
 
     def __init__(self, plan: Plan) -> None:
+        if not hasattr(plan, "objections"):
+            raise InputError(
+                "PlanView takes a plan, like client.contacts.plan(frame), not "
+                f"{type(plan).__name__}."
+            )
         self.plan = plan
         self.result: pd.DataFrame | None = None  #: what truly happened, once it was applied
         self.back: PlanView | None = None  #: the plan that takes it back, once asked for
@@ -207,7 +212,7 @@ class PlanView(Panel):
         elif self.result is not None:
             said = self.result.chatkit.summary()
             if self.plan.secrets:
-                said += " Keep the signing secrets now: they are in plan.secrets, nowhere else."
+                said += " Keep the signing secrets now: plan.secrets alone holds them."
             odd = set(self.result["state"]).difference(LANDED, ["skipped"])
             self._message.say(said, wrong=bool(odd))
         self._paint()
@@ -377,7 +382,7 @@ LANDED = ("applied", "differs", "unchanged")  #: states of rows with which nothi
 OPEN = ("not sent", "unknown")  #: states of rows with which a run can go on
 
 #: What a person looks for among the changes that cannot be undone exactly.
-_UNDO = {"with loss": "not restored exactly", "never": "never undone"}
+_UNDO = {"not exactly": "not restored exactly", "never": "never undone"}
 
 
 def plan_items(plan: Plan) -> tuple[Mapping[str, int], Sequence[Item]]:

@@ -102,7 +102,7 @@ class Player(Exported, anywidget.AnyWidget):
             given = read_source(document)
             if given.fault:
                 where = f" at line {given.at.line}, column {given.at.column}" if given.at else ""
-                raise InputError(f"The flow document is no JSON: {given.fault}{where}.")
+                raise InputError(f"The flow document is not valid JSON: {given.fault}{where}.")
             source = _json(given.value)
             self._flow = given.value
         except ValueError as error:  # an InputError, or what a built flow raises

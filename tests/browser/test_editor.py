@@ -122,7 +122,7 @@ def test_a_flow_is_edited_checked_played_and_saved(
     page.keyboard.press("End")
     page.keyboard.type(",,")
     said = hand.root.locator(".cs-line").first.locator(".cs-said")
-    expect(said).to_contain_text("no JSON")
+    expect(said).to_contain_text("not valid JSON")
     expect(hand.found).to_contain_text("line 1")
     expect(hand.phone.body.get_by_text("Smile!")).to_be_visible()
     notebook.shot("editor_broken")

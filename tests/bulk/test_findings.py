@@ -1,5 +1,6 @@
 """What was found in documents, in the words of plans and errors."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -75,12 +76,24 @@ def test_a_summary_counts_and_begins_with_the_worst() -> None:
 
 def test_records_of_one_name_are_each_told() -> None:
     assert findings.finding_notes("flow", [("A", [LONG]), ("A", [WRONG])]) == [
-        "A has 1 warning, first LONG at /screens/0/id: It is long.",
-        "A has 1 error, first MISSING at /screens/0/title: It needs a title.",
+        "A has 1 warning: LONG at /screens/0/id: It is long.",
+        "A has 1 error: MISSING at /screens/0/title: It needs a title.",
     ]
     assert findings.finding_notes("flow", []) == []
 
 
 def test_many_records_are_counted() -> None:
-    said = findings.finding_notes("flow", [("A", [LONG])] * (findings.FEW + 1))
+    odd = [replace(LONG, message=f"It is {n} too long.") for n in range(findings.FEW + 1)]
+    said = findings.finding_notes("flow", [("A", [each]) for each in odd])
     assert said[findings.FEW :] == ["… and 1 more flow with errors or warnings."]
+
+
+def test_records_with_the_same_findings_are_told_together() -> None:
+    step = replace(LONG, hint="Make it shorter.")
+    assert findings.finding_notes("flow", [(name, [step]) for name in "ABCDEF"]) == [
+        "A, B, C and 3 more flows have each 1 warning: LONG at /screens/0/id: It is long. "
+        "Make it shorter."
+    ]
+    assert findings.finding_notes("flow", [("A", [LONG]), ("B", [LONG])])[0].startswith(
+        "A and B have each 1 warning: LONG"
+    )

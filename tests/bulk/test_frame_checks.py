@@ -21,8 +21,8 @@ def test_all_names_that_cannot_be_told_apart_are_named_at_once() -> None:
     with pytest.raises(InputError) as caught:
         check_frame(frame)
     assert [(p.field, p.value, p.reason) for p in caught.value.problems] == [
-        ("column", "0", "is no text"),
-        ("column", "None", "is no text"),
+        ("column", "0", "must be text"),
+        ("column", "None", "must be text"),
         ("column", "'name'", "is there twice"),
         ("level of the index", "'id'", "is there twice"),
     ]

@@ -93,7 +93,7 @@ def test_the_reason_names_what_was_lost() -> None:
     assert matching.why_no_number(2.0**53) == (
         "has lost digits: a float cannot hold so long a number"
     )
-    assert matching.why_no_number("new") == "is no whole number"
+    assert matching.why_no_number("new") == "must be a whole number"
     assert matching.why_no_number("") == ""
 
 
@@ -108,7 +108,7 @@ def test_a_number_is_no_text() -> None:
     assert matching.text_keys(pd.Series([5, 1.5, True, ["en"], "en"], dtype=object)) == [
         None
     ] * 4 + ["en"]
-    assert matching.why_no_text(5) == "is no text"
+    assert matching.why_no_text(5) == "must be text"
     assert matching.why_no_text("") == ""
 
 

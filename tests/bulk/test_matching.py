@@ -95,10 +95,10 @@ def test_all_odd_ids_are_refused_at_once_and_nothing_else() -> None:
     match = matched(rows(pd.Series(odd, dtype=object)))
     assert match.positions.tolist() == [-1, -1, -1, -1, 0, -1, 1, 2, -1]
     assert refusals(match) == [
-        (0, "id", True, "is no whole number"),
-        (1, "id", 1.5, "is no whole number"),
+        (0, "id", True, "must be a whole number"),
+        (1, "id", 1.5, "must be a whole number"),
         (2, "id", 2.0**53, "has lost digits: a float cannot hold so long a number"),
-        (3, "id", "new", "is no whole number"),
+        (3, "id", "new", "must be a whole number"),
     ]
     assert {r.next_step for r in match.refused} == {
         "leave the id empty for a new contact, or read the frame again"
@@ -108,7 +108,7 @@ def test_all_odd_ids_are_refused_at_once_and_nothing_else() -> None:
 def test_an_unknown_id_is_refused() -> None:
     match = matched(rows([99, 10, 99.0]))
     assert match.positions.tolist() == [-1, 0, -1]
-    reason = "no contact has the id 99 in what was read"
+    reason = "no contact of the account has it"
     assert refusals(match) == [(0, "id", 99, reason), (2, "id", 99, reason)]
     assert match.refused[0].next_step == (
         "leave the id empty for a new contact, or read the frame again"
@@ -150,8 +150,8 @@ def test_a_key_that_should_be_text_is_refused_as_a_number() -> None:
     )
     match = matched(frame, CONTENTS, CONTENT)
     assert refusals(match) == [
-        (1, "template_code", 5, "is no text"),
-        (0, "lang_code", 7, "is no text"),
+        (1, "template_code", 5, "must be text"),
+        (0, "lang_code", 7, "must be text"),
     ]
     assert [match.key(row) for row in range(4)] == [None] * 4
     assert "as text" in match.refused[0].next_step

@@ -180,12 +180,20 @@ def test_it_counts_itself_and_is_a_frame_with_the_index_of_its_rows(sandbox, cli
     assert plan.counts == {"create": 1, "update": 1, "delete": 1} and len(plan) == 3
     shown = plan.frame()
     assert shown.index.names == ["row", "line"] and isinstance(shown.index, pd.MultiIndex)
-    assert shown.columns.tolist() == ["change", "key", "label", "before", "after", "undo", "loss"]
+    assert shown.columns.tolist() == [
+        "change",
+        "key",
+        "label",
+        "before",
+        "after",
+        "undo",
+        "undo_note",
+    ]
     assert shown["change"].tolist() == ["update", "delete", "create"]
     assert shown["key"].tolist()[:2] == [ids[0], ids[3]] and shown["key"].isna().tolist()[2]
     assert shown["before"].iloc[0] == {"name": "Ana Cruz"}
     assert shown["after"].iloc[2] == {"number": "2025550177", "country_code": "+1"}
-    assert {str(shown[c].dtype) for c in ("change", "label", "undo", "loss")} == {"str"}
+    assert {str(shown[c].dtype) for c in ("change", "label", "undo", "undo_note")} == {"str"}
     assert str(shown["key"].dtype) == "Int64"
 
 

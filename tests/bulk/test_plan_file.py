@@ -120,7 +120,7 @@ def test_an_edited_file_is_refused(sandbox, client, plan, tmp_path, edit):
 def test_a_file_that_is_no_plan_is_refused(client, tmp_path, text):
     path = tmp_path / "plan.json"
     path.write_bytes(text)
-    with pytest.raises(chatkit.PlanRefused, match=r"is no saved plan|was edited"):
+    with pytest.raises(chatkit.PlanRefused, match=r"is not a saved plan|was edited"):
         client.load_plan(path)
 
 

@@ -85,7 +85,7 @@ def test_what_can_be_undone_only_with_loss_is_marked_before(sandbox, client):
     frame = client.flows.frame()
     frame["flow_json"] = [{**DOCUMENT, "version": "7.2"}]
     [change] = client.flows.plan(frame).changes
-    assert change.undo == "with loss" and "DRAFT" in change.loss
+    assert change.undo == "not exactly" and "DRAFT" in change.loss
 
 
 def test_a_name_that_would_be_split_otherwise_is_marked_before(tmp_path):
@@ -100,9 +100,9 @@ def test_a_name_that_would_be_split_otherwise_is_marked_before(tmp_path):
         moved = client.contacts.plan(frame.assign(number=number(9)))
         gone = client.contacts.plan(delete=frame)
         assert [p.changes[0].undo for p in (renamed, moved, gone)] == [
-            "with loss",
+            "not exactly",
             "exactly",
-            "with loss",
+            "not exactly",
         ]
         assert states(moved.apply()) == ["applied"]
         [after] = active(sandbox, "contacts").values()

@@ -104,7 +104,7 @@ def strays(
 def _may_move(change: Change, profile: chatkit.ServiceProfile) -> set[str]:
     """Name the fields that a change may move: what it sends, and what it said it loses."""
     free = {*change.after, *STAMPS} | ({"active"} if change.kind == "delete" else set())
-    if "name" in change.after or change.undo == "with loss":
+    if "name" in change.after or change.undo == "not exactly":
         free |= {*PARTS}
     if "flow_json" in change.after or "flow_json_raw" in change.after:
         free |= {"flow_json_raw"} if profile.flow_json_form == "raw" else set()
@@ -133,7 +133,7 @@ def unrestored(
         else:
             free = {*STAMPS, "id"} if change.key == key and isinstance(key, str) else STAMPS
             lost = {n for n, v in before[key].items() if after[key].get(n) != v} - free
-            if change.undo == "with loss":
+            if change.undo == "not exactly":
                 if (named(after[key]).get("name")) != named(before[key]).get("name"):
                     found.append(f"{line}: not even its whole name came back")
                 lost -= {*PARTS, "tags", "ai_mode", "meta_name", "created_at", "created_by",

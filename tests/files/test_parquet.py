@@ -77,5 +77,5 @@ def test_a_broken_file_is_refused(start: int, new: bytes) -> None:
 
 
 def test_what_is_no_parquet_is_refused() -> None:
-    with pytest.raises(InputError, match="no Parquet file"):
+    with pytest.raises(InputError, match="not a readable Parquet file"):
         read(b"PAR1 and no more")

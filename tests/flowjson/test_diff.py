@@ -84,5 +84,5 @@ def test_whatever_is_json_is_compared_and_shown_or_refused(a: Any, b: Any) -> No
 
 
 def test_what_is_no_json_is_refused() -> None:
-    with pytest.raises(InputError, match="no JSON"):
+    with pytest.raises(InputError, match="not valid JSON"):
         diff(booking(), '{"version": ')

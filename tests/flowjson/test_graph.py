@@ -134,5 +134,5 @@ def test_samples_have_each_screen_once_and_ways_between_them(shared: Path) -> No
 
 
 def test_what_is_no_json_is_refused() -> None:
-    with pytest.raises(InputError, match="no JSON"):
+    with pytest.raises(InputError, match="not valid JSON"):
         graph("{")

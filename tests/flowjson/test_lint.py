@@ -276,7 +276,7 @@ def test_what_is_missing_is_told_where_it_should_stand() -> None:
         ('{"a": [1, 2', 1, 12, "it ends too early"),
         ("", 1, 1, "it is empty"),
         ("{'a': 1}", 1, 2, "a key must stand in double quotes"),
-        ('{"a":\n  NaN}', 2, 3, "NaN is no JSON"),
+        ('{"a":\n  NaN}', 2, 3, "NaN is not a JSON"),
         ('{"a": undefined}', 1, 7, "a value is missing or not written as JSON"),
     ],
 )

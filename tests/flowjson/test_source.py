@@ -81,7 +81,7 @@ def test_without_a_key_twice_none_is_looked_for() -> None:
 
 def test_a_byte_that_is_no_text_is_a_fault_with_its_place() -> None:
     source = read_source(b'{"a":\n "\xff"}')
-    assert source.fault == "a byte that is no utf-8"
+    assert source.fault == "a byte that is not utf-8"
     assert source.at == LineColumn(2, 3)
 
 

@@ -94,7 +94,7 @@ def test_all_bad_rows_are_named_at_once() -> None:
         TITLE: "is blank, which the platform refuses",
         LATE: "lacks ${screen.START.form.email}; has ${screen.START.form.mail}, which the text "
         "before has not",
-        "/screens/2/title": "is no text",
+        "/screens/2/title": "must be text",
         "/screens/9/title": "no text stands there",
     }
     assert str(caught.value).startswith("4 rows cannot be put into the flow document:")

@@ -92,11 +92,11 @@ def test_a_frozen_target_is_marked() -> None:
 @pytest.mark.parametrize(
     ("version", "to", "reason"),
     [
-        ("7.3", "6.0", "There is no way down"),
-        ("7.0", "9.9", '"9.9" is no version'),
-        ("5.2", "7.3", '"5.2" is no version'),
-        (None, "7.3", "null is no version"),
-        (7.3, "7.3", "7.3 is no version"),
+        ("7.3", "6.0", "cannot be downgraded"),
+        ("7.0", "9.9", '"9.9" is not a version'),
+        ("5.2", "7.3", '"5.2" is not a version'),
+        (None, "7.3", "null is not a version"),
+        (7.3, "7.3", "7.3 is not a version"),
     ],
 )
 def test_what_cannot_be_upgraded_is_refused_clearly(version: Any, to: str, reason: str) -> None:

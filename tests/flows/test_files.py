@@ -205,7 +205,7 @@ def test_half_a_character_is_written_as_an_escape_and_refused_on_the_way_back(
 ) -> None:
     Folder(tmp_path).write(ME, [kept(1, found={"version": "\ud83d"})])
     assert b"\\ud83d" in (tmp_path / "order.json").read_bytes()
-    with pytest.raises(chatkit.InputError, match=r"order.json: is no JSON: it holds half"):
+    with pytest.raises(chatkit.InputError, match=r"order.json: is not valid JSON: it holds half"):
         Folder(tmp_path).read()
 
 
@@ -226,9 +226,9 @@ def test_all_files_that_cannot_be_read_are_named_at_once(tmp_path: Path) -> None
     told = {problem.field: problem.reason for problem in caught.value.problems}
     assert sorted(told) == sorted(f"{name.lower()}.json" for name in names)
     assert "line 2, column 1" in told["merge.json"]
-    assert "NaN is no JSON number at line 1, column 7" in told["nan.json"]
-    assert told["latin.json"] == "is no JSON: it is no UTF-8 text"
-    assert told["deep.json"] == "is no JSON: it is nested too deeply"
+    assert "NaN is not a JSON number at line 1, column 7" in told["nan.json"]
+    assert told["latin.json"] == "is not valid JSON: it is not UTF-8 text"
+    assert told["deep.json"] == "is not valid JSON: it is nested too deeply"
 
 
 @pytest.mark.parametrize(
@@ -239,7 +239,7 @@ def test_an_index_cannot_lead_out_of_the_folder(tmp_path: Path, file: str) -> No
     index = {"account": ME, "flows": [{"id": 1, "name": "Order", "file": file}]}
     (tmp_path / INDEX).write_text(json.dumps(index))
     for use in (lambda: Folder(tmp_path).read(), lambda: Folder(tmp_path).write(ME, [kept(1)])):
-        with pytest.raises(chatkit.InputError, match="no name of a document in this folder"):
+        with pytest.raises(chatkit.InputError, match="cannot be the name of a document"):
             use()
     assert sorted(files(tmp_path)) == [INDEX]
 

@@ -104,7 +104,7 @@ def test_the_same_words_in_two_templates_are_found():
 
 
 def test_what_is_no_content_is_refused():
-    with pytest.raises(InputError, match="no content"):
+    with pytest.raises(InputError, match="cannot be read as contents"):
         check_contents(5)
 
 

@@ -34,7 +34,7 @@ def test_an_audit_reads_in_groups_the_gravest_first():
         "1 template, 2 contents: 1 error, 3 warnings, 1 note. 2 contents would be refused.\n"
         "\n"
         "✗ error: button type, 1 (API document, Template content)\n"
-        '    order_ready en, buttons.0.type: "x" is no type of button.\n'
+        '    order_ready en, buttons.0.type: "x" is not a type of button.\n'
         "    -> It is one of custom, visit_website, call_phone, copy_offer_code, view_catalog.\n"
         "\n"
         "! warning, refused: footer placeholder, 1 (platform, template components (2025-11-21); its"

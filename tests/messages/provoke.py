@@ -7,7 +7,7 @@ import os
 import re
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from unittest import mock
 from messages.cases import CASES
 
 SNAPSHOT = Path(__file__).with_name("messages.txt")
+NAME = {"type": "string", "__example__": "Ana"}
 _HEAD = """What users read of their mistakes: what happened, where, and what to do next.
 Made by `python -m messages` in the folder tests; compared by tests/messages/test_messages.py.
 """
@@ -46,7 +47,7 @@ def _made(folder: Path) -> Iterator[tuple[dict[str, Any], Path]]:
     (folder / "names.csv").write_text("Name,Town\nAna,Rome\n", "utf-8")
     (folder / "plain.csv").write_text("Colour,Size\nred,7\n", "utf-8")
     (folder / "plain.txt").write_text("hello", "utf-8")
-    (folder / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(20))
+    _write_odd_files(folder)
     plain_profile = chatkit.ServiceProfile(search_param="", status_param="")
     other = chatkit.Sandbox(seed="demo")
     with (
@@ -55,9 +56,30 @@ def _made(folder: Path) -> Iterator[tuple[dict[str, Any], Path]]:
         chatkit.connect(chatkit.Sandbox(profile=plain_profile)) as plain,
         chatkit.connect(other) as others,
         chatkit.Inbox(folder / "inbox.sqlite") as inbox,
+        chatkit.Sandbox(seed="demo") as far,
+        far.serve() as base_url,
     ):
+
+        def served(*permissions: str, **arguments: Any) -> chatkit.Client:
+            """Open the account of a service, with a token that may do this."""
+            token = far.make_token(*permissions) if permissions else far.token
+            given = {"account_id": far.account_id, "token": token, "deadline": 20.0} | arguments
+            return chatkit.Client(base_url, **given)
+
+        def faulty(**rates: Any) -> chatkit.Client:
+            """Open the account of a service whose calls go wrong, for somebody in a hurry."""
+            far.faults(**rates)
+            return served(deadline=0.3)
+
+        two = flow(("FIRST", "LAST"))
+        reading = {**two["screens"][0], "title": "Hi ${data.nam}", "data": {"name": NAME}}
         yield (
             {
+                "BACKWARD_AND_MORE": {
+                    **flow(("FIRST", "NONE"), ("SECOND", "FIRST"), ("FIRST", "SECOND")),
+                    "data_api_version": "2.0",
+                },
+                "REFERENCES": {**two, "screens": [reading, *two["screens"][1:]]},
                 "BACKWARD": flow(("FIRST", "SECOND"), ("SECOND", "THIRD"), ("THIRD", "FIRST")),
                 "DOCUMENT": flow(("FIRST", "LAST")),
                 "NO_END": flow(("FIRST", "SECOND"), ends=False),
@@ -69,13 +91,59 @@ def _made(folder: Path) -> Iterator[tuple[dict[str, Any], Path]]:
                 "flowjson": flowjson,
                 "flows": client.flows.frame(),
                 "folder": folder,
+                "faulty": faulty,
                 "inbox": inbox,
+                "OLIVER": {"number": "7700900000", "country_code": "+44"},
+                "REPAIR": {"name": "Book a repair", "template_name": "default"},
+                "frame_of": frame_of,
+                "many": lambda document: [
+                    {"name": f"Flow {n}", "template_name": "default", "flow_json": document}
+                    for n in range(1, 11)
+                ],
+                "served": served,
                 "pd": pd,
                 "plain": plain,
                 "theirs": others.contacts.frame(),
             },
             folder,
         )
+
+
+def _write_odd_files(folder: Path) -> None:
+    """Write files that somebody took for a table of contacts, and tables with a fault."""
+    rows = b"Phone,Name\n+44 7700 900777,Zo\xe9\n"
+    for name, content in {
+        "picture.png": b"\x89PNG\r\n\x1a\n" + bytes(20),
+        "photo.jpg": b"\xff\xd8\xff\xe0" + bytes(20),
+        "table.pdf": b"%PDF-1.7",
+        "old.xls": b"\xd0\xcf\x11\xe0" + bytes(20),
+        "packed.csv.gz": b"\x1f\x8b" + bytes(20),
+        "broken.xlsx": b"PK\x03\x04" + bytes(20),
+        "broken.parquet": b"PAR1" + bytes(20),
+        "program.exe": b"\x7fELF\x02\x01\x01" + bytes(20),
+        "contacts.sqlite": b"SQLite format 3\0" + bytes(20),
+        "cut.csv": b'Phone,Name\n+447700900777,"Ana\n',
+        "untitled.csv": b"+447700900777,Ana\n+447700900778,Bo\n",
+        "twice.csv": b"Phone,Phone,Name\n+447700900777,+447700900778,Ana\n",
+        "lost.csv": b"Phone,Name\n4.477E+11,Ana\n447700900777.0,Bo\n",
+        "latin.csv": rows,
+        "edited.json": b'{"plan": {}, "hash": "0"}',
+    }.items():
+        (folder / name).write_bytes(content)
+    import pandas as pd
+
+    pd.DataFrame({"Phone": ["+447700900777"]}).to_excel(folder / "book.xlsx", index=False)
+
+
+def frame_of(method: Callable[..., Any], *args: Any, **fields: Any) -> str:
+    """Show the frame of the error that a call raises, a column for each line."""
+    try:
+        with redirect_stdout(io.StringIO()):
+            method(*args, **fields)
+    except ValueError as error:
+        rows = error.frame().to_dict("records")  # type: ignore[attr-defined]
+        return "\n".join("; ".join(f"{n}: {v}" for n, v in row.items() if v == v) for row in rows)
+    return ""
 
 
 def flow(*routes: tuple[str, str], ends: bool = True, version: str = "7.3") -> dict[str, Any]:
@@ -109,7 +177,8 @@ def told(line: str, names: dict[str, Any], folder: Path) -> str:
         warnings.simplefilter("always")
         try:
             found = eval(line, names)
-            said = str(found) if type(found).__module__.startswith("chatkit") else ""
+            ours = isinstance(found, str) or type(found).__module__.startswith("chatkit")
+            said = str(found) if ours else ""
         except Exception as error:  # noqa: BLE001  whatever it is, a user would read it
             said = f"{type(error).__name__}: {error}"
     parts = [f"Warning: {each.message}" for each in warned]
@@ -118,6 +187,7 @@ def told(line: str, names: dict[str, Any], folder: Path) -> str:
     )
     text = re.sub(r"\x1b\[[0-9;]*m", "", text)
     text = re.sub(r"`\S+ -m chatkit ", "`chatkit ", text)
+    text = re.sub(r"127\.0\.0\.1:\d{4,}", "127.0.0.1:PORT", text)
     text = re.sub(r"\b[0-9a-f]{32}\b", "ID", text.replace(str(folder), "FOLDER"))
     return "\n".join(each.rstrip() for each in text.splitlines() if each.strip())
 

@@ -173,7 +173,7 @@ def test_any_other_change_is_forwarded_as_it_is(call: Caller, listener: Listener
         ("conversation", {"lines": "> a", "color": 1}, "has no option color"),
         ("conversation", {"lines": "a"}, "line 1"),
         ("conversation", {"lines": "> +👍"}, "no message of the account"),
-        ("conversation", {"lines": "> a", "contact": "Ada"}, "is no number"),
+        ("conversation", {"lines": "> a", "contact": "Ada"}, "is not a number"),
         ("conversation", {"lines": "> a", "name": 7}, "name must be a text"),
         ("conversation", {"lines": "> \ud800"}, "cannot be written as JSON"),
         ("campaign", {"template": "x", "contacts": 1000}, "as many as the account has"),

@@ -51,7 +51,7 @@ def test_a_text_of_many_lines_is_read_line_by_line() -> None:
         ("< Hello !9999", "131026"),
         ("wait 2 weeks", "wait 5min"),
         ("", "a line at least"),
-        ([7], "line 1 is no text"),
+        ([7], "line 1 must be text"),
         ([], "a line at least"),
     ],
 )

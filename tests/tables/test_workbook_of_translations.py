@@ -68,5 +68,5 @@ def test_what_a_sheet_cannot_hold_is_refused_by_its_place():
 
 
 def test_what_is_no_workbook_is_said():
-    with pytest.raises(InputError, match="no XLSX file"):
+    with pytest.raises(InputError, match="not a readable XLSX file"):
         workbook.read_sheets(b"PK\x03\x04 nothing")

@@ -353,8 +353,8 @@ def test_what_was_drafted_is_counted():
         ([], "Name the languages"),
         (["de", "pt-BR"], "the API writes pt_BR"),
         (["EN_us"], "the API writes en_US"),
-        ([7], "no language code"),
-        ([" "], "no language code"),
+        ([7], "is not a language code"),
+        ([" "], "is not a language code"),
     ],
 )
 def test_languages_are_written_as_the_api_does(languages, said):

@@ -113,7 +113,7 @@ def test_naughty_texts_are_judged_without_falling_over(shared):
 def test_an_edit_is_looked_at_as_part_of_the_whole_content():
     base = frame(content(), content(lang_code="de", text="Hallo {{1}}, {{2}} ist heute fertig!"))
     [note] = notes([change(variables={"1": "Ana"})], base)
-    assert note.startswith("order_ready/en has 1 error, first sample missing")
+    assert note.startswith("order_ready/en has 1 error: sample missing")
     alone = notes([change(text="Hello {{1}}, it is ready for you today.")], NOTHING)
     assert not alone  # samples are not known, so nothing is said of them
 

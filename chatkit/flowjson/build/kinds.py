@@ -190,7 +190,9 @@ def schema(value: Any) -> dict[str, Any]:
     if isinstance(value, list) and value:
         return {"type": "array", "items": _items(value)}
     reason = "an empty list does not tell what it holds" if value == [] else "JSON has no such type"
-    raise InputError("This is no example of a field:", [Problem("value", repr(value), reason)])
+    raise InputError(
+        "This cannot be an example of a field:", [Problem("value", repr(value), reason)]
+    )
 
 
 def _items(values: list[Any]) -> dict[str, Any]:

@@ -329,7 +329,7 @@ def _field(loc: tuple[int | str, ...], names: Sequence[str]) -> str:
 
 def _reason(detail: ErrorDetails, field: str, name: str, names: Sequence[str]) -> str:
     if detail["type"] == "unexpected_keyword_argument":
-        return f"is no property of {name}{meant(field, names)}"
+        return f"is not a property of {name}{meant(field, names)}"
     if detail["type"] == "literal_error":
         return f"must be {detail['ctx']['expected']}"
     return _REASONS.get(detail["type"], detail["msg"].removeprefix("Value error, "))

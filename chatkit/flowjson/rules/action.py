@@ -174,7 +174,7 @@ def _url(action: ActionNode) -> Iterator[Finding]:
         yield _type(pointer, "url", "string", url)
     elif whole(url) is None and not is_expression(url):
         if not _URL.fullmatch(url):
-            said = "url is no web address."
+            said = "url is not a web address."
             hint = "Write it in full: https://…"
             yield Finding("INVALID_PROPERTY_VALUE_FORMAT", "error", pointer, said, hint)
         elif not url.lower().startswith("https://"):
@@ -276,14 +276,14 @@ def _references(
         alone = whole(text) if below.count("/") == 1 else None
         severity: Severity = "error" if alone is not None else "warning"
         if below.count("/") == 1 and misspelled(text):
-            yield _misused(pointer, f"{text} leads nowhere.", "Write it as ${data.name}.")
+            yield _misused(pointer, f"{text} is not a reference.", "Write it as ${data.name}.")
         for reference in references(text):
             if reference.screen is not None and outline.version < (4, 0):
                 problem = "other screens can be referred to from version 4.0"
             else:
                 problem = resolve(outline, action.screen, reference).problem
             if problem:
-                said = f"{reference.text} leads nowhere: {problem}."
+                said = f"{reference.text} does not exist: {problem}."
                 hint = "Correct the name."
                 yield Finding("INVALID_ON_CLICK_ACTION_PAYLOAD", severity, pointer, said, hint)
             elif _outside(outline, action, reference):

@@ -145,7 +145,7 @@ def _operand(kind: str, token: str, at: int) -> ExpressionStep:
         return ExpressionStep("value", _WORDS[token], at)
     reference = whole(token)
     if reference is None:
-        raise ExpressionError(f"{token} is no reference", at)
+        raise ExpressionError(f"{token} is not a reference", at)
     return ExpressionStep("reference", reference, at)
 
 
@@ -281,7 +281,7 @@ def _read(
             return frozenset()
         target = resolve(outline, screen, reference)
         if target.problem:
-            wrong.append(("error", f"{reference.text} leads nowhere: {target.problem}"))
+            wrong.append(("error", f"{reference.text} does not exist: {target.problem}"))
         return target.types
 
     try:

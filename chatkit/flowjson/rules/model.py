@@ -87,7 +87,7 @@ def mismatches(
             if id(declared) not in enums:
                 enums[id(declared)] = frozenset(each for each in allowed if _scalar(each))
             if given not in enums[id(declared)]:
-                yield pointer, "it is none of the values in enum"
+                yield pointer, "it is not one of the values in enum"
 
 
 def _scalar(value: object) -> bool:

@@ -61,7 +61,7 @@ def _title(outline: Outline, screen: ScreenNode) -> Iterator[Finding]:
         problem = resolve(outline, screen, reference).problem
         if problem:
             code = "INVALID_SCREEN_DYNAMIC_DATA"
-            said = f"{reference.text} leads nowhere: {problem}."
+            said = f"{reference.text} does not exist: {problem}."
             hint = "Declare it, or correct the name."
             yield Finding(code, "warning", f"{screen.pointer}/title", said, hint)
 
@@ -131,7 +131,7 @@ def _bound(
             continue
         target = resolve(outline, screen, reference)
         if target.problem:
-            said = f"{reference.text} leads nowhere: {target.problem}."
+            said = f"{reference.text} does not exist: {target.problem}."
             yield Finding(code, severity, binding.pointer, said, "Declare it, or correct the name.")
         elif alone is not None and not fits(target.types, wanted):
             yield Finding(
@@ -152,7 +152,7 @@ def _bound(
         wrong = misspelled(binding.text)
         code = "INVALID_SCREEN_DYNAMIC_DATA"
         at = binding.pointer
-        said = f"{binding.property} holds a ${{ that is no reference: it leads nowhere."
+        said = f"{binding.property} holds a ${{ that does not begin a reference."
         hint = "A reference reads ${data.name}, ${form.name} or ${screen.ID.form.name}."
         yield Finding(code, _severity(outline, binding) if wrong else "warning", at, said, hint)
 

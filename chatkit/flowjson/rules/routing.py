@@ -83,7 +83,9 @@ def _stated(outline: Outline) -> Iterator[Finding]:
     for source, targets in model.items():
         pointer = f"{_ROUTING}/{escape(str(source))}"
         if source not in outline.by_id:
-            yield _wrong(pointer, f"{source} is no screen of this flow.", "Correct or remove it.")
+            yield _wrong(
+                pointer, f"{source} is not a screen of this flow.", "Correct or remove it."
+            )
         if not isinstance(targets, list):
             continue
         if len(targets) > BRANCHES:
@@ -93,7 +95,7 @@ def _stated(outline: Outline) -> Iterator[Finding]:
             yield _wrong(pointer, f"{source} leads to itself.", "Remove that route.", patch=itself)
         for index, target in enumerate(targets):
             if isinstance(target, str) and target not in outline.by_id:
-                said = f"{source} leads to {target}, which is no screen of this flow."
+                said = f"{source} leads to {target}, which is not a screen of this flow."
                 yield _wrong(f"{pointer}/{index}", said, "Correct or remove it.")
     yield from _backward(ways)
     reached = {target for targets in ways.values() for target in targets}

@@ -188,7 +188,7 @@ def _check_image(prop: Property, value: str, pointer: str, version: Version) -> 
         yield from _check_text(prop, value, pointer, version)
         return
     if not value.strip() or not _BASE64.fullmatch(value):
-        said = f"{prop.name} is no base64."
+        said = f"{prop.name} is not base64."
         hint = "Put the picture itself here, JPEG or PNG in base64, without an address or prefix."
         severe = _LIKE_BASE64.fullmatch(value) is None
         code = "INVALID_PROPERTY_VALUE_FORMAT"
@@ -204,7 +204,7 @@ def _check_image(prop: Property, value: str, pointer: str, version: Version) -> 
 def _check_url(prop: Property, value: str, pointer: str, version: Version) -> Iterator[Finding]:
     """Check an address."""
     if not _URL.fullmatch(value):
-        said = f"{prop.name} is no address."
+        said = f"{prop.name} is not a web address."
         hint = "Write it in full: https://…"
         yield Finding("INVALID_PROPERTY_VALUE_FORMAT", "error", pointer, said, hint)
 
@@ -216,7 +216,7 @@ def _check_regex(prop: Property, value: str, pointer: str, version: Version) -> 
             warnings.simplefilter("ignore")
             re.compile(value)
     except (re.error, OverflowError, RecursionError) as error:
-        said = f"{prop.name} is no regular expression: {error}."
+        said = f"{prop.name} is not a regular expression: {error}."
         severe = any(words in str(error) for words in _BROKEN)
         code = "INVALID_PROPERTY_VALUE_FORMAT"
         yield Finding(code, "error" if severe else "warning", pointer, said)

@@ -141,7 +141,7 @@ def _data(home: ScreenNode, path: tuple[str, ...]) -> Target:
         if types == {"array"}:
             return Target(problem=f"{'.'.join(path[:done])} is an array: {step} is not reachable")
         if types and "object" not in types:
-            return Target(problem=f"{'.'.join(path[:done])} is no object: it has no {step}")
+            return Target(problem=f"{'.'.join(path[:done])} is not an object: it has no {step}")
         if not isinstance(properties, dict):
             return Target()  # an object whose keys are not declared
         if step not in properties:

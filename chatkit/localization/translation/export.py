@@ -211,12 +211,16 @@ def _refuse(units: Sequence[Unit], source: str) -> None:
     codes = dict.fromkeys(unit.template_code for unit in units)
     languages = dict.fromkeys([source, *(unit.lang_code for unit in units)])
     problems = [
-        Problem("template_code", visible(code)[:60] or "''", "is no code that a file can hold")
+        Problem(
+            "template_code",
+            visible(code)[:60] or "''",
+            "must be text that can be printed, and not empty",
+        )
         for code in codes
         if not code.isprintable() or not code.strip()
     ]
     problems += [
-        Problem("lang_code", visible(code)[:60] or "''", "is no code like en or en_US")
+        Problem("lang_code", visible(code)[:60] or "''", "must be a code like en or en_US")
         for code in languages
         if not language.is_tag(code)
     ]

@@ -186,7 +186,7 @@ def read_po_units(data: bytes) -> list[Unit]:
     try:
         catalog = read_po(io.BytesIO(data), ignore_obsolete=True, abort_invalid=True)
     except (PoFileError, ValueError, LookupError, AttributeError, IndexError) as error:
-        raise InputError(f"It is no PO file that can be read: {error}.") from None
+        raise InputError(f"It is not a readable PO file: {error}.") from None
     said = [line for line in catalog.header_comment.splitlines() if line.startswith(_CODE)]
     code = said[0].removeprefix(_CODE) if said else str(catalog.locale_identifier or "")
     return [_po_unit(message, code) for message in catalog if message.id]

@@ -149,7 +149,7 @@ def read_xliff(data: bytes) -> list[Unit]:
     root = parsed(data)
     version = root.get("version", "")
     if local(root) != "xliff" or version[:2] not in ("1.", "2."):
-        raise InputError(f"It is no XLIFF of version 1.2 or 2.0, but {local(root)} {version}.")
+        raise InputError(f"It must be XLIFF of version 1.2 or 2.0, and is {local(root)} {version}.")
     make = _units_12 if version.startswith("1.") else _units_20
     return [unit for file in below(root, "file") for unit in make(file)]
 
@@ -261,9 +261,9 @@ def parsed(data: bytes) -> Element:
     except (ParseError, ValueError, LookupError) as error:  # an unknown encoding is a LookupError
         if isinstance(error, InputError):
             raise
-        raise InputError(f"It is no XML that can be read: {error}.") from None
+        raise InputError(f"It is not readable as XML: {error}.") from None
     if not isinstance(root, Element):
-        raise InputError("It is no XML that can be read.")
+        raise InputError("It is not readable as XML.")
     return root
 
 

@@ -139,7 +139,7 @@ class BoardGrid(Panel):
             InputError: There is no such state.
         """
         if unknown := [str(state) for state in states if state not in STATES]:
-            raise InputError(f"{', '.join(unknown)} is none of {', '.join(STATES)}.")
+            raise InputError(f"{', '.join(unknown)} is not one of {', '.join(STATES)}.")
         self._table.only = [STATES.index(state) for state in dict.fromkeys(states)]
 
     def edit(self, template_code: str, lang_code: str) -> ContentForm:

@@ -79,7 +79,10 @@ class Preview(Exported, anywidget.AnyWidget):
         """
         found = entries(content)
         if len(found) != 1:
-            raise InputError(f"A preview shows one content, not {len(found)}: choose a language.")
+            raise InputError(
+                f"A preview shows one content, not {len(found)}: pass one row, like "
+                "frame.loc[['en']]."
+            )
         self._entry = found[0]
         self._seen = bubble(self._entry, self._samples)
         with self.hold_sync():

@@ -279,7 +279,7 @@ class Editor(Panel):
         if self._save is None:
             raise InputError("It has no account: Editor(document, resource=client.flows) saves it.")
         if self.state.broken:
-            raise InputError("The source is no JSON: mend it, or undo it.")
+            raise InputError("The source is not valid JSON: correct it, or undo the edit.")
         plan = self._save.plan(self.document, name or self._name.value, broken=broken)
         self._below.children = [Saving(plan, self._landed)]
         self._message.say("")
@@ -388,7 +388,7 @@ class Editor(Panel):
 def _built(document: Any) -> str:
     """Write the Python that builds a document."""
     try:
-        return to_code(document) if isinstance(document, dict) else "# This is no flow."
+        return to_code(document) if isinstance(document, dict) else "# This is not a flow document."
     except ChatkitError as error:
         return f"# {error}"
 

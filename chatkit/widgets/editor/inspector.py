@@ -290,7 +290,7 @@ def _title(branch: Branch) -> str:
     elif branch.kind == "item" and shape:
         name, about = f"{shape.name.capitalize()} {branch.name}", shape.about
     elif branch.kind == "odd":
-        name, about = "No object", f"This is {branch.text}: mend or remove it in the source."
+        name, about = "No object", f"This is {branch.text}: correct or remove it in the source."
     elif branch.kind == "component" and shape is None:
         about = "The table of components does not know this type."
     rules = shape.rules if isinstance(shape, ComponentShape) else ()
@@ -442,7 +442,7 @@ class PropertyChoice(Choice):
         super().__init__(prop.name, values, ABSENT, unset, reference=prop.binding)
 
     def _kept(self, value: Any) -> str:
-        raise TypeError("is none of these")  # it is shown as JSON
+        raise TypeError("is not one of these")  # it is shown as JSON
 
 
 class ScreenChoice(Choice):
@@ -455,7 +455,7 @@ class ScreenChoice(Choice):
     def _kept(self, value: Any) -> str:
         name = value.get("name") if isinstance(value, dict) else None
         if not isinstance(name, str) or value != {"type": "screen", "name": name}:
-            raise TypeError("is no screen")
+            raise TypeError("is not a screen")
         return f"{visible(name)} (there is no such screen)" if name else "choose one"
 
 

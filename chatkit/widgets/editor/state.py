@@ -194,7 +194,7 @@ class DocumentState:
         def put(parent: Any, key: str) -> Any:
             items = item(parent, key, [])
             if not isinstance(items, list):
-                raise InputError(f"Nothing can be added at {pointer}: it is no list.")
+                raise InputError(f"Nothing can be added at {pointer}: it is not a list.")
             return with_value_at(parent, key, [*items[:index], value, *items[index:]])
 
         about = f"adding {_kind(value)}"
@@ -320,7 +320,9 @@ class DocumentState:
     ) -> None:
         """Change what is around a place, and keep the outcome as a step."""
         if self._broken is not None:
-            raise InputError("The text is no JSON now: mend it in the source, or undo it.")
+            raise InputError(
+                "The text is not valid JSON now: correct it in the source, or undo the edit."
+            )
         *way, key = steps(pointer) or [""]
         value = change(None, "") if not pointer else changed(self.value, way, key, change)
         if is_deeper(value, DEEPEST):
@@ -342,7 +344,7 @@ class DocumentState:
             raise nothing_at(pointer)
         items = self.find(around)
         if not isinstance(items, list):
-            raise InputError(f"{pointer} is no item of a list.")
+            raise InputError(f"{pointer} is not an item of a list.")
         return items, int(key)
 
 

@@ -313,7 +313,7 @@ class Fieldset:
         """
         others = [one for one in self.fields if one != fixed]
         if name not in others:
-            problem = Problem(name, "", f"is none of {', '.join(others)}")
+            problem = Problem(name, "", f"is not one of {', '.join(others)}")
             raise InputError("There is no such field:", [problem])
         self.fields[name].set(value)
 

@@ -113,7 +113,7 @@ class Sheet:
         try:
             found = self.base.index.get_loc(label)
         except (KeyError, TypeError, pd.errors.InvalidIndexError):
-            raise InputError(f"There is no row {label!r}.") from None
+            raise InputError(f"There is no row {label!r}: grid.frame.index lists them.") from None
         if not isinstance(found, int):
             raise InputError(f"There are several rows {label!r}.")
         return found

@@ -129,7 +129,7 @@ def _reached(statuses: pd.DataFrame, proofs: tuple[str, ...]) -> pd.Series[bool]
 def _check(statuses: pd.DataFrame) -> None:
     needed = {"status", "to_delivered", "to_read", *(f"{step}_at" for step in _STEPS["sent"])}
     if missing := sorted(needed - {*statuses.columns}):
-        raise InputError(f"This is no frame of inbox.statuses(): it has no column {missing[0]!r}.")
+        raise InputError(f"This has no column {missing[0]!r}: pass the frame of inbox.statuses().")
 
 
 def _share(count: int, total: int) -> str:

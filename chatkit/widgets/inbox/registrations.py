@@ -136,7 +136,7 @@ class EventBoxes:
         """Check these kinds, and no others."""
         kinds = of_kind(value or [], list, "a list")
         if unknown := [kind for kind in kinds if kind not in self._boxes]:
-            raise TypeError(f"{unknown[0]!r} is none of {', '.join(self._boxes)}")
+            raise TypeError(f"{unknown[0]!r} is not one of {', '.join(self._boxes)}")
         for kind, box in self._boxes.items():
             box.value = kind in kinds
 

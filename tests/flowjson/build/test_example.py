@@ -41,7 +41,7 @@ def test_options_may_lack_what_others_have() -> None:
 
 @pytest.mark.parametrize("value", [None, [], {"a": None}, [[]], object()])
 def test_what_tells_no_type_is_refused(value: object) -> None:
-    with pytest.raises(InputError, match="no example of a field"):
+    with pytest.raises(InputError, match="cannot be an example of a field"):
         example(value)
 
 

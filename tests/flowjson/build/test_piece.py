@@ -61,7 +61,7 @@ def test_what_is_wrong_is_told_all_at_once() -> None:
         TextInput("n", lable="Name", required="yes", input_type="mail")  # type: ignore[call-arg]
     assert {problem.field: problem.reason for problem in caught.value.problems} == {
         "label": "is required",
-        "lable": "is no property of TextInput; did you mean label?",
+        "lable": "is not a property of TextInput; did you mean label?",
         "required": "must be True or False or a reference like ${data.x}",
         "input_type": "must be 'text', 'number', 'email', 'password', 'passcode' or 'phone'"
         " or a reference like ${data.x}",

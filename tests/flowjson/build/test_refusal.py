@@ -21,7 +21,10 @@ from chatkit.flowjson.build.piece import meant
             lambda: TextInput("n", "x", min_chars=[1]),
             "min_chars = [1]: must be a whole number or a",
         ),
-        (lambda: TextInput("n", "x", mor={}), "mor = {}: is no property of TextInput; did you m"),
+        (
+            lambda: TextInput("n", "x", mor={}),
+            "mor = {}: is not a property of TextInput; did you m",
+        ),
         (lambda: Footer("Go", "B"), "on_click_action = 'B': must be an action, or its JSON as a d"),
         (lambda: Dropdown("d", "D", ["a"]), "data_source[0] = 'a': must be an Option, or its JSON"),
         (lambda: Screen("A", "A", TextBody("x")), 'children = TextBody("x"): must be a list'),

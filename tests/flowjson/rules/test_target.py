@@ -64,7 +64,7 @@ def test_a_reference_leads_to_a_type(text: str, types: set[str]) -> None:
         ("${data.nope}", "screen ASK declares no data field nope"),
         ("${data.person.age}", "person declares no property age"),
         ("${data.list.first}", "list is an array"),
-        ("${data.count.more}", "count is no object"),
+        ("${data.count.more}", "count is not an object"),
         ("${form.nope}", "screen ASK has no input named nope"),
         ("${form.first_name.more}", "first_name is one value"),
         ("${screen.NO.form.x}", "there is no screen NO"),

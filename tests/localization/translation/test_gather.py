@@ -96,7 +96,7 @@ def test_to_tell_what_changed_takes_what_went_out():
         (("en", None, "samples"), "as lists"),
         (("en", None, ("buttons",)), "samples and addresses"),
         (("fr", None, ()), "No template has a content in 'fr'"),
-        (("en", ["german"], ()), "no code like en or en_US"),
+        (("en", ["german"], ()), "must be a code like en or en_US"),
     ],
 )
 def test_what_cannot_be_collected_is_said(arguments, said):
@@ -109,7 +109,7 @@ def test_what_no_file_can_hold_is_refused_by_name():
     with pytest.raises(InputError) as caught:
         gather(rows, "en", ["de"], ())
     assert {(p.field, p.reason) for p in caught.value.problems} == {
-        ("template_code", "is no code that a file can hold"),
+        ("template_code", "must be text that can be printed, and not empty"),
         ("x⟨U+202E⟩y de, headers.0.text", "holds half a character"),
     }
     assert "\u202e" not in str(caught.value)

@@ -83,6 +83,6 @@ def test_what_is_marked_fuzzy_is_not_finished():
     [b'msgid "a"\nnonsense', b'msgid "a"\nmsgstr[x] "b"', b'"a"', b'msgid "\xff"\nmsgstr ""'],
 )
 def test_what_is_no_po_file_is_said_and_nothing_is_printed(data, capsys):
-    with pytest.raises(InputError, match="no PO file"):
+    with pytest.raises(InputError, match="not a readable PO file"):
         read_po_units(data)
     assert capsys.readouterr() == ("", "")

@@ -179,5 +179,5 @@ def test_suggestions_of_a_program_are_not_the_translation():
 
 @pytest.mark.parametrize("data", [b"<x/>", b'<xliff version="3.0"/>', b"<xliff/>"])
 def test_what_is_no_xliff_that_we_know_is_said(data):
-    with pytest.raises(InputError, match="no XLIFF of version"):
+    with pytest.raises(InputError, match="must be XLIFF of version"):
         read_xliff(data)

@@ -151,7 +151,7 @@ def test_templates_can_be_chosen_by_state(grid):
     assert table(grid).only == [STATES.index("broken"), STATES.index("draft")]
     grid.only()
     assert table(grid).only == []
-    with pytest.raises(InputError, match="is none of live"):
+    with pytest.raises(InputError, match="is not one of live"):
         grid.only("alive")
 
 

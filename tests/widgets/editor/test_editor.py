@@ -106,7 +106,7 @@ def test_a_broken_source_is_told_at_its_line_and_the_good_document_stays(editor:
     assert tree(editor).locked
     assert find(editor, "title").disabled
     tell(tree(editor), {"do": "remove", "pointer": "/screens/0"})
-    assert "no JSON now" in editor.message
+    assert "not valid JSON now" in editor.message
     assert editor.document == new_flow()
     press(editor, "Undo")
     assert not tree(editor).locked
@@ -270,7 +270,7 @@ def test_a_flow_with_errors_is_saved_when_that_is_allowed(client: Client) -> Non
     assert len(part(editor, PlanView).plan) == 1
     source(editor).text = "{"
     assert find(editor, "Save as a new flow …").disabled
-    with pytest.raises(InputError, match="is no JSON"):
+    with pytest.raises(InputError, match="is not valid JSON"):
         editor.plan("Broken")
 
 

@@ -183,7 +183,7 @@ def test_other_errors_are_told_at_the_bottom_in_words() -> None:
 
 
 def test_an_unknown_field_is_refused_with_the_names_that_there_are(client: Client) -> None:
-    with pytest.raises(InputError, match="nme: is none of number, country_code, name"):
+    with pytest.raises(InputError, match="nme: is not one of number, country_code, name"):
         Form(client.contacts).set("nme", "x")
 
 

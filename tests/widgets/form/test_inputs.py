@@ -104,7 +104,7 @@ def test_what_is_no_json_is_said_with_line_and_column() -> None:
     ("typed", "said"),
     [
         ('{"a": 1, "a": 2}', "has 'a' twice"),
-        ("[NaN]", "NaN is no JSON number at line 1, column 2"),
+        ("[NaN]", "NaN is not a JSON number at line 1, column 2"),
         ("[" * 100_000, "nested too deeply"),
     ],
 )

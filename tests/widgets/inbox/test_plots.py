@@ -65,5 +65,5 @@ def test_a_curve_goes_up_to_all(seconds: list[int]) -> None:
 
 def test_another_frame_is_refused(inbox: Inbox) -> None:
     for draw in (funnel, latency):
-        with pytest.raises(InputError, match=r"no frame of inbox.statuses\(\)"):
+        with pytest.raises(InputError, match=r"pass the frame of inbox.statuses\(\)"):
             draw(inbox.messages())

@@ -52,7 +52,7 @@ def test_all_events_stand_for_every_kind(account: Client) -> None:
     assert box(form, "chat.message.status").disabled and not box(form, "*").disabled
     form.set("events", ["chat.message.status"])
     assert not box(form, "chat.message.status").disabled
-    with pytest.raises(InputError, match="'odd' is none of"):
+    with pytest.raises(InputError, match="'odd' is not one of"):
         form.set("events", ["odd"])
 
 

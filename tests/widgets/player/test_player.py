@@ -70,7 +70,7 @@ def test_a_document_may_be_a_file(tmp_path):
     [
         ('{"version": "7.3",\n "screens": [}', "line 2, column 14"),
         ("", "it is empty"),
-        ('{"a": NaN}', "NaN is no JSON"),
+        ('{"a": NaN}', "NaN is not a JSON"),
         ({"a": float("inf")}, "cannot be written as JSON"),
         ({"a": {1, 2}}, "cannot be written as JSON"),
         (object(), "not object"),

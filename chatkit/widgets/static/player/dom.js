@@ -56,7 +56,7 @@ const address = (text) => {
 };
 const outside = (parent, text) => {
   const href = address(text);
-  const values = href ? { href, target: "_blank", rel: "noopener noreferrer", title: href } : { title: "This is no address of the web." };
+  const values = href ? { href, target: "_blank", rel: "noopener noreferrer", title: href } : { title: "This is not a web address." };
   return make(parent, href ? "a" : "span", href ? "fp-link" : "", values);
 };
 

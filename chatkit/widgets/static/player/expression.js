@@ -67,7 +67,7 @@ const tokens = (text) => {
     const [, reference, quoted, digits, flag, sign] = match;
     if (reference) {
       const path = whole(reference);
-      if (!path) throw new Error(`${reference} is no reference`);
+      if (!path) throw new Error(`${reference} is not a reference`);
       found.push({ path });
     } else if (quoted !== undefined) found.push({ value: quoted.replace(/\\(.)/gsu, "$1") });
     else if (digits) found.push({ value: Number(digits) });

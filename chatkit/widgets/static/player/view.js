@@ -7,7 +7,7 @@ const follow = (parent, action, env, label) => {
   }
   const url = shown(env.prop(action, "url")), link = outside(parent, url);
   set(link, { text: label, ...AUTO, onclick: () => env.run.act(action, "click") });
-  if (link.tagName === "SPAN") make(parent, "span", "fp-help", { text: ` ${url || "no address"} is no address of the web` });
+  if (link.tagName === "SPAN") make(parent, "span", "fp-help", { text: ` ${url || "no address"} is not a web address` });
   return link;
 };
 

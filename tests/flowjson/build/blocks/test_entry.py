@@ -43,5 +43,5 @@ def test_a_box_to_tick() -> None:
         "on-click-action": {"name": "open_url", "url": "https://x.example"},
         "init-value": False,
     }
-    with pytest.raises(InputError, match="enabled = True: is no property of OptIn"):
+    with pytest.raises(InputError, match="enabled = True: is not a property of OptIn"):
         OptIn("terms", "I agree", enabled=True)  # type: ignore[call-arg]
