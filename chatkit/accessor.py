@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from chatkit.bulk import rendering
+from chatkit.errors import Page
 from chatkit.tables import writing
 
 if TYPE_CHECKING:
@@ -20,8 +21,13 @@ def register() -> None:
     pd.api.extensions.register_dataframe_accessor("chatkit")(Accessor)
 
 
-class Accessor:
-    """`frame.chatkit`: what chatkit knows of a frame that it has made."""
+class Accessor(metaclass=Page):
+    """`frame.chatkit`: what chatkit knows of a frame that it has made.
+
+    >>> result = client.contacts.plan([{"id": 50006, "name": "Ana Cruz"}]).apply()
+    >>> result.chatkit.summary()
+    '1 change: 1 applied.'
+    """
 
     def __init__(self, frame: pd.DataFrame) -> None:
         self._frame = frame

@@ -161,6 +161,10 @@ def doctor(to: Client | Sandbox | str | None = None) -> CheckupReport:
 
     Args:
         to: A client, or what `chatkit.connect` takes: a connection's name, a sandbox, nothing.
+
+    >>> report = chatkit.doctor(client)
+    >>> report.frame().state.value_counts().idxmax()
+    'ok'
     """
     if not isinstance(to, Client):
         with connect(to) as client:

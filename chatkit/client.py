@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from chatkit import background, settings
 from chatkit.connection import Connection
 from chatkit.contacts import Contacts
-from chatkit.errors import SettingsError, needed_by, steady
+from chatkit.errors import Page, SettingsError, needed_by, steady
 from chatkit.flows import Flows
 from chatkit.profile import ServiceProfile
 from chatkit.progress import say
@@ -38,7 +38,7 @@ def open_clients() -> list[Client]:
     return list(_open.values())[::-1]
 
 
-class Client:
+class Client(metaclass=Page):
     """One account of one service: `contacts`, `flows`, `templates("code")` and `webhooks`.
 
     Most people call `chatkit.connect()` instead, which finds the arguments for them.
@@ -161,6 +161,11 @@ def connect(to: str | Sandbox | None = None) -> Client:
 
     Raises:
         SettingsError: The configuration is incomplete, or the name is unknown.
+
+    >>> with chatkit.connect(chatkit.Sandbox(seed="demo")) as client:
+    ...     client.contacts.get(50001).name
+    Connected to the sandbox: the whole service, in this process. Nothing leaves it.
+    'Oliver Smith'
     """
     if to is None or isinstance(to, str):
         connection = settings.resolve(to)

@@ -353,6 +353,11 @@ class Contacts(Resource[Contact], endpoints=ContactEndpoints):
 
     Each number and name is checked before it is sent, as `check` does. A number that no country
     can have is not sent, unless you say `broken=True`; all else is told.
+
+    >>> frame = client.contacts.frame(search="Oliver")
+    >>> frame.loc[50001, "name"] = "Oliver Jones"
+    >>> client.contacts.plan(frame).counts
+    {'create': 0, 'update': 1, 'delete': 0}
     """
 
     _endpoints: ContactEndpoints

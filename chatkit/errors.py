@@ -61,8 +61,25 @@ def steady(method: Callable[[Any], str]) -> Callable[[Any], str]:
     return shown
 
 
-class ChatkitError(Exception):
-    """Anything that chatkit refuses or that goes wrong between you and the service."""
+class Page(type):
+    """A class whose page of help shows its own methods, and nothing of Python or a library."""
+
+    def __dir__(cls) -> list[str]:
+        ours = [vars(base) for base in cls.__mro__ if base.__module__.startswith("chatkit.")]
+        names = {name for each in ours for name in each}
+        return sorted(name for name in names if not name.startswith(("_", "model_")))
+
+
+class ChatkitError(Exception, metaclass=Page):
+    """Anything that chatkit refuses or that goes wrong between you and the service.
+
+    >>> try:
+    ...     client.contacts.get(7)
+    ... except chatkit.ChatkitError as error:
+    ...     print(error)
+    GET contacts/7: 404 Contact not found
+    client.contacts.frame() lists the id of each contact there is.
+    """
 
     def _render_traceback_(self) -> list[str]:
         """Show the message alone in IPython: the place in our code helps nobody there."""
@@ -249,7 +266,14 @@ def command_folders() -> list[str]:
 
 
 class CallError(ChatkitError):
-    """A call failed. `call` is what was sent, `status` the HTTP status if there was one."""
+    """A call failed. `call` is what was sent, `status` the HTTP status if there was one.
+
+    >>> try:
+    ...     client.flows.delete(301)
+    ... except chatkit.CallError as error:
+    ...     print(error.call, error.status)
+    DELETE flows/301 409
+    """
 
     advice = ""
 
@@ -350,8 +374,14 @@ class BadAnswer(InDoubt):
     """The answer is not what the API document describes."""
 
 
-class ListMoved(UserWarning):
-    """The list changed while it was read: rows may be missing. Read it again."""
+class ListMoved(UserWarning, metaclass=Page):
+    """The list changed while it was read: rows may be missing. Read it again.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", chatkit.ListMoved)  # rather stop than miss a row
+    ...     frame = client.contacts.frame()
+    """
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,10 @@ def runs(client: Client | None = None) -> pd.DataFrame:
 
     Args:
         client: Only the runs of its account.
+
+    >>> result = client.contacts.plan([{"id": 50002, "name": "Ana Cruz"}]).apply()
+    >>> chatkit.runs(client).state.tolist()
+    ['finished']
     """
     account = None if client is None else client.connection.account
     paths = [path for folder in journal_folders() for path in journals(folder)]
@@ -81,6 +85,10 @@ def journal(run: str | pd.DataFrame) -> pd.DataFrame:
 
     Raises:
         JournalError: There is no such run, or its journal is damaged.
+
+    >>> result = client.contacts.plan([{"id": 50003, "name": "Ana Cruz"}]).apply()
+    >>> chatkit.journal(result).event.tolist()
+    ['started', 'intent', 'answered', 'verified', 'finished']
     """
     with Journal.open(find_journal(_name(run)), reading=True) as kept:
         return rendering.journal_frame(kept.events(), rows_of_journal(kept))
@@ -116,6 +124,10 @@ def resume(
         JournalError: There is no such run, or its journal is damaged.
         AccountBusy: Another kernel is changing this account.
         SettingsError: The account cannot be found: pass its client.
+
+    >>> result = client.contacts.plan([{"id": 50004, "name": "Ana Cruz"}]).apply()
+    >>> chatkit.resume(result).state.tolist()
+    ['applied']
     """
     accessor.register()
     with Journal.open(find_journal(_name(run)), reading=True) as kept:
@@ -152,6 +164,10 @@ def undo(
     Raises:
         JournalError: There is no such run, or its journal is damaged.
         SettingsError: The account cannot be found: pass its client.
+
+    >>> result = client.contacts.plan([{"id": 50005, "name": "Ana Cruz"}]).apply()
+    >>> chatkit.undo(result).apply().state.tolist()
+    ['applied']
     """
     accessor.register()
     with Journal.open(find_journal(_name(run)), reading=True) as kept:
@@ -173,6 +189,9 @@ def prune(days: float = 90, *, runs: Collection[str] = ()) -> list[str]:
 
     Raises:
         InputError: It is below 0.
+
+    >>> chatkit.prune(days=36_500)
+    []
     """
     if not days >= 0:
         raise InputError(f"days= must be 0 or more, not {days!r:.40}.")

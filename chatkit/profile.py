@@ -20,7 +20,7 @@ from pydantic import (
     field_validator,
 )
 
-from chatkit.errors import InputError, Problem
+from chatkit.errors import InputError, Page, Problem
 
 
 def point(default: Any, why: str, *, section: str) -> Any:
@@ -44,8 +44,7 @@ class _Signature(inspect.Signature):
 class _Page(type(BaseModel)):  # type: ignore[misc]  # its own metaclass is private
     """A model whose page of help shows what it is for, and nothing of pydantic."""
 
-    def __dir__(cls) -> list[str]:
-        return ["changed", "event_kinds"]
+    __dir__ = Page.__dir__
 
 
 class ServiceProfile(BaseModel, metaclass=_Page):

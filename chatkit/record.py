@@ -24,7 +24,7 @@ from pydantic import (
 from pydantic_core import ErrorDetails
 
 from chatkit.display import shortened
-from chatkit.errors import InputError, Problem
+from chatkit.errors import InputError, Page, Problem
 from chatkit.secret import MASK, SECRET, hidden
 
 
@@ -75,7 +75,11 @@ Moment = Annotated[datetime | None, BeforeValidator(moment)]
 Document = Annotated[dict[str, Any], BeforeValidator(document)]
 
 
-class Record(BaseModel):
+#: A metaclass for a page of help without pydantic, made here because that of models is private.
+_Page: Any = type("_Page", (type(BaseModel),), {"__dir__": Page.__dir__})
+
+
+class Record(BaseModel, metaclass=_Page):  # type: ignore[metaclass]
     """One record as the service sent it.
 
     Fields the API document does not know are kept as attributes. Values of named kinds
@@ -87,6 +91,13 @@ class Record(BaseModel):
 
     #: What a list shows of a record; `get` may show more.
     listed: ClassVar[tuple[str, ...]] = ()
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_: Any) -> None:
+        """Name the fields on the page of help."""
+        cls.__doc__ = (
+            f"{inspect.cleandoc(cls.__doc__ or '')}\n\nFields: {', '.join(cls.model_fields)}."
+        )
 
     @model_validator(mode="before")
     @classmethod

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
+import pydoc
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -13,6 +16,10 @@ MOST = {
     "contacts": 10, "flows": 18, "webhooks": 14, "templates": 12, "template": 16, "plan": 14,
     "client": 9, "accessor": 3,
 }  # fmt: skip
+#: Whose names and internals no page of help shows.
+LIBRARIES = re.compile(
+    r"pydantic|traitlets|ipywidgets|anywidget|model_(?!dump)|__pydantic|core_schema"
+)
 
 
 def test_the_list_is_sorted_and_holds_each_name_once() -> None:
@@ -68,3 +75,63 @@ def test_completion_shows_what_people_use(shown: dict[str, object], name: str) -
     for each in found:
         inside = getattr(type(thing), each, None)
         assert inside is None or (inside.__doc__ or "").strip(), f"{name}.{each} is not explained"
+
+
+# --- pages of help -----------------------------------------------------------------------
+
+
+def example_of(thing: object) -> bool:
+    """Whether a thing shows how it is used; an exception may leave that to what it is a kind of."""
+    kinds = type.mro(thing) if isinstance(thing, type) else [thing]
+    ours = kinds if isinstance(thing, type) and issubclass(thing, Exception) else kinds[:1]
+    return any(">>>" in (kind.__doc__ or "") for kind in ours)
+
+
+def page(thing: object) -> str:
+    """Return what `help` shows, but not from whom a class inherits."""
+    text = pydoc.render_doc(thing, renderer=pydoc.plaintext)
+    text = re.sub(r"Method resolution order:\n(?: \|      .*\n)+", "", text)
+    return re.sub(r"^class .*$", "", text, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", [*chatkit.__all__, *MOST])
+def test_help_reads_as_a_page(name: str, shown: dict[str, object]) -> None:
+    """What it is for, an example (test_readme runs it), its methods, and nothing of a library."""
+    thing = shown[name] if name in shown else getattr(chatkit, name)
+    documented = type(thing) if name in shown else thing
+    first, _, rest = inspect.cleandoc(documented.__doc__ or "").partition("\n")
+    assert first.endswith((".", ":")) and len(first) <= 100, first
+    assert not rest or rest.startswith("\n"), "the first line stands alone"
+    assert example_of(documented), f"the page of {name} has no example"
+    text = page(thing)
+    assert not LIBRARIES.search(text), LIBRARIES.search(text)
+    if isinstance(documented, type):
+        for each in dir(thing) if name in shown else ():
+            assert each.startswith("_") or each in vars(thing) or each in text, each
+
+
+def test_help_of_a_record_names_its_fields(shown: dict[str, object]) -> None:
+    contact = shown["contacts"].get(50001)  # type: ignore[attr-defined]
+    text = page(contact)
+    assert "Fields: id, ref_id, first_name" in text and not LIBRARIES.search(text)
+
+
+def test_help_of_builders_is_short_and_shows_no_library() -> None:
+    """The classes are many and alike: the page of their module has an example for all."""
+    assert example_of(chatkit.flowjson)
+    for name in ("TextInput", "Flow", "Screen", "Footer", "Navigate"):
+        text = page(getattr(chatkit.flowjson, name))
+        assert not LIBRARIES.search(text), LIBRARIES.search(text)
+        assert len(text.splitlines()) < 150, name
+
+
+def test_help_of_a_profile_shows_each_point() -> None:
+    text = page(chatkit.ServiceProfile)
+    for name, field in chatkit.ServiceProfile.model_fields.items():
+        section = field.json_schema_extra["section"]  # type: ignore[index, call-overload]
+        assert f"{name} = {field.default!r}  [{section}]" in text
+        assert field.description.split()[0] in text  # type: ignore[union-attr]
+
+
+def test_help_of_flows_says_what_the_api_cannot_do(shown: dict[str, object]) -> None:
+    assert "What the API cannot do: publish" in page(shown["flows"])

@@ -64,11 +64,24 @@ def test_the_readme_is_short_and_so_is_its_glossary() -> None:
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_the_examples_of_the_docstrings_hold(name: str) -> None:
+def test_the_examples_of_the_docstrings_hold(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Who reads an example has imported chatkit, opened the demo account, and has an inbox."""
     module = importlib.import_module(name)
+    monkeypatch.chdir(tmp_path)
     options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-    names = {"chatkit": chatkit}  # who reads an example has imported it
-    assert doctest.testmod(module, extraglobs=names, optionflags=options).failed == 0
+    for example in doctest.DocTestFinder().find(module, extraglobs={"chatkit": chatkit}):
+        if not example.examples:
+            continue
+        with (
+            chatkit.connect(chatkit.Sandbox(seed="demo")) as client,
+            chatkit.Inbox("inbox-of-examples.sqlite") as inbox,
+        ):
+            example.globs |= {"client": client, "inbox": inbox}
+            assert doctest.DocTestRunner(optionflags=options).run(example).failed == 0, (
+                capsys.readouterr().out
+            )
 
 
 def test_the_map_shows_every_file_of_the_package_and_nothing_else() -> None:

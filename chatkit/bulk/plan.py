@@ -81,6 +81,13 @@ class Plan(Report):
     `refused` a table of the cells that cannot be planned, `left_out` of the rows of a run that
     an undo has nothing to take back of, `notes` what else is to be known, `secrets` the signing
     secrets of webhooks once it has created them.
+
+    >>> plan = client.contacts.plan([{"id": 50002, "name": "Ana Cruz"}])
+    >>> plan
+    Plan for 250 contacts: 1 update.
+    ...
+    >>> plan.apply().state.tolist()
+    ['applied']
     """
 
     def __init__(

@@ -22,7 +22,7 @@ import trustme
 from chatkit import temporary
 from chatkit.asgi_server import WHOLE, Server, listen
 from chatkit.display import many
-from chatkit.errors import StoreError, steady
+from chatkit.errors import Page, StoreError, steady
 from chatkit.inbox.delivery import Intake, ReceivedDelivery, Which
 from chatkit.inbox.store import InboxStore
 from chatkit.secret import Secret
@@ -38,10 +38,14 @@ _Receive: TypeAlias = Callable[[], Awaitable[Mapping[str, Any]]]
 _Send: TypeAlias = Callable[[dict[str, Any]], Awaitable[None]]
 
 
-class Receiver:
+class Receiver(metaclass=Page):
     """Takes deliveries at `url` until `stop()`, or until its `with` block ends.
 
     Made by `Inbox.serve`.
+
+    >>> with inbox.serve("a secret", tls=False) as receiver:
+    ...     receiver.url
+    'http://...'
     """
 
     def __init__(

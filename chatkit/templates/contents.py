@@ -243,6 +243,12 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
     Each content is checked before it is sent, as it would then be. What breaks the API document
     is not sent, and what the platform rejects does not get live, unless you say `broken=True`.
     All else is told, also what is wrong with a draft.
+
+    >>> contents = client.templates("order_ready")
+    >>> contents.frame().index.tolist()
+    ['en', 'de', 'es', 'fr', 'pt_BR', 'hi', 'ar', 'ja']
+    >>> contents.update("en", footer="Reply STOP to end").footer
+    'Reply STOP to end'
     """
 
     _endpoints: ContentEndpoints

@@ -204,6 +204,9 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
     """The webhook registrations of the account, ten at most.
 
     The signing secret is in the answer to `create` and nowhere else: keep it then.
+
+    >>> client.webhooks.health().index.tolist()
+    [42, 43, 41]
     """
 
     def frame(self) -> pd.DataFrame:

@@ -14,7 +14,7 @@ import ipywidgets as w
 import traitlets
 
 from chatkit.display import escaped
-from chatkit.errors import CallError, ChatkitError
+from chatkit.errors import CallError, ChatkitError, Page
 from chatkit.widgets.assets import STATIC
 
 
@@ -150,11 +150,21 @@ def boxed(kind: type[w.Box], css: str, children: Sequence[w.Widget]) -> w.Box:
     return box
 
 
-class _Abstract(ABCMeta, type(w.Widget)):  # type: ignore[misc]  # ipywidgets has no types
-    """Metaclass of widgets that have abstract methods."""
+class _Page(ABCMeta, type(w.Widget)):  # type: ignore[misc]  # ipywidgets has no types
+    """A widget whose page of help shows its own methods, and not those of ipywidgets.
+
+    Its widgets may have abstract methods.
+    """
+
+    def __init__(cls, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)  # finds the traits of the class by all its names
+        cls._made = True
+
+    def __dir__(cls) -> list[str]:
+        return Page.__dir__(cls) if "_made" in vars(cls) else [*type.__dir__(cls)]
 
 
-class Exported(metaclass=_Abstract):
+class Exported(metaclass=_Page):
     """A widget that can be read where it is not live: as a line of text, and as a page."""
 
     @abstractmethod

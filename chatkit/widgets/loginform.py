@@ -30,6 +30,9 @@ def login(name: str) -> LoginForm:
 
     Raises:
         SettingsError: The name cannot be one, or the configuration file cannot be read.
+
+    >>> chatkit.login("production")
+    A form to keep the connection production. In a terminal: ...
     """
     return LoginForm(name)
 

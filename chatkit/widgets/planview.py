@@ -44,6 +44,10 @@ class PlanView(Panel):
 
     Args:
         plan: What `client.contacts.plan(frame)` or `chatkit.undo(result)` made.
+
+    >>> plan = client.contacts.plan([{"id": 50001, "name": "Ana Cruz"}])
+    >>> chatkit.PlanView(plan)
+    <plan view: Plan for 250 contacts: 1 update.>
     """
 
     _style = STYLE + assets.joined_text(["planview.css"])

@@ -54,6 +54,9 @@ class Player(Exported, anywidget.AnyWidget):
             there is none, the player goes on to the next screen of the routing model, with the
             examples of its data model.
         dark: Whether the phone is dark; None: as the notebook is.
+
+    >>> chatkit.Player(client.flows.get(301))
+    Player of 3 screens: SERVICE, DAY, CONFIRM.
     """
 
     _esm = assets.packed_module(SCRIPTS)

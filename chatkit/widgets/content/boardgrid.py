@@ -99,6 +99,9 @@ class BoardGrid(Panel):
 
     Raises:
         InputError: No code is named.
+
+    >>> chatkit.BoardGrid(client.templates, ["order_ready"])
+    <board: 1 template × 8 languages: 8 live.>
     """
 
     _css_classes = ("ck-boardgrid",)

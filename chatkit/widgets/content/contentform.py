@@ -60,6 +60,11 @@ class ContentForm(Panel):
         lang_code: The language to edit or to add.
         source: The language that it is translated from.
         saved: What is called after something was saved.
+
+    >>> form = chatkit.ContentForm(client.templates("order_ready"), "de")
+    >>> form.set("footer", "STOP beendet das")
+    >>> form.plan().counts
+    {'create': 0, 'update': 1, 'delete': 0}
     """
 
     _style = assets.joined_text(["form.css", "content/content.css"])

@@ -40,6 +40,9 @@ class Preview(Exported, anywidget.AnyWidget):
 
     Raises:
         InputError: It is no content, or more than one.
+
+    >>> chatkit.Preview(client.templates("order_ready").get("en"))
+    <message en: Your bike is ready / Hello Amara, ...>
     """
 
     _esm = assets.joined_text(["preview/preview.js"])

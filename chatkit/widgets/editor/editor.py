@@ -46,6 +46,11 @@ class Editor(Panel):
             Flow; without it the flow of the account, or a new one.
         resource: The flows of a client, like `client.flows`, to save it there.
         flow: The id of the flow that is edited; without it saving makes a new one.
+
+    >>> editor = chatkit.Editor(client.flows.get(301).flow_json)
+    >>> editor.set("/screens/0/title", "Which service?")
+    >>> editor
+    Editor of 3 screens: SERVICE, DAY, CONFIRM; no findings.
     """
 
     _style = assets.joined_text(["form.css", "editor/editor.css"])

@@ -46,6 +46,11 @@ class Form(Panel):
     Args:
         resource: A resource of a client, like `client.contacts`.
         key: The record to edit; without it the form creates one.
+
+    >>> form = chatkit.Form(client.contacts, 50001)
+    >>> form.set("name", "Oliver Jones")
+    >>> form.submit().name
+    'Oliver Jones'
     """
 
     _style = assets.joined_text(["form.css"])

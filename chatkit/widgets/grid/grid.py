@@ -48,6 +48,11 @@ class Grid(Exported, anywidget.AnyWidget):
 
     Raises:
         InputError: The frame cannot be shown as a table.
+
+    >>> grid = chatkit.Grid(client.contacts)
+    >>> grid.set(50001, "name", "Oliver Jones")
+    >>> grid
+    Grid of 250 contacts: 1 cell changed.
     """
 
     _esm = joined_text(["grid.js"])

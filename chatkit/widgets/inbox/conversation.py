@@ -39,6 +39,9 @@ class Conversation(Panel):
     Raises:
         InputError: The contact is no number.
         StoreError: The inbox cannot be read.
+
+    >>> chatkit.Conversation(inbox, "+447700900000")
+    Conversation with +447700900000: 0 messages, 0 of them ours.
     """
 
     _style = joined_text(["inbox/conversation.css"])

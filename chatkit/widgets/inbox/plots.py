@@ -37,6 +37,10 @@ def funnel(statuses: pd.DataFrame) -> Plot:
 
     Raises:
         InputError: It is no frame of statuses.
+
+    >>> chatkit.funnel(inbox.statuses())
+    Where 0 messages got to
+    ...
     """
     _check(statuses)
     counts = {step: int(_reached(statuses, proofs).sum()) for step, proofs in _STEPS.items()}
@@ -67,6 +71,10 @@ def latency(statuses: pd.DataFrame) -> Plot:
 
     Raises:
         InputError: It is no frame of statuses.
+
+    >>> chatkit.latency(inbox.statuses())
+    How long it takes until a message is …
+    ...
     """
     _check(statuses)
     title = "How long it takes until a message is …"

@@ -33,6 +33,9 @@ class Registrations(Panel):
     Raises:
         InputError: `quiet` cannot be used.
         CallError: The list cannot be read.
+
+    >>> chatkit.Registrations(client.webhooks)
+    3 webhooks of 10: ...
     """
 
     _style = joined_text(["inbox/registrations.css"])

@@ -46,6 +46,9 @@ class Tail(Exported, anywidget.AnyWidget):
         kind: Only events of this kind; "" takes all.
         contact: Only of this contact, a number in E.164 form; "" takes all.
         limit: How many rows are kept in the page.
+
+    >>> chatkit.Tail(inbox)
+    Tail of the inbox: 0 rows.
     """
 
     _esm = joined_text(["inbox/tail.js"])
