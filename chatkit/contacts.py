@@ -65,7 +65,7 @@ class Contact(Record):
 
 def _digits(text: str) -> str:
     if not re.search("[0-9]", text):
-        raise ValueError("must be digits only: this is not a telephone number")
+        raise ValueError("must be digits only: not a telephone number")
     if not re.fullmatch("[0-9]+", text):
         raise ValueError(f"must be digits only (Contacts, rule 1){_split_of(text)}")
     return text

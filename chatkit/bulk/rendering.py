@@ -89,9 +89,12 @@ def losses_of(plan: Plan) -> Losses:
     """Number the reasons why changes cannot be undone exactly, and say each with its count."""
     changes = chain.from_iterable(by_kind(plan))
     count = Counter((c.undo, c.loss) for c in changes if c.undo != "exactly")
-    ends = {"never": "can never be undone", "not exactly": "cannot be restored exactly"}
+    exact = "can never be undone", "cannot be restored exactly"
     return {
-        (undo, loss): (n, f"[{n}] {count[undo, loss]:,} {ends[undo]}: {visible(loss)}.")
+        (undo, loss): (
+            n,
+            f"[{n}] {count[undo, loss]:,} {exact[undo != 'never']}: {visible(loss)}.",
+        )
         for n, (undo, loss) in enumerate(count, 1)
     }
 

@@ -66,7 +66,7 @@ def undo_plan(journal: Journal, desk: Desk, *, include_adopted: bool = False) ->
         known=header.known,
         undoes=header.run,
     )
-    lossy = Counter(row.change.loss for row in done if row.change.undo == "not exactly")
+    lossy = Counter(row.change.loss for row in done if row.change.undo not in ("exactly", "never"))
     notes = [f"{count:,} rows cannot be restored exactly: {why}" for why, count in lossy.items()]
     if twins:
         notes.append(

@@ -161,19 +161,19 @@ def _records(text: str, delimiter: str, number: int) -> Iterator[TableRow | Brok
             return
         except csv.Error as error:
             several = f", so {len(lines)} lines were taken for one" if len(lines) > 1 else ""
-            yield BrokenRow(number, "".join(lines).rstrip("\r\n"), _why(str(error)) + several)
+            yield BrokenRow(number, "".join(lines).rstrip("\r\n"), _why(str(error), several))
             number += len(lines)
         else:
             yield record
             number += 1
 
 
-def _why(error: str) -> str:
+def _why(error: str, several: str) -> str:
     if "unexpected end" in error:
-        return 'a " opens a cell that never ends: put another " after the text'
+        return f'a " opens a cell that never ends{several}: put another " after its text'
     if "limit" in error:
-        return 'a cell is longer than any name: put the " in that may be missing'
-    return 'a " inside a cell is alone: write it twice there, and once around the cell'
+        return f'a cell is longer than any name{several}: put the " in that is missing'
+    return f'a " inside a cell is not doubled, or one is missing{several}: write it twice there'
 
 
 def _fits(text: str, delimiter: str, known: Callable[[Sequence[str]], int]) -> tuple[int, float]:

@@ -41,7 +41,7 @@ CHANGES = st.builds(
     before=FIELDS,
     after=FIELDS,
     code=st.none() | st.text(),
-    undo=st.sampled_from(["exactly", "with loss", "never"]),
+    undo=st.sampled_from(["exactly", "not exactly", "never"]),
     loss=st.text(),
     seen=st.none() | st.text(),
 )

@@ -95,7 +95,7 @@ def test_what_is_hidden_does_not_hide_that_the_rest_is_somebody_elses() -> None:
         theirs, ours = (DOCUMENT | {"version": version} for version in ("7.1", "7.2"))
         change = Change(
             1, "update", key, "Order", {"flow_json": DOCUMENT},
-            {"flow_json": ours, "flow_json_raw": "{}"}, undo="with loss", seen=seen,
+            {"flow_json": ours, "flow_json_raw": "{}"}, undo="not exactly", seen=seen,
         )  # fmt: skip
         meanwhile = first(lambda: service.caller("PUT", f"/flows/{key}", {"flow_json": theirs}))
         service.on("PUT", "flows", meanwhile)

@@ -149,7 +149,7 @@ def test_the_counts_of_a_result_in_words(states: list[str], said: str) -> None:
 def test_a_plan_as_text(room: Room) -> None:
     flow = {"version": "7.3", "screens": [{"id": "A"}, {"id": "B"}]}
     changes = [
-        update(1, undo="with loss", loss=LOSS),
+        update(1, undo="not exactly", loss=LOSS),
         delete(2),
         create(3),
         Change(4, "delete", 4, "Rent a bike", {"flow_json": flow}, undo="never", loss=NEVER),
@@ -191,7 +191,7 @@ def test_a_plan_as_text(room: Room) -> None:
 
 
 def test_html_says_what_the_text_says(room: Room) -> None:
-    changes = [update(1, undo="with loss", loss=LOSS), delete(2), create(3)]
+    changes = [update(1, undo="not exactly", loss=LOSS), delete(2), create(3)]
     plan = plan_of(room, changes, [refused(7)], notes=["A note."], skip_invalid=True)
     page = Page(html_of(plan))
     assert page.rows == [
@@ -334,7 +334,7 @@ def test_many_refused_cells_are_folded(room: Room) -> None:
 
 
 def test_many_reasons_why_it_cannot_be_undone_are_folded(room: Room) -> None:
-    changes = [update(n, undo="with loss", loss=f"reason {n}") for n in range(40)]
+    changes = [update(n, undo="not exactly", loss=f"reason {n}") for n in range(40)]
     said = repr(plan_of(room, changes, total=1000))
     assert said.count("cannot be restored exactly") == FEW
     assert f"… and {40 - FEW} more reasons: plan.frame() has them all." in said
@@ -347,7 +347,7 @@ def test_what_cannot_be_undone_exactly_is_counted_by_reason_and_named_by_row(
     room: Room,
 ) -> None:
     changes = [
-        *(update(n, undo="with loss", loss=LOSS) for n in range(3)),
+        *(update(n, undo="not exactly", loss=LOSS) for n in range(3)),
         update(3),
         *(delete(n, undo="never", loss=NEVER) for n in range(2)),
     ]
@@ -433,7 +433,7 @@ def test_jupyterlab_does_not_read_names_as_mathematics(room: Room) -> None:
 
 def test_html_stands_alone(room: Room) -> None:
     """No script, nothing from elsewhere, no id that another output could have too."""
-    changes = [*(create(n) for n in range(20)), update(1, undo="with loss", loss=LOSS), delete(1)]
+    changes = [*(create(n) for n in range(20)), update(1, undo="not exactly", loss=LOSS), delete(1)]
     page = Page(html_of(plan_of(room, changes, [refused()], notes=["A note."])))
     assert {name for name, _ in page.attributes} <= {"class", "dir", "rowspan", "scope", "style"}
     assert not {"script", "img", "link", "a", "iframe", "svg", "input"} & {*page.tags}
@@ -446,7 +446,7 @@ def everywhere(room: Room, texts: Sequence[str]) -> Plan:
     """A plan in which strangers have written all that they can write."""
     a, b, c = texts
     changes = [
-        Change(a, "create", None, a, {}, {b: c, "events": [a, b]}, undo="with loss", loss=b),
+        Change(a, "create", None, a, {}, {b: c, "events": [a, b]}, undo="not exactly", loss=b),
         Change(b, "update", 1, b, {"name": a, c: None}, {"name": b, c: {a: b}}, code=c),
         Change(c, "delete", 2, c, {"name": b, "document": {"screens": [], "version": a}}, code=a),
     ]

@@ -109,7 +109,7 @@ def test_one_column_needs_no_delimiter() -> None:
 
 def test_who_knows_the_delimiter_says_it() -> None:
     assert cells("a:b\n1:2\n", ":") == [["a", "b"], ["1", "2"]]
-    with pytest.raises(InputError, match="A delimiter is one character, not '::'"):
+    with pytest.raises(InputError, match="A delimiter is one character, like ';', not '::'"):
         table("a::b", "::")
 
 

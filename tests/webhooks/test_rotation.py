@@ -104,7 +104,7 @@ def test_a_lost_create_loses_its_secret_and_the_old_one_stays(
 ) -> None:
     old = client.webhooks.create(url=HOOK, events=["*"])
     rotation = client.webhooks.rotate(old.id)
-    assert any("secret is lost with it" in note for note in rotation.plan.notes)
+    assert any("If that answer is lost, so is the secret" in note for note in rotation.plan.notes)
     answer, lost = sandbox.middleware.answer, [True]
 
     def losing(request: Request) -> ServiceAnswer:
@@ -171,7 +171,7 @@ def test_it_shows_its_steps_and_warnings_and_never_the_secret(client: Client) ->
     assert f"created as {rotation.new_id}" in after
     assert "<b>>" not in after
     assert "?&lt;b&gt;" in rotation._repr_html_()
-    assert "secret is lost with it" in after
+    assert "If that answer is lost, so is the secret" in after
     assert rotation.secret.reveal() not in after + json.dumps(str(vars(rotation)))
 
 
