@@ -24,7 +24,7 @@ LINES = [line for lines in CASES.values() for line in lines]
 #: What nobody outside this house says, and what libraries say for themselves.
 NEVER = re.compile(
     r"(?<!here )\b(?:is|are|be|was|were) (?:no|none)\b(?! longer)|is none of|\brooms?\b|"
-    r"looked at\b|with loss|refuses? itself|nowhere|\bmend|the law\b|the only way|cannot hurt|"
+    r"looked at\b|with loss|refuses? itself|nowhere|\bmend\b|the law\b|the only way|cannot hurt|"
     r"\bstorm|\bweather|\bsing\b|\becho\b|in doubt\b|handover|courier|\bdesk\b|"
     r"pydantic|has no attribute '(?!lits|no_such|read_contact)|validation error|Traceback|"
     r"NoneType|<lambda>|unexpected keyword|Errno|codec can't"

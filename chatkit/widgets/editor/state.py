@@ -279,7 +279,7 @@ class DocumentState:
         """
         found = self.findings
         if n is not None and not found[n].patch:
-            raise InputError(f"How to mend this is yours to decide: {found[n].message}")
+            raise InputError(f"How to correct this is yours to decide: {found[n].message}")
         made = found.fix() if n is None else patched(self.value, found[n].patch)
         about = "all mends" if n is None else f"mending {_last(found[n].pointer)}"
         self.replace(made, about, call_code("editor.fix", *([] if n is None else [n])))
