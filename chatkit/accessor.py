@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from chatkit.bulk import rendering
-from chatkit.errors import Page
+from chatkit.errors import HelpPage
 from chatkit.tables import writing
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def register() -> None:
     pd.api.extensions.register_dataframe_accessor("chatkit")(Accessor)
 
 
-class Accessor(metaclass=Page):
+class Accessor(metaclass=HelpPage):
     """`frame.chatkit`: what chatkit knows of a frame that it has made.
 
     >>> result = client.contacts.plan([{"id": 50006, "name": "Ana Cruz"}]).apply()

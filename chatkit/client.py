@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from chatkit import background, settings
 from chatkit.connection import Connection
 from chatkit.contacts import Contacts
-from chatkit.errors import Page, SettingsError, needed_by, steady
+from chatkit.errors import HelpPage, SettingsError, needed_by, steady
 from chatkit.flows import Flows
 from chatkit.profile import ServiceProfile
 from chatkit.progress import say
@@ -38,7 +38,7 @@ def open_clients() -> list[Client]:
     return list(_open.values())[::-1]
 
 
-class Client(metaclass=Page):
+class Client(metaclass=HelpPage):
     """One account of one service: `contacts`, `flows`, `templates("code")` and `webhooks`.
 
     Most people call `chatkit.connect()` instead, which finds the arguments for them.

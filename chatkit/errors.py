@@ -61,7 +61,7 @@ def steady(method: Callable[[Any], str]) -> Callable[[Any], str]:
     return shown
 
 
-class Page(type):
+class HelpPage(type):
     """A class whose page of help shows its own methods, and nothing of Python or a library."""
 
     def __dir__(cls) -> list[str]:
@@ -70,7 +70,7 @@ class Page(type):
         return sorted(name for name in names if not name.startswith(("_", "model_")))
 
 
-class ChatkitError(Exception, metaclass=Page):
+class ChatkitError(Exception, metaclass=HelpPage):
     """Anything that chatkit refuses or that goes wrong between you and the service.
 
     >>> try:
@@ -374,7 +374,7 @@ class BadAnswer(InDoubt):
     """The answer is not what the API document describes."""
 
 
-class ListMoved(UserWarning, metaclass=Page):
+class ListMoved(UserWarning, metaclass=HelpPage):
     """The list changed while it was read: rows may be missing. Read it again.
 
     >>> import warnings

@@ -20,7 +20,7 @@ from pydantic import (
     field_validator,
 )
 
-from chatkit.errors import InputError, Page, Problem
+from chatkit.errors import HelpPage, InputError, Problem
 
 
 def point(default: Any, why: str, *, section: str) -> Any:
@@ -41,13 +41,13 @@ class _Signature(inspect.Signature):
         return "(**points)"
 
 
-class _Page(type(BaseModel)):  # type: ignore[misc]  # its own metaclass is private
+class _ProfilePage(type(BaseModel)):  # type: ignore[misc]  # its own metaclass is private
     """A model whose page of help shows what it is for, and nothing of pydantic."""
 
-    __dir__ = Page.__dir__
+    __dir__ = HelpPage.__dir__
 
 
-class ServiceProfile(BaseModel, metaclass=_Page):
+class ServiceProfile(BaseModel, metaclass=_ProfilePage):
     """What to assume where the API document is silent.
 
     Every point has a default that works with the sandbox and with the most likely service, and

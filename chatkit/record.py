@@ -24,7 +24,7 @@ from pydantic import (
 from pydantic_core import ErrorDetails
 
 from chatkit.display import shortened
-from chatkit.errors import InputError, Page, Problem
+from chatkit.errors import HelpPage, InputError, Problem
 from chatkit.secret import MASK, SECRET, hidden
 
 
@@ -76,10 +76,10 @@ Document = Annotated[dict[str, Any], BeforeValidator(document)]
 
 
 #: A metaclass for a page of help without pydantic, made here because that of models is private.
-_Page: Any = type("_Page", (type(BaseModel),), {"__dir__": Page.__dir__})
+_RecordPage: Any = type("_RecordPage", (type(BaseModel),), {"__dir__": HelpPage.__dir__})
 
 
-class Record(BaseModel, metaclass=_Page):  # type: ignore[metaclass]
+class Record(BaseModel, metaclass=_RecordPage):  # type: ignore[metaclass]
     """One record as the service sent it.
 
     Fields the API document does not know are kept as attributes. Values of named kinds

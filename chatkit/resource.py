@@ -14,7 +14,7 @@ from chatkit.answer import Envelope
 from chatkit.bulk.findings import vet
 from chatkit.call import Call
 from chatkit.endpoints import Endpoints, Key, R
-from chatkit.errors import BadAnswer, CallError, InputError, NotPermitted, Page, Refused, steady
+from chatkit.errors import BadAnswer, CallError, HelpPage, InputError, NotPermitted, Refused, steady
 from chatkit.record import described
 from chatkit.transport import Transport
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from chatkit.endpoints import Existing
 
 
-class Resource(Generic[R], metaclass=Page):
+class Resource(Generic[R], metaclass=HelpPage):
     """One account's records of one kind: read, created, changed and deleted, one or many."""
 
     #: What makes the calls of the resource.

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 from weakref import WeakSet
 
-from chatkit.errors import InputError, Page, steady
+from chatkit.errors import HelpPage, InputError, steady
 from chatkit.inbox.delivery import Delivery, Which
 from chatkit.inbox.events import Event, events
 from chatkit.inbox.store import InboxStore
@@ -48,7 +48,7 @@ class Reader(Protocol):
         """Read no more; when it returns nothing reads any longer."""
 
 
-class Inbox(metaclass=Page):
+class Inbox(metaclass=HelpPage):
     """Everything that was delivered to you; each delivery once, and every one as it came.
 
         inbox = chatkit.Inbox()               # a file in your own data folder

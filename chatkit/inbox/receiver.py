@@ -22,7 +22,7 @@ import trustme
 from chatkit import temporary
 from chatkit.asgi_server import WHOLE, Server, listen
 from chatkit.display import many
-from chatkit.errors import Page, StoreError, steady
+from chatkit.errors import HelpPage, StoreError, steady
 from chatkit.inbox.delivery import Intake, ReceivedDelivery, Which
 from chatkit.inbox.store import InboxStore
 from chatkit.secret import Secret
@@ -38,7 +38,7 @@ _Receive: TypeAlias = Callable[[], Awaitable[Mapping[str, Any]]]
 _Send: TypeAlias = Callable[[dict[str, Any]], Awaitable[None]]
 
 
-class Receiver(metaclass=Page):
+class Receiver(metaclass=HelpPage):
     """Takes deliveries at `url` until `stop()`, or until its `with` block ends.
 
     Made by `Inbox.serve`.

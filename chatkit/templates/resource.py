@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from chatkit.errors import InputError, Page, steady
+from chatkit.errors import HelpPage, InputError, steady
 from chatkit.progress import say
 from chatkit.report import Report, marked
 from chatkit.snapshot import memory, remember
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from chatkit.templates.edits import Field
 
 
-class Templates(metaclass=Page):
+class Templates(metaclass=HelpPage):
     """The message templates of the account: `templates("order_ready")` opens one by its code.
 
     The API has no list of templates, so codes are yours to know. Every method takes some, or

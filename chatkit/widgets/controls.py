@@ -14,7 +14,7 @@ import ipywidgets as w
 import traitlets
 
 from chatkit.display import escaped
-from chatkit.errors import CallError, ChatkitError, Page
+from chatkit.errors import CallError, ChatkitError, HelpPage
 from chatkit.widgets.assets import STATIC
 
 
@@ -150,7 +150,7 @@ def boxed(kind: type[w.Box], css: str, children: Sequence[w.Widget]) -> w.Box:
     return box
 
 
-class _Page(ABCMeta, type(w.Widget)):  # type: ignore[misc]  # ipywidgets has no types
+class _WidgetPage(ABCMeta, type(w.Widget)):  # type: ignore[misc]  # ipywidgets has no types
     """A widget whose page of help shows its own methods, and not those of ipywidgets.
 
     Its widgets may have abstract methods.
@@ -161,10 +161,10 @@ class _Page(ABCMeta, type(w.Widget)):  # type: ignore[misc]  # ipywidgets has no
         cls._made = True
 
     def __dir__(cls) -> list[str]:
-        return Page.__dir__(cls) if "_made" in vars(cls) else [*type.__dir__(cls)]
+        return HelpPage.__dir__(cls) if "_made" in vars(cls) else [*type.__dir__(cls)]
 
 
-class Exported(metaclass=_Page):
+class Exported(metaclass=_WidgetPage):
     """A widget that can be read where it is not live: as a line of text, and as a page."""
 
     @abstractmethod

@@ -28,7 +28,7 @@ from pydantic import ConfigDict, Field, ValidationError
 from pydantic.dataclasses import dataclass
 from pydantic_core import ErrorDetails
 
-from chatkit.errors import InputError, Page, Problem
+from chatkit.errors import HelpPage, InputError, Problem
 from chatkit.flowjson.build.kinds import Flag, Map, Payload, Target, Words, example, shown
 from chatkit.flowjson.components import ACTIONS, SCREEN
 from chatkit.flowjson.property import ComponentShape, Property, Shape
@@ -65,7 +65,7 @@ class WriteContext(NamedTuple):
 
 
 @dataclass(config=_CONFIG, repr=False)
-class Piece(metaclass=Page):
+class Piece(metaclass=HelpPage):
     """One object of a flow document.
 
     A property that is None is not in the document. What the class does not know, or what is of
