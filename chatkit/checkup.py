@@ -302,7 +302,7 @@ def _tls(connection: Connection) -> Check:
     if parts.scheme == "http":
         return Check("TLS", "ok", "loopback, no TLS")
     if proxy := _proxy(connection):  # past it there may be no way, and none that calls take
-        return Check("TLS", "unknown", f"not looked at: calls go through the proxy {proxy}")
+        return Check("TLS", "unknown", f"not checked: calls go through the proxy {proxy}")
     try:
         days = _days_left(parts.hostname or "", parts.port or 443)
     except ssl.SSLCertVerificationError as error:

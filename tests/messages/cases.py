@@ -291,7 +291,6 @@ CASES: dict[str, tuple[str, ...]] = {
         'chatkit.Form(client.contacts).set("nmae", "Ana")',
         "chatkit.Grid(client.templates)",
         "chatkit.Form(contacts)",
-        "chatkit.Form(client.contacts).submit()",
         'chatkit.Form(client.flows, 302).set("name", "Other")',
         'chatkit.Grid(client.contacts, contacts).set(99999, "name", "x")',
         'chatkit.Grid(client.contacts, contacts).set(50001, "nmae", "x")',
