@@ -36,6 +36,7 @@ SHARED := -n auto --maxprocesses=4 --dist worksteal
 FILES  := -n auto --maxprocesses=4 --dist loadfile
 
 PY := .venv/bin/python
+EXTENSION := $(wildcard chatkit/widgets/labextension/* chatkit/widgets/labextension/static/*)
 export UV_HTTP_TIMEOUT ?= 180
 # Compiled once: otherwise each kernel, and each process that a test starts, compiles a thousand
 # modules for itself, again and again where the shell says not to keep them.
@@ -92,7 +93,7 @@ mutants: .venv/ready-test
 clean:
 	rm -rf .venv .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
-.venv/ready-lab: pyproject.toml $(PY)
+.venv/ready-lab: pyproject.toml $(EXTENSION) $(PY)
 	$(call install,-e .)
 	@mkdir -p .venv/share/jupyter/lab/settings
 	@echo '$(quiet)' > .venv/share/jupyter/lab/settings/overrides.json

@@ -28,6 +28,7 @@ from pydantic import BaseModel
 
 from chatkit.record import Document, Moment, document, moment
 from chatkit.secret import SECRET, hidden
+from chatkit.snapshot import remember
 
 #: What a column holds; a moment is a time, and a document is JSON, in forms that are not shown.
 Kind = Literal["number", "text", "flag", "time", "moment", "json", "document"]
@@ -235,6 +236,7 @@ class Columns:
         frame = pd.DataFrame(columns, index=keys.index, copy=False)
         keys = keys.astype("int64") if self._kinds[key] == "number" else keys
         frame.index = pd.Index(keys, name=key)
+        remember(frame)
         return frame
 
     @property

@@ -31,6 +31,7 @@ class Progress:
         self._done = 0
         self._began = time.monotonic()
         self._bar: Any = None
+        self._output: Any = None  # of a notebook, where the bar is a widget
 
     def __enter__(self) -> Self:
         return self
@@ -42,7 +43,10 @@ class Progress:
         tb: TracebackType | None,
     ) -> None:
         if self._bar is not None:
+            line = str(self._bar)
             self._bar.close()
+            if self._output is not None:
+                self._output.update({"text/plain": line}, raw=True)
 
     def add(self, count: int) -> None:
         """Say that `count` more are done."""
@@ -54,14 +58,26 @@ class Progress:
         if self._bar is None and passed < PATIENCE:
             return
         if self._bar is None:
-            from tqdm.auto import tqdm  # slow to load, and rarely needed
-
-            self._bar = tqdm(total=self.total, unit=f" {self._noun}")
+            self._show()
             self._began_before(passed)
         if self.total not in (None, self._bar.total):
             self._bar.reset(self.total)  # tells the widget too, and sets the count to 0
             self._began_before(passed)
         self._bar.update(self._done - self._bar.n)
+
+    def _show(self) -> None:
+        """Show the bar. In a notebook a line of text takes its place at the end: that is saved."""
+        from tqdm.auto import tqdm  # slow to load, and rarely needed
+        from tqdm.notebook import tqdm as live
+
+        options = {"display": False} if issubclass(tqdm, live) else {}
+        self._bar = tqdm(total=self.total, unit=f" {self._noun}", **options)
+        if options and not self._bar.disable:
+            from IPython.display import display
+
+            self._output = display(  # type: ignore[no-untyped-call]
+                self._bar.container, display_id=True
+            )
 
     def _began_before(self, seconds: float) -> None:
         if not self._bar.disable:  # TQDM_DISABLE: a bar that knows no time

@@ -63,6 +63,11 @@ def remember(frame: pd.DataFrame, **said: str) -> None:
     frame.attrs[_MEMORY] = said
 
 
+def is_remembered(frame: pd.DataFrame) -> bool:
+    """Whether chatkit made a frame, or what it was selected from."""
+    return _MEMORY in frame.attrs
+
+
 def memory(frame: pd.DataFrame) -> dict[str, str]:
     """Return what a frame remembers of where it came from; pandas may have dropped it."""
     kept = frame.attrs.get(_MEMORY)

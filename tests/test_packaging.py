@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import sysconfig
@@ -41,6 +42,7 @@ def test_the_wheel_holds_the_package_and_the_guided_notebooks(wheel: Path) -> No
     assert {name.partition("/")[0] for name in names} == {
         "chatkit",
         f"chatkit-{chatkit.__version__}.dist-info",
+        f"chatkit-{chatkit.__version__}.data",
     }
     held = [name.removeprefix("chatkit/") for name in names if name.startswith("chatkit/note")]
     assert sorted(n for n in held if n.endswith(".ipynb")) == [f"notebooks/{n}" for n in GUIDED]
@@ -48,6 +50,12 @@ def test_the_wheel_holds_the_package_and_the_guided_notebooks(wheel: Path) -> No
     code = {str(file.relative_to(ROOT)) for file in package.rglob("*.py")}
     static = {str(f.relative_to(ROOT)) for f in (package / "widgets/static").rglob("*.*")}
     assert code | static <= set(names)
+    extension = f"chatkit-{chatkit.__version__}.data/data/share/jupyter/labextensions/chatkit/"
+    assert sorted(n.removeprefix(extension) for n in names if n.startswith(extension)) == [
+        "package.json",
+        "static/saved.js",
+    ]
+    assert not any("chatkit/widgets/labextension" in name for name in names)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a shell of POSIX")
@@ -61,6 +69,9 @@ def test_what_was_installed_from_the_wheel_opens_the_notebooks_and_the_sandbox(
         *(sys.executable, "-m", "pip", "--python", python, "install", "--no-deps", "--no-index"),
         *("--no-compile", "--disable-pip-version-check", wheel),
     )
+    extension = place / "share/jupyter/labextensions/chatkit"
+    described = json.loads((extension / "package.json").read_text("utf-8"))
+    assert (extension / described["jupyterlab"]["_build"]["load"]).is_file()
     # What it depends on is here already; only chatkit is not, as its path is not followed.
     libraries = sysconfig.get_path("purelib")
     (installed,) = place.glob("lib/*/site-packages")

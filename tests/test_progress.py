@@ -29,7 +29,7 @@ def notebook(monkeypatch):
 
     class Bar(tqdm.notebook.tqdm_notebook):
         def __init__(self, *args, **kwargs):
-            super().__init__(*args, **kwargs, display=False)
+            super().__init__(*args, **kwargs | {"display": False})
             bars.append(self)
 
     monkeypatch.setattr(tqdm.auto, "tqdm", Bar)

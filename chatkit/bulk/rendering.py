@@ -348,6 +348,7 @@ def refused_frame(cells: Iterable[RefusedCell], names: Names) -> pd.DataFrame:
     rows = [cell._asdict() for cell in cells]
     columns = ("row", "column", "value", "reason", "next_step")
     frame = pd.DataFrame({name: [row[name] for row in rows] for name in columns})
+    remember(frame)
     return frame.astype(dict.fromkeys(columns[1:], "str"))
 
 
@@ -358,6 +359,7 @@ def left_frame(rows: Iterable[Left]) -> pd.DataFrame:
     frame = pd.DataFrame(
         {name: pd.Series([getattr(row, name) for row in listed], dtype=object) for name in columns}
     )
+    remember(frame)
     return frame.astype(dict.fromkeys(columns[1:], "str"))
 
 
@@ -411,6 +413,7 @@ def journal_frame(events: Iterable[Any], rows: Sequence[Row]) -> pd.DataFrame:
             ),
         }
     )
+    remember(frame)
     return frame
 
 
@@ -427,6 +430,7 @@ def runs_frame(found: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     for name in times:
         frame[name] = _moments(frame[name])
     texts = ("run", "connection", "account", "noun", "state", "undoes")
+    remember(frame)
     return frame.astype(dict.fromkeys(texts, "str")).set_index("run")
 
 
@@ -446,6 +450,7 @@ def _frame(
         {name: pd.Series(values, dtype=object) for name, values in columns.items()}
     ).set_axis(index)
     frame = frame.astype(dict.fromkeys(texts, "str"))
+    remember(frame)
     if "key" in frame and all(isinstance(key, int | None) for key in columns["key"]):
         frame["key"] = frame["key"].astype("Int64")
     return frame

@@ -48,7 +48,7 @@ from chatkit.report import (
     sides,
     wrapped,
 )
-from chatkit.snapshot import Snapshot, memory
+from chatkit.snapshot import Snapshot, memory, remember
 
 if TYPE_CHECKING:
     from chatkit.profile import ServiceProfile
@@ -422,7 +422,9 @@ class Quality(Report):
         ]
         texts = {name: _text_column(cells[name]) for name in columns[1:-1]}
         row = pd.Series(pd.Index(cells["row"], tupleize_cols=False))
-        return pd.DataFrame({"row": row, **texts, "safe": pd.Series(cells["safe"], dtype=bool)})
+        frame = pd.DataFrame({"row": row, **texts, "safe": pd.Series(cells["safe"], dtype=bool)})
+        remember(frame)
+        return frame
 
     def fix(self, codes: str | Iterable[str] | None = None) -> Fixed:
         """Take the safe suggestions in a new frame; the one that was checked stays as it is.
@@ -449,7 +451,9 @@ class Quality(Report):
             table[name] = _text_column(
                 [str(c) if (c := change[n]) is not None else None for change in done]
             )
-        return Fixed(frame, pd.DataFrame(table))
+        changes = pd.DataFrame(table)
+        remember(changes)
+        return Fixed(frame, changes)
 
     def _fix_names(
         self, frame: pd.DataFrame, safe: list[CellFinding], chosen: set[str], done: list[Any]

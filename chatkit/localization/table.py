@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from chatkit.display import visible
+from chatkit.snapshot import remember
 
 _HALVES = re.compile("[\ud800-\udfff]")
 _COUNTS = ("characters", "utf16", "limit", "templates", "texts", "words")
@@ -24,6 +25,7 @@ def frame_of(rows: Iterable[Any], columns: Sequence[str]) -> pd.DataFrame:
             for name in columns
         }
     )
+    remember(frame)
     kinds = _KINDS | dict.fromkeys(_COUNTS, "int64")
     return frame.astype({name: kinds.get(name, "str") for name in columns})
 
@@ -32,12 +34,14 @@ def states_of(
     states: Mapping[tuple[str, str], str], codes: Sequence[str], languages: Sequence[str]
 ) -> pd.DataFrame:
     """Make a DataFrame with a row for each template, a column for each language."""
-    return pd.DataFrame(
+    frame = pd.DataFrame(
         [[states[code, lang] for lang in languages] for code in codes],
         index=pd.Index(list(map(_stored, codes)), name="template_code", dtype="str"),
         columns=pd.Index(list(map(_stored, languages)), name="lang_code", dtype="str"),
         dtype="str",
     )
+    remember(frame)
+    return frame
 
 
 def _stored(value: Any) -> Any:

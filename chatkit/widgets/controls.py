@@ -1,4 +1,14 @@
-"""What all widgets share: a button, a line of Python, a message, a panel of several controls."""
+"""What all widgets share: a button, a line of Python, a message, a panel of several controls.
+
+And what stays of a widget when its kernel has ended. An output holds its view, a page of HTML,
+and a mark. JupyterLab and Notebook prefer the view to the page, and write "Error displaying
+widget: model not found" once the kernel has ended; the state of widgets that they can save
+instead would bring their scripts into every notebook, and a widget that looks live and is not.
+They prefer the mark to both: the extension in labextension/ renders it, as the live widget or
+else as the page. While a widget is used the extension asks it for the page and puts that into
+the output, so that the last state is what is saved. nbconvert, GitHub and whatever else does
+not know the mark find the view and the page, as they do in any output.
+"""
 
 from __future__ import annotations
 
@@ -164,17 +174,36 @@ class _WidgetPage(ABCMeta, type(w.Widget)):  # type: ignore[misc]  # ipywidgets 
         return HelpPage.__dir__(cls) if "_made" in vars(cls) else [*type.__dir__(cls)]
 
 
+#: The mark of what the extension renders; labextension/static/saved.js has it too.
+_SAVED = "application/vnd.chatkit.saved+json"
+_ONCE_SAVED = "<p><em>This is what was saved: run the cell to use it again.</em></p>"
+
+
 class Exported(metaclass=_WidgetPage):
     """A widget that can be read where it is not live: as a line of text, and as a page."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.on_msg(self._asked_to_save)  # type: ignore[attr-defined]  # a method of widgets
 
     @abstractmethod
     def _page(self) -> str:
         """Write the page: HTML without scripts, in which every text is escaped."""
 
+    def _output_data(self) -> dict[str, str]:
+        # the class names keep JupyterLab from reading $…$ in a text as mathematics
+        page = f'<div class="tex2jax_ignore mathjax_ignore">{self._page()}{_ONCE_SAVED}</div>'
+        return {"text/plain": repr(self), "text/html": page}
+
+    def _asked_to_save(self, _: Any, message: Any, __: Any) -> None:
+        match message:
+            case {"chatkit": "save"}:
+                self.send({"chatkit_saved": self._output_data()})  # type: ignore[attr-defined]
+
     def _repr_mimebundle_(self, **options: Any) -> Any:
         live: Any = super()._repr_mimebundle_(**options)  # type: ignore[misc]
         data, metadata = live if isinstance(live, tuple) else (live or {}, {})
-        return data | {"text/plain": repr(self), "text/html": self._page()}, metadata
+        return data | {_SAVED: {}} | self._output_data(), metadata
 
 
 class Panel(Exported, w.VBox):  # type: ignore[misc]  # ipywidgets has no types

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from browser import chromium
@@ -48,8 +49,8 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 
 
 @pytest.fixture
-def open_notebook(lab: Lab, browser: Browser) -> Iterator[Callable[[str], OpenNotebook]]:
-    """Open a notebook of notebooks/ by its file name.
+def open_notebook(lab: Lab, browser: Browser) -> Iterator[Callable[..., OpenNotebook]]:
+    """Open a notebook of notebooks/ by its file name, in Lab or in Notebook.
 
     At the end of the test nothing may have left loopback, neither from the page nor from a
     kernel, JavaScript may not have complained, and what is shown then has its style sheets and
@@ -58,11 +59,11 @@ def open_notebook(lab: Lab, browser: Browser) -> Iterator[Callable[[str], OpenNo
     opened: list[OpenNotebook] = []
     lab.take_kernel_log()
 
-    def open_(name: str) -> OpenNotebook:
+    def open_(name: str, place: Literal["lab", "notebooks"] = "lab") -> OpenNotebook:
         context = browser.new_context(
             viewport={"width": 1400, "height": 1000}, service_workers="block"
         )
-        opened.append(OpenNotebook(lab, context, name))
+        opened.append(OpenNotebook(lab, context, name, place))
         return opened[-1]
 
     yield open_

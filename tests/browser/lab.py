@@ -63,6 +63,10 @@ del guard
 """
 
 
+# What Notebook 7.6 complains of with any notebook, on its own.
+NOTEBOOKS_OWN = re.compile(r"reading 'schema'|'filebrowser:open-path' not|403 .*\.woff")
+
+
 class Lab:
     """A running JupyterLab: its address, its folders, and what its kernels tried to reach."""
 
@@ -104,6 +108,7 @@ def serve(root: Path, house: Path) -> Iterator[Lab]:
         *(sys.executable, "-m", "jupyter", "lab", str(root)),
         *("--no-browser", "--allow-root", "--ip=127.0.0.1", "--port=0"),
         *("--IdentityProvider.token=", "--LabApp.expose_app_in_browser=True"),
+        "--JupyterNotebookApp.expose_app_in_browser=True",
         "--LabApp.extension_manager=readonly",
     ]
     log = house / "lab.log"
@@ -143,10 +148,17 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 class OpenNotebook:
     """One notebook open in a browser tab, with everything watched that the tab must not do."""
 
-    def __init__(self, lab: Lab, context: BrowserContext, name: str) -> None:
+    def __init__(
+        self,
+        lab: Lab,
+        context: BrowserContext,
+        name: str,
+        place: Literal["lab", "notebooks"] = "lab",
+    ) -> None:
         cells = json.loads((lab.root / name).read_text())["cells"]
         self.name = name
         self.mistakes = sum("raises-exception" in c["metadata"].get("tags", []) for c in cells)
+        self._place = place
         self.left_loopback: list[str] = []
         self.script_errors: list[str] = []
         self.looks_wrong: list[str] = []
@@ -155,7 +167,8 @@ class OpenNotebook:
         self.page.on("websocket", self._connect)
         self.page.on("pageerror", lambda error: self.script_errors.append(str(error)))
         self.page.on("console", self._listen)
-        self.page.goto(f"{lab.url}/lab/tree/{quote(name)}?reset", wait_until="domcontentloaded")
+        path = {"lab": f"lab/tree/{quote(name)}?reset", "notebooks": f"notebooks/{quote(name)}"}
+        self.page.goto(f"{lab.url}/{path[place]}", wait_until="domcontentloaded")
         self.page.locator(".jp-Notebook .jp-Cell").first.wait_for(timeout=60_000)
         self._wait_for_kernel()
 
@@ -194,6 +207,12 @@ class OpenNotebook:
         """The code cells, as the notebook would save them now."""
         cells: list[dict[str, Any]] = self.page.evaluate(f"() => {CELLS}")
         return cells
+
+    def wait_for_output(self, words: str) -> None:
+        """Wait until the outputs, as the notebook would save them now, have these words."""
+        self.page.wait_for_function(
+            f"words => JSON.stringify({CELLS}.map(cell => cell.outputs)).includes(words)", arg=words
+        )
 
     def errors(self) -> list[str]:
         """What the cells that raised said."""
@@ -243,13 +262,22 @@ class OpenNotebook:
         self.page.screenshot(path=path)
         return path
 
+    def end_kernels(self) -> None:
+        """Shut down all kernels, as when Lab ends; the notebook stays open."""
+        self.page.remove_listener("console", self._listen)  # Lab complains when kernels go
+        self.page.evaluate("async () => { await jupyterapp.serviceManager.sessions.shutdownAll() }")
+
     def close(self) -> None:
         """Take a last look for what is wrong in the page, then leave Lab as it was found."""
+        if self._place == "notebooks":
+            self.script_errors = [e for e in self.script_errors if not NOTEBOOKS_OWN.search(e)]
+        if self.page.is_closed():
+            self.page.context.close()
+            return
         drawn = re.compile("Javascript Error:|Error displaying widget|Error creating widget")
         self.script_errors += self.page.get_by_text(drawn).all_inner_texts()
         self.looks_wrong += looks.faults(self.page)
         if self.page.locator("body").get_attribute("data-jp-theme-light") != "true":
             self.theme("Light")
-        self.page.remove_listener("console", self._listen)  # Lab complains when kernels go
-        self.page.evaluate("async () => { await jupyterapp.serviceManager.sessions.shutdownAll() }")
+        self.end_kernels()
         self.page.context.close()

@@ -10,11 +10,13 @@ import keyring
 import keyring.backends.fail
 import pytest
 from keyrings import FileKeyring
+from widgets.screen import heard, static, tell
 
 import chatkit
 from chatkit import settings
 from chatkit.errors import ChatkitError, SettingsError
 from chatkit.secret import Secret
+from chatkit.widgets.loginform import LoginForm
 
 
 @pytest.fixture(autouse=True)
@@ -90,3 +92,16 @@ def test_without_a_keyring_the_token_can_stay_in_a_variable_and_nothing_is_asked
 def test_an_odd_name_is_refused_before_anything_is_typed() -> None:
     with pytest.raises(SettingsError, match="name is made of"):
         chatkit.login("my shop")
+
+
+def test_it_gives_what_is_to_be_saved_when_the_page_asks_and_only_then() -> None:
+    form = LoginForm("shop")
+    sent = heard(form)
+    tell(form, {"chatkit": "save"})
+    tell(form, {"chatkit": "other"})
+    kept = static(form)
+    texts = {kind: kept[kind] for kind in ("text/plain", "text/html")}
+    assert sent == [{"chatkit_saved": texts}]
+    assert "run the cell to use it again" in texts["text/html"]
+    assert kept["application/vnd.chatkit.saved+json"] == {}
+    assert kept["application/vnd.jupyter.widget-view+json"]["model_id"] == form.model_id

@@ -172,7 +172,7 @@ function render({ model, el }) {
   };
   const hear = (message) => {
     if (message.told) note(message.told);
-    else if (message.page === undefined) message.rows.forEach((row) =>
+    else if (message.page === undefined) message.rows?.forEach((row) =>
       Object.assign(numbers.get(row.n) ?? {}, { c: null, e: null, l: null, m: "" }, row));
     else if (message.shows === shows) {
       pages.set(message.page, message.rows);

@@ -1,0 +1,91 @@
+"""What stays of widgets where their kernel has ended: in Lab, Notebook, Voila, and exported."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import nbformat
+import pytest
+from browser import story
+from browser.lab import Lab, OpenNotebook
+from nbconvert import HTMLExporter
+from playwright.sync_api import Locator, expect
+
+START = """import chatkit
+from chatkit.widgets import *
+client = chatkit.connect(chatkit.Sandbox(seed="demo"))
+inbox = chatkit.Inbox()
+order = client.templates("order_ready")
+contacts = client.contacts.frame()
+contacts.loc[50001, "name"] = "<img src=x onerror=alert(1)>"
+contacts.loc[50003, "name"] = "Ines"
+"""
+#: Each widget, and words of what is to be read when its kernel has ended.
+WIDGETS = {
+    "Grid(client.contacts)": "Karl-Heinz",
+    "PlanView(client.contacts.plan(contacts))": "All 2 changes applied",
+    "Form(client.contacts)": "555 0100",
+    "Preview(order.get('de'))": "Dein Rad ist fertig",
+    "ContentForm(order, 'ar')": "order_ready",
+    "BoardGrid(client.templates, ['order_ready'])": "order_ready",
+    "Editor(resource=client.flows, flow=301)": "Book a repair",
+    "Player(client.flows.get(301).flow_json)": "Book a repair",
+    "Tail(inbox)": "Tail of the inbox",
+    "Conversation(inbox, '+12125550142')": "No message",
+    "Registrations(client.webhooks)": "webhook",
+    "login('shop')": "A form to keep the connection shop",
+}
+pytestmark = pytest.mark.timeout(300)  # Lab is started, and two kernels one after the other
+LINE = "This is what was saved: run the cell to use it again."
+BROKEN = re.compile("Error displaying widget|Loading widget|Error creating widget")
+
+
+def outputs(notebook: OpenNotebook) -> list[Locator]:
+    """The output of each widget."""
+    cells = notebook.page.locator(".jp-Notebook .jp-CodeCell")
+    return [cells.nth(n + 1).locator(".jp-OutputArea-output") for n in range(len(WIDGETS))]
+
+
+def read_as_saved(notebook: OpenNotebook) -> None:
+    for output, words in zip(outputs(notebook), WIDGETS.values(), strict=True):
+        expect(output.get_by_text(LINE)).to_have_count(1)
+        expect(output).to_contain_text(words)
+        expect(output.locator("img[src=x], button:visible")).to_have_count(0)
+    expect(notebook.page.get_by_text(BROKEN)).to_have_count(0)
+    expect(notebook.page.locator("mjx-container, .MathJax")).to_have_count(0)
+
+
+@pytest.mark.parametrize("place", ["lab", "notebooks"])
+def test_what_was_last_seen_of_each_widget_is_there_when_its_kernel_has_ended(
+    lab: Lab, open_notebook: Callable[..., OpenNotebook], place: str
+) -> None:
+    name = story.write(lab, f"saved_{place}.ipynb", [START, *WIDGETS])
+    notebook = open_notebook(name, place)
+    notebook.run_all()
+    expect(notebook.page.get_by_text(LINE)).to_have_count(0)
+    expect(notebook.page.locator(".chatkit-planview")).to_have_count(1)
+    notebook.page.get_by_role("button", name="Apply 2 changes").click()
+    notebook.page.locator(".chatkit-form input").first.fill("555 0100")
+
+    notebook.wait_for_output("All 2 changes applied")
+    notebook.wait_for_output("555 0100")
+    notebook.command("docmanager:save")
+    notebook.end_kernels()
+    read_as_saved(notebook)
+    notebook.page.close()
+
+    assert (lab.root / name).stat().st_size < 300_000
+    notebook = open_notebook(name, place)
+    read_as_saved(notebook)
+    notebook.shot(f"saved_{place}", whole=True)
+
+    page, _ = HTMLExporter().from_notebook_node(nbformat.read(lab.root / name, 4))
+    assert page.count(LINE) == len(WIDGETS)
+    assert all(words in page for words in WIDGETS.values())
+    assert "<img src=x" not in page
+
+    # The cell is run again: it is live, and what was saved is gone.
+    story.run(notebook, 0)
+    expect(story.run(notebook, 1).get_by_role("grid")).to_be_visible()
+    expect(notebook.page.get_by_text(LINE)).to_have_count(len(WIDGETS) - 1)
