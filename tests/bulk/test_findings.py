@@ -69,7 +69,7 @@ def test_a_problem_shows_what_stands_at_the_place() -> None:
 
 def test_a_summary_counts_and_begins_with_the_worst() -> None:
     assert findings.summary([LONG, WRONG]) == (
-        "1 error and 1 warning, first MISSING at /screens/0/title: It needs a title."
+        "1 error and 1 warning, first MISSING at /screens/0/title: It needs a title. Write one."
     )
     assert findings.summary([LONG, LONG]).startswith("2 warnings, first LONG")
 
@@ -77,7 +77,7 @@ def test_a_summary_counts_and_begins_with_the_worst() -> None:
 def test_records_of_one_name_are_each_told() -> None:
     assert findings.finding_notes("flow", [("A", [LONG]), ("A", [WRONG])]) == [
         "A has 1 warning: LONG at /screens/0/id: It is long.",
-        "A has 1 error: MISSING at /screens/0/title: It needs a title.",
+        "A has 1 error: MISSING at /screens/0/title: It needs a title. Write one.",
     ]
     assert findings.finding_notes("flow", []) == []
 
