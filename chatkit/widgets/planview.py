@@ -399,7 +399,7 @@ def plan_items(plan: Plan) -> tuple[Mapping[str, int], Sequence[Item]]:
 
     items = [
         Item(
-            (change.kind, *([] if change.undo == "exactly" else [_UNDO[change.undo]])),
+            (change.kind, *([] if change.undo == "exactly" else [_UNDO.get(change.undo, change.undo)])),
             _searched(change),
             partial(drawn, change),
         )
