@@ -386,7 +386,8 @@ LANDED = ("applied", "differs", "unchanged")  #: states of rows with which nothi
 OPEN = ("not sent", "unknown")  #: states of rows with which a run can go on
 
 #: What a person looks for among the changes that cannot be undone exactly.
-_UNDO = {"not exactly": "not restored exactly", "never": "never undone"}
+_UNDO = {"exactly": "", "never": "never undone"}
+_NOT_EXACTLY = "not restored exactly"
 
 
 def plan_items(plan: Plan) -> tuple[Mapping[str, int], Sequence[Item]]:
@@ -399,7 +400,7 @@ def plan_items(plan: Plan) -> tuple[Mapping[str, int], Sequence[Item]]:
 
     items = [
         Item(
-            (change.kind, *([] if change.undo == "exactly" else [_UNDO.get(change.undo, change.undo)])),
+            (change.kind, *filter(None, [_UNDO.get(change.undo, _NOT_EXACTLY)])),
             _searched(change),
             partial(drawn, change),
         )
