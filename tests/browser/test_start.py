@@ -13,7 +13,7 @@ def test_the_start_notebook_runs_and_shows_frames(
 ) -> None:
     notebook = open_notebook("0_start.ipynb")
     notebook.run_all()
-    frames = notebook.page.locator(".jp-OutputArea-output table.dataframe")
+    frames = notebook.page.locator(".jp-OutputArea-output .chatkit-frame table")
     expect(frames.first).to_be_visible()
     assert all(frame.locator("tbody tr").count() for frame in frames.all())
     notebook.shot("0_start", whole=True)
