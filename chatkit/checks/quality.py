@@ -346,10 +346,10 @@ def hint_of(odd: Oddity) -> str:
 
 
 _COLOURS = """
-.chatkit-plan :is(.error, .warning, .note) { border-left: 4px solid; padding-left: 0.6em; }
-.chatkit-plan .error { border-color: var(--jp-error-color1, #d32f2f); }
-.chatkit-plan .warning { border-color: var(--jp-warn-color1, #f57c00); }
-.chatkit-plan .note { border-color: var(--jp-info-color1, #0288d1); }
+.chatkit-quality :is(.error, .warning, .note) { border-left: 4px solid; padding-left: 0.6em; }
+.chatkit-quality .error { border-color: var(--jp-error-color1, #d32f2f); }
+.chatkit-quality .warning { border-color: var(--jp-warn-color1, #f57c00); }
+.chatkit-quality .note { border-color: var(--jp-info-color1, #0288d1); }
 """
 
 
@@ -361,7 +361,7 @@ class Fixed(Report):
         done: A row for each changed cell: `row`, `column`, `code`, `before` and `after`.
     """
 
-    _style = STYLE + _COLOURS
+    _name, _style = "chatkit-plan chatkit-quality", STYLE + _COLOURS
 
     def __init__(self, frame: pd.DataFrame, done: pd.DataFrame) -> None:
         self.frame = frame
@@ -383,7 +383,7 @@ class Quality(Report):
         notes: What else is to be known.
     """
 
-    _style = STYLE + _COLOURS
+    _name, _style = "chatkit-plan chatkit-quality", STYLE + _COLOURS
 
     def __init__(
         self, frame: pd.DataFrame, findings: Sequence[CellFinding], notes: Sequence[str]

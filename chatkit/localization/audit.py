@@ -31,9 +31,9 @@ _LOOKED_AT = ("text", "variables", "footer", "headers", "buttons")
 
 
 _STYLE = """
-.chatkit-plan .error { color: var(--jp-error-color1, #d32f2f); }
-.chatkit-plan .warning { color: var(--jp-warn-color1, #c25e00); }
-.chatkit-plan .note { color: var(--jp-info-color1, #0277bd); }
+.chatkit-audit .error { color: var(--jp-error-color1, #d32f2f); }
+.chatkit-audit .warning { color: var(--jp-warn-color1, #c25e00); }
+.chatkit-audit .note { color: var(--jp-info-color1, #0277bd); }
 """
 
 
@@ -45,7 +45,7 @@ class Audit(FindingSequence[ContentFinding], Report):
     or the platform rejects the content.
     """
 
-    _style = STYLE + _STYLE
+    _name, _style = "chatkit-plan chatkit-audit", STYLE + _STYLE
 
     def __init__(
         self,

@@ -6,23 +6,24 @@ from playwright.sync_api import Page
 
 #: The class of the element that each style sheet of chatkit/widgets/static is for.
 SHEETS = {
-    "board/board.css": "ck-board",
+    "board/board.css": "bd-board",
     "button.css": "chatkit-button",
     "code.css": "chatkit-code",
-    "content/content.css": "ck-content",
+    "content/content.css": "cf-content",
     "editor/editor.css": "chatkit-editor",
     "editor/findings.css": "cl-findings",
     "editor/source.css": "cs-source",
     "editor/tree.css": "ct-tree",
     "form.css": "chatkit-form",
-    "grid.css": "ck-grid",
+    "grid.css": "gd-grid",
     "inbox/conversation.css": "chatkit-conversation",
     "inbox/registrations.css": "chatkit-registrations",
-    "inbox/tail.css": "ct-tail",
+    "inbox/secret.css": "sc-secret",
+    "inbox/tail.css": "tl-tail",
     "login.css": "chatkit-login",
     "planview.css": "chatkit-planview",
     "player/player.css": "fp-player",
-    "preview/preview.css": "ck-preview",
+    "preview/preview.css": "pv-preview",
 }
 
 _UNSTYLED = """roots => {

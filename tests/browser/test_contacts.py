@@ -27,7 +27,7 @@ def test_its_widgets_do_what_the_story_says(
     for cell in range(4, 9):
         story.run(notebook, cell)
 
-    grid = story.run(notebook, 9).locator(".ck-grid")
+    grid = story.run(notebook, 9).locator(".gd-grid")
     name = grid.locator('[data-row="2"][data-column="1"]')
     name.click()
     page.keyboard.type("Selam Tadesse")

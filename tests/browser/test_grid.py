@@ -37,11 +37,11 @@ class GridPage:
     def __init__(self, notebook: OpenNotebook) -> None:
         self.notebook, self.page = notebook, notebook.page
         self.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-        self.grid = self.page.locator(".ck-grid")
+        self.grid = self.page.locator(".gd-grid")
 
     def show(self, cell: int, first: str = "50001") -> None:
         """Run a cell that shows a grid, and work with that one."""
-        self.grid = run(self.notebook, cell).locator(".ck-grid")
+        self.grid = run(self.notebook, cell).locator(".gd-grid")
         expect(self.cell(0, 0)).to_have_text(first, timeout=20_000)
 
     def column(self, name: str) -> int:
@@ -88,7 +88,7 @@ def test_cells_are_typed_refused_pasted_and_taken_back(opened: GridPage) -> None
     page.cell(0, "name").click()
     page.type("Ana Lúcia")
     page.press("Enter")  # goes down
-    expect(page.cell(0, "name")).to_have_class(re.compile("ck-changed"))
+    expect(page.cell(0, "name")).to_have_class(re.compile("gd-changed"))
     expect(page.cell(1, "name")).to_be_focused()
     page.press("F2", "End")
     page.type("x")
@@ -171,7 +171,7 @@ def test_what_is_copied_is_pasted_unchanged(opened: GridPage) -> None:
 def test_rows_are_sorted_filtered_and_added_by_keyboard_alone(opened: GridPage) -> None:
     page = opened
     page.grid.get_by_role("searchbox").focus()
-    tabs = page.grid.locator(".ck-table [tabindex='0']")
+    tabs = page.grid.locator(".gd-table [tabindex='0']")
     expect(tabs).to_have_count(1)  # one tab stop
     page.press(*["Tab"] * 4)  # buttons that can be pressed, and then the table
     expect(page.cell(0, 0)).to_be_focused()
@@ -200,11 +200,11 @@ def test_rows_are_sorted_filtered_and_added_by_keyboard_alone(opened: GridPage) 
     expect(page.cell(0, "name")).to_contain_text("García")
     page.notebook.shot("grid_filtered")
     page.button("Add row").click()
-    last = page.grid.locator(".ck-new .ck-cell:focus")
+    last = page.grid.locator(".gd-new .gd-cell:focus")
     expect(last).to_have_count(1)
     page.type("Neu")
     page.press("Enter")
-    expect(page.grid.locator(".ck-new")).to_contain_text("Neu")
+    expect(page.grid.locator(".gd-new")).to_contain_text("Neu")
     page.grid.get_by_role("searchbox").fill("")
     page.says("251 rows · 1 row added")
     page.button("Edited only").click()
@@ -227,12 +227,12 @@ def test_a_hundred_thousand_rows_scroll(opened: GridPage) -> None:
     expect(page.cell(99_999, 0)).to_have_text("100000")
     far = time.monotonic() - begin
     assert far < 5, f"{far:.1f} s"
-    body = page.grid.locator(".ck-body > .ck-row")
+    body = page.grid.locator(".gd-body > .gd-row")
     assert body.count() < 60  # only what is in view is drawn
     for place in (20_000, 70_000, 45_000):
-        page.grid.locator(".ck-table").evaluate(f"table => table.scrollTop = {place} * 28")
+        page.grid.locator(".gd-table").evaluate(f"table => table.scrollTop = {place} * 28")
         expect(page.cell(place + 2, 0)).to_have_text(f"{place + 3}")
-    slow = page.grid.locator(".ck-table").evaluate(
+    slow = page.grid.locator(".gd-table").evaluate(
         """async table => {
             let slowest = 0;
             for (let n = 0; n < 60; n++) {
@@ -251,7 +251,7 @@ def test_a_hundred_thousand_rows_scroll(opened: GridPage) -> None:
 
 def test_flags_are_switched_and_nested_values_shown(opened: GridPage) -> None:
     page = opened
-    page.grid = run(page.notebook, 3).locator(".ck-grid")
+    page.grid = run(page.notebook, 3).locator(".gd-grid")
     flags = page.grid.locator("[data-column='2']")
     expect(page.cell(0, "is_active")).to_contain_text("true", timeout=20_000)
     page.cell(0, "is_active").click()

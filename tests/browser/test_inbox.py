@@ -101,8 +101,8 @@ def test_a_tail_is_smooth_at_a_hundred_a_second_and_can_be_searched(
     notebook = open_notebook(story.write(lab, "tail.ipynb", LIVE))
     page = notebook.page
     story.run(notebook, 0)
-    tail = story.run(notebook, 1).locator(".ct-tail")
-    expect(tail.locator(".ct-state")).to_have_text("live")
+    tail = story.run(notebook, 1).locator(".tl-tail")
+    expect(tail.locator(".tl-state")).to_have_text("live")
     expect(tail.get_by_text("Nothing has come yet.")).to_be_visible()
     sender = sending()
     page.evaluate(WATCH)
@@ -113,7 +113,7 @@ def test_a_tail_is_smooth_at_a_hundred_a_second_and_can_be_searched(
             written(message(n), kind="message") if n % 2 else moved(status(f"m{n}", "sent"))
         )
     rate = RATE * SECONDS / (time.monotonic() - begin)
-    expect(tail.locator(".ct-count")).to_have_text(f"300 rows, {RATE * SECONDS} new", timeout=3000)
+    expect(tail.locator(".tl-count")).to_have_text(f"300 rows, {RATE * SECONDS} new", timeout=3000)
     gaps: list[float] = sorted(page.evaluate("() => gaps"))
     usual = gaps[int(len(gaps) * 0.95)]
     print(f"\n{rate:.0f} a second; 95 % of pictures within {usual:.0f} ms, longest {gaps[-1]:.0f}")
@@ -123,7 +123,7 @@ def test_a_tail_is_smooth_at_a_hundred_a_second_and_can_be_searched(
 
     # paused, nothing moves; then all of it is there
     tail.get_by_role("button", name="Pause").click()
-    expect(tail.locator(".ct-state")).to_have_text("paused")
+    expect(tail.locator(".tl-state")).to_have_text("paused")
     sender.send(written(message(900, text={"body": EVIL}), kind="message"))
     sender.send(written(message(901, who=BEN, text={"body": "Olá!"}), kind="odd.kind"), OTHER)
     page.wait_for_timeout(700)
@@ -148,10 +148,10 @@ def test_a_tail_is_smooth_at_a_hundred_a_second_and_can_be_searched(
     # one is opened by keyboard: why it is not believed, its tree, and it as a test
     rows(tail).first.get_by_role("button").focus()
     page.keyboard.press("Enter")
-    sheet = tail.locator(".ct-sheet")
+    sheet = tail.locator(".tl-sheet")
     expect(sheet.get_by_role("heading")).to_be_focused()
-    expect(sheet.locator(".ct-bad")).to_have_text(re.compile("not verified: .*sign"))
-    expect(sheet.locator(".ct-tree")).to_contain_text('body: "Olá!"')
+    expect(sheet.locator(".tl-bad")).to_have_text(re.compile("not verified: .*sign"))
+    expect(sheet.locator(".tl-tree")).to_contain_text('body: "Olá!"')
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     sheet.get_by_role("button", name="Copy as a test case").click()
     expect(sheet.get_by_text("Copied: paste it into a test file.")).to_be_visible()
@@ -166,7 +166,7 @@ def test_a_tail_is_smooth_at_a_hundred_a_second_and_can_be_searched(
 
     ended = story.run(notebook, 2)
     expect(ended).to_contain_text(f"{RATE * SECONDS + 2} False False")
-    expect(tail.locator(".ct-state")).to_have_text("stopped")
+    expect(tail.locator(".tl-state")).to_have_text("stopped")
 
 
 TALK = [

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser
 STATIC = Path(__file__).parents[2] / "chatkit/widgets/static"
 PAGE = """<!doctype html><style>.lm-mod-hidden { display: none; } STYLE</style>
 <div class="jp-OutputArea-output">
-<div class="ck-grid"><button>Save</button><div class="fold" hidden><button>Later</button></div>
+<div class="gd-grid"><button>Save</button><div class="fold" hidden><button>Later</button></div>
 <div style="display: none"><button>No</button></div>
 <p class="lm-mod-hidden"><button>Tab</button></p>
 <details><summary>More</summary><button>Other</button></details></div></div>"""
@@ -27,16 +27,16 @@ def test_every_style_sheet_is_looked_for() -> None:
 @pytest.mark.parametrize(
     ("style", "told"),
     [
-        (".ck-grid { color: #222; }", []),
-        (".ck-grid button { color: #222; }", []),
-        ("", ["no rules of a style sheet begin with .ck-grid"]),
-        (".ck-grid { }", ["no rules of a style sheet begin with .ck-grid"]),
-        (".ck-grid-more { color: red; }", ["no rules of a style sheet begin with .ck-grid"]),
-        (".ck-grid button { display: none; }", ["a style sheet hides the button 'Save ()'"]),
-        (".ck-grid button { visibility: hidden; }", ["a style sheet hides the button 'Save ()'"]),
-        (".ck-grid button { opacity: 0; }", ["a style sheet hides the button 'Save ()'"]),
+        (".gd-grid { color: #222; }", []),
+        (".gd-grid button { color: #222; }", []),
+        ("", ["no rules of a style sheet begin with .gd-grid"]),
+        (".gd-grid { }", ["no rules of a style sheet begin with .gd-grid"]),
+        (".gd-grid-more { color: red; }", ["no rules of a style sheet begin with .gd-grid"]),
+        (".gd-grid button { display: none; }", ["a style sheet hides the button 'Save ()'"]),
+        (".gd-grid button { visibility: hidden; }", ["a style sheet hides the button 'Save ()'"]),
+        (".gd-grid button { opacity: 0; }", ["a style sheet hides the button 'Save ()'"]),
         (
-            ".ck-grid button { border: 0; font-size: 0; height: 0; padding: 0; }",
+            ".gd-grid button { border: 0; font-size: 0; height: 0; padding: 0; }",
             ["a style sheet hides the button 'Save ()'"],
         ),
     ],

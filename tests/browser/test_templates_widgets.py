@@ -62,8 +62,8 @@ SMOOTH = """async ([script, state]) => {
     const began = performance.now();
     await (MODEL)([script, state]);
     document.body.offsetWidth;
-    const draw = performance.now() - began, root = document.querySelector(".ck-board");
-    root.querySelector(".ck-cell").focus();
+    const draw = performance.now() - began, root = document.querySelector(".bd-board");
+    root.querySelector(".bd-cell").focus();
     let keys = 0;
     for (let n = 0; n < 60; n++) {
         const before = performance.now(), key = n % 3 ? "ArrowDown" : "ArrowRight";
@@ -93,15 +93,15 @@ def test_a_message_is_seen_as_a_customer_will_see_it(
 ) -> None:
     notebook = open_notebook(story.write(lab, "preview.ipynb", [PREVIEWS]))
     out = story.run(notebook, 0)
-    phones = out.locator(".ck-phone")
+    phones = out.locator(".pv-phone")
     expect(phones).to_have_count(8)
     expect(out.locator("img, i, .MathJax")).to_have_count(0)
     expect(phones.nth(0)).to_have_attribute("dir", "rtl")
     expect(phones.nth(0)).to_have_attribute("lang", "ar")
-    header = phones.nth(0).locator(".ck-header").bounding_box()
+    header = phones.nth(0).locator(".pv-header").bounding_box()
     stamp = (
         phones.nth(0)
-        .locator(".ck-time")
+        .locator(".pv-time")
         .evaluate(
             """e => {
                 const range = document.createRange();
@@ -116,20 +116,20 @@ def test_a_message_is_seen_as_a_customer_will_see_it(
     expect(phones.nth(2)).to_contain_text("アマラ様")
 
     odd = phones.nth(6)
-    expect(odd.locator(".ck-header")).to_have_text("<b>{{1}}</b>")
+    expect(odd.locator(".pv-header")).to_have_text("<b>{{1}}</b>")
     expect(odd.locator("strong")).to_have_text("Bold Ana")
-    expect(odd.locator("strong .ck-sample")).to_have_text("Ana")
+    expect(odd.locator("strong .pv-sample")).to_have_text("Ana")
     for tag, text in (("em", "italic"), ("s", "struck"), ("code", "mono")):
         expect(odd.locator(tag)).to_have_text(text)
-    expect(odd.locator(".ck-odd")).to_have_text("U+202E")
+    expect(odd.locator(".pv-odd")).to_have_text("U+202E")
     expect(out.get_by_text("No sample for {{1}}, {{2}}.")).to_be_visible()
     expect(out.locator("a")).to_have_count(0)
     expect(phones.nth(7)).to_contain_text("Preisliste.pdf")
 
     # more than three buttons are behind one, as on the phone
-    expect(odd.locator(".ck-taps li")).to_have_count(3)
+    expect(odd.locator(".pv-taps li")).to_have_count(3)
     odd.get_by_role("button", name="See all options").press("Enter")
-    expect(odd.locator(".ck-taps li")).to_have_count(5)
+    expect(odd.locator(".pv-taps li")).to_have_count(5)
     expect(odd.get_by_text("Copy offer code")).to_be_visible()
     fewer = odd.get_by_role("button", name="See fewer options")
     expect(fewer).to_be_focused()
@@ -142,27 +142,27 @@ def test_a_content_is_translated_beside_its_source_and_saved_by_keyboard(
 ) -> None:
     notebook = open_notebook(story.write(lab, "contentform.ipynb", [FORM, SAVED]))
     page = notebook.page
-    form = story.run(notebook, 0).locator(".ck-content")
-    phone = form.locator(".ck-phone").first
+    form = story.run(notebook, 0).locator(".cf-content")
+    phone = form.locator(".pv-phone").first
     text = form.get_by_label("text", exact=True).nth(1)
     assert text.evaluate("e => getComputedStyle(e).direction") == "rtl"
     expect(form.locator("img, .MathJax")).to_have_count(0)
-    expect(form.locator(".ck-source").filter(has_text="onerror")).to_be_visible()
+    expect(form.locator(".cf-source").filter(has_text="onerror")).to_be_visible()
 
     # what is typed is seen at once, and a placeholder asks for its sample
     text.fill("مرحبًا *{{1}}*، {{2}} جاهزة {{3}} مع {{4}} لك.")
-    expect(phone.locator(".ck-body strong")).to_have_text("أمارا")
-    expect(phone.locator(".ck-missing")).to_have_text("{{4}}")
-    expect(form.locator(".ck-found")).to_contain_text(["{{4}} has no sample"] * 1)
+    expect(phone.locator(".pv-body strong")).to_have_text("أمارا")
+    expect(phone.locator(".pv-missing")).to_have_text("{{4}}")
+    expect(form.locator(".cf-found")).to_contain_text(["{{4}} has no sample"] * 1)
     form.get_by_label("{{4}}").fill("الخوذة")
-    expect(phone.locator(".ck-missing")).to_have_count(0)
-    expect(phone.locator(".ck-body")).to_contain_text("الخوذة")
+    expect(phone.locator(".pv-missing")).to_have_count(0)
+    expect(phone.locator(".pv-body")).to_contain_text("الخوذة")
 
     # what is too long is said at its field
     footer = form.get_by_label("footer")
     footer.fill("س" * 61)
     expect(form.get_by_text("61 of 60 characters, 102%")).to_be_visible()
-    expect(form.locator(".ck-found").filter(has_text="Take away 1.")).to_be_visible()
+    expect(form.locator(".cf-found").filter(has_text="Take away 1.")).to_be_visible()
     shoot(notebook, "contentform")
     footer.fill("لاركسبر")
     expect(form.get_by_text("7 of 60 characters")).to_be_visible()
@@ -170,9 +170,9 @@ def test_a_content_is_translated_beside_its_source_and_saved_by_keyboard(
     # the third button becomes the second, by keyboard, and the cursor stays where it was
     up = form.get_by_role("button", name="Move up").nth(2)
     up.press("Enter")
-    expect(phone.locator(".ck-taps li").nth(1)).to_have_text("اتصل بالورشة")
+    expect(phone.locator(".pv-taps li").nth(1)).to_have_text("اتصل بالورشة")
     expect(up).to_be_focused()
-    expect(form.locator(".ck-found").filter(has_text="other buttons stand between")).to_be_visible()
+    expect(form.locator(".cf-found").filter(has_text="other buttons stand between")).to_be_visible()
     up.press("Enter")
     form.get_by_role("button", name="Move up").nth(1).press("Enter")
     expect(form.locator(".chatkit-code pre")).to_contain_text('.update(\n    "ar",')
@@ -206,8 +206,8 @@ def test_the_board_is_walked_filtered_and_filled_by_keyboard(
     grid = board.get_by_role("grid", name="Templates and languages")
     cells = grid.get_by_role("gridcell")
     expect(cells).to_have_count(48)
-    expect(grid.locator(".ck-cell[tabindex='0']")).to_have_count(1)
-    told = board.locator(".ck-told")
+    expect(grid.locator(".bd-cell[tabindex='0']")).to_have_count(1)
+    told = board.locator(".bd-told")
 
     # one stop of the tab key, then arrows
     board.get_by_role("button", name="missing").focus()
@@ -238,7 +238,7 @@ def test_the_board_is_walked_filtered_and_filled_by_keyboard(
     expect(missing).to_have_text("·missing")
     missing.focus()
     page.keyboard.press("Enter")
-    form = board.locator(".ck-content")
+    form = board.locator(".cf-content")
     expect(form.get_by_role("heading")).to_have_text("New language · rental_reminder · Japanese")
     expect(missing).to_have_attribute("aria-selected", "true")
     form.locator("textarea").first.fill("{{1}}様、{{2}}のレンタルは{{3}}までです。")
@@ -248,7 +248,7 @@ def test_the_board_is_walked_filtered_and_filled_by_keyboard(
     assert labels.nth(0).get_attribute("placeholder") == "Keep it longer"
     labels.nth(0).fill("延長する")
     labels.nth(1).fill("今日返します")
-    expect(form.locator(".ck-phone").first).to_contain_text(
+    expect(form.locator(".pv-phone").first).to_contain_text(
         "ノア様、電動自転車のレンタルは5月12日までです。"
     )
     shoot(notebook, "boardgrid")
@@ -281,9 +281,9 @@ def test_a_board_of_200_templates_in_30_languages_stays_smooth(browser: Browser)
     assert draw < 1500, draw
     assert key < 50, key
     assert filtered < 1000, filtered
-    cells = page.locator(".ck-cell")
+    cells = page.locator(".bd-cell")
     expect(cells).to_have_count(6000)
-    shown = page.locator(".ck-row:visible")
+    shown = page.locator(".bd-row:visible")
     expect(shown).to_have_count(29)
     page.evaluate("() => player.change({ only: [] })")
     expect(shown).to_have_count(200)

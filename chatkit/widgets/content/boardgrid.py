@@ -104,7 +104,7 @@ class BoardGrid(Panel):
     <board: 1 template × 8 languages: 8 live.>
     """
 
-    _css_classes = ("ck-boardgrid",)
+    _css_classes = ("bd-boardgrid",)
 
     def __init__(
         self,

@@ -68,7 +68,7 @@ class ContentForm(Panel):
     """
 
     _style = assets.joined_text(["form.css", "content/content.css"])
-    _css_classes = ("chatkit-form", "ck-content")
+    _css_classes = ("chatkit-form", "cf-content")
 
     def __init__(
         self,
@@ -275,17 +275,17 @@ class ContentForm(Panel):
             heads.insert(0, self.source)
             previews.append(Preview(self._origin))
         titles = [w.HTML(language_heading(code)) for code in heads]
-        head = boxed(w.HBox, "ck-pair ck-heads", titles)
+        head = boxed(w.HBox, "cf-pair cf-heads", titles)
         rows = []
         for name, row in self._rows.items():
             source = [] if self._origin is None else [w.HTML(source_field_html(name, self._origin))]
-            rows.append(boxed(w.HBox, "ck-pair", [*source, row.widget]))
+            rows.append(boxed(w.HBox, "cf-pair", [*source, row.widget]))
         actions = boxed(w.HBox, "chatkit-actions", [self._button, self._code])
         draft = self._fields.fields["is_draft"].widget
-        left = boxed(w.VBox, "ck-fields", [head, *rows, draft, self._more, self._rest])
+        left = boxed(w.VBox, "cf-fields", [head, *rows, draft, self._more, self._rest])
         seen = zip(reversed(heads), previews, strict=True)
         shown = [one for code, it in seen for one in (w.HTML(language_heading(code)), it)]
-        desk = boxed(w.HBox, "ck-desk", [left, boxed(w.VBox, "ck-seen", shown)])
+        desk = boxed(w.HBox, "cf-desk", [left, boxed(w.VBox, "cf-seen", shown)])
         return [self._title, desk, actions, self._message, self._below]
 
     def _changed(self) -> None:
@@ -353,9 +353,9 @@ class ContentRow:
         self._field = field
         self._lengths, self._found = w.HTML(), w.HTML()
         self.widget = w.VBox([field.widget, self._lengths, self._found])
-        self.widget.add_class("ck-edit")
+        self.widget.add_class("cf-edit")
         if language.direction(lang_code) == "rtl":
-            self.widget.add_class("ck-rtl")
+            self.widget.add_class("cf-rtl")
 
     def show(self, entry: Entry, found: list[ContentFinding]) -> None:
         """Show the lengths of what is typed, and what was found in it."""
@@ -385,7 +385,7 @@ def _length_html(one: Length) -> str:
     said = f"{one.characters:,} of {one.limit:,} characters, {share:.0%}"
     text = f"{escaped(where)}: {said}" if where else said
     bar = f'<i style="width: {min(share, 1):.1%}"></i>'
-    return f'<div class="ck-length {kind}"><span class="ck-share">{bar}</span>{text}</div>'
+    return f'<div class="cf-length {kind}"><span class="cf-share">{bar}</span>{text}</div>'
 
 
 def found_html(found: Iterable[ContentFinding], *, places: bool = False) -> str:
@@ -410,7 +410,7 @@ def found_html(found: Iterable[ContentFinding], *, places: bool = False) -> str:
     if (more := len(shown) - _MOST) > 0:
         rows.append(f"<li>… and {more:,} more</li>")
     listed = "".join(rows)
-    return f'<ul class="ck-found tex2jax_ignore mathjax_ignore">{listed}</ul>' if rows else ""
+    return f'<ul class="cf-found tex2jax_ignore mathjax_ignore">{listed}</ul>' if rows else ""
 
 
 # --- the source language -------------------------------------------------------------------
@@ -453,10 +453,10 @@ def source_field_html(name: str, origin: Mapping[str, Any]) -> str:
         for line in lines
     )
     attributes = f'dir="{language.direction(code)}" lang="{escape(code.replace("_", "-"))}"'
-    empty = '<span class="ck-none">nothing</span>'
+    empty = '<span class="cf-none">nothing</span>'
     label = f'<span class="chatkit-label">{name}</span>'
     body = f"<div {attributes}>{shown if any(lines) else empty}</div>"
-    return f'<div class="ck-source tex2jax_ignore mathjax_ignore">{label}{body}</div>'
+    return f'<div class="cf-source tex2jax_ignore mathjax_ignore">{label}{body}</div>'
 
 
 def _brief(item: Mapping[str, Any]) -> str:

@@ -58,7 +58,7 @@ class Loose(TextLine):
 def _make(name: str, field: FieldInfo) -> Input:
     made = Loose(name) if field.annotation is Any else input_for(name, field, nested=True)
     if name == "type":
-        made.widget.add_class("ck-type")
+        made.widget.add_class("cf-type")
     return made
 
 
@@ -84,7 +84,7 @@ class Parts(Bodies):
         up = ActionButton("Up", lambda: self._move(row, -1))
         down = ActionButton("Down", lambda: self._move(row, +1))
         tools = w.HBox([*([up, down] if self._most > 1 else []), remove])
-        tools.add_class("ck-tools")
+        tools.add_class("cf-tools")
         row.widget.children = [*inputs, tools]
         kinds = row.inputs[0]
         if kinds.read() is None:
@@ -170,7 +170,7 @@ class Samples:
         title = w.HTML(f'<span class="chatkit-label">{name}</span>')
         self.widget = w.VBox([title, self._box])
         self.widget.add_class("chatkit-rows")
-        self.widget.add_class("ck-samples")
+        self.widget.add_class("cf-samples")
 
     def read(self) -> dict[str, str]:
         """Return the texts that are filled in: an emptied one is taken away."""

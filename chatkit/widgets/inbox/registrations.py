@@ -221,7 +221,7 @@ class SecretShownOnce(anywidget.AnyWidget):
     """
 
     _esm = joined_text(["inbox/secret.js"])
-    _css = joined_text(["inbox/registrations.css"])
+    _css = joined_text(["inbox/secret.css"])
 
     #: The id of the webhook that it belongs to; 0 while there is none to hand over.
     webhook = traitlets.Int(0).tag(sync=True)

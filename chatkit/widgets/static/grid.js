@@ -25,15 +25,15 @@ function render({ model, el }) {
   const state = () => model.get("state"), tell = (message) => model.send(message);
 
   // --- what there is -----------------------------------------------------------------
-  const root = make(el, "div", "ck-grid", { "data-lm-suppress-shortcuts": "true" });
-  const bar = make(root, "div", "ck-bar");
-  const search = make(bar, "input", "ck-search", {
+  const root = make(el, "div", "gd-grid", { "data-lm-suppress-shortcuts": "true" });
+  const bar = make(root, "div", "gd-bar");
+  const search = make(bar, "input", "gd-search", {
     type: "search", "aria-label": `Filter ${noun}s`, placeholder: "Filter rows", dir: "auto",
   });
   const button = (text, title, onclick) =>
     make(bar, "button", "", { type: "button", text, title, onclick });
   const only = button("Edited only", "Show only rows that were edited", () => filter(true));
-  make(bar, "span", "ck-space");
+  make(bar, "span", "gd-space");
   button("Add row", "Add an empty row at the end", () => { toEnd = true; tell({ do: "add" }); });
   const remove = button("Delete row", "Mark the selected rows to be deleted, or keep them", () => {
     const { top, rows: tall } = box();
@@ -41,16 +41,16 @@ function render({ model, el }) {
   });
   const back = button("Undo", "Take the last step back (Ctrl+Z)", () => tell({ do: "undo" }));
   const again = button("Redo", "Do it again (Ctrl+Y)", () => tell({ do: "redo" }));
-  const table = make(root, "div", "ck-table", {
+  const table = make(root, "div", "gd-table", {
     role: "grid", "aria-label": `${noun}s`, "aria-multiselectable": true,
     "aria-colcount": columns.length, style: `max-height: ${model.get("height")}px`,
   });
-  const head = make(table, "div", "ck-row ck-head", { role: "row", "aria-rowindex": 1 });
-  const body = make(table, "div", "ck-body", { role: "rowgroup" });
-  const foot = make(root, "div", "ck-foot");
+  const head = make(table, "div", "gd-row gd-head", { role: "row", "aria-rowindex": 1 });
+  const body = make(table, "div", "gd-body", { role: "rowgroup" });
+  const foot = make(root, "div", "gd-foot");
   const said = make(foot, "span", "", { role: "status" });
   const why = make(foot, "span", "", { "aria-live": "polite", dir: "auto" });
-  root.style.setProperty("--ck-columns", columns.map((c) => `calc(${c.wide}ch + 22px)`).join(" "));
+  root.style.setProperty("--gd-columns", columns.map((c) => `calc(${c.wide}ch + 22px)`).join(" "));
 
   // `at` is the active cell, -1 the row of headings; `from` is the other corner of a selection
   let at = { row: state().rows ? 0 : -1, column: 0 }, from = null, editor = null, toEnd = false;
@@ -73,11 +73,11 @@ function render({ model, el }) {
     return row.l?.includes(n) ? "This text is too long for a cell: edit it in the frame" : "";
   };
   const kind = (column) =>
-    `ck-cell${column.kind === "number" ? " ck-number" : ""}${column.head ? " ck-first" : ""}`;
+    `gd-cell${column.kind === "number" ? " gd-number" : ""}${column.head ? " gd-first" : ""}`;
 
   // --- drawing -----------------------------------------------------------------------
   const heads = columns.map((column, n) => {
-    const cell = make(head, "div", kind(column) + (column.fixed ? " ck-fixed" : ""), {
+    const cell = make(head, "div", kind(column) + (column.fixed ? " gd-fixed" : ""), {
       role: "columnheader", "aria-colindex": n + 1,
       title: column.fixed ? `${column.name} ${column.fixed}` : "Click to sort",
       onclick: () => { go(-1, n); sort(n); },
@@ -101,7 +101,7 @@ function render({ model, el }) {
       drawn.set(place, row);
     }
     const mark = data(place)?.m, b = box(), picked = place >= b.top && place < b.top + b.rows;
-    set(row, { class: `ck-row${mark ? ` ck-${mark}` : ""}` });
+    set(row, { class: `gd-row${mark ? ` gd-${mark}` : ""}` });
     columns.forEach((_, n) =>
       drawCell(row.children[n], data(place), n, place === at.row && n === at.column,
         picked && n >= b.left && n < b.left + b.columns));
@@ -112,7 +112,7 @@ function render({ model, el }) {
     const refused = row?.e?.[n], changed = row?.c?.includes(n), locked = row && closed(row, n);
     const value = row ? refused?.[0] ?? row.v[n] : "…", flag = typeof value === "boolean";
     const classes = { changed, refused, fixed: locked, chosen: picked, active };
-    const names = Object.keys(classes).filter((name) => classes[name]).map((name) => ` ck-${name}`);
+    const names = Object.keys(classes).filter((name) => classes[name]).map((name) => ` gd-${name}`);
     const held = `The cell still holds ${row?.v[n] ?? "nothing"}`;
     const marks = [row?.m === "delete" && "to be deleted", changed && "changed"].filter(Boolean);
     set(cell, {
@@ -151,7 +151,7 @@ function render({ model, el }) {
     const text = told || (reason ? `Refused: ${reason}` : "");
     const rows = now.rows === now.of ? "" : `${count(now.rows)} of `;
     set(said, { text: rows + count(now.of, "row") + (now.said && ` · ${now.said}`) });
-    set(why, { class: text.startsWith("Refused") ? "ck-bad" : "", text });
+    set(why, { class: text.startsWith("Refused") ? "gd-bad" : "", text });
     set(table, { "aria-rowcount": now.rows + 1 });
     set(only, { "aria-pressed": now.changed });
     back.disabled = !now.undo;
@@ -227,7 +227,7 @@ function render({ model, el }) {
     const row = data(at.row), cell = drawn.get(at.row)?.children[at.column], { column } = at;
     if (editor || !cell || !may(row)) return;
     cell.textContent = "";
-    const input = make(cell, "textarea", "ck-input", {
+    const input = make(cell, "textarea", "gd-input", {
       rows: 1, spellcheck: "false", "aria-label": columns[column].name, dir: "auto",
     });
     input.value = row.e?.[column]?.[0] ?? row.v[column] ?? "";

@@ -72,13 +72,13 @@ def preview(form):
 
 def samples(form):
     """The labels of the lines for samples."""
-    box = part(form, w.VBox, "ck-samples")
+    box = part(form, w.VBox, "cf-samples")
     return [one.description for one in parts(box) if isinstance(one, w.Text)]
 
 
 def row(form, name):
     """What is written at a field: its help, its lengths, what was found."""
-    rows = [one for one in parts(form) if "ck-edit" in classes(one)]
+    rows = [one for one in parts(form) if "cf-edit" in classes(one)]
     marks = {"buttons": "Add button"}
     return html(next(one for one in rows if controls(one, marks.get(name, name))))
 

@@ -35,7 +35,7 @@ def row(name, lang="en", **fields):
 def test_a_length_is_a_share_of_its_limit(count, said, kind):
     text = html(row("footer", footer="x" * count).widget)
     assert said in text
-    assert f'class="ck-length {kind}"' in text
+    assert f'class="cf-length {kind}"' in text
 
 
 def test_each_button_has_a_length_of_its_own():
@@ -46,14 +46,14 @@ def test_each_button_has_a_length_of_its_own():
 
 
 def test_what_has_no_limit_has_no_length():
-    assert "ck-length" not in html(row("variables").widget)
+    assert "cf-length" not in html(row("variables").widget)
 
 
 def test_findings_stand_at_their_field_with_what_to_do():
     text = html(row("footer", footer="x" * 61).widget)
     assert "<em>refused:</em> the footer has 61 characters" in text
     assert "Take away 1." in text
-    assert "ck-found" not in html(row("footer").widget)
+    assert "cf-found" not in html(row("footer").widget)
 
 
 def test_many_findings_are_cut():
@@ -71,7 +71,7 @@ def test_everything_of_a_stranger_is_escaped():
     ("lang", "rtl"), [("ar", True), ("he", True), ("de", False), ("ja", False)]
 )
 def test_inputs_of_a_language_written_from_the_right_are_so_too(lang, rtl):
-    assert ("ck-rtl" in classes(row("text", lang).widget)) is rtl
+    assert ("cf-rtl" in classes(row("text", lang).widget)) is rtl
 
 
 @pytest.mark.parametrize(

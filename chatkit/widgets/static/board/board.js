@@ -9,12 +9,12 @@ const make = (parent, tag, name, text) => {
 const DENSE = 10; // languages from which on a cell has room for its sign only
 const KINDS = ["live", "draft", "late", "broken", "missing"];
 function render({ model, el }) {
-  const root = make(el, "div", "ck-board");
-  const bar = make(root, "div", "ck-bar");
+  const root = make(el, "div", "bd-board");
+  const bar = make(root, "div", "bd-bar");
   bar.role = "group";
   bar.setAttribute("aria-label", "Show templates that have");
-  const pane = make(root, "div", "ck-pane");
-  const told = make(root, "div", "ck-told");
+  const pane = make(root, "div", "bd-pane");
+  const told = make(root, "div", "bd-told");
   told.setAttribute("aria-live", "polite");
   let cells = [], at = [0, 0], chosen = [];
   const get = (name) => model.get(name);
@@ -80,7 +80,7 @@ function render({ model, el }) {
       let any = !row.length;
       row.forEach((cell, c) => {
         const fit = fits(r, c);
-        cell.classList.toggle("ck-quiet", !fit);
+        cell.classList.toggle("bd-quiet", !fit);
         any ||= fit;
       });
       row[0] && (row[0].parentElement.hidden = !any);
@@ -104,13 +104,13 @@ function render({ model, el }) {
     const focused = pane.contains(document.activeElement);
     const { scrollLeft, scrollTop } = pane;
     const languages = get("languages"), dense = languages.length > DENSE;
-    const table = make(null, "div", dense ? "ck-dense" : "");
+    const table = make(null, "div", dense ? "bd-dense" : "");
     table.role = "grid";
     table.setAttribute("aria-label", "Templates and languages");
     table.setAttribute("aria-readonly", true);
     const room = Math.min(Math.max(8, ...get("codes").map((code) => code.length)), 32);
     const wide = dense ? "42px" : "92px";
-    table.style.setProperty("--ck-columns", `calc(${room * 1.12}ch + 22px) repeat(${languages.length}, ${wide})`);
+    table.style.setProperty("--bd-columns", `calc(${room * 1.12}ch + 22px) repeat(${languages.length}, ${wide})`);
     const line = (name) => {
       const row = make(table, "div", name);
       row.role = "row";
@@ -122,21 +122,21 @@ function render({ model, el }) {
       make(cell, "bdi", "", text);
       return cell;
     };
-    const head = line("ck-head");
-    heading(head, "columnheader", "ck-name", "template");
+    const head = line("bd-head");
+    heading(head, "columnheader", "bd-name", "template");
     for (const [code, name] of languages) {
       const cell = heading(head, "columnheader", "", code);
       cell.title = name;
       if (!dense && name !== code) make(cell, "small", "", name);
     }
     cells = get("codes").map((code, r) => {
-      const row = line("ck-row");
-      heading(row, "rowheader", "ck-name", code).title = code;
+      const row = line("bd-row");
+      heading(row, "rowheader", "bd-name", code).title = code;
       return languages.map((_, c) => {
         const [word, sign] = get("states")[state(r, c)];
-        const cell = make(row, "div", `ck-cell ${KINDS[state(r, c)]}`);
+        const cell = make(row, "div", `bd-cell ${KINDS[state(r, c)]}`);
         make(cell, "b", "", sign).ariaHidden = "true";
-        make(cell, "span", dense ? "ck-heard" : "", word);
+        make(cell, "span", dense ? "bd-heard" : "", word);
         cell.role = "gridcell";
         cell.tabIndex = -1;
         return cell;
@@ -151,7 +151,7 @@ function render({ model, el }) {
     go(at[0], at[1], focused);
   };
   const find = (target) => {
-    const cell = target.closest?.(".ck-cell");
+    const cell = target.closest?.(".bd-cell");
     const r = cell ? cells.findIndex((row) => row[0]?.parentElement === cell.parentElement) : -1;
     return r < 0 ? null : [r, cells[r].indexOf(cell)];
   };

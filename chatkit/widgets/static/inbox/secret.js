@@ -7,7 +7,7 @@ async function copy(text, output) {
 }
 function render({ model, el }) {
   const root = document.createElement("section");
-  root.className = "ck-secret";
+  root.className = "sc-secret";
   root.setAttribute("aria-label", "Signing secret");
   const told = document.createElement("p");
   const output = document.createElement("output");

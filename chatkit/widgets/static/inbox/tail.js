@@ -24,20 +24,20 @@ async function copy(text) {
 }
 // One value of a body. What lies inside is made when it is opened for the first time.
 function branch([sort, content, size], name, depth) {
-  const label = made("span", "ct-name", name === undefined ? "" : `${name}: `);
+  const label = made("span", "tl-name", name === undefined ? "" : `${name}: `);
   label.dir = "auto";
   if (sort !== "object" && sort !== "list") {
-    const leaf = made("div", "ct-leaf");
-    const value = made("bdi", `ct-${sort}`, sort === "text" ? `"${content}"` : content);
+    const leaf = made("div", "tl-leaf");
+    const value = made("bdi", `tl-${sort}`, sort === "text" ? `"${content}"` : content);
     leaf.append(label, value);
     return leaf;
   }
   const box = made("details");
   const about = sort === "list" ? `[${size}]` : `{${size}}`;
   const summary = made("summary");
-  summary.append(label, made("span", "ct-size", about));
+  summary.append(label, made("span", "tl-size", about));
   box.append(summary);
-  const inside = made("div", "ct-inside");
+  const inside = made("div", "tl-inside");
   const fill = () => {
     if (!box.open || inside.childElementCount) return;
     content.forEach((one, place) => {
@@ -53,13 +53,13 @@ function branch([sort, content, size], name, depth) {
   return box;
 }
 function tableRow(row) {
-  const line = made("tr", row.verified ? "" : "ct-doubt");
+  const line = made("tr", row.verified ? "" : "tl-doubt");
   line.dataset.id = row.id;
   const open = button(`${row.id}`, undefined);
   open.setAttribute("aria-label", `Open delivery ${row.id}`);
   const first = made("td");
   first.append(open);
-  const time = made("td", "ct-time", row.at);
+  const time = made("td", "tl-time", row.at);
   time.title = row.when;
   line.append(first, time);
   const what = row.more ? `${row.what} + ${row.more} more` : row.what;
@@ -71,7 +71,7 @@ function tableRow(row) {
     line.append(cell);
   }
   const reason = row.reason ? `: ${row.reason}` : "";
-  const verdict = made("td", "ct-verdict", (row.verified ? "✓ verified" : "⚠ not verified") + reason);
+  const verdict = made("td", "tl-verdict", (row.verified ? "✓ verified" : "⚠ not verified") + reason);
   verdict.title = verdict.textContent;
   line.append(verdict);
   return line;
@@ -85,14 +85,14 @@ function detail(sheet, found, close) {
   }
   const head = made("h4", "", found.title);
   head.tabIndex = -1;
-  const verdict = made("p", found.verified ? "ct-good" : "ct-bad", (found.verified ? "✓ Signature " : "⚠ Signature ") + found.verdict);
-  const bar = made("div", "ct-bar");
-  const said = made("span", "ct-said");
+  const verdict = made("p", found.verified ? "tl-good" : "tl-bad", (found.verified ? "✓ Signature " : "⚠ Signature ") + found.verdict);
+  const bar = made("div", "tl-bar");
+  const said = made("span", "tl-said");
   said.setAttribute("role", "status");
   const test = button("Copy as a test case", () =>
     copy(found.test).then(() => (said.textContent = "Copied: paste it into a test file."), (error) => (said.textContent = error.message)),
   );
-  test.className = "ct-test";
+  test.className = "tl-test";
   if (!found.test) {
     test.disabled = true;
     said.textContent = "Too large for a test case: inbox.delivery(id).body has it.";
@@ -102,36 +102,36 @@ function detail(sheet, found, close) {
   const list = made("dl");
   for (const [name, value] of found.headers) list.append(made("dt", "", name), made("dd", "", value));
   headers.append(made("summary", "", `Headers (${found.headers.length})`), list);
-  const tree = made("div", "ct-tree");
+  const tree = made("div", "tl-tree");
   tree.setAttribute("aria-label", "Body");
   tree.setAttribute("role", "group");
   tree.append(branch(found.tree, undefined, 0));
-  sheet.append(head, made("p", "ct-about", found.about), verdict, bar, headers, tree);
+  sheet.append(head, made("p", "tl-about", found.about), verdict, bar, headers, tree);
   head.focus();
 }
 function render({ model, el }) {
   const view = crypto.randomUUID?.() ?? String(Math.random());
-  const root = made("section", "ct-tail");
+  const root = made("section", "tl-tail");
   root.setAttribute("aria-label", "Live tail of deliveries");
   root.addEventListener("keydown", (event) => event.stopPropagation()); // Lab has its own keys
   const pause = button("", () => set("paused", !model.get("paused")));
-  pause.className = "ct-pause";
+  pause.className = "tl-pause";
   const kinds = made("select");
   const contact = made("input");
   contact.type = "search";
   contact.placeholder = "+15550100";
   contact.dir = "ltr";
-  const state = made("span", "ct-state");
+  const state = made("span", "tl-state");
   state.setAttribute("role", "status");
-  const count = made("span", "ct-count");
+  const count = made("span", "tl-count");
   const labelled = (text, input) => {
     const label = made("label", "", `${text} `);
     label.append(input);
     return label;
   };
-  const bar = made("div", "ct-bar");
+  const bar = made("div", "tl-bar");
   bar.append(pause, labelled("Kind", kinds), labelled("Contact", contact), state, count);
-  const pane = made("div", "ct-pane");
+  const pane = made("div", "tl-pane");
   pane.tabIndex = 0;
   pane.setAttribute("role", "region");
   pane.setAttribute("aria-label", "Deliveries, newest first");
@@ -146,9 +146,9 @@ function render({ model, el }) {
   thead.append(heads);
   const body = made("tbody");
   table.append(thead, body);
-  const empty = made("p", "ct-empty", "Nothing has come yet.");
+  const empty = made("p", "tl-empty", "Nothing has come yet.");
   pane.append(table, empty);
-  const sheet = made("div", "ct-sheet");
+  const sheet = made("div", "tl-sheet");
   sheet.hidden = true;
   root.append(bar, pane, sheet);
   el.append(root);

@@ -37,33 +37,33 @@ const write = (parent, runs) => {
       last = String(tags);
     }
     if (!mark) inner.append(text);
-    else make(inner, "span", `ck-${mark}`, text).title =
+    else make(inner, "span", `pv-${mark}`, text).title =
       { sample: "a sample value", missing: "no sample value", odd: "a character that is not seen" }[mark];
   }
 };
 const tap = (list, { kind, label, about }) => {
-  const item = make(list, "li", ["custom", "visit_website"].includes(kind) ? "ck-turned" : "");
+  const item = make(list, "li", ["custom", "visit_website"].includes(kind) ? "pv-turned" : "");
   icon(item, kind);
   write(make(item, "span"), label);
   item.title = about;
 };
 const draw = (root, message, notes, open, toggle) => {
-  const phone = make(null, "div", "ck-phone");
+  const phone = make(null, "div", "pv-phone");
   phone.dir = message.direction;
   phone.lang = message.lang_code.replaceAll("_", "-");
-  const bubble = make(phone, "div", "ck-bubble");
+  const bubble = make(phone, "div", "pv-bubble");
   if (message.medium) {
-    const box = make(bubble, "div", `ck-medium ck-${message.medium}`);
+    const box = make(bubble, "div", `pv-medium pv-${message.medium}`);
     icon(box, message.medium);
     make(box, "span", "", message.file || message.medium).dir = "auto";
   }
   for (const part of ["header", "body", "footer"]) {
-    if (message[part].length) write(make(bubble, "div", `ck-${part}`), message[part]);
+    if (message[part].length) write(make(bubble, "div", `pv-${part}`), message[part]);
   }
-  if (!message.body.length) make(bubble, "div", "ck-body ck-empty", "…");
-  make(bubble, "div", "ck-time", "10:30").dir = "ltr";
+  if (!message.body.length) make(bubble, "div", "pv-body pv-empty", "…");
+  make(bubble, "div", "pv-time", "10:30").dir = "ltr";
   if (message.buttons.length) {
-    const list = make(bubble, "ul", "ck-taps");
+    const list = make(bubble, "ul", "pv-taps");
     const many = message.buttons.length > 3;
     for (const one of many && !open ? message.buttons.slice(0, 2) : message.buttons) tap(list, one);
     if (many) {
@@ -81,7 +81,7 @@ const draw = (root, message, notes, open, toggle) => {
   root.replaceChildren(figure);
 };
 function render({ model, el }) {
-  const root = make(el, "div", "ck-preview");
+  const root = make(el, "div", "pv-preview");
   let open = false;
   const paint = () => {
     const dark = model.get("dark");

@@ -1,0 +1,174 @@
+"""Every widget and every HTML report, each in its states, below each other in one notebook."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+#: Notes for each cell which widgets it made: each kind of them brings a style sheet of its own.
+START = f"""import gc, json, sys, tempfile
+from pathlib import Path
+sys.path.append({str(Path(__file__).parents[1])!r})
+import chatkit, ipywidgets, keyring
+from chatkit.flowjson.diff import diff
+from chatkit.flowjson.graph import graph
+from chatkit.flowjson.lint import lint
+from chatkit.inbox.inbox import Inbox
+from chatkit.widgets import (BoardGrid, ContentForm, Conversation, Editor, Form, Grid, PlanView,
+    Player, Preview, Registrations, Tail, funnel, latency, login)
+from chatkit.widgets.controls import ActionButton, Code, Message
+from inbox.bodies import ANA, BEN, message, status
+from widgets.inbox.stored import EVIL, moved, put, written
+from widgets.showcase import DOCUMENT
+
+brought = {{}}
+def note(widget):
+    kind = type(widget)
+    cell = brought.setdefault(get_ipython().execution_count - 2, [])
+    cell.append(f"{{kind.__module__}}.{{kind.__name__}}")
+ipywidgets.Widget.on_widget_constructed(note)
+
+client = chatkit.connect(chatkit.Sandbox(seed="demo"))
+sandbox = chatkit.Sandbox(seed="demo")
+slow = chatkit.connect(sandbox)
+empty = chatkit.connect(chatkit.Sandbox(seed="empty"))
+ready = client.templates("order_ready")
+contacts = client.contacts.frame().head(6)
+
+def edited(client, few=6, **options):
+    frame = client.contacts.frame().head(few)
+    frame["name"] = frame.name.str.upper()
+    frame.loc[50001, "name"] = EVIL
+    frame.loc[50003, "number"] = "12 34"
+    return client.contacts.plan(frame, skip_invalid=True, **options)
+
+folder = tempfile.TemporaryDirectory()
+inbox = Inbox(Path(folder.name) / "inbox.sqlite")
+nothing = Inbox(Path(folder.name) / "empty.sqlite")
+ours = {{"from": "15550100", "to": ANA}}
+failed = [{{"code": 131026, "title": "Message undeliverable"}}]
+plan_of_running = edited(slow)
+put(inbox, written(message(1, text={{"body": "Hello, is my order there?"}}), kind="message"),
+    written({{**message(5, text={{"body": "It is on its way."}}), **ours}}),
+    moved(status("m5", "sent", 6), status("m5", "read", 200)),
+    written({{**message(300, text={{"body": EVIL}}), "context": {{"id": "m5"}}}}),
+    written(message(301, "reaction", reaction={{"message_id": "m5", "emoji": "👍"}})),
+    written({{**message(400, "image", image={{"id": "1", "caption": "Proof"}}), **ours}}),
+    moved(status("m400", "failed", 401, errors=failed)),
+    written(message(500, who=BEN, text={{"body": "שלום, תודה רבה"}})))"""
+#: The states of each widget by name; what a cell ends with is shown.
+STATES = {
+    "button": """ipywidgets.VBox([ActionButton("Look again", print),
+    ActionButton("Create", print, "primary"), ActionButton("Delete", print, "danger"),
+    ActionButton("Not yet", print, disabled=True)])""",
+    "code": "Code('client.contacts.create(number=\"2025550187\")')",
+    "message": """done, wrong = Message(), Message()
+done.say("Saved contact 50257.")
+wrong.say("Nothing was sent: see above.", wrong=True)
+ipywidgets.VBox([done, wrong])""",
+    "form": "Form(client.contacts)",
+    "form wrong": """form = Form(client.contacts)
+form.set("number", "7700900000")
+form.set("country_code", "+44")
+form._clicked()
+form""",
+    "form done": """form = Form(empty.contacts)
+form.set("number", "2025550187")
+form.set("country_code", "+1")
+form.submit()
+form""",
+    "form editing": "Form(client.contacts, 50001)",
+    "form of a content": """form = Form(ready, "en")
+form.set("footer", "Larkspur")
+form""",
+    "form of a webhook": "Form(empty.webhooks)",
+    "login": "login('gallery')",
+    "login refused": """refused = login('gallery')
+refused.said = "Nothing was kept. base_url: it is no address."
+refused""",
+    "grid": "Grid(client.contacts, contacts)",
+    "grid edited": """grid = Grid(client.contacts, contacts)
+grid.set(50001, "name", "Ana")
+grid.paste(50002, "number", "12 34")
+grid.delete([50003])
+grid.add()
+grid""",
+    "grid of webhooks": """client.webhooks.create(url="https://example.com/1", events=["*"])
+Grid(client.webhooks)""",
+    "grid empty": "Grid(client.contacts, contacts.head(0))",
+    "plan view": "PlanView(edited(client))",
+    "plan view blocked": "PlanView(edited(client, 60, delete=[50250]))",
+    "plan view done": """done = PlanView(edited(client, delete=[50250]))
+done.apply(done.phrase)
+done""",
+    "plan view taken back": """done = PlanView(edited(client, 8))
+done.apply(done.phrase)
+done.undo()
+done""",
+    "plan view stopped": """stopped = PlanView(edited(slow, 20))
+sandbox.middleware.faults.set({"latency": 0.1})
+stopped.start(stopped.phrase)
+stopped.stop()
+stopped.wait()
+stopped""",
+    "plan view running": """sandbox.middleware.faults.set({"latency": 60.0})
+running = PlanView(plan_of_running)
+running.start(running.phrase)
+running""",
+    "preview": "Preview(ready.get('de'))",
+    "preview from right to left": "Preview(ready.get('ar'))",
+    "preview odd": """Preview({"lang_code": "en", "headers": [{"type": "text", "text": "<b>{{1}}</b>"}],
+    "text": "*Bold {{1}}*, _italic_, ~struck~, ```mono``` " + EVIL, "variables": {"1": "Ana"},
+    "buttons": [{"type": "custom", "label": "<i>One</i>"}, {"type": "custom", "label": "Two"},
+                {"type": "visit_website", "label": "See", "value": "https://example.com"},
+                {"type": "copy_offer_code", "value": "SPRING26"}]})""",
+    "preview with a document": """Preview({"lang_code": "de", "text": "Unsere Preise.",
+    "headers": [{"type": "document", "file_name": "Preisliste.pdf"}]})""",
+    "board": "BoardGrid(client.templates, ['order_ready', 'rental_reminder', 'login_code'])",
+    "board with a form": """board = BoardGrid(client.templates, ['order_ready', 'rental_reminder'])
+board.edit("rental_reminder", "ja")
+board""",
+    "content form": "ContentForm(ready, 'ar')",
+    "content form wrong": """content = ContentForm(ready, "en")
+content.set("footer", "x" * 70)
+content.set("text", "Hello {{1}} and {{9}}")
+content""",
+    "content form in review": """content = ContentForm(ready, "de")
+content.set("footer", "Larkspur")
+content.review()
+content""",
+    "editor": """Path("gallery.json").write_text(json.dumps(DOCUMENT))
+Editor("gallery.json", resource=client.flows)""",
+    "editor with a source": "Editor('gallery.json')",
+    "editor of nothing": "Editor()",
+    "player": "Player(DOCUMENT)",
+    "player done": "Player(DOCUMENT)",
+    "player dark": "Player(DOCUMENT, dark=True)",
+    "player of nothing": "Player({'version': '7.3', 'screens': []})",
+    "tail": "tail = Tail(inbox)\ntail.stop()\ntail",
+    "tail live": "Tail(inbox)",
+    "tail empty": "Tail(nothing)",
+    "conversation": 'Conversation(inbox, "+" + ANA)',
+    "conversation empty": 'Conversation(nothing, "+" + ANA)',
+    "registrations": """for n in range(2):
+    client.webhooks.create(url=f"https://shop.example/{n}", events=["chat.message.status"])
+registrations = Registrations(client.webhooks)
+registrations""",
+    "registrations empty": "Registrations(empty.webhooks)",
+    "secret": """form = Registrations(empty.webhooks)
+form.form.set("url", "https://shop.example/new")
+form.form.set("events", ["*"])
+form.form.submit()
+form""",
+    "funnel": "funnel(inbox.statuses())",
+    "latency": "latency(inbox.statuses())",
+    "flow graph": "graph(DOCUMENT)",
+    "flow diff": "diff(DOCUMENT, {**DOCUMENT, 'screens': DOCUMENT['screens'][:-1]})",
+    "plan": "edited(client)",
+    "result": "done.result",
+    "findings": "lint({**DOCUMENT, 'version': '1.0'})",
+    "audit": "client.templates.check(['order_ready', 'login_code'])",
+    "board report": "client.templates.board(['order_ready', 'login_code'])",
+    "frame": "contacts",
+}
+#: Ends what would be waited for, and tells which kinds of widgets each cell made.
+TOLD = "print(json.dumps(brought))"
