@@ -1,4 +1,4 @@
-"""The graph of a flow as an SVG that needs nothing else, good in light and dark."""
+"""The graph of a flow as an SVG that needs nothing else, light or dark as what is around it."""
 
 from __future__ import annotations
 
@@ -108,23 +108,36 @@ BESIDE, BELOW = 34, 62  #: between two of a row, and between two rows
 EDGE = 20  #: around everything
 BEND = 26  #: the width that a way takes which passes a row
 
-# Colours that are read on white and on black, for a picture cannot ask where it stands.
-STYLE = """
-.chatkit-flow text { font: 13px system-ui, sans-serif; text-anchor: middle; }
-.chatkit-flow .id { font-size: 10.5px; fill: #5f6673; }
-.chatkit-flow .title { font-weight: 600; fill: #1c2430; }
-.chatkit-flow .box { fill: #f6f8fb; stroke: #8b95a5; stroke-width: 1.2; }
-.chatkit-flow .terminal .box { fill: #e6f4ea; stroke: #4c9a66; }
-.chatkit-flow .missing .box { fill: #fdeceb; stroke: #d64541; stroke-dasharray: 4 3; }
-.chatkit-flow .entry .box { stroke: #2f7fd6; stroke-width: 2.4; }
-.chatkit-flow .badge { font-size: 9.5px; fill: #5f6673; letter-spacing: 0.04em; }
-.chatkit-flow .way { fill: none; stroke: #7d8796; stroke-width: 1.5; }
-.chatkit-flow .data_exchange { stroke-dasharray: 6 4; }
-.chatkit-flow .routing_model { stroke-dasharray: 1.5 4; stroke-linecap: round; }
-.chatkit-flow .legend { font-size: 10.5px; fill: #7d8796; }
-.chatkit-flow .says { font-size: 10.5px; fill: #4b5361; }
-.chatkit-flow .pill { fill: #e9edf3; }
-.chatkit-flow .legend { text-anchor: start; }
+# In a page of Jupyter the drawing is dark where the page is, at once; a picture of its own asks
+# the system.
+_DARK = """
+  --paper: #202832; --edge: #77849a; --ink: #e8edf4; --pale: #aab4c2; --line: #93a0b3;
+  --pill: #2d3744; --good: #1d3a2a; --good-edge: #6cc28b; --bad: #44211f; --bad-edge: #ff8a80;
+  --entry: #6db1ff;
+"""
+STYLE = f"""
+.chatkit-flow {{
+  --paper: #f6f8fb; --edge: #8b95a5; --ink: #1c2430; --pale: #5f6673; --line: #667085;
+  --pill: #e9edf3; --good: #e6f4ea; --good-edge: #4c9a66; --bad: #fdeceb; --bad-edge: #d64541;
+  --entry: #2f7fd6;
+  text {{ fill: var(--pale); font: 13px system-ui, sans-serif; text-anchor: middle; }}
+  :is(.id, .legend, .says) {{ font-size: 10.5px; }}
+  .title {{ fill: var(--ink); font-weight: 600; }}
+  .box {{ fill: var(--paper); stroke: var(--edge); stroke-width: 1.2; }}
+  .terminal .box {{ fill: var(--good); stroke: var(--good-edge); }}
+  .missing .box {{ fill: var(--bad); stroke: var(--bad-edge); stroke-dasharray: 4 3; }}
+  .entry .box {{ stroke: var(--entry); stroke-width: 2.4; }}
+  .badge {{ font-size: 9.5px; letter-spacing: 0.04em; }}
+  .way {{ fill: none; stroke: var(--line); stroke-width: 1.5; }}
+  .tip {{ fill: var(--line); }}
+  .data_exchange {{ stroke-dasharray: 6 4; }}
+  .routing_model {{ stroke-dasharray: 1.5 4; stroke-linecap: round; }}
+  .pill {{ fill: var(--pill); }}
+  .says {{ fill: var(--ink); }}
+  .legend {{ text-anchor: start; }}
+  [data-jp-theme-light="false"] & {{ {_DARK} }}
+  @media (prefers-color-scheme: dark) {{ &:root {{ {_DARK} }} }}
+}}
 """
 _LEGEND = {
     "navigate": "a tap leads there",
@@ -162,8 +175,8 @@ def drawing(graph: Graph) -> str:
     title = f"<title>{len(graph.nodes)} screens of a flow and the ways between them</title>"
     shape = f'width="{size:.0f}" height="{height:.0f}" viewBox="0 0 {size:.0f} {height:.0f}"'
     arrow = (
-        '<defs><marker id="to" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
-        'markerHeight="7" orient="auto-start-reverse"><path d="M0 0 8 4 0 8z" fill="#7d8796"/>'
+        '<defs><marker id="chatkit-flow-to" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
+        'markerHeight="7" orient="auto-start-reverse"><path class="tip" d="M0 0 8 4 0 8z"/>'
         "</marker></defs>"
     )
     return (
@@ -223,7 +236,7 @@ def _way(
     shown = edge.label and edge.kind != "routing_model" and first < last
     says = _pill(_fit(edge.label, 22), *at) if shown else ""
     hint = f"<title>{_safe(edge.source)} → {_safe(edge.target)} ({edge.kind})</title>"
-    way = f'<path class="way {edge.kind}" d="{path}" marker-end="url(#to)"/>'
+    way = f'<path class="way {edge.kind}" d="{path}" marker-end="url(#chatkit-flow-to)"/>'
     return f"<g>{hint}{way}</g>", says
 
 

@@ -97,12 +97,9 @@ class Graph:
         return "\n".join(lines)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        """Give JupyterLab a Mermaid diagram, and what does not know that a drawing."""
-        return {
-            "text/plain": repr(self),
-            "text/vnd.mermaid": self.mermaid(),
-            "image/svg+xml": self.svg(),
-        }
+        """Give a page the drawing as a part of it, which follows its theme, else a picture."""
+        html = f'<div class="tex2jax_ignore mathjax_ignore">{self.svg()}</div>'
+        return {"text/plain": repr(self), "text/html": html, "image/svg+xml": self.svg()}
 
 
 def graph(document: object) -> Graph:

@@ -25,7 +25,7 @@ import traitlets
 
 from chatkit.display import escaped
 from chatkit.errors import CallError, ChatkitError, HelpPage
-from chatkit.widgets.assets import STATIC
+from chatkit.widgets.assets import joined_text
 
 
 class ActionButton(anywidget.AnyWidget):
@@ -41,8 +41,8 @@ class ActionButton(anywidget.AnyWidget):
         kind: How it looks: `primary` does what the widget is for, `danger` cannot be taken back.
     """
 
-    _esm = STATIC / "button.js"
-    _css = STATIC / "button.css"
+    _esm = joined_text(["keys.js", "button.js"])
+    _css = joined_text(["button.css"])
 
     label = traitlets.Unicode().tag(sync=True)
     kind = traitlets.Enum(["primary", "danger", "plain"], "plain").tag(sync=True)
@@ -86,8 +86,8 @@ _WIDTH = 88  #: columns from which on each argument has a line of its own
 class Code(anywidget.AnyWidget):
     """Shows some Python, and copies it."""
 
-    _esm = STATIC / "code.js"
-    _css = STATIC / "code.css"
+    _esm = joined_text(["keys.js", "code.js"])
+    _css = joined_text(["code.css"])
 
     text = traitlets.Unicode().tag(sync=True)
 
@@ -150,6 +150,29 @@ class Message(w.HTML):  # type: ignore[misc]  # ipywidgets has no types
         if isinstance(error, CallError):
             text = f"{error.reason}\n{error.advice}".strip()
         self.say(text, wrong=True)
+
+
+_SHARED: dict[type[w.Widget], w.Widget] = {}
+
+
+def shared(kind: type[w.DOMWidget], *names: str) -> dict[str, Any]:
+    """Return the one style, or the one layout, of all widgets of a kind that change nothing of it.
+
+    Without it each input brings two more widgets to the page, which is most of what takes time
+    when a form is opened.
+    """
+    found = {}
+    for name in names:
+        part = kind.class_traits()[name].klass
+        if part not in _SHARED or _SHARED[part].comm is None:  # closed, with all others
+            _SHARED[part] = part()
+        found[name] = _SHARED[part]
+    return found
+
+
+def is_shared(part: object) -> bool:
+    """Tell whether a style or a layout is that of other widgets too."""
+    return any(part is one for one in _SHARED.values())
 
 
 def boxed(kind: type[w.Box], css: str, children: Sequence[w.Widget]) -> w.Box:

@@ -47,7 +47,7 @@ class LoginForm(Exported, anywidget.AnyWidget):
         name: The name to keep the connection under.
     """
 
-    _esm = joined_text(["login.js"])
+    _esm = joined_text(["keys.js", "login.js"])
     _css = joined_text(["button.css", "login.css"])
 
     title = traitlets.Unicode().tag(sync=True)

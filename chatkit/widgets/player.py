@@ -27,11 +27,14 @@ Endpoint = Callable[[dict[str, Any]], Mapping[str, Any] | None] | Mapping[str, M
 
 #: From what needs nothing to what needs all.
 SCRIPTS = [
-    f"player/{name}.js"
-    for name in (
-        *("dom", "expression", "markdown", "run", "check"),
-        *("input", "calendar", "choice", "view", "panel", "player"),
-    )
+    "keys.js",
+    *(
+        f"player/{name}.js"
+        for name in (
+            *("dom", "expression", "markdown", "run", "check"),
+            *("input", "calendar", "choice", "view", "panel", "player"),
+        )
+    ),
 ]
 _KINDS: dict[type, Kind] = {str: "text", bool: "flag"}
 

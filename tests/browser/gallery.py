@@ -8,7 +8,7 @@ from pathlib import Path
 START = f"""import gc, json, sys, tempfile
 from pathlib import Path
 sys.path.append({str(Path(__file__).parents[1])!r})
-import chatkit, ipywidgets, keyring
+import chatkit, ipywidgets
 from chatkit.flowjson.diff import diff
 from chatkit.flowjson.graph import graph
 from chatkit.flowjson.lint import lint
@@ -110,13 +110,10 @@ stopped.start(stopped.phrase)
 stopped.stop()
 stopped.wait()
 stopped""",
-    "plan view running": """sandbox.middleware.faults.set({"latency": 60.0})
-running = PlanView(plan_of_running)
-running.start(running.phrase)
-running""",
     "preview": "Preview(ready.get('de'))",
     "preview from right to left": "Preview(ready.get('ar'))",
-    "preview odd": """Preview({"lang_code": "en", "headers": [{"type": "text", "text": "<b>{{1}}</b>"}],
+    "preview odd": """Preview({"lang_code": "en",
+    "headers": [{"type": "text", "text": "<b>{{1}}</b>"}],
     "text": "*Bold {{1}}*, _italic_, ~struck~, ```mono``` " + EVIL, "variables": {"1": "Ana"},
     "buttons": [{"type": "custom", "label": "<i>One</i>"}, {"type": "custom", "label": "Two"},
                 {"type": "visit_website", "label": "See", "value": "https://example.com"},
@@ -148,6 +145,9 @@ Editor("gallery.json", resource=client.flows)""",
     "tail live": "Tail(inbox)",
     "tail empty": "Tail(nothing)",
     "conversation": 'Conversation(inbox, "+" + ANA)',
+    "conversation long": """long = Inbox(Path(folder.name) / "long.sqlite")
+put(long, written(*(message(n, text={"body": f"Line {n}"}) for n in range(40)), kind="message"))
+Conversation(long, "+" + ANA)""",
     "conversation empty": 'Conversation(nothing, "+" + ANA)',
     "registrations": """for n in range(2):
     client.webhooks.create(url=f"https://shop.example/{n}", events=["chat.message.status"])
@@ -168,7 +168,13 @@ form""",
     "findings": "lint({**DOCUMENT, 'version': '1.0'})",
     "audit": "client.templates.check(['order_ready', 'login_code'])",
     "board report": "client.templates.board(['order_ready', 'login_code'])",
+    "quality": "client.contacts.check(contacts)",
     "frame": "contacts",
+    # the last: its client waits for an answer as long as the page is looked at
+    "plan view running": """sandbox.middleware.faults.set({"latency": 60.0})
+running = PlanView(plan_of_running)
+running.start(running.phrase)
+running""",
 }
 #: Ends what would be waited for, and tells which kinds of widgets each cell made.
 TOLD = "print(json.dumps(brought))"

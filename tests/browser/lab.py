@@ -247,7 +247,8 @@ class OpenNotebook:
         """Switch JupyterLab to its light or dark theme."""
         self.command("apputils:change-theme", theme=f"JupyterLab {shade}")
         light = "true" if shade == "Light" else "false"
-        expect(self.page.locator("body")).to_have_attribute("data-jp-theme-light", light)
+        body = self.page.locator("body")
+        expect(body).to_have_attribute("data-jp-theme-light", light, timeout=20_000)
         expect(self.page.locator("#jupyterlab-splash")).to_have_count(0)
 
     def shot(self, name: str, *, whole: bool = False) -> Path:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import axe_playwright_python
 from playwright.sync_api import Page
 
 #: The class of the element that each style sheet of chatkit/widgets/static is for.
@@ -76,3 +79,23 @@ def _faults(page: Page) -> list[str]:
         *(f"no rules of a style sheet begin with .{root}" for root in unstyled),
         *(f"a style sheet hides the button {name!r}" for name in missing),
     ]
+
+
+# --- what keeps people from using it ---------------------------------------------------------
+
+_AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js")
+_VIOLATIONS = """async (parts) => {
+    const include = [...document.querySelectorAll(parts)];
+    const options = { resultTypes: ["violations"], elementRef: true, preload: false };
+    const { violations } = await axe.run({ include }, options);
+    return violations.flatMap(({ id, help, nodes }) => nodes.map(({ element, html }) => [
+        include.findIndex((one) => one.contains(element)), `${id}: ${help}: ${html.slice(0, 200)}`,
+    ]));
+}"""
+
+
+def violations(page: Page, parts: str) -> list[tuple[int, str]]:
+    """Tell what axe-core finds in the parts of a page, each with the number of its part."""
+    if not page.evaluate("() => 'axe' in window"):
+        page.evaluate(_AXE.read_text("utf-8"))
+    return [(number, said) for number, said in page.evaluate(_VIOLATIONS, parts)]

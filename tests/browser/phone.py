@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
 from playwright.sync_api import Browser, Locator, Page, expect
@@ -57,7 +58,7 @@ class Phone:
 
     def __init__(self, root: Locator) -> None:
         self.root = root
-        self.title = root.locator("h1")
+        self.title = root.locator(".fp-top h3")
         self.body = root.locator(".fp-body")
         self.send = root.locator(".fp-send")
         self.back = root.get_by_role("button", name="Back", exact=True)
@@ -71,14 +72,22 @@ class Phone:
         """Use the footer, also while something is missing: then it says what."""
         self.send.click(force=True)
 
-    def walk(self) -> list[str]:
-        """Fill every screen in and go on until the end; the titles of the screens."""
+    def walk(self, look: Callable[[], object] = lambda: None) -> list[str]:
+        """Fill every screen in and go on until the end; the titles of the screens.
+
+        Each of them is looked at as it comes, with what is missing in it told, and filled in.
+        """
         titles: list[str] = []
         done = self.body.locator(".fp-done")
         while not done.count():
             assert len(titles) < 12, titles
             titles.append(self.title.inner_text())
+            look()
+            if self.send.is_visible() and self.send.get_attribute("aria-disabled") == "true":
+                self.press()
+                look()
             self._fill()
+            look()
             entry = self.body.locator("button.fp-option").first
             if self.send.is_visible():
                 expect(self.send).to_have_attribute("aria-disabled", "false")

@@ -52,11 +52,12 @@ def test_a_flow_is_drawn_compared_and_upgraded(
     notebook = open_notebook(write(lab, "flowgraph.ipynb", cells))
 
     drawn = run(notebook, 0)
-    picture = drawn.locator("img")
+    picture = drawn.get_by_role("img", name="5 screens of a flow and the ways between them")
     expect(picture).to_be_visible(timeout=20_000)
-    size = picture.evaluate("image => image.decode().then(() => image.naturalWidth)")
-    assert size > 100  # the picture is whole, whatever its names hold
-    expect(drawn.locator("img[src='x']")).to_have_count(0)
+    expect(picture.locator(".title").first).to_contain_text("<img src=x")  # as text
+    expect(drawn.locator("img, script")).to_have_count(0)
+    box = picture.locator(".box").first
+    light = box.evaluate("one => getComputedStyle(one).fill")
     notebook.shot("flowgraph")
 
     compared = run(notebook, 1)
@@ -70,7 +71,8 @@ def test_a_flow_is_drawn_compared_and_upgraded(
     expect(upgraded).to_contain_text("For a person to do")
     notebook.shot("flowdiff")
     notebook.theme("Dark")
-    run(notebook, 0).scroll_into_view_if_needed()
+    assert box.evaluate("one => getComputedStyle(one).fill") != light  # at once, and not run again
+    picture.scroll_into_view_if_needed()
     notebook.shot("flowgraph_dark")
     run(notebook, 2).scroll_into_view_if_needed()
     notebook.shot("flowdiff_dark")

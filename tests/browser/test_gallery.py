@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
-from browser import story
+from browser import looks, story
 from browser.gallery import START, STATES, TOLD
 from browser.lab import Lab, OpenNotebook
 from browser.phone import Phone
 from playwright.sync_api import Browser, Locator, expect
+
+pytestmark = pytest.mark.timeout(300)  # the first test runs sixty cells
 
 
 class Gallery:
@@ -39,9 +42,8 @@ class Gallery:
         self.state("editor with a source").get_by_role("tab", name="Source").click()
         self.state("tail").locator("tbody button").first.click()
         expect(self.state("tail").get_by_role("heading")).to_be_visible()
-        for n, name in enumerate(STATES):
-            out = self.state(name)
-            expect(out.locator(".jp-OutputArea-output")).not_to_have_count(0)
+        for name in STATES:
+            expect(self.state(name).locator(".jp-OutputArea-output")).not_to_have_count(0)
         self.page.wait_for_timeout(300)
 
 
@@ -65,10 +67,12 @@ COMPARE = """([cells, own, orders]) => {
         ...new Set([...heads.filter((one) => own[n].includes(one.id)), ...inside(out)]
             .map((one) => one.textContent))]);
     const texts = [...new Set([...heads, ...outs.flatMap(inside)].map((one) => one.textContent))];
+    const sizes = ["width", "height", "top", "right", "bottom", "left"]; // follow from the rest
     const properties = new Set();
     const collect = (rules) => {
         for (const rule of rules) {
-            for (const name of rule.style ?? []) if (!name.startsWith("--")) properties.add(name);
+            for (const name of rule.style ?? [])
+                if (!name.startsWith("--") && !sizes.includes(name)) properties.add(name);
             if (rule.cssRules) collect(rule.cssRules);
         }
     };
@@ -94,7 +98,8 @@ COMPARE = """([cells, own, orders]) => {
     // of many elements alike, like the rows of a table, three are enough
     const some = outs.map((out) => {
         const seen = new Map();
-        const path = (at) => at === out ? "" : `${at.getAttribute("class")}>${path(at.parentElement)}`;
+        const path = (at) =>
+            at === out ? "" : `${at.getAttribute("class")}>${path(at.parentElement)}`;
         return [...out.querySelectorAll("*:not(style)")].filter((element) => {
             const key = element.localName + path(element);
             seen.set(key, (seen.get(key) ?? 0) + 1);
@@ -110,13 +115,13 @@ COMPARE = """([cells, own, orders]) => {
     }
     const found = [];
     for (const order of orders) {
-        apply(order.map((n) => texts[n % texts.length]).filter((t, n, all) => all.indexOf(t) === n));
+        apply([...new Set(order.map((n) => texts[n % texts.length]))]);
         outs.forEach((_, n) => looks(n).forEach(([element, part, now], k) => {
             const before = alone[n][k][2];
             if (now === before || found.filter((one) => one[0] === n).length > 4) return;
             const [a, b] = [before.split("|"), now.split("|")];
-            const differs = names.map((name, i) => [name, a[i], b[i]]).filter(([, x, y]) => x !== y);
-            const said = differs.map(([name, x, y]) => `${name}: ${x} is ${y}`).slice(0, 5);
+            const differs = names.map((name, i) => a[i] !== b[i] && `${name}: ${a[i]} is ${b[i]}`);
+            const said = differs.filter(Boolean).slice(0, 5);
             found.push([n, `${element.localName}.${element.className}${part ?? ""}: ${said}`]);
         }));
     }
@@ -151,3 +156,135 @@ def test_a_rule_that_reaches_another_widget_is_noticed(gallery: Gallery) -> None
         sheet.evaluate("(one, text) => one.textContent = text", text)
     assert found, "no leak is noticed"
     assert all(one.startswith("preview: div.pv-body: position: static is") for one in found), found
+
+
+# --- everybody can use it ---------------------------------------------------------------------
+
+OUTPUTS = ".jp-Notebook .jp-CodeCell .jp-OutputArea"
+PANDAS = ("result", "frame")  # what pandas writes has headings without a text
+
+#: What reacts to a click is reached by the keyboard: it is a control, in one, or around one; of a
+#: grid or a tree one element has the focus, and arrows move it.
+UNREACHED = """(outs) => [...document.querySelectorAll(outs)].flatMap((out, n) => {
+    const control = ":is(a[href], button, input, select, textarea, summary, label, [tabindex])";
+    const found = [...out.querySelectorAll("*")].filter((one) => one.checkVisibility());
+    const points = (one) => one.onclick || getComputedStyle(one).cursor === "pointer";
+    const clicked = found.filter(points);
+    const lost = clicked.filter((one) => !one.closest(control) && !one.querySelector(control));
+    const wide = [...out.querySelectorAll("[role=grid], [role=tree]")].filter((one) =>
+        one.querySelectorAll("[role=gridcell], [role=treeitem]").length
+        && one.querySelectorAll("[tabindex='0']").length !== 1);
+    const ahead = found.filter((one) => one.tabIndex > 0);
+    return [...lost, ...wide, ...ahead].map((one) => [n, one.outerHTML.slice(0, 160)]);
+})"""
+
+
+def of_states(found: list[tuple[int, str]]) -> list[str]:
+    """What was found, by the name of the state; number 0 is the first cell, which shows none."""
+    return [f"{[*STATES][n - 1]}: {said}" for n, said in found if 0 < n <= len(STATES)]
+
+
+@pytest.mark.parametrize("shade", ["Dark", "Light"])
+def test_axe_finds_nothing_in_any_state(gallery: Gallery, shade: Any) -> None:
+    gallery.notebook.theme(shade)
+    gallery.page.wait_for_timeout(300)  # colours fade
+    found = of_states(looks.violations(gallery.page, OUTPUTS))
+    assert [one for one in found if not one.startswith(PANDAS)] == []
+
+
+def test_what_is_clicked_is_reached_by_keyboard(gallery: Gallery) -> None:
+    assert of_states(gallery.page.evaluate(UNREACHED, OUTPUTS)) == []
+
+
+#: Sends keys to every kind of control in every state, and returns those that went further than
+#: they may, or not as far as they must.
+KEYS = """(outs) => {
+    const lab = [], found = [];
+    const hear = (event) => { lab.push(event); event.stopPropagation(); };
+    document.documentElement.addEventListener("keydown", hear);
+    const goesOn = (one, keys) => {
+        const event = new KeyboardEvent("keydown", { bubbles: true, cancelable: true, ...keys });
+        lab.length = 0;
+        one.dispatchEvent(event);
+        return lab.length > 0;
+    };
+    const own = {
+        save: { key: "s", ctrlKey: true }, "save on a Mac": { key: "s", metaKey: true },
+        palette: { key: "C", ctrlKey: true, shiftKey: true }, sidebar: { key: "b", ctrlKey: true },
+    };
+    document.querySelectorAll(outs).forEach((out, n) => {
+        const kinds = new Set();
+        for (const one of out.querySelectorAll("input, select, textarea, button, [tabindex]")) {
+            const kind = `${one.localName} ${one.type} ${one.role} ${one.parentElement.className}`;
+            if (kinds.has(kind) || !one.checkVisibility() || !one.closest(CHATKIT)) continue;
+            kinds.add(kind);
+            const said = one.outerHTML.slice(0, 100);
+            for (const [name, keys] of Object.entries(own))
+                if (!goesOn(one, keys)) found.push([n, `${name} does not go on: ${said}`]);
+            if (goesOn(one, { key: "x" })) found.push([n, `a letter goes on: ${said}`]);
+            if (one.matches("input, textarea") && goesOn(one, { key: "z", ctrlKey: true }))
+                found.push([n, `undo goes on: ${said}`]);
+            one.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true }));
+        }
+    });
+    document.documentElement.removeEventListener("keydown", hear);
+    return found;
+}""".replace("CHATKIT", "'.fp-player, [class*=-grid], .tl-tail, .bd-board, [class*=chatkit-]'")
+
+
+def test_shortcuts_of_jupyter_pass_through_and_letters_do_not(gallery: Gallery) -> None:
+    """The last of the gallery: the grids have been typed into."""
+    assert of_states(gallery.page.evaluate(KEYS, OUTPUTS)) == []
+
+
+def test_ctrl_s_saves_the_notebook_from_inside_a_form(gallery: Gallery) -> None:
+    page = gallery.page
+    page.evaluate(
+        """() => {
+            window.ran = [];
+            jupyterapp.commands.commandExecuted.connect((_, { id }) => window.ran.push(id));
+        }"""
+    )
+    for control in (
+        gallery.state("form").locator("input").first,  # one of ipywidgets, which keep every key
+        gallery.state("login").locator("input").first,
+        gallery.state("grid").get_by_role("gridcell").first,
+    ):
+        page.evaluate("() => { window.ran.length = 0; }")
+        control.focus()
+        page.keyboard.press("Control+s")
+        page.wait_for_function("() => window.ran.includes('docmanager:save')")
+
+
+# --- where there is less room -----------------------------------------------------------------
+
+#: The words of tables that are broken in their middle.
+BROKEN = """(outs) => [...document.querySelectorAll(outs)].flatMap((out, n) => {
+    const found = [], walk = document.createTreeWalker(out, NodeFilter.SHOW_TEXT);
+    while (walk.nextNode()) {
+        const text = walk.currentNode, around = text.parentElement, range = document.createRange();
+        if (!around.closest("td, th") || !around.checkVisibility()) continue;
+        for (const { 0: word, index } of text.data.matchAll(/[\\p{L}\\p{N}]+/gu)) {
+            range.setStart(text, index);
+            range.setEnd(text, index + word.length);
+            if (new Set([...range.getClientRects()].map(({ top }) => top)).size > 1)
+                found.push([n, word]);
+        }
+    }
+    return found;
+})"""
+
+
+def test_with_less_room_no_word_is_broken_and_what_goes_on_says_so(gallery: Gallery) -> None:
+    page = gallery.page
+    page.set_viewport_size({"width": 900, "height": 1000})
+    try:
+        expect(gallery.state("tail live").locator(".tl-more")).to_have_text("more at the side →")
+        pane = gallery.state("tail live").locator(".tl-pane")
+        pane.evaluate("one => one.scrollLeft = 9999")
+        expect(gallery.state("tail live").locator(".tl-more")).to_have_text("← more at the side")
+        expect(gallery.state("board").locator(".bd-more")).to_have_text("more at the side →")
+        assert of_states(page.evaluate(BROKEN, OUTPUTS)) == []
+    finally:
+        page.set_viewport_size({"width": 1400, "height": 1000})
+    expect(gallery.state("tail live").locator(".tl-more")).to_be_hidden()

@@ -253,7 +253,7 @@ def test_a_webhook_is_registered_switched_off_and_its_secret_handed_over_once(
     expect(root.locator(".chatkit-code pre")).to_contain_text("client.webhooks.create(")
     create.click()
     expect(root.get_by_text("9 webhooks of 10")).to_be_visible()
-    secret = root.get_by_role("region", name="Signing secret")
+    secret = root.get_by_role("group", name="Signing secret")
     expect(secret).to_contain_text("is shown this once")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     secret.get_by_role("button", name="Copy").click()

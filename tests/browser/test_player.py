@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browser import looks
 from browser.lab import SHOTS, Lab, OpenNotebook
 from browser.phone import Bare, Phone, shot
 from browser.story import run, write
@@ -744,3 +745,43 @@ def _held(text: str) -> bool:
         return holds(text, SCOPE)
     except ExpressionError:
         return False
+
+
+# --- everybody can use it -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_axe_finds_nothing_on_any_screen(bare: Callable[..., Bare], dark: bool) -> None:
+    page = bare(DOCUMENT, dark=dark)
+    found: list[str] = []
+
+    def look() -> None:
+        page.page.wait_for_timeout(200)  # a screen fades in
+        title = page.phone.title.inner_text()
+        found.extend(f"{title}: {said}" for _, said in looks.violations(page.page, ".fp-player"))
+        if (date := page.phone.body.locator(".fp-date")).count():
+            date.first.press("Enter")
+            found.extend(said for _, said in looks.violations(page.page, ".fp-player"))
+            page.page.keyboard.press("Escape")
+            expect(date.first).to_be_focused()
+
+    page.phone.walk(look)
+    look()
+    assert list(dict.fromkeys(found)) == []
+
+
+def test_the_focus_goes_to_the_title_of_the_next_screen(bare: Callable[..., Bare]) -> None:
+    go = footer("Go on", "navigate", {}, to="B")
+    first = screen("A", "One", field("TextInput", "x", "X"), go)
+    last = screen("B", "Two", SEND, terminal=True)
+    page = bare({"version": "7.3", "screens": [first, last]})
+    keyboard = page.page.keyboard
+    page.phone.field("X").press_sequentially("a")
+    keyboard.press("Tab")
+    expect(page.phone.send).to_be_focused()
+    keyboard.press("Enter")
+    expect(page.phone.title).to_have_text("Two")
+    expect(page.phone.title).to_be_focused()
+    keyboard.press("Tab")
+    keyboard.press("Enter")
+    expect(page.phone.body.get_by_role("heading")).to_be_focused()

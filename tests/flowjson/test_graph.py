@@ -117,12 +117,12 @@ def test_markup_and_directives_are_written_as_numbers() -> None:
     )
 
 
-def test_a_notebook_gets_a_diagram_a_drawing_and_a_text() -> None:
+def test_a_notebook_gets_a_drawing_a_picture_and_a_text() -> None:
     document = booking()
     document["screens"][0]["title"] = EVIL
     bundle = graph(document)._repr_mimebundle_()
-    assert set(bundle) == {"text/plain", "text/vnd.mermaid", "image/svg+xml"}
-    assert all("<img" not in bundle[kind] for kind in ("text/vnd.mermaid", "image/svg+xml"))
+    assert set(bundle) == {"text/plain", "text/html", "image/svg+xml"}
+    assert all("<img" not in bundle[kind] for kind in ("text/html", "image/svg+xml"))
     assert bundle == graph(document)._repr_mimebundle_()
 
 

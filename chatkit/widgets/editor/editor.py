@@ -459,7 +459,7 @@ class SourceView(anywidget.AnyWidget):
         typed: What is called with the text when somebody has typed.
     """
 
-    _esm = assets.packed_module(["editor/source.js"])
+    _esm = assets.packed_module(["keys.js", "editor/source.js"])
     _css = assets.joined_text(["editor/source.css"])
 
     text = traitlets.Unicode().tag(sync=True)
@@ -511,7 +511,7 @@ class FindingList(anywidget.AnyWidget):
         fix: What a click on the button beside the nth one calls, where it can be mended.
     """
 
-    _esm = assets.joined_text(["editor/findings.js"])
+    _esm = assets.joined_text(["keys.js", "editor/findings.js"])
     _css = assets.joined_text(["editor/findings.css"])
 
     summary = traitlets.Unicode().tag(sync=True)

@@ -16,7 +16,7 @@ from chatkit.flowjson.components import ACTIONS
 from chatkit.flowjson.pointer import at, steps
 from chatkit.flowjson.property import ComponentShape, Property, Shape
 from chatkit.flowjson.version import RECOMMENDED, RELEASED, Version, data_api_versions
-from chatkit.widgets.controls import Message, boxed
+from chatkit.widgets.controls import Message, boxed, is_shared
 from chatkit.widgets.editor.edits import child
 from chatkit.widgets.editor.state import DocumentState
 from chatkit.widgets.editor.tree import Branch
@@ -336,7 +336,7 @@ def forget(widget: Any) -> None:
     for one in getattr(widget, "children", ()):
         forget(one)
     for part in (getattr(widget, "layout", None), getattr(widget, "style", None)):
-        if isinstance(part, w.Widget):
+        if isinstance(part, w.Widget) and not is_shared(part):
             part.close()
     widget.close()
 

@@ -17,7 +17,7 @@ from chatkit.errors import InputError, Problem
 from chatkit.record import Body
 from chatkit.resource import Resource, endpoints_of
 from chatkit.widgets.assets import START
-from chatkit.widgets.controls import boxed
+from chatkit.widgets.controls import boxed, shared
 from chatkit.widgets.form.inputs import (
     Bodies,
     Checkbox,
@@ -75,7 +75,8 @@ class LabelledInput:
     def __init__(self, made: Input) -> None:
         self.input = made
         self.help = ""
-        self._help, self._problem = w.HTML(), w.HTML()
+        self._help = w.HTML(**shared(w.HTML, "layout", "style"))
+        self._problem = w.HTML(**shared(w.HTML, "style"))
         self.widget = boxed(w.VBox, "chatkit-field", [made.widget, self._help, self._problem])
         self._show_problems([])
 

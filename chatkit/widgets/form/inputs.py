@@ -14,7 +14,7 @@ from pydantic.fields import FieldInfo
 
 from chatkit.json_reader import JsonFault, read_json
 from chatkit.record import Body
-from chatkit.widgets.controls import ActionButton
+from chatkit.widgets.controls import ActionButton, shared
 
 
 class Input(Protocol):
@@ -72,7 +72,8 @@ class TextLine(SingleInput):
 
     def __init__(self, name: str, numbers: bool, none: bool, long: bool) -> None:
         kind = w.Textarea if long else w.Text
-        self.widget = kind(description=name, rows=5) if long else kind(description=name)
+        more = {"rows": 5} if long else {}
+        self.widget = kind(description=name, **shared(kind, "style"), **more)
         self._long, self._numbers, self._none, self._number = long, numbers, none, False
 
     def read(self) -> str | int | None:
@@ -108,7 +109,7 @@ class NumberLine(SingleInput):
         digits: int = 4000,
         reference: bool = False,
     ) -> None:
-        self.widget = w.Text(description=name)
+        self.widget = w.Text(description=name, **shared(w.Text, "style"))
         self._nothing, self._reference, self._whole = nothing, reference, whole
         fraction = "" if whole else r"(\.[0-9]{1,15})?"
         self._pattern = re.compile(f"-?[0-9]{{1,{digits}}}{fraction}")
@@ -140,7 +141,7 @@ class Checkbox(SingleInput):
     """Yes or no."""
 
     def __init__(self, name: str) -> None:
-        self.widget = w.Checkbox(description=name, indent=False)
+        self.widget = w.Checkbox(description=name, indent=False, **shared(w.Checkbox, "style"))
 
     def read(self) -> bool:
         """Return whether it is ticked."""
@@ -175,7 +176,9 @@ class Choice:
         self._bound = len(self._values) if reference else -1
         options = [(text, n) for n, text in enumerate([unset, *values])]
         more = [("a reference …", self._bound)] if reference else []
-        self._pick = w.Dropdown(description=name, options=[*options, *more])
+        self._pick = w.Dropdown(
+            description=name, options=[*options, *more], **shared(w.Dropdown, "style")
+        )
         self._controls, self.widget = [self._pick], self._pick
         if reference:
             self._text = w.Text(placeholder=_SUGGESTED, description=f"{name} refers to")
@@ -424,9 +427,12 @@ class Bodies(_Repeated):
 
     def show(self, value: Any) -> None:
         """Show a list of dicts. What the body does not declare cannot be sent, and is left out."""
-        self.clear()
-        for item in of_kind(value or [], list, "a list"):
-            row = self.add()
-            row.known = frozenset(of_kind(item, Mapping, "a dict"))
+        items = [of_kind(item, Mapping, "a dict") for item in of_kind(value or [], list, "a list")]
+        if len(items) < len(self._rows):
+            del self._rows[len(items) :]
+            self._laid_out()
+        for n, item in enumerate(items):
+            row = self._rows[n] if n < len(self._rows) else self.add()  # making one is slow
+            row.known = frozenset(item)
             for name, one in zip(self._body.model_fields, row.inputs, strict=True):
                 one.show(item.get(name))

@@ -55,7 +55,7 @@ class Grid(Exported, anywidget.AnyWidget):
     Grid of 250 contacts: 1 cell changed.
     """
 
-    _esm = joined_text(["grid.js"])
+    _esm = joined_text(["keys.js", "grid.js"])
     _css = joined_text(["grid.css"])
 
     columns: traitlets.List[Any] = traitlets.List().tag(sync=True)

@@ -89,7 +89,7 @@ class Conversation(Panel):
     def _html(self) -> str:
         name = next((said.name for said in reversed(self.thread) if said.name), None)
         title = f"{cut(name, 60)} · {self.contact}" if name else self.contact
-        parts = [f'<h4 dir="auto">{escaped(title)}</h4>']
+        parts = [f'<h3 dir="auto">{escaped(title)}</h3>']
         older = len(self.thread) - self._last
         if older > 0:
             parts.append(f"<p>{many(older, 'older message')} not shown: last={self._last}.</p>")
@@ -103,7 +103,11 @@ class Conversation(Panel):
                 day = said.at.date()
                 bubbles.append(f'<li class="cv-day">{day:%Y-%m-%d}, UTC</li>')
             bubbles.append(_bubble(said, known))
-        box = f'<ol aria-label="Messages, oldest first">{"".join(bubbles)}</ol>' if bubbles else ""
+        box = (
+            f'<ol tabindex="0" aria-label="Messages, oldest first">{"".join(bubbles)}</ol>'
+            if bubbles
+            else ""
+        )
         return f'<div class="tex2jax_ignore mathjax_ignore">{"".join(parts)}{box}</div>'
 
 

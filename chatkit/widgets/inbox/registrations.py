@@ -220,7 +220,7 @@ class SecretShownOnce(anywidget.AnyWidget):
         room: `client.webhooks`.
     """
 
-    _esm = joined_text(["inbox/secret.js"])
+    _esm = joined_text(["keys.js", "inbox/secret.js"])
     _css = joined_text(["inbox/secret.css"])
 
     #: The id of the webhook that it belongs to; 0 while there is none to hand over.

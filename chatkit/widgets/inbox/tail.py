@@ -51,7 +51,7 @@ class Tail(Exported, anywidget.AnyWidget):
     Tail of the inbox: 0 rows.
     """
 
-    _esm = joined_text(["inbox/tail.js"])
+    _esm = joined_text(["keys.js", "side.js", "inbox/tail.js"])
     _css = joined_text(["inbox/tail.css"])
     _thread: threading.Thread | None = None  # here, as what is not whole is closed too
 

@@ -15,7 +15,7 @@ function render({ model, el }) {
       model.send({ token: model.get("token") });
     }
   };
-  button.onkeydown = (event) => event.stopPropagation(); // JupyterLab has shortcuts of its own
+  keepKeys(button);
   model.on("change", paint);
   paint();
   el.append(button);

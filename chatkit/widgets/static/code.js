@@ -4,12 +4,27 @@ async function copy(text, pre) {
   getSelection().selectAllChildren(pre);
   if (!document.execCommand("copy")) throw new Error("select it and press Ctrl+C");
 }
+// Inputs of ipywidgets keep every key: what goes on to Jupyter is said again just above them.
+const again = (event) => {
+  const box = event.target.closest?.('[class*="chatkit-"] :is(.widget-text, .widget-textarea)');
+  if (!box || !goesOn(event)) return;
+  if (!box.parentElement.dispatchEvent(new KeyboardEvent("keydown", event))) event.preventDefault();
+};
+const stays = (event) => {
+  if (event.target.closest?.('[class*="chatkit-"]') && !goesOn(event)) event.stopPropagation();
+};
+if (!document.chatkitKeys) {
+  document.chatkitKeys = true;
+  document.addEventListener("keydown", again, true);
+  document.body.addEventListener("keydown", stays);
+}
 function render({ model, el }) {
   const root = document.createElement("div");
   const pre = document.createElement("pre");
   const button = document.createElement("button");
   root.className = "chatkit-code";
   pre.tabIndex = 0; // it may scroll
+  pre.setAttribute("role", "group");
   pre.setAttribute("aria-label", "The same in Python");
   button.type = "button";
   const paint = () => {
@@ -22,7 +37,7 @@ function render({ model, el }) {
       () => (button.textContent = "Copied"),
       (error) => (button.textContent = error.message),
     );
-  root.onkeydown = (event) => event.stopPropagation();
+  keepKeys(root);
   model.on("change:text", paint);
   paint();
   root.append(pre, button);

@@ -25,7 +25,8 @@ function render({ model, el }) {
   const state = () => model.get("state"), tell = (message) => model.send(message);
 
   // --- what there is -----------------------------------------------------------------
-  const root = make(el, "div", "gd-grid", { "data-lm-suppress-shortcuts": "true" });
+  const root = make(el, "div", "gd-grid");
+  keepKeys(root);
   const bar = make(root, "div", "gd-bar");
   const search = make(bar, "input", "gd-search", {
     type: "search", "aria-label": `Filter ${noun}s`, placeholder: "Filter rows", dir: "auto",
@@ -236,7 +237,7 @@ function render({ model, el }) {
     input.focus();
     input.onblur = () => close(true);
     input.onkeydown = (event) => {
-      event.stopPropagation();
+      if (!goesOn(event)) event.stopPropagation();
       const { key, shiftKey, altKey, isComposing } = event, step = shiftKey ? -1 : 1;
       if (isComposing || !["Enter", "Tab", "Escape"].includes(key)) return;
       event.preventDefault();

@@ -76,7 +76,7 @@ function render({ model, el }) {
     paint();
   };
   file.onchange = nowhere.onchange = paint;
-  form.onkeydown = (event) => event.stopPropagation(); // JupyterLab has shortcuts of its own
+  keepKeys(form);
   model.on("change", answered);
   sent = model.get("busy");
   paint();

@@ -14,6 +14,7 @@ function render({ model, el }) {
   bar.role = "group";
   bar.setAttribute("aria-label", "Show templates that have");
   const pane = make(root, "div", "bd-pane");
+  const side = sayMore(pane, make(root, "div", "bd-more"));
   const told = make(root, "div", "bd-told");
   told.setAttribute("aria-live", "polite");
   let cells = [], at = [0, 0], chosen = [];
@@ -149,6 +150,7 @@ function render({ model, el }) {
     filter();
     mark();
     go(at[0], at[1], focused);
+    side.look();
   };
   const find = (target) => {
     const cell = target.closest?.(".bd-cell");
@@ -175,7 +177,6 @@ function render({ model, el }) {
     if (place && String(place) !== String(at)) go(...place, false);
   });
   root.onkeydown = (event) => {
-    event.stopPropagation(); // JupyterLab has shortcuts of its own
     if (!find(event.target) || event.altKey) return;
     const [r, c] = at, last = get("languages").length - 1, whole = event.ctrlKey || event.metaKey;
     const moves = {
@@ -194,9 +195,10 @@ function render({ model, el }) {
     event.preventDefault();
     moves[event.key]();
   };
+  keepKeys(el);
   const heard = { "change:cells": draw, "change:height": draw, "change:only": filter, "change:opened": mark };
   for (const [name, act] of Object.entries(heard)) model.on(name, act);
   draw();
-  return () => { for (const [name, act] of Object.entries(heard)) model.off(name, act); };
+  return () => { side.end(); for (const [name, act] of Object.entries(heard)) model.off(name, act); };
 }
 export default { render };

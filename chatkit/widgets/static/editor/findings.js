@@ -7,8 +7,7 @@ function render({ model, el }) {
     return one;
   };
   const root = make(el, "div", "cl-findings");
-  root.dataset.lmSuppressShortcuts = "true";
-  root.onkeydown = (event) => event.stopPropagation();
+  keepKeys(root);
   const head = make(root, "p", "cl-head");
   head.setAttribute("role", "status");
   const list = make(root, "ul", "cl-list");

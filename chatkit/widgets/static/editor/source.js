@@ -13,8 +13,7 @@ function render({ model, el }) {
     return one;
   };
   const root = make(el, "div", "cs-source");
-  root.dataset.lmSuppressShortcuts = "true";
-  root.onkeydown = (event) => event.stopPropagation();
+  keepKeys(root);
   const gutter = make(root, "div", "cs-gutter");
   gutter.setAttribute("aria-hidden", "true");
   const page = make(root, "div", "cs-page");

@@ -10,8 +10,7 @@ function render({ model, el }) {
     return one;
   };
   const root = make(el, "div", "ct-tree");
-  root.dataset.lmSuppressShortcuts = "true";
-  root.onkeydown = (event) => event.stopPropagation();
+  keepKeys(root);
   const bar = make(root, "div", "ct-bar");
   const offers = make(bar, "select", "ct-offers");
   offers.setAttribute("aria-label", "What to add");

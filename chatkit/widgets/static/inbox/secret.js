@@ -6,7 +6,8 @@ async function copy(text, output) {
   if (!document.execCommand("copy")) throw new Error("Select it and press Ctrl+C");
 }
 function render({ model, el }) {
-  const root = document.createElement("section");
+  const root = document.createElement("div");
+  root.setAttribute("role", "group");
   root.className = "sc-secret";
   root.setAttribute("aria-label", "Signing secret");
   const told = document.createElement("p");
@@ -54,7 +55,7 @@ function render({ model, el }) {
         output.hidden = !output.textContent;
       });
   };
-  root.onkeydown = (event) => event.stopPropagation();
+  keepKeys(root);
   model.on("msg:custom", hear);
   model.on("change", paint);
   root.append(told, output, bar);

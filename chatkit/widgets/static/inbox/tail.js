@@ -83,7 +83,7 @@ function detail(sheet, found, close) {
     sheet.append(made("p", "", found.problem), button("Close", close));
     return;
   }
-  const head = made("h4", "", found.title);
+  const head = made("h3", "", found.title);
   head.tabIndex = -1;
   const verdict = made("p", found.verified ? "tl-good" : "tl-bad", (found.verified ? "✓ Signature " : "⚠ Signature ") + found.verdict);
   const bar = made("div", "tl-bar");
@@ -111,9 +111,10 @@ function detail(sheet, found, close) {
 }
 function render({ model, el }) {
   const view = crypto.randomUUID?.() ?? String(Math.random());
-  const root = made("section", "tl-tail");
+  const root = made("div", "tl-tail");
+  root.setAttribute("role", "group");
   root.setAttribute("aria-label", "Live tail of deliveries");
-  root.addEventListener("keydown", (event) => event.stopPropagation()); // Lab has its own keys
+  keepKeys(root);
   const pause = button("", () => set("paused", !model.get("paused")));
   pause.className = "tl-pause";
   const kinds = made("select");
@@ -133,7 +134,7 @@ function render({ model, el }) {
   bar.append(pause, labelled("Kind", kinds), labelled("Contact", contact), state, count);
   const pane = made("div", "tl-pane");
   pane.tabIndex = 0;
-  pane.setAttribute("role", "region");
+  pane.setAttribute("role", "group");
   pane.setAttribute("aria-label", "Deliveries, newest first");
   const table = made("table");
   const heads = made("tr");
@@ -150,8 +151,10 @@ function render({ model, el }) {
   pane.append(table, empty);
   const sheet = made("div", "tl-sheet");
   sheet.hidden = true;
-  root.append(bar, pane, sheet);
+  const more = made("div", "tl-more");
+  root.append(bar, pane, more, sheet);
   el.append(root);
+  const side = sayMore(pane, more);
 
   let seen = 0;
   let passed = 0;
@@ -250,6 +253,7 @@ function render({ model, el }) {
     model.off("change:paused change:stopped", changed);
     model.off("change:kind change:contact change:kinds", options);
     cancelAnimationFrame(frame);
+    side.end();
     model.send({ gone: view });
   };
 }

@@ -39,9 +39,10 @@ const fieldOf = (node, env, tag = "div") => {
       set(wrong, { text: bad, hidden: !bad });
       set(help, { text: hint, hidden: !hint || Boolean(bad) });
       element.classList.toggle("fp-bad", Boolean(bad));
+      const types = control?.matches("input, textarea, select"); // a button has no such states
       const described = bad ? wrong.id : hint ? help.id : null;
-      set(control ?? element, { "aria-describedby": described, "aria-invalid": control && bad ? "true" : null });
-      if (control) set(control, { "aria-required": label.classList.contains("fp-optional") ? null : "true" });
+      set(control ?? element, { "aria-describedby": described, "aria-invalid": types && bad ? "true" : null });
+      if (types) set(control, { "aria-required": label.classList.contains("fp-optional") ? null : "true" });
     },
   };
 };

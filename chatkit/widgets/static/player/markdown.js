@@ -44,7 +44,7 @@ const markdown = (parent, text) => {
     const heading = /^\s*(#{1,6})\s+(.*)$/.exec(line);
     const item = ITEM.exec(line);
     if (heading) {
-      inline(make(parent, heading[1].length === 1 ? "h3" : "h4", "", AUTO), heading[2]);
+      inline(make(parent, "h4", heading[1].length === 1 ? "fp-large-title" : "", AUTO), heading[2]);
     } else if (item) {
       const tag = item[1] ? "ul" : "ol";
       const list = make(parent, tag, "", item[2] && item[2] !== "1" ? { start: item[2].slice(0, 6) } : {});

@@ -12,7 +12,7 @@ const panel = (parent, { jump, restart }) => {
   const part = (section, title) => { section.replaceChildren(); make(section, "h4", "", { text: title }); };
   const json = (section, value) => {
     const text = JSON.stringify(value, null, 2), line = text.replace(/\n */g, " ");
-    make(section, "pre", "", { text: line.length < 48 ? line : text, tabindex: 0, dir: "ltr" });
+    make(section, "pre", "", { text: line.length < 48 ? line : text, tabindex: 0, dir: "ltr", role: "group", "aria-label": "JSON" });
   };
   let ids = "";
   const update = (run, footer) => {

@@ -6,7 +6,7 @@ const phone = (root) => {
   const sheet = make(make(device, "div", "fp-screen"), "div", "fp-sheet");
   const bar = make(sheet, "div", "fp-top");
   const back = make(bar, "button", "fp-plain", { type: "button" });
-  const title = make(bar, "h1", "", { tabindex: -1, ...AUTO });
+  const title = make(bar, "h3", "", { tabindex: -1, ...AUTO });
   const notice = make(sheet, "p", "fp-notice", { role: "alert", ...AUTO });
   const body = make(sheet, "div", "fp-body");
   const foot = make(sheet, "div", "fp-foot");
@@ -16,8 +16,8 @@ const phone = (root) => {
 };
 
 function render({ model, el }) {
-  const root = make(el, "div", "fp-player", { "data-lm-suppress-shortcuts": "true" });
-  root.onkeydown = (event) => event.stopPropagation();
+  const root = make(el, "div", "fp-player");
+  keepKeys(root);
   const parts = phone(root);
   const { sheet, body, title, back, foot, send } = parts;
   const id = `fp${Math.random().toString(36).slice(2)}`;
@@ -80,7 +80,7 @@ function render({ model, el }) {
     back.hidden = foot.hidden = true;
     const done = make(null, "div", "fp-done");
     icon(make(done, "span", "fp-seal"), DONE);
-    make(done, "h2", "fp-heading", { text: "The answers were sent", tabindex: -1 });
+    make(done, "h4", "fp-heading", { text: "The answers were sent", tabindex: -1 });
     const names = Object.entries(run.answers);
     const rows = make(done, "dl");
     for (const [name, value] of names.slice(0, 50)) {
@@ -113,7 +113,7 @@ function render({ model, el }) {
   };
   const paint = () => {
     const moved = page !== run.here || run.answers;
-    const inside = root.contains(root.getRootNode().activeElement);
+    const active = () => root.getRootNode().activeElement, inside = root.contains(active());
     set(parts.notice, { text: run.notice, hidden: !run.notice });
     let node = null;
     if (run.answers) {
@@ -141,7 +141,7 @@ function render({ model, el }) {
     }
     sheet.dir = direction([title.textContent, body.textContent]);
     beside.update(run, node);
-    if (moved && inside && !root.contains(root.getRootNode().activeElement)) (run.answers ? body.querySelector("h2") : title).focus();
+    if (moved && inside && !beside.element.contains(active())) (run.answers ? body.querySelector("h4") : title).focus();
   };
   const draw = () => {
     if (!run?.here) return;

@@ -136,7 +136,7 @@ const holder = (node, env) => {
 };
 
 const BUILD = {
-  TextHeading: words("h2", "fp-heading"), TextSubheading: words("h3", "fp-subheading"), TextBody: words("div", "fp-text"),
+  TextHeading: words("h4", "fp-heading"), TextSubheading: words("h4", "fp-subheading"), TextBody: words("div", "fp-text"),
   TextCaption: words("div", "fp-text fp-caption"), RichText: words("div", "fp-text fp-rich"),
   TextInput: text, TextArea: text, DatePicker: date, CalendarPicker: calendar, PhotoPicker: files, DocumentPicker: files,
   CheckboxGroup: group, RadioButtonsGroup: group, ChipsSelector: group, Dropdown: dropdown, OptIn: consent,
