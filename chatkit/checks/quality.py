@@ -346,6 +346,9 @@ def hint_of(odd: Oddity) -> str:
 
 
 _COLOURS = """
+.chatkit-plan.chatkit-quality.chatkit-quality table { table-layout: auto; }
+.chatkit-plan.chatkit-quality.chatkit-quality :is(td, th) { max-width: 26em;
+  overflow-wrap: break-word; }
 .chatkit-quality :is(.error, .warning, .note) { border-left: 4px solid; padding-left: 0.6em; }
 .chatkit-quality .error { border-color: var(--jp-error-color1, #d32f2f); }
 .chatkit-quality .warning { border-color: var(--jp-warn-color1, #f57c00); }

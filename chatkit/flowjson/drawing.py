@@ -135,9 +135,9 @@ STYLE = f"""
   .pill {{ fill: var(--pill); }}
   .says {{ fill: var(--ink); }}
   .legend {{ text-anchor: start; }}
-  [data-jp-theme-light="false"] & {{ {_DARK} }}
-  @media (prefers-color-scheme: dark) {{ &:root {{ {_DARK} }} }}
 }}
+[data-jp-theme-light="false"] .chatkit-flow {{{_DARK}}}
+@media (prefers-color-scheme: dark) {{ .chatkit-flow:root {{{_DARK}}} }}
 """
 _LEGEND = {
     "navigate": "a tap leads there",

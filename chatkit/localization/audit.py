@@ -31,6 +31,9 @@ _LOOKED_AT = ("text", "variables", "footer", "headers", "buttons")
 
 
 _STYLE = """
+.chatkit-plan.chatkit-audit.chatkit-audit table { table-layout: auto; }
+.chatkit-plan.chatkit-audit.chatkit-audit :is(td, th) { max-width: 26em;
+  overflow-wrap: break-word; }
 .chatkit-audit .error { color: var(--jp-error-color1, #d32f2f); }
 .chatkit-audit .warning { color: var(--jp-warn-color1, #c25e00); }
 .chatkit-audit .note { color: var(--jp-info-color1, #0277bd); }

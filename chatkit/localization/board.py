@@ -40,7 +40,7 @@ _STYLE = """
 .chatkit-board.chatkit-board table { border-collapse: separate; border-spacing: 2px; margin: 0; }
 .chatkit-board.chatkit-board tr:nth-child(n) { background: none; }
 .chatkit-board.chatkit-board :is(td, th) { border: none; font-weight: normal; max-width: 24em;
-  overflow-wrap: anywhere; padding: 0.25em 0.6em; text-align: start; vertical-align: top;
+  overflow-wrap: break-word; padding: 0.25em 0.6em; text-align: start; vertical-align: top;
   white-space: nowrap; }
 .chatkit-board.chatkit-board tbody th { font-weight: 600; max-width: none; }
 .chatkit-board thead small { color: var(--jp-ui-font-color2, #767676); display: block;

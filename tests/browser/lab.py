@@ -248,7 +248,7 @@ class OpenNotebook:
         self.command("apputils:change-theme", theme=f"JupyterLab {shade}")
         light = "true" if shade == "Light" else "false"
         body = self.page.locator("body")
-        expect(body).to_have_attribute("data-jp-theme-light", light, timeout=20_000)
+        expect(body).to_have_attribute("data-jp-theme-light", light, timeout=60_000)
         expect(self.page.locator("#jupyterlab-splash")).to_have_count(0)
 
     def shot(self, name: str, *, whole: bool = False) -> Path:
