@@ -24,7 +24,7 @@ from chatkit.widgets.editor.edits import child, mapped, names_in, objects_in, un
 from chatkit.widgets.editor.tree import Branch
 
 SCREEN = "Screen"
-_ENDS = ("complete", "data_exchange")
+ENDS = ("complete", "data_exchange")
 _FLAGS = ("terminal", "success")  #: keys of a screen that ends the flow
 _OWN = re.compile(r"\$\{(?=(?:data|form)\.)")  #: how a reference to the own screen begins
 ELSE, CASE = "Else", "Case"
@@ -102,10 +102,10 @@ def with_action(document: Any, pointer: str, name: str) -> Any:
     screen = action.screen
     if name == "complete":
         made = patched(made, [PatchOperation("add", f"{screen.pointer}/terminal", True)])
-    elif not any(each.screen is screen and each.name in _ENDS for each in feet):
+    elif not any(each.screen is screen and each.name in ENDS for each in feet):
         flags = [f"{screen.pointer}/{key}" for key in _FLAGS if key in screen.value]
         made = patched(made, [PatchOperation("remove", flag) for flag in flags])
-    return _sent(made) if name in _ENDS else made
+    return _sent(made) if name in ENDS else made
 
 
 def _sent(document: Any, pointer: str | None = None) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from html import escape
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import ipywidgets as w
 
@@ -13,11 +13,13 @@ from chatkit.display import cut, escaped, visible
 from chatkit.errors import ChatkitError
 from chatkit.finding import Finding
 from chatkit.flowjson.components import ACTIONS
+from chatkit.flowjson.outline import outline
 from chatkit.flowjson.pointer import at, steps
 from chatkit.flowjson.property import ComponentShape, Property, Shape
 from chatkit.flowjson.version import RECOMMENDED, RELEASED, Version, data_api_versions
 from chatkit.widgets.controls import Message, boxed, is_shared
-from chatkit.widgets.editor.edits import child
+from chatkit.widgets.editor.additions import ENDS
+from chatkit.widgets.editor.edits import child, unused
 from chatkit.widgets.editor.state import DocumentState
 from chatkit.widgets.editor.tree import Branch
 from chatkit.widgets.form.fields import LabelledInput
@@ -29,6 +31,7 @@ from chatkit.widgets.form.inputs import (
     SingleInput,
     TextLines,
     is_reference,
+    of_kind,
 )
 
 #: Kinds that the tree shows.
@@ -101,6 +104,7 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         self._more: Any = None  #: what is folded away, if anything is
         self._message = Message()
         self._screens: Sequence[str] = ()
+        self._answers: dict[str, Answer] = {}
         self._version = RECOMMENDED
         super().__init__([])
         self.add_class("chatkit-form")
@@ -117,7 +121,7 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
     def show(self, branch: Branch, document: Any, screens: Sequence[str], locked: bool) -> None:
         """Make the form of a place of the document."""
         old = list[Any](getattr(self, "children", ()))
-        self._screens = screens
+        self._screens, self._answers = screens, answers_before(document, branch.pointer)
         stated = document.get("version") if isinstance(document, dict) else None
         self._version = Version.parse(stated) or RECOMMENDED
         self._lines, self._folded, self._branch = {}, set(), branch
@@ -197,9 +201,14 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
             return self._action(prop, place, value)
         if prop.kind == "object" and prop.item and prop.name != "next" and nested:
             return self._group(prop, prop.item, place, value)
-        made = property_input_for(prop, self._version, value, self._screens)
+        return self._line(
+            prop, pointer, property_input_for(prop, self._version, value, self._screens)
+        )
+
+    def _line(self, prop: Property, pointer: str, made: Input) -> w.Widget:
+        """Make the field of a property of what stands at a place, around what is typed into."""
+        place, branch = child(pointer, prop.name), self._branch
         line = PropertyField(prop, self._version, made)
-        branch = self._branch
         named = prop.name in ("id", "name") and pointer == branch.pointer and branch.shape
         rename = bool(named) and branch.kind in ("screen", "component")
         made.watch(lambda: self._typed(place, line, rename=rename))
@@ -238,7 +247,16 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
             for key in inside
             if key != "name" and key not in known
         ]
-        parts = [self._part(one, place, inside.get(one.name, ABSENT)) for one in props]
+        parts = []
+        for one in props:
+            held = inside.get(one.name, ABSENT)
+            ticks = one.name == "payload" and name in ENDS and self._branch.name == "Footer"
+            if ticks and self._answers and (held is ABSENT or isinstance(held, dict)):
+                made = PayloadInput(self._answers)
+                made.show(held)
+                parts.append(self._line(one, place, made))
+            else:
+                parts.append(self._part(one, place, held))
         return _boxed(prop.name, "", [line.widget, *parts])
 
     def _case(self, branch: Branch) -> w.Widget:
@@ -457,6 +475,90 @@ class ScreenChoice(Choice):
         if not isinstance(name, str) or value != {"type": "screen", "name": name}:
             raise TypeError("is not a screen")
         return f"{visible(name)} (there is no such screen)" if name else "choose one"
+
+
+class Answer(NamedTuple):
+    """An answer that can be sent: the name of its input, and words for it."""
+
+    name: str
+    words: str
+
+
+def answers_before(document: Any, pointer: str) -> dict[str, Answer]:
+    """List what can be sent at a place, by reference: answers of its screen and of earlier ones."""
+    whole = outline(document)
+    here = next((s for s in whole.screens if f"{pointer}/".startswith(f"{s.pointer}/")), None)
+    if here is None:
+        return {}
+    found: dict[str, Answer] = {}
+    for screen in whole.screens[: whole.screens.index(here) + 1]:
+        own = screen is here
+        if not own and (whole.version < (4, 0) or screen.id is None):
+            continue
+        for name, component in screen.fields.items():
+            shape, label = component.shape, component.value.get("label")
+            if shape is not None and shape.value:
+                said = cut(label, 40) if isinstance(label, str) and label else name
+                where = "" if own else f", screen {cut(screen.id or '', 30)}"
+                begun = "form" if own else f"screen.{screen.id}.form"
+                found[f"${{{begun}.{name}}}"] = Answer(name, f"{said} ({cut(name, 30)}{where})")
+    return found
+
+
+class PayloadInput:
+    """What is sent: a tick box for each answer that can be, and the rest as JSON.
+
+    Args:
+        answers: What can be sent, by reference.
+    """
+
+    def __init__(self, answers: Mapping[str, Answer]) -> None:
+        self._answers, self._value = answers, dict[str, Any]()
+        self._boxes = {
+            reference: w.Checkbox(description=answer.words, indent=False)
+            for reference, answer in answers.items()
+        }
+        self._more = JsonText("and also", 2, {})
+        title = w.HTML('<span class="chatkit-label">what is sent</span>')
+        self.widget = boxed(w.VBox, "ce-payload", [title, *self._boxes.values(), self._more.widget])
+
+    def _offered(self, held: Any) -> bool:
+        return isinstance(held, str) and held in self._answers
+
+    def read(self) -> Any:
+        """Return the payload. Raises `ValueError` if the rest is no JSON object."""
+        more = self._more.read()
+        if not isinstance(more, dict):
+            raise ValueError("must be a JSON object")
+        ticked = [reference for reference, box in self._boxes.items() if box.value]
+        made = {
+            key: more.get(key, held)
+            for key, held in self._value.items()
+            if key in more or (self._offered(held) and held in ticked)
+        } | more
+        for reference in ticked:
+            if reference not in made.values():
+                made[unused(self._answers[reference].name, set(made))] = reference
+        self._value = made
+        return made
+
+    def show(self, value: Any) -> None:
+        """Tick what a payload sends. Raises `TypeError` if it is none."""
+        self._value = {} if value is ABSENT else of_kind(value, dict, "an object")
+        for reference, box in self._boxes.items():
+            box.value = reference in self._value.values()
+        more = {key: held for key, held in self._value.items() if not self._offered(held)}
+        self._more.show(more or {})
+
+    def watch(self, changed: Callable[[], None]) -> None:
+        """Call something whenever it changes."""
+        for one in (*self._boxes.values(), self._more.widget):
+            one.observe(lambda _: changed(), names="value")
+
+    def lock(self, locked: bool) -> None:
+        """Let nobody tick, or let them again."""
+        for one in (*self._boxes.values(), self._more.widget):
+            one.disabled = locked
 
 
 class PropertyField(LabelledInput):

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+import ipywidgets as w
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from volume import volume
+from widgets.screen import part
 
 from chatkit.errors import InputError
 from chatkit.flowjson import lint
-from chatkit.widgets.editor.additions import new_flow
+from chatkit.flowjson.pointer import at
+from chatkit.widgets.editor.additions import new_flow, with_addition, without_part
 from chatkit.widgets.editor.editor import Editor
+from chatkit.widgets.editor.inspector import Inspector
+from chatkit.widgets.editor.tree import branches
 
 FIRST = "/screens/0/layout/children"
 
@@ -137,6 +142,49 @@ def test_what_is_for_a_person_to_decide_is_not_mended(editor: Editor) -> None:
         editor.fix(n)
 
 
+def test_a_footer_that_ends_the_flow_has_a_tick_box_for_each_answer(
+    editor: Editor,
+) -> None:
+    editor.add("TextInput")
+    editor.select("/screens/0")
+    editor.add("Screen")
+    editor.add("OptIn")
+    foot = "/screens/1/layout/children/1"
+    editor.select(foot)
+    field = part(editor, Inspector).fields[f"{foot}/on-click-action/payload"]
+    earlier, own = [box for box in field.input.widget.children if isinstance(box, w.Checkbox)]
+    assert earlier.description == "Your answer (text_input, screen WELCOME)"
+    assert own.description == "I agree (opt_in)"
+    assert (earlier.value, own.value) == (True, True)
+    place = f"{foot}/on-click-action/payload"
+    own.value = False
+    assert editor.state.find(place) == {"text_input": "${screen.WELCOME.form.text_input}"}
+    assert [found.code for found in editor.lint()] == ["UNUSED_INPUT"]
+    more = field.input.widget.children[-1]
+    more.value = '{"from": "chat", "opt_in": 1}'
+    own.value = True
+    assert editor.state.find(place) == {
+        "text_input": "${screen.WELCOME.form.text_input}",
+        "from": "chat",
+        "opt_in": 1,
+        "opt_in_2": "${form.opt_in}",
+    }
+    assert not editor.lint()
+    more.value = "[1]"
+    assert "must be a JSON object" in field.problem
+    assert editor.state.find(place)["from"] == "chat"
+
+
+def test_a_footer_that_leads_on_has_its_payload_as_json(editor: Editor) -> None:
+    editor.add("TextInput")
+    editor.select("/screens/0")
+    editor.add("Screen")
+    foot = "/screens/0/layout/children/2"
+    editor.select(foot)
+    field = part(editor, Inspector).fields[f"{foot}/on-click-action/payload"]
+    assert isinstance(field.input.widget, w.Textarea)
+
+
 STEPS = st.lists(
     st.tuples(
         st.sampled_from(["TextInput", "Dropdown", "OptIn", "TextBody", "Screen", "Screen", "-"]),
@@ -147,25 +195,20 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=volume(12, 100))
+@settings(max_examples=volume(25, 200))
 @given(STEPS)
 def test_whatever_is_added_and_removed_the_flow_stays_good(wanted: Any) -> None:
-    editor = Editor(new_flow())
-    seen = [editor.document]
+    document = new_flow()
     for what, screen, place in wanted:
-        screens = editor.document["screens"]
-        screen %= len(screens)
-        inside = screens[screen]["layout"]["children"]
+        pointer = f"/screens/{screen % len(document['screens'])}"
+        inside = f"{pointer}/layout/children"
+        count = len(at(document, inside)) - 1
         if what != "-":
-            added(editor, screen, what)
-        elif place % len(inside) < len(inside) - 1:
-            editor.remove(f"/screens/{screen}/layout/children/{place % len(inside)}")
-        elif len(screens) > 1 and screen:
-            editor.remove(f"/screens/{screen}")
-        else:
-            continue
-        seen.append(editor.document)
-        assert not lint(editor.document), lint(editor.document)
-    for document in reversed(seen):
-        assert editor.document == document
-        editor.undo()
+            rows = branches(document)
+            row = next(each for each in rows if each.pointer == pointer)
+            document, _ = with_addition(document, row, rows, what)
+        elif place < count:
+            document = without_part(document, f"{inside}/{place}")
+        elif pointer != "/screens/0":
+            document = without_part(document, pointer)
+        assert not lint(document), lint(document)
