@@ -108,10 +108,25 @@ def test_a_flow_is_edited_checked_played_and_saved(
         hand.button("Undo").click()
     expect(hand.tree.locator(".ct-screen .ct-name").nth(3)).to_have_text("PHOTO")
 
+    # a row is dragged before another one, and put back
+    rows = hand.tree.locator(".ct-component")
+    first, second = rows.all_inner_texts()[:2]
+    rows.first.scroll_into_view_if_needed()
+    rows.nth(1).drag_to(rows.first, target_position={"x": 60, "y": 2})
+    expect(rows.first).to_have_text(second.replace("\n", ""))
+    hand.button("Undo").click()
+    expect(rows.first).to_have_text(first.replace("\n", ""))
+
     # a component is added where the list of what may stand there says
     hand.row("PHOTO").click()
-    hand.root.get_by_label("What to add").select_option("TextSubheading")
-    hand.button("Add it at the selected row").click()
+    add = hand.root.get_by_role("combobox", name="Add at the selected row")
+    add.click()
+    offers = hand.root.get_by_role("listbox", name="What can be added").get_by_role("option")
+    expect(offers.filter(has_text="TextInput")).to_be_visible()
+    notebook.shot("editor-add")
+    add.fill("smaller")
+    expect(offers).to_have_count(1)
+    page.keyboard.press("Enter")
     hand.field("text").fill("Smile!")
     expect(hand.phone.body.get_by_text("Smile!")).to_be_visible()
 

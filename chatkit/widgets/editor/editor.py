@@ -205,6 +205,20 @@ class Editor(Panel):
         self._selected = self.state.move(pointer, by)
         self._refresh()
 
+    def drop(self, pointer: str, target: str, after: bool = True) -> None:
+        """Put a screen, component or option beside another, or at the end of a branch.
+
+        Args:
+            pointer: What is moved.
+            target: A row of the same list, or a component or branch of the same screen.
+            after: Whether it stands after the other, or before.
+
+        Raises:
+            InputError: Nothing stands there, or it cannot stand beside the other.
+        """
+        self._selected = self.state.drop(pointer, target, after)
+        self._refresh()
+
     def duplicate(self, pointer: str) -> None:
         """Put a copy after a screen, component or option, and select it.
 

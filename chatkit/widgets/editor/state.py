@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from chatkit.finding import Finding
 from chatkit.flowjson.document import DEEPEST, read_source
 from chatkit.flowjson.finding import Findings
 from chatkit.flowjson.lint import lint
+from chatkit.flowjson.outline import outline
 from chatkit.flowjson.pointer import (
     at,
     changed,
@@ -217,6 +219,35 @@ class DocumentState:
         about = f"moving {_kind(items[index])}"
         self._edit(pointer, lambda *_: made, about, call_code("editor.move", pointer, by))
         return f"{pointer.rpartition('/')[0]}/{to}"
+
+    def drop(self, pointer: str, target: str, after: bool) -> str:
+        """Put an item beside another one, or at the end of a list; return its new pointer.
+
+        Raises:
+            InputError: Nothing stands there, or they are neither of one list nor of one screen.
+        """
+        items, index = self._listed(pointer)
+        if not self.has(target):
+            raise nothing_at(target)
+        around, to = pointer.rpartition("/")[0], target.rpartition("/")
+        inside = isinstance(self.find(target), list)
+        if to[0] == around and not inside:
+            return self.move(pointer, int(to[2]) + after - index - (int(to[2]) + after > index))
+        screens = pointer.split("/")[:3] == target.split("/")[:3] and len(steps(pointer)) > 3
+        if not screens or f"{target}/".startswith(f"{pointer}/"):
+            raise InputError("It can be put elsewhere in its own list, or on its own screen.")
+        document = copy.deepcopy(self.value)
+        own, new = at(document, around), at(document, target if inside else to[0])
+        if not isinstance(new, list):
+            raise InputError(f"{target} is no item of a list.")
+        gone = object()  # so that removing it moves no place that was found before
+        moved, own[index] = own[index], gone
+        new.insert(len(new) if inside else int(to[2]) + after, moved)
+        own.remove(gone)
+        line = call_code("editor.drop", pointer, target, after)
+        self.replace(document, f"moving {_kind(items[index])}", line)
+        found = (one.pointer for one in outline(document).components if one.value is moved)
+        return next(found, around)
 
     def duplicate(self, pointer: str) -> str:
         """Put a copy of an item after it, with ids and names of its own; return its pointer.

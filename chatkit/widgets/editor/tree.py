@@ -68,6 +68,13 @@ class Tree(anywidget.AnyWidget):
                 self._try(what)
             case {"do": "move", "pointer": str(pointer), "by": int(by)}:
                 self._try("move", pointer, by)
+            case {
+                "do": "drop",
+                "pointer": str(pointer),
+                "target": str(target),
+                "after": bool(after),
+            }:
+                self._try("drop", pointer, target, after)
             case {"do": "add", "pointer": str(pointer), "what": str(kind)}:
                 self._try("add", pointer, kind)
 

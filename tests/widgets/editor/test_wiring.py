@@ -185,6 +185,58 @@ def test_a_footer_that_leads_on_has_its_payload_as_json(editor: Editor) -> None:
     assert isinstance(field.input.widget, w.Textarea)
 
 
+def names(editor: Editor, pointer: str = FIRST) -> list[str]:
+    return [one.get("name", one["type"]) for one in editor.state.find(pointer)]
+
+
+@pytest.mark.parametrize(
+    ("moved", "target", "after", "order"),
+    [
+        (1, 2, True, ["TextHeading", "dropdown", "text_input", "Footer"]),
+        (1, 2, False, ["TextHeading", "text_input", "dropdown", "Footer"]),
+        (2, 0, False, ["dropdown", "TextHeading", "text_input", "Footer"]),
+        (2, 0, True, ["TextHeading", "dropdown", "text_input", "Footer"]),
+        (0, 3, False, ["text_input", "dropdown", "TextHeading", "Footer"]),
+    ],
+)
+def test_a_row_that_is_dropped_stands_before_or_after_the_other(
+    editor: Editor, moved: int, target: int, after: bool, order: list[str]
+) -> None:
+    editor.add("TextInput")
+    editor.add("Dropdown")
+    kept = editor.state.find(f"{FIRST}/{moved}")
+    editor.drop(f"{FIRST}/{moved}", f"{FIRST}/{target}", after)
+    assert names(editor) == order
+    assert editor.state.find(editor.selected) == kept
+
+
+def test_a_component_can_be_dropped_into_a_branch_of_its_screen_and_out_again(
+    editor: Editor,
+) -> None:
+    editor.add("TextInput")
+    editor.add("If")
+    branch = f"{FIRST}/2/then"
+    editor.drop(f"{FIRST}/0", branch)
+    assert names(editor) == ["text_input", "If", "Footer"]
+    assert names(editor, f"{FIRST}/1/then") == ["TextBody", "TextHeading"]
+    assert editor.selected == f"{FIRST}/1/then/1"
+    editor.drop(f"{FIRST}/1/then/1", f"{FIRST}/0", False)
+    assert names(editor) == ["TextHeading", "text_input", "If", "Footer"]
+    with pytest.raises(InputError, match="in its own list, or on its own screen"):
+        editor.drop(f"{FIRST}/2", f"{FIRST}/2/then/0")
+
+
+def test_nothing_is_dropped_on_another_screen(editor: Editor) -> None:
+    added(editor, 0, "Screen")
+    before = editor.document
+    for target in ("/screens/1/layout/children/0", "/screens/1"):
+        with pytest.raises(InputError, match="on its own screen"):
+            editor.drop(f"{FIRST}/0", target)
+    with pytest.raises(InputError, match="Nothing stands"):
+        editor.drop(f"{FIRST}/0", f"{FIRST}/9")
+    assert editor.document == before
+
+
 STEPS = st.lists(
     st.tuples(
         st.sampled_from(["TextInput", "Dropdown", "OptIn", "TextBody", "Screen", "Screen", "-"]),

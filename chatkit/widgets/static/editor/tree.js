@@ -12,8 +12,15 @@ function render({ model, el }) {
   const root = make(el, "div", "ct-tree");
   keepKeys(root);
   const bar = make(root, "div", "ct-bar");
-  const offers = make(bar, "select", "ct-offers");
-  offers.setAttribute("aria-label", "What to add");
+  const search = make(bar, "input", "ct-search");
+  const menu = make(bar, "div", "ct-offers");
+  const unique = `ct-${crypto.randomUUID()}`;
+  Object.assign(search, { type: "text", placeholder: "Add …", autocomplete: "off", spellcheck: false });
+  Object.assign(menu, { id: unique, hidden: true });
+  menu.setAttribute("role", "listbox");
+  menu.setAttribute("aria-label", "What can be added");
+  const said = { role: "combobox", "aria-label": "Add at the selected row", "aria-autocomplete": "list", "aria-controls": unique, "aria-expanded": "false" };
+  for (const [name, value] of Object.entries(said)) search.setAttribute(name, value);
   const tell = (what, more = {}) => model.send({ do: what, pointer: here, ...more });
   const button = (parent, text, title, act) => {
     const one = make(parent, "button", "ct-do", text);
@@ -23,7 +30,6 @@ function render({ model, el }) {
     one.onclick = () => { if (one.getAttribute("aria-disabled") !== "true") act(); };
     return one;
   };
-  const add = button(bar, "Add", "Add it at the selected row", () => tell("add", { what: offers.value }));
   const tools = make(root, "div", "ct-tools");
   tools.setAttribute("role", "toolbar");
   tools.setAttribute("aria-label", "The selected row");
@@ -92,6 +98,7 @@ function render({ model, el }) {
         mark.setAttribute("aria-label", row.wrong ? worst : `${worst} inside`);
       }
       one.onclick = () => { choose(row.pointer); one.focus(); };
+      drags(one, row);
       one.ondblclick = () => { if (opens(rows, n)) fold(n, !isOpen(rows, n)); };
       return one;
     }));
@@ -104,17 +111,81 @@ function render({ model, el }) {
     }
     const still = !model.get("movable") || model.get("locked");
     for (const one of moving) one.setAttribute("aria-disabled", String(still));
-    add.setAttribute("aria-disabled", String(model.get("locked") || !model.get("offers").length));
+    search.disabled = model.get("locked") || !model.get("offers").length;
   };
+  // What can be added: a list below the search, in groups, each with a line of help.
+  const choices = () => [...menu.querySelectorAll("[role=option]")];
+  const point = (to) => {
+    for (const one of choices()) one.setAttribute("aria-selected", String(one === to));
+    if (to) search.setAttribute("aria-activedescendant", to.id);
+    else search.removeAttribute("aria-activedescendant");
+    to?.scrollIntoView({ block: "nearest" });
+  };
+  const shut = () => { menu.hidden = true; search.setAttribute("aria-expanded", "false"); point(null); };
+  const pick = (what) => { search.value = ""; shut(); tell("add", { what }); };
   const offer = () => {
-    const before = offers.value;
-    offers.replaceChildren(...model.get("offers").map(([group, some]) => {
-      const part = document.createElement("optgroup");
-      part.label = group;
-      for (const [name, about] of some) Object.assign(make(part, "option", "", name), { value: name, title: about });
-      return part;
+    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    let n = 0;
+    menu.replaceChildren(...model.get("offers").flatMap(([group, some]) => {
+      const found = some.filter(([name, about]) => words.every((word) => `${name} ${about} ${group}`.toLowerCase().includes(word)));
+      if (!found.length) return [];
+      const part = document.createElement("div");
+      part.setAttribute("role", "group");
+      part.setAttribute("aria-label", group);
+      make(part, "div", "ct-group", group).setAttribute("aria-hidden", "true");
+      for (const [name, about] of found) {
+        const one = make(part, "div", "ct-offer");
+        one.id = `${unique}-${n++}`;
+        one.setAttribute("role", "option");
+        make(one, "b", "", name);
+        make(one, "span", "ct-about", about);
+        one.onmousedown = (event) => event.preventDefault(); // the search keeps the focus
+        one.onclick = () => pick(name);
+      }
+      return [part];
     }));
-    if ([...offers.options].some((one) => one.value === before)) offers.value = before;
+    if (!n) make(menu, "div", "ct-none", "Nothing of that name can be added here.");
+    point(words.length ? choices()[0] : null);
+  };
+  const unfold = () => { offer(); menu.hidden = false; search.setAttribute("aria-expanded", "true"); };
+  search.oninput = search.onclick = unfold;
+  search.onblur = shut;
+  search.onkeydown = (event) => {
+    const all = choices(), at = all.findIndex((one) => one.getAttribute("aria-selected") === "true");
+    if (event.key in STEPS) {
+      if (menu.hidden) return unfold(), event.preventDefault();
+      point(all[(at + STEPS[event.key] + all.length) % all.length] ?? all[0]);
+    } else if (event.key === "Enter" && all[at]) pick(all[at].querySelector("b").textContent);
+    else if (event.key === "Escape" && !menu.hidden) shut();
+    else return;
+    event.preventDefault();
+  };
+  // Rows are dragged among those of one list, and within their screen.
+  let dragged = null;
+  const edge = (event, one) => event.offsetY > one.offsetHeight / 2;
+  const movable = ({ kind, pointer }) => ["screen", "component", "item", "odd"].includes(kind) && pointer;
+  const screenOf = (pointer) => pointer.split("/").slice(0, 3).join("/");
+  const listOf = (pointer) => pointer.replace(/\/[^/]*$/, "");
+  const takes = (row) => dragged && row.pointer !== dragged.pointer && !row.pointer.startsWith(`${dragged.pointer}/`)
+    && (listOf(row.pointer) === listOf(dragged.pointer)
+      || (dragged.kind === "component" && ["component", "slot"].includes(row.kind) && screenOf(row.pointer) === screenOf(dragged.pointer)));
+  const drags = (one, row) => {
+    one.draggable = Boolean(movable(row)) && !model.get("locked");
+    const clear = () => { delete one.dataset.drop; };
+    one.ondragstart = (event) => { dragged = row; event.dataTransfer.effectAllowed = "move"; event.dataTransfer.setData("text/plain", row.text || row.name); };
+    one.ondragend = () => { dragged = null; };
+    one.ondragover = (event) => {
+      if (!takes(row)) return;
+      event.preventDefault();
+      one.dataset.drop = row.kind === "slot" ? "into" : edge(event, one) ? "after" : "before";
+    };
+    one.ondragleave = clear;
+    one.ondrop = (event) => {
+      event.preventDefault();
+      event.stopPropagation();
+      if (takes(row)) model.send({ do: "drop", pointer: dragged.pointer, target: row.pointer, after: edge(event, one) });
+      clear();
+    };
   };
   // The preview stands in the same editor: it shows the screen of the selected row.
   const follow = () => {
@@ -152,9 +223,8 @@ function render({ model, el }) {
     draw();
     follow();
   };
-  const all = [["change:rows", draw], ["change:selected", take], ["change:answered", take], ["change:movable", draw], ["change:locked", draw], ["change:offers", () => { offer(); draw(); }], ["change:screen", follow]];
+  const all = [["change:rows", draw], ["change:selected", take], ["change:answered", take], ["change:movable", draw], ["change:locked", draw], ["change:offers", () => { if (!menu.hidden) offer(); draw(); }], ["change:screen", follow]];
   for (const [name, act] of all) model.on(name, act);
-  offer();
   draw();
   return () => { for (const [name, act] of all) model.off(name, act); };
 }

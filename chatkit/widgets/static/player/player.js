@@ -87,6 +87,16 @@ function render({ model, el }) {
       make(rows, "dt", "", { text: name, ...AUTO });
       make(rows, "dd", "", { text: secret.has(name) ? "••••••••" : said(value), ...AUTO });
     }
+    if (names.length) {
+      const row = make(done, "details", "fp-frame");
+      make(row, "summary", "", { text: "As a row: player.frame()" });
+      const table = make(make(row, "div", "fp-wide", { tabindex: 0, role: "region", "aria-label": "The answers as a row" }), "table");
+      const heads = make(make(table, "thead"), "tr"), cells = make(make(table, "tbody"), "tr");
+      for (const [name, value] of names.slice(0, 50)) {
+        make(heads, "th", "", { scope: "col", text: name, ...AUTO });
+        make(cells, "td", "", { text: secret.has(name) ? "••••••••" : said(value), ...AUTO });
+      }
+    }
     if (!names.length) make(done, "p", "fp-help", { text: "This flow sends no answers: the payload is empty." });
     make(done, "button", "fp-second", { type: "button", text: "Start again", onclick: () => begin() });
     body.replaceChildren(done);
