@@ -44,7 +44,7 @@ class Finding:
     hint: str = ""  #: what to do
     line: int | None = None  #: in the text of a document, where there is one; the first is 1
     column: int | None = None
-    #: What mends it, where that is certain; empty where a person has to decide.
+    #: What fixes it, where that is certain; empty where a person has to decide.
     patch: tuple[PatchOperation, ...] = field(default=(), compare=False, repr=False)
 
     @property

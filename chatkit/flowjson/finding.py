@@ -56,9 +56,9 @@ class Findings(FindingSequence[Finding], Report):
         return AnnotatedSource(text, self._found, around)
 
     def fix(self) -> Any:
-        """Return the document with all those mended whose mend is certain.
+        """Return the document with all findings fixed whose fix is certain.
 
-        Check it again: what is mended may have hidden something else.
+        Check it again: what is fixed may have hidden something else.
 
         >>> from chatkit import flowjson
         >>> found = flowjson.lint({"screens": []})
@@ -77,10 +77,10 @@ class Findings(FindingSequence[Finding], Report):
         return said or "No findings"
 
     def _head(self) -> str:
-        """Count them, and those that can be mended at once."""
+        """Count them, and those that can be fixed at once."""
         count, fixable = len(self._found), sum(bool(each.patch) for each in self._found)
         which = "it" if count == 1 else "them all" if fixable == count else f"{fixable} of them"
-        return f"{self.summary()}; .fix() mends {which}" if fixable else self.summary()
+        return f"{self.summary()}; .fix() corrects {which}" if fixable else self.summary()
 
     def _text(self) -> list[list[str]]:
         lines = [self._head()]

@@ -31,7 +31,7 @@ CASES: dict[str, tuple[str, ...]] = {
         "served(account_id=2002).contacts.frame()",
         'served("Chat Contacts, View").contacts.delete(50001)',
         'served("Chat Contacts, Edit").contacts.frame()',
-        'chatkit.Client("http://127.0.0.1:9", 1001, "secret", deadline=0.2).contacts.frame()',
+        'chatkit.Client("http://127.0.0.1:9", 1001, "secret", deadline=3).contacts.frame()',
         "faulty(latency=9).contacts.frame()",
         "faulty(rate_limited=1, retry_after=99).contacts.frame()",
         "faulty(server_errors=1).contacts.frame()",

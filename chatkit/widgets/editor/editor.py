@@ -261,10 +261,10 @@ class Editor(Panel):
         self._refresh()
 
     def fix(self, n: int | None = None) -> None:
-        """Mend the nth finding, or all whose mend is certain.
+        """Fix the nth finding, or all whose fix is certain.
 
         Raises:
-            InputError: How to mend it is for a person to decide.
+            InputError: How to fix it is for a person to decide.
         """
         self.state.fix(n)
         self._refresh()
@@ -522,7 +522,7 @@ class FindingList(anywidget.AnyWidget):
 
     Args:
         go: What a click on the nth one calls.
-        fix: What a click on the button beside the nth one calls, where it can be mended.
+        fix: What a click on the button beside the nth one calls, where the fix is certain.
     """
 
     _esm = assets.joined_text(["keys.js", "editor/findings.js"])

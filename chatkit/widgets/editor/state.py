@@ -207,7 +207,7 @@ class DocumentState:
         """Move an item within its list, and return its new pointer.
 
         Raises:
-            InputError: Nothing stands there, or it is no item of a list.
+            InputError: Nothing stands there, or it does not stand in a list.
         """
         items, index = self._listed(pointer)
         to = min(max(index + by, 0), len(items) - 1)
@@ -239,7 +239,7 @@ class DocumentState:
         document = copy.deepcopy(self.value)
         own, new = at(document, around), at(document, target if inside else to[0])
         if not isinstance(new, list):
-            raise InputError(f"{target} is no item of a list.")
+            raise InputError(f"{target} does not stand in a list.")
         gone = object()  # so that removing it moves no place that was found before
         moved, own[index] = own[index], gone
         new.insert(len(new) if inside else int(to[2]) + after, moved)
@@ -253,7 +253,7 @@ class DocumentState:
         """Put a copy of an item after it, with ids and names of its own; return its pointer.
 
         Raises:
-            InputError: Nothing stands there, or it is no item of a list.
+            InputError: Nothing stands there, or it does not stand in a list.
         """
         items, index = self._listed(pointer)
         made = [*items[: index + 1], copied(items[index], self.value), *items[index + 1 :]]
@@ -280,7 +280,7 @@ class DocumentState:
         """Take out a screen, component or option, and what is sent of it.
 
         Raises:
-            InputError: Nothing stands there, or it is no item of a list.
+            InputError: Nothing stands there, or it does not stand in a list.
         """
         items, index = self._listed(pointer)
         made = without_part(self.value, pointer)
@@ -303,16 +303,16 @@ class DocumentState:
         self._edit("", lambda *_: value, about, line)
 
     def fix(self, n: int | None = None) -> None:
-        """Mend the nth finding, or all of them whose mend is certain, as one step.
+        """Fix the nth finding, or all of them whose fix is certain, as one step.
 
         Raises:
-            InputError: How to mend it is for a person to decide.
+            InputError: How to fix it is for a person to decide.
         """
         found = self.findings
         if n is not None and not found[n].patch:
             raise InputError(f"How to correct this is yours to decide: {found[n].message}")
         made = found.fix() if n is None else patched(self.value, found[n].patch)
-        about = "all mends" if n is None else f"mending {_last(found[n].pointer)}"
+        about = "all fixes" if n is None else f"fixing {_last(found[n].pointer)}"
         self.replace(made, about, call_code("editor.fix", *([] if n is None else [n])))
 
     def undo(self) -> bool:

@@ -153,7 +153,7 @@ def test_what_is_certain_is_mended(document: Any, at: str, value: Any) -> None:
 
 
 def test_findings_say_how_many_can_be_mended() -> None:
-    assert repr(lint(one(NAME))).startswith("1 warning; .fix() mends it")
+    assert repr(lint(one(NAME))).startswith("1 warning; .fix() corrects it")
     both = lint(one(NAME, NAME | {"name": "a b"}))
-    assert repr(both).startswith("2 warnings; .fix() mends 1 of them")
-    assert ".fix() mends 1 of them" in both._repr_html_()
+    assert repr(both).startswith("2 warnings; .fix() corrects 1 of them")
+    assert ".fix() corrects 1 of them" in both._repr_html_()

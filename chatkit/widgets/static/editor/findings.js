@@ -25,11 +25,11 @@ function render({ model, el }) {
       make(one, "span", "cl-where", [code, where].filter(Boolean).join(" · "));
       one.onclick = () => model.send({ go: n });
       if (!fixable) return;
-      const mend = make(one.parentElement, "button", "cl-mend", "Mend");
-      mend.type = "button";
-      mend.title = "Mend it. Undo takes that back.";
-      mend.setAttribute("aria-label", `Mend: ${said}`);
-      mend.onclick = () => model.send({ fix: n });
+      const fix = make(one.parentElement, "button", "cl-fix", "Fix");
+      fix.type = "button";
+      fix.title = "Fix it. Undo takes that back.";
+      fix.setAttribute("aria-label", `Fix: ${said}`);
+      fix.onclick = () => model.send({ fix: n });
     });
   };
   model.on("change:found", draw);
