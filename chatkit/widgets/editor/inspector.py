@@ -104,7 +104,7 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         self._more: Any = None  #: what is folded away, if anything is
         self._message = Message()
         self._screens: Sequence[str] = ()
-        self._answers: dict[str, Answer] = {}
+        self._answers: dict[str, SendableAnswer] = {}
         self._version = RECOMMENDED
         super().__init__([])
         self.add_class("chatkit-form")
@@ -477,20 +477,20 @@ class ScreenChoice(Choice):
         return f"{visible(name)} (there is no such screen)" if name else "choose one"
 
 
-class Answer(NamedTuple):
+class SendableAnswer(NamedTuple):
     """An answer that can be sent: the name of its input, and words for it."""
 
     name: str
     words: str
 
 
-def answers_before(document: Any, pointer: str) -> dict[str, Answer]:
+def answers_before(document: Any, pointer: str) -> dict[str, SendableAnswer]:
     """List what can be sent at a place, by reference: answers of its screen and of earlier ones."""
     whole = outline(document)
     here = next((s for s in whole.screens if f"{pointer}/".startswith(f"{s.pointer}/")), None)
     if here is None:
         return {}
-    found: dict[str, Answer] = {}
+    found: dict[str, SendableAnswer] = {}
     for screen in whole.screens[: whole.screens.index(here) + 1]:
         own = screen is here
         if not own and (whole.version < (4, 0) or screen.id is None):
@@ -501,7 +501,9 @@ def answers_before(document: Any, pointer: str) -> dict[str, Answer]:
                 said = cut(label, 40) if isinstance(label, str) and label else name
                 where = "" if own else f", screen {cut(screen.id or '', 30)}"
                 begun = "form" if own else f"screen.{screen.id}.form"
-                found[f"${{{begun}.{name}}}"] = Answer(name, f"{said} ({cut(name, 30)}{where})")
+                found[f"${{{begun}.{name}}}"] = SendableAnswer(
+                    name, f"{said} ({cut(name, 30)}{where})"
+                )
     return found
 
 
@@ -512,7 +514,7 @@ class PayloadInput:
         answers: What can be sent, by reference.
     """
 
-    def __init__(self, answers: Mapping[str, Answer]) -> None:
+    def __init__(self, answers: Mapping[str, SendableAnswer]) -> None:
         self._answers, self._value = answers, dict[str, Any]()
         self._boxes = {
             reference: w.Checkbox(description=answer.words, indent=False)
