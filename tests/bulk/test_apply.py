@@ -203,7 +203,7 @@ def test_nothing_is_sent_while_the_service_asks_to_wait() -> None:
 
 
 def test_an_unreachable_service_ends_the_run_soon_and_a_resume_goes_on() -> None:
-    with wayward() as service, service.client(deadline=0.1) as client:
+    with wayward() as service, service.client(deadline=1) as client:
         service.on("POST", "contacts", right, forever=unreachable)
         result = plan_of(client.contacts, [contact(n) for n in range(50)]).apply(concurrency=4)
         assert len(service.writes()) < 50, "not every row is tried"

@@ -83,7 +83,7 @@ def test_the_frame_of_a_plan_shows_before_and_after_as_they_are():
     frame = rendering.changes_frame([change], ("id",))
     assert frame.loc[7].to_dict() == {
         "change": "update", "key": 7, "label": "Ana", "before": {"tags": [1]},
-        "after": {"tags": []}, "undo": "never", "loss": "why",
+        "after": {"tags": []}, "undo": "never", "undo_note": "why",
     }  # fmt: skip
 
 

@@ -235,8 +235,8 @@ BAD_TEXT = {"message": "no", "errors": [{"field": "text", "message": "too long"}
 @pytest.mark.parametrize(
     ("there", "asked", "advice"),
     [
-        (["en", "pt_BR"], "pt-BR", f"{HYPHEN}order_ready is there in en, pt_BR."),
-        (["en"], "fr", "order_ready is there in en."),
+        (["en", "pt_BR"], "pt-BR", f"{HYPHEN}order_ready has contents in en, pt_BR."),
+        (["en"], "fr", "order_ready has contents in en."),
         ([], "fr", "order_ready has no content; its code may be misspelt."),
         (None, "pt-BR", f"{HYPHEN}order_ready has no content; its code may be misspelt."),
     ],

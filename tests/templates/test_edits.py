@@ -138,8 +138,8 @@ def test_an_expression_is_searched_and_its_groups_are_put_in():
 @pytest.mark.parametrize(
     ("old", "new", "options", "said"),
     [
-        ("", "x", {}, "an empty text is everywhere"),
-        ("(", "x", {"regex": True}, "no regular expression"),
+        ("", "x", {}, "needs a text to look for"),
+        ("(", "x", {"regex": True}, "not a regular expression"),
         ("a", r"\2", {"regex": True}, "cannot be put in place of the expression"),
         (7, "x", {}, "two texts"),
         ("a", None, {}, "two texts"),
@@ -327,8 +327,8 @@ def test_every_language_that_is_none_is_named_at_once():
         Drafts(["de", "pt-BR", 7, ""], "en")
     assert [(each.value, each.reason) for each in caught.value.problems] == [
         ('"pt-BR"', "the API writes pt_BR"),
-        ("7", "is no language code"),
-        ("(empty)", "is no language code"),
+        ("7", "is not a language code"),
+        ("(empty)", "is not a language code"),
     ]
     with pytest.raises(InputError, match=r"like \['de', 'pt_BR'\]\.$"):
         Drafts([], "en")
