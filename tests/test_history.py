@@ -222,7 +222,7 @@ def test_a_run_is_named_by_the_beginning_of_its_name(client):
 
 @pytest.mark.parametrize("use", [chatkit.journal, chatkit.resume, chatkit.undo])
 def test_a_frame_that_is_no_result_is_refused(client, use):
-    with pytest.raises(chatkit.InputError, match=r"runs\(\) shows"):
+    with pytest.raises(chatkit.InputError, match=r"runs\(\) lists"):
         use(client.contacts.frame())
 
 
@@ -251,7 +251,7 @@ def test_a_stopped_run_goes_on_without_its_plan_or_frame(sandbox, client):
 
 def test_a_run_goes_on_at_its_own_pace(sandbox, client):
     name = name_of(stopped(sandbox, client))
-    with pytest.raises(ValueError, match="at a time"):
+    with pytest.raises(ValueError, match="must be 1 or more"):
         chatkit.resume(name, client, concurrency=0)
     assert states(chatkit.resume(name, client, concurrency=1, rate=1000)) == ["applied"] * 3
 

@@ -140,7 +140,7 @@ def test_a_column_without_a_name_gets_one_if_there_is_something_in_it() -> None:
 def test_no_table_and_no_number_are_refused() -> None:
     with pytest.raises(InputError, match="The file is empty"):
         sorted_out([None], [])
-    with pytest.raises(InputError, match=r"there are 'a', 'b'.* number='…'"):
+    with pytest.raises(InputError, match=r"Columns: 'a', 'b'.* number='…'"):
         sorted_out(["a", "b"], ["1", "2"])
 
 

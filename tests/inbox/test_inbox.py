@@ -97,7 +97,7 @@ def test_a_choice_is_by_time_kind_and_contact(inbox: Inbox, store: InboxStore) -
     assert [*inbox.messages(contact=f"+{ANA}", kinds="chat.message.status").index] == ["m1", "m3"]
     with pytest.raises(InputError, match="is not a time"):
         inbox.messages(since="soon")
-    with pytest.raises(TypeError, match="sinc"):
+    with pytest.raises(InputError, match="filtered by sinc"):
         inbox.messages(sinc=3)
 
 

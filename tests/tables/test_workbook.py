@@ -163,7 +163,7 @@ def test_the_first_sheet_that_is_not_hidden_is_read_and_the_others_are_told() ->
     assert found.kind == "XLSX, sheet People" and found.rows == [TableRow(1, ["x"])]
     assert found.notes == ["not read: the sheets 'Old' (sheet=)"]
     assert read(data, "Old").rows == [TableRow(1, ["y"])] and not read(data, "Sheet").rows
-    with pytest.raises(InputError, match="no sheet 'Odl'. The sheets are: 'People', 'Old'"):
+    with pytest.raises(InputError, match=r"no sheet 'Odl'\. The sheets are: 'People', 'Old'"):
         read(data, "Odl")
 
 

@@ -100,7 +100,7 @@ NO_BACKTICKS = [("error", f"{UNREAD}` is not known here, at character 1 of it.")
         ("${data.text}", [("error", "It comes to a string, not to true or false.")]),
         (
             "${data.nope}",
-            [("error", "${data.nope} leads nowhere: screen DONE declares no data field nope.")],
+            [("error", "${data.nope} does not exist: screen DONE declares no data field nope.")],
         ),
         ("1 &", [("error", f"{UNREAD}& is not known here, at character 3 of it.")]),
         (

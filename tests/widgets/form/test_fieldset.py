@@ -44,7 +44,7 @@ def test_all_that_is_wrong_is_told_at_once(client: Client) -> None:
     assert {p.field: p.reason for p in caught.value.problems} == {
         "name": "is required",
         "template_name": "is required",
-        "flow_json": "must be a dict",
+        "flow_json": "must be a dict, JSON text, or the path of a .json file",
     }
 
 
