@@ -124,9 +124,9 @@ class Body(BaseModel):
         cls, fields: Mapping[str, Any], what: str, required: Iterable[str] | None = None
     ) -> dict[str, Any]:
         """Check the fields of a create. Raises `InputError` with every problem at once."""
-        needed = cls.required() if required is None else required
+        needed = set(cls.required() if required is None else required)
         means = {name: field.description or "" for name, field in cls.model_fields.items()}
-        missing = [name for name in needed if name not in fields]
+        missing = [name for name in cls.model_fields if name in needed and name not in fields]
         problems = [Problem(name, "", "is required", means.get(name, "")) for name in missing]
         return cls._checked(fields, problems, f"{what} cannot be created:")
 

@@ -79,7 +79,15 @@ def _frame_texts(frame: pd.DataFrame) -> tuple[list[str], Sequence[tuple[str | N
 
 
 def _write(target: Target, data: bytes) -> None:
-    if isinstance(target, str | os.PathLike):
-        Path(target).expanduser().write_bytes(data)
-    else:
+    """Write the bytes of a file. Raises `InputError` where there is no such folder."""
+    if not isinstance(target, str | os.PathLike):
         target.write(data)
+        return
+    path = Path(target).expanduser()
+    try:
+        path.write_bytes(data)
+    except FileNotFoundError as error:
+        raise InputError(
+            f"There is no folder {str(path.parent)!r} to write {path.name} into: make it, or "
+            "name another path."
+        ) from error
