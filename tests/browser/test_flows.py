@@ -15,7 +15,7 @@ def test_all_of_it_runs_and_the_form_can_be_walked_through(
     notebook = open_notebook("1_flows.ipynb")
     notebook.run_all()
     page = notebook.page
-    expect(page.locator(".jp-RenderedMermaid img").first).to_be_visible()
+    expect(page.locator("svg.chatkit-flow").first).to_be_visible()
 
     phone = Phone(page.locator(".fp-player").first)
     phone.root.scroll_into_view_if_needed()
