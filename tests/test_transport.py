@@ -11,6 +11,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from email.utils import formatdate
 from pathlib import Path
 
@@ -769,3 +770,16 @@ def test_the_latency_of_a_service_is_known_after_some_answers() -> None:
             transport.send(GET)
         transport.close()
     assert 0.03 < transport.latency < 0.5
+
+
+def test_the_time_of_the_service_is_what_its_latest_answer_told() -> None:
+    def dated(line: Line, asked: Asked) -> None:
+        line.send(http(200, OK, "Date: Thu, 01 Jan 2026 10:00:00 GMT"))
+
+    with FaultServer(dated) as server:
+        transport = server.transport()
+        before = datetime.now(UTC)
+        assert before <= transport.service_time() <= datetime.now(UTC)  # nothing was told yet
+        transport.send(Call("GET", ("contacts",)))
+        assert transport.service_time().isoformat() == "2026-01-01T10:00:00+00:00"
+        transport.close()
