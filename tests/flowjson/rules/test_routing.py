@@ -147,3 +147,11 @@ def test_a_screen_with_a_navigation_list_states_no_routes() -> None:
 def test_routes_are_the_model_or_what_navigate_makes_of_it() -> None:
     assert routes(outline(good())) == {"ASK": ["DONE"], "DONE": []}
     assert routes(outline(three(GOOD))) == GOOD
+
+
+def test_what_only_follows_a_ring_is_not_said_to_lead_back_to_itself() -> None:
+    """AFTER comes first in the routing model, and is left when all that leads to it is a ring."""
+    ring = {"AFTER": [], "ONE": ["TWO"], "TWO": ["MID"], "MID": ["LOW"], "LOW": ["TWO", "AFTER"]}
+    screens = [screen(name, foot("data_exchange")) for name in ("ONE", "TWO", "MID", "LOW")]
+    told = [at for _, at in doubts(check, served(ring, *screens, last(name="AFTER")))]
+    assert set(told) <= {"/routing_model/TWO", "/routing_model/MID", "/routing_model/LOW"} and told

@@ -113,6 +113,13 @@ def test_a_field_that_no_navigate_action_fills_is_told() -> None:
     assert "LAST expects town, which the payload does not hold" in found.message
 
 
+def test_a_field_may_be_called_required() -> None:
+    """Only a list of that name is no field."""
+    data = {"required": {"type": "boolean", "__example__": True}}
+    (found,) = lint(put(flow(), "/screens/1/data", data))
+    assert "LAST expects required" in found.message
+
+
 # --- other mends ------------------------------------------------------------------------
 
 
