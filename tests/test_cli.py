@@ -22,6 +22,7 @@ import keyrings
 import processes
 import pytest
 from listening import listening
+from ports import reserved
 
 from chatkit import settings
 from chatkit.cli import _put_notebooks, main
@@ -241,12 +242,12 @@ def test_a_sandbox_in_a_file_keeps_its_port_and_its_token(
     arguments = ("--db", str(tmp_path / "shop.db"))
     with serving(*arguments, env=environment) as first:
         assert ask(first, "POST", "contacts", {"number": "5550100", "country_code": "+1"})[0] == 201
-    with serving(*arguments, env=environment) as second:
+    port = int(first["base_url"].rpartition(":")[2])
+    with reserved(port), serving(*arguments, env=environment) as second:
         assert [second[n] for n in ("base_url", "token")] == [
             first[n] for n in ("base_url", "token")
         ]
         assert ask(first, "GET", "contacts")[1]["pagination"]["totalCount"] == 1
-    port = int(first["base_url"].rpartition(":")[2])
     with (
         socket.create_server(("127.0.0.1", port)),
         started("sandbox", "--json", *arguments, env=environment) as process,

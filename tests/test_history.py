@@ -29,6 +29,7 @@ from bulk.planning import (  # noqa: F401
     webhook,
     writes,
 )
+from ports import reserved
 
 import chatkit
 from chatkit.bulk.apply import Interrupt
@@ -439,7 +440,8 @@ def test_a_run_on_a_sandbox_in_a_file_goes_on_after_both_have_restarted(tmp_path
         left = name_of(plan.apply(interrupt=stop))
     del client, plan
     gc.collect()
-    with chatkit.Sandbox(file) as sandbox, sandbox.serve() as after:
+    held = reserved(int(base_url.rpartition(":")[2]))
+    with held, chatkit.Sandbox(file) as sandbox, sandbox.serve() as after:
         assert after == base_url
         assert states(chatkit.resume(left)) == ["applied"] * 2
         assert len(active(sandbox, "contacts")) == 2

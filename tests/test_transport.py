@@ -35,7 +35,7 @@ from faultserver import (
     reset_in_the_middle,
     silence,
 )
-from test_wire import free_port
+from ports import reserved
 
 from chatkit.answer import Envelope
 from chatkit.call import Call
@@ -168,15 +168,14 @@ def test_an_answer_that_stands_is_not_asked_for_again(
 
 @pytest.mark.parametrize("call", [GET, *WRITES], ids=str)
 def test_whatever_never_left_is_sent_again(call: Call, quick: list[tuple[float, float]]) -> None:
-    transport = Transport(connection(f"http://127.0.0.1:{free_port()}"))
-    assert type(failure(transport, call)) is Unreachable
+    with reserved() as port:
+        transport = Transport(connection(f"http://127.0.0.1:{port}"))
+        assert type(failure(transport, call)) is Unreachable
     assert len(quick) == 3
 
 
 def test_a_write_arrives_once_the_service_is_there() -> None:
-    port = free_port()
     server = None
-    transport = Transport(connection(f"http://127.0.0.1:{port}"), deadline=10)
 
     def appear() -> None:
         nonlocal server
@@ -184,15 +183,17 @@ def test_a_write_arrives_once_the_service_is_there() -> None:
         server = FaultServer(ok, port=port)
         server.__enter__()
 
-    thread = threading.Thread(target=appear)
-    thread.start()
-    try:
-        assert transport.send(POST).success
-    finally:
-        thread.join()
-        transport.close()
-        assert server is not None
-        server.__exit__()
+    with reserved() as port:
+        transport = Transport(connection(f"http://127.0.0.1:{port}"), deadline=10)
+        thread = threading.Thread(target=appear)
+        thread.start()
+        try:
+            assert transport.send(POST).success
+        finally:
+            thread.join()
+            transport.close()
+            assert server is not None
+            server.__exit__()
     assert len(server.asked) == 1
 
 
@@ -623,6 +624,7 @@ def test_several_rows_of_calls_at_once() -> None:
 HUNGRY = """
 import itertools, sys
 sys.path.insert(0, sys.argv[2])
+from ports import reserved
 from faultserver import connection
 from chatkit.transport import Transport
 from chatkit.call import Call

@@ -46,6 +46,7 @@ from faultserver import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from ports import reserved
 
 from chatkit import background
 from chatkit import wire as wire_module
@@ -357,15 +358,10 @@ def test_a_connection_known_to_be_closed_is_not_used_again() -> None:
 # --- calls that never left ------------------------------------------------------------
 
 
-def free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
-
-
 @pytest.mark.parametrize("call", [GET, POST], ids=str)
 def test_nobody_listens(call: Call) -> None:
-    came = ask(Wire(connection(f"http://127.0.0.1:{free_port()}")), call)
+    with reserved() as port:
+        came = ask(Wire(connection(f"http://127.0.0.1:{port}")), call)
     assert type(came) is Unreachable
     assert "nobody answers at 127.0.0.1:" in str(came)
     assert "chatkit.doctor()" in str(came)
@@ -572,8 +568,9 @@ def test_a_proxy_that_refuses(monkeypatch: pytest.MonkeyPatch, script: Script, t
 
 
 def test_a_proxy_that_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HTTPS_PROXY", f"http://user:hidden@127.0.0.1:{free_port()}")
-    came = ask(Wire(connection("https://api.example.test")), POST)
+    with reserved() as port:
+        monkeypatch.setenv("HTTPS_PROXY", f"http://user:hidden@127.0.0.1:{port}")
+        came = ask(Wire(connection("https://api.example.test")), POST)
     assert type(came) is Unreachable
     assert "the proxy 127.0.0.1:" in str(came)
     assert "hidden" not in str(came)
