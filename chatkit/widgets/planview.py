@@ -44,6 +44,8 @@ class PlanView(Panel):
 
     Args:
         plan: What `client.contacts.plan(frame)` or `chatkit.undo(result)` made.
+        applied: What is called with the view when it was applied or stopped, and with the view
+            of the plan that takes it back when that was.
 
     >>> plan = client.contacts.plan([{"id": 50001, "name": "Ana Cruz"}])
     >>> chatkit.PlanView(plan)
@@ -53,7 +55,7 @@ class PlanView(Panel):
     _style = STYLE + assets.joined_text(["planview.css"])
     _css_classes = ("chatkit-planview",)
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, applied: Callable[[PlanView], object] | None = None) -> None:
         if not hasattr(plan, "objections"):
             raise InputError(
                 "PlanView takes a plan, like client.contacts.plan(frame), not "
@@ -62,6 +64,7 @@ class PlanView(Panel):
         self.plan = plan
         self.result: pd.DataFrame | None = None  #: what truly happened, once it was applied
         self.back: PlanView | None = None  #: the plan that takes it back, once asked for
+        self._applied = applied
         self._interrupt = Interrupt()
         self._thread: threading.Thread | None = None
         self._error: Exception | None = None
@@ -181,7 +184,7 @@ class PlanView(Panel):
         """
         from chatkit.history import undo
 
-        self.back = PlanView(undo(self.wait()))
+        self.back = PlanView(undo(self.wait()), self._applied)
         self._below.children = [self.back]
         self._paint()
         return self.back
@@ -220,6 +223,8 @@ class PlanView(Panel):
             odd = set(self.result["state"]).difference(LANDED, ["skipped"])
             self._message.say(said, wrong=bool(odd))
         self._paint()
+        if self._applied is not None and self.result is not None:
+            self._applied(self)
 
     def _watch(self, done: int, total: int | None) -> None:
         """Show how far it is, not more often than a person can see."""

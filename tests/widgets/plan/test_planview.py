@@ -248,6 +248,16 @@ def test_a_stop_when_nothing_is_under_way_stops_nothing_later(client: Client) ->
     assert (view.apply().state == "applied").all()
 
 
+def test_whoever_asked_hears_when_it_was_applied_and_when_it_was_taken_back(client: Client) -> None:
+    heard: list[PlanView] = []
+    view = PlanView(small(client), heard.append)
+    view.apply()
+    assert heard == [view]
+    back = view.undo()
+    back.apply()
+    assert heard == [view, back]
+
+
 def test_before_it_was_applied_there_is_nothing_to_wait_for_or_to_take_back(client: Client) -> None:
     view = PlanView(small(client))
     for ask in (view.wait, view.undo):
