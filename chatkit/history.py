@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -59,12 +59,12 @@ def runs(client: Client | None = None) -> pd.DataFrame:
 def _mark_undone(found: Sequence[dict[str, Any]]) -> None:
     """Say of each run whether another has taken it back; the latest come first.
 
-    A run that was taken back itself has taken nothing back any more.
+    What was taken back of a run itself has taken nothing back any more.
     """
     undone: dict[str, list[dict[str, Any]]] = {}
     for run in found:
         by = undone.get(run["run"], [])
-        back = sum(one["applied"] for one in by)
+        back = run["back"] = sum(one["applied"] - one["back"] for one in by)
         if back and run["state"] in ("finished", "open"):
             run["taken_back"] = max(one["ended"] or one["started"] for one in by)
             if run["state"] == "finished":
@@ -146,6 +146,7 @@ def undo(
     run: str | pd.DataFrame,
     client: Client | None = None,
     *,
+    rows: Iterable[Any] | None = None,
     include_adopted: bool = False,
     moved: bool = False,
 ) -> Plan:
@@ -157,11 +158,14 @@ def undo(
     Args:
         run: Its name, as `runs()` shows it (the beginning is enough), or a result.
         client: Its account; needed if the run's connection has no name and is not open here.
+        rows: The labels of the rows to take back, as in the index of the result; without it all
+            of them. `result.index[result.change == "delete"]` are those that it deleted.
         include_adopted: Delete also what was found after a lost answer to a create: it looks
             like ours, but somebody else may have made it at the same time.
         moved: As for `resume`.
 
     Raises:
+        InputError: The run has no row of such a label.
         JournalError: There is no such run, or its journal is damaged.
         SettingsError: The account cannot be found: pass its client.
 
@@ -171,7 +175,30 @@ def undo(
     """
     accessor.register()
     with Journal.open(find_journal(_name(run)), reading=True) as kept:
-        return undo_plan(kept, _desk(kept.header, client, moved), include_adopted=include_adopted)
+        only = None if rows is None else _numbers(kept, rows)
+        desk = _desk(kept.header, client, moved)
+        return undo_plan(kept, desk, include_adopted=include_adopted, only=only)
+
+
+def _numbers(kept: Journal, labels: Iterable[Any]) -> set[int]:
+    """Find the rows of a run by their labels.
+
+    Raises:
+        InputError: There are no labels, or it has no such row.
+    """
+    if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
+        raise InputError(f"rows= takes a list of labels, like rows=[{labels!r:.60}].")
+    wanted = dict.fromkeys(labels)
+    places: dict[Any, list[int]] = {}
+    for n, change in enumerate(kept.changes()):
+        places.setdefault(change.row, []).append(n)
+    if strange := [label for label in wanted if label not in places]:
+        some = ", ".join(f"{label!r:.60}" for label in strange[:5])
+        rest = f" and {len(strange) - 5:,} more" if len(strange) > 5 else ""
+        raise InputError(
+            f"The run has no row {some}{rest}: rows= takes labels of the index of its result."
+        )
+    return {n for label in wanted for n in places[label]}
 
 
 def prune(days: float = 90, *, runs: Collection[str] = ()) -> list[str]:

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
 from chatkit.bulk.apply import Desk
-from chatkit.bulk.journal import Change, Journal, Kind
+from chatkit.bulk.journal import Change, Journal, Kind, glance, journal_folders, journals
 from chatkit.bulk.outcomes import Row, rows_of_journal
 from chatkit.bulk.plan import Left, Plan, RefusedCell, Setting
 from chatkit.display import many
 from chatkit.endpoints import Endpoints
+from chatkit.errors import JournalError
 
 _NEXT = "leave it, or put it right by hand"
 
 
-def undo_plan(journal: Journal, desk: Desk, *, include_adopted: bool = False) -> Plan:
+def undo_plan(
+    journal: Journal,
+    desk: Desk,
+    *,
+    include_adopted: bool = False,
+    only: Collection[int] | None = None,
+) -> Plan:
     """Make the plan that takes back what a run has done, its last rows first.
 
     Every row of the run is accounted for: it is taken back by a change of the plan, or it is
@@ -28,11 +36,13 @@ def undo_plan(journal: Journal, desk: Desk, *, include_adopted: bool = False) ->
         desk: Where the records are.
         include_adopted: Take back also what was found after a lost answer: it looks like
             ours, but somebody else may have made it.
+        only: The numbers of the rows to take back; the others are left as they are.
     """
     changes: list[Change] = []
     refused: list[RefusedCell] = []
     header = journal.header
-    rows = rows_of_journal(journal)
+    whole = rows_of_journal(journal)
+    rows = whole if only is None else [row for row in whole if row.n in only]
     done = [row for row in rows if row.state in ("applied", "differs", "unknown") or _doubtful(row)]
     left = [_left(row) for row in rows if row not in done]
     twins = 0
@@ -73,6 +83,11 @@ def undo_plan(journal: Journal, desk: Desk, *, include_adopted: bool = False) ->
             f"{many(twins, 'record')} just like one of this run appeared beside it and stay: "
             "undo(…, include_adopted=True) deletes them too"
         )
+    if len(rows) < len(whole):
+        notes.append(
+            f"{len(rows):,} of the {many(len(whole), 'row')} of the run: the others stay as they "
+            "are"
+        )
     if left:
         said = Counter(row.state for row in left)
         counts = ", ".join(f"{count:,} {state}" for state, count in said.items())
@@ -81,6 +96,36 @@ def undo_plan(journal: Journal, desk: Desk, *, include_adopted: bool = False) ->
             "shows them"
         )
     return Plan(desk, setting, changes, refused, notes=notes, skip_invalid=True, left=left)
+
+
+def taken_back(run: str, rows: Collection[Row]) -> set[int]:
+    """Find which rows of a run other runs have taken back, by their numbers.
+
+    A row whose undo was taken back itself is there again.
+
+    Args:
+        run: The name of the run.
+        rows: Its rows.
+    """
+    found = set()
+    later = [path for folder in journal_folders() for path in journals(folder) if path.stem > run]
+    for path in later:
+        try:
+            if glance(path)[0].undoes != run:
+                continue
+            with Journal.open(path, reading=True) as journal:
+                back = rows_of_journal(journal)
+        except JournalError:
+            continue  # runs() lists it as damaged
+        again = taken_back(path.stem, back)
+        landed = [row for row in back if row.state in ("applied", "differs")]
+        found |= {_identity(row) for row in landed if row.n not in again}
+    return {row.n for row in rows if _identity(row) in found} if found else set()
+
+
+def _identity(row: Row) -> tuple[str, str | None, str]:
+    """Name what a row and the row that takes it back have in common."""
+    return repr(row.change.row), row.change.code, row.change.label
 
 
 def _doubtful(row: Row) -> bool:

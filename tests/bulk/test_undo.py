@@ -25,7 +25,10 @@ from bulk.planning import (  # noqa: F401
 )
 
 import chatkit
+from chatkit.bulk.journal import Journal, find_journal
+from chatkit.bulk.outcomes import rows_of_journal
 from chatkit.bulk.plan import setting_of
+from chatkit.bulk.undo import taken_back
 
 OTHER = {**DOCUMENT, "version": "7.2"}
 
@@ -250,6 +253,57 @@ def test_undoing_twice_finds_nothing_more_to_do(sandbox, client):
     with untouched(sandbox):
         again = chatkit.undo(result).apply()
     assert states(again) == ["unchanged", "unchanged"]
+
+
+def test_some_rows_of_a_run_are_taken_back_and_the_others_stay(sandbox, client):
+    ids = people(sandbox, 4)
+    before = active(sandbox, "contacts")
+    result = client.contacts.plan(client.contacts.frame().assign(name="Zoë")).apply()
+    back = chatkit.undo(result, rows=ids[1:3])
+    assert [change.row for change in back.changes] == ids[2:0:-1]
+    assert "2 of the 4 rows of the run: the others stay as they are" in repr(back)
+    assert states(back.apply()) == ["applied", "applied"]
+    after = active(sandbox, "contacts")
+    assert [after[i] == before[i] for i in ids] == [False, True, True, False]
+    assert chatkit.runs(client)["state"].tolist() == ["finished", "partly taken back"]
+
+
+def test_which_rows_were_taken_back_is_read_from_the_journals(sandbox, client):
+    ids = people(sandbox, 4)
+    result = client.contacts.plan(client.contacts.frame().assign(name="Zoë")).apply()
+    name = result.attrs["chatkit"]["run"]
+
+    def gone():
+        with Journal.open(find_journal(name), reading=True) as kept:
+            return sorted(taken_back(name, rows_of_journal(kept)))
+
+    assert gone() == []
+    first = chatkit.undo(result, rows=ids[:1]).apply()
+    second = chatkit.undo(result, rows=ids[2:]).apply()
+    assert gone() == [0, 2, 3]
+    chatkit.undo(second, rows=ids[2:3]).apply()
+    assert gone() == [0, 3]
+    assert chatkit.runs(client)["state"].tolist() == [
+        *("finished", "partly taken back", "finished", "partly taken back")
+    ]
+    chatkit.undo(first).apply()
+    assert gone() == [3]
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([7, 8], "The run has no row 7, 8: rows= takes labels of the index of its result"),
+        (range(8), "has no row 0, 1, 2, 3, 4 and 3 more"),
+        ("50001", r"rows= takes a list of labels, like rows=\['50001'\]"),
+        (50001, r"rows= takes a list of labels, like rows=\[50001\]"),
+    ],
+)
+def test_rows_that_a_run_has_not_are_named(sandbox, client, rows, said):
+    people(sandbox, 1)
+    result = client.contacts.plan(client.contacts.frame().assign(name="Zoë")).apply()
+    with pytest.raises(chatkit.InputError, match=said):
+        chatkit.undo(result, rows=rows)
 
 
 def test_an_undo_is_reviewed_first_and_not_guarded(sandbox, client):

@@ -310,6 +310,7 @@ CASES: dict[str, tuple[str, ...]] = {
         'chatkit.resume("1998")',
         'chatkit.undo("1999")',
         "chatkit.undo(contacts)",
+        'chatkit.undo(client.contacts.plan(contacts.assign(name="X")).apply(many=True), rows=[7])',
         'chatkit.journal("1999")',
         "chatkit.resume(7)",
         'chatkit.undo("1998")',
