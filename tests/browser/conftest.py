@@ -5,11 +5,10 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Literal
 
 import pytest
 from browser import chromium
-from browser.lab import Lab, OpenNotebook, serve
+from browser.lab import Lab, OpenNotebook, Place, Window, serve
 from playwright.sync_api import Browser, sync_playwright
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
@@ -48,8 +47,16 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
         yield lab
 
 
+@pytest.fixture(scope="session")
+def window(lab: Lab, browser: Browser) -> Iterator[Window]:
+    """The window in which the notebooks of all tests are opened, one after the other."""
+    window = Window(lab, browser)
+    yield window
+    window.close()
+
+
 @pytest.fixture
-def open_notebook(lab: Lab, browser: Browser) -> Iterator[Callable[..., OpenNotebook]]:
+def open_notebook(lab: Lab, window: Window) -> Iterator[Callable[..., OpenNotebook]]:
     """Open a notebook of notebooks/ by its file name, in Lab or in Notebook.
 
     At the end of the test nothing may have left loopback, neither from the page nor from a
@@ -58,18 +65,16 @@ def open_notebook(lab: Lab, browser: Browser) -> Iterator[Callable[..., OpenNote
     """
     opened: list[OpenNotebook] = []
     lab.take_kernel_log()
+    window.take_left_loopback()
 
-    def open_(name: str, place: Literal["lab", "notebooks"] = "lab") -> OpenNotebook:
-        context = browser.new_context(
-            viewport={"width": 1400, "height": 1000}, service_workers="block"
-        )
-        opened.append(OpenNotebook(lab, context, name, place))
+    def open_(name: str, place: Place = "lab") -> OpenNotebook:
+        opened.append(OpenNotebook(window, name, place))
         return opened[-1]
 
     yield open_
     for notebook in opened:
         notebook.close()
-    left = [url for notebook in opened for url in notebook.left_loopback] + lab.take_kernel_log()
+    left = window.take_left_loopback() + lab.take_kernel_log()
     errors = [error for notebook in opened for error in notebook.script_errors]
     assert not left, f"left loopback: {left}"
     wrong = [fault for notebook in opened for fault in notebook.looks_wrong]

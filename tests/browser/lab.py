@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote, urlsplit
 
-from browser import looks
-from playwright.sync_api import BrowserContext, ConsoleMessage, Route, WebSocket, expect
+from browser import kernels, looks
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, Page, expect
 
 SHOTS = Path(__file__).parent / "shots"
-PANEL = "[...jupyterapp.shell.widgets('main')].find(panel => panel.context?.sessionContext)"
+PANEL = "[...jupyterapp.shell.widgets('main')].find(panel => panel.content?.model?.cells)"
 CELLS = f"{PANEL}.content.model.toJSON().cells.filter(c => c.cell_type === 'code' && c.source)"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -103,6 +103,7 @@ def serve(root: Path, house: Path) -> Iterator[Lab]:
         "JUPYTERLAB_SETTINGS_DIR": str(house / "settings"),
         "JUPYTERLAB_WORKSPACES_DIR": str(house / "workspaces"),
         "IPYTHONDIR": str(house / "ipython"),
+        "JUPYTER_PREFER_ENV_PATH": "0",  # the specification of forked kernels counts
     }
     command = [
         *(sys.executable, "-m", "jupyter", "lab", str(root)),
@@ -112,14 +113,14 @@ def serve(root: Path, house: Path) -> Iterator[Lab]:
         "--LabApp.extension_manager=readonly",
     ]
     log = house / "lab.log"
-    with log.open("w") as output:
+    with kernels.forked(house), log.open("w") as output:
         process = subprocess.Popen(
             command, stdout=output, stderr=output, env=environment, start_new_session=True
         )
-    try:
-        yield Lab(_address(process, house / "runtime", log), root, kernel_log)
-    finally:
-        _end(process)
+        try:
+            yield Lab(_address(process, house / "runtime", log), root, kernel_log)
+        finally:
+            _end(process)
 
 
 def _address(process: subprocess.Popen[bytes], runtime: Path, log: Path) -> str:
@@ -145,48 +146,92 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.wait(15)
 
 
-class OpenNotebook:
-    """One notebook open in a browser tab, with everything watched that the tab must not do."""
+ROOM = {"width": 1400, "height": 1000}
+Place = Literal["lab", "notebooks"]
 
-    def __init__(
-        self,
-        lab: Lab,
-        context: BrowserContext,
-        name: str,
-        place: Literal["lab", "notebooks"] = "lab",
-    ) -> None:
+
+class Window:
+    """One browser window for all tests: to load Lab takes longer than to open a notebook in it."""
+
+    def __init__(self, lab: Lab, browser: Browser) -> None:
+        self.lab = lab
+        self.left_loopback: list[str] = []
+        self._context: BrowserContext = browser.new_context(
+            viewport=ROOM,  # type: ignore[arg-type]
+            service_workers="block",
+            permissions=["clipboard-read", "clipboard-write"],
+        )
+        # nothing is intercepted, which would keep the browser from its cache: the browser finds
+        # no other address than loopback (conftest.py), and what it was asked for is told
+        self._context.on("request", lambda request: self._stays(request.url))
+        self._lab_page: Page | None = None
+
+    def _stays(self, url: str) -> None:
+        parts = urlsplit(url)
+        if not (parts.scheme in ("data", "blob", "about") or parts.hostname in LOOPBACK):
+            self.left_loopback.append(url)
+
+    def take_left_loopback(self) -> list[str]:
+        """What pages asked for beyond loopback since the last call."""
+        left, self.left_loopback = self.left_loopback, []
+        return left
+
+    def new_page(self) -> Page:
+        """Open a page that is watched."""
+        page = self._context.new_page()
+        page.on("websocket", lambda socket: self._stays(socket.url))
+        return page
+
+    def lab_page(self) -> Page:
+        """The page in which Lab is open; a new one if the last was closed."""
+        if self._lab_page is None or self._lab_page.is_closed():
+            self._lab_page = self.new_page()
+            self._lab_page.goto(f"{self.lab.url}/lab?reset", wait_until="domcontentloaded")
+            self._lab_page.wait_for_function(
+                "() => window.jupyterapp?.restored.then(() => true)", timeout=60_000
+            )
+            expect(self._lab_page.locator("#jupyterlab-splash")).to_have_count(0, timeout=60_000)
+        return self._lab_page
+
+    def close(self) -> None:
+        """Close all pages."""
+        self._context.close()
+
+
+#: What was opened goes, unsaved; so do the style sheets that its widgets brought to the page.
+LEAVE = """
+for (const panel of [...jupyterapp.shell.widgets("main")]) {
+    if (panel.context) panel.context.model.dirty = false;
+    panel.dispose();
+}
+for (const sheet of document.head.querySelectorAll("style[id^='chatkit.']")) sheet.remove();
+"""
+
+
+class OpenNotebook:
+    """One notebook open in a browser, with everything watched that its page must not do."""
+
+    def __init__(self, window: Window, name: str, place: Place = "lab") -> None:
+        lab = window.lab
         cells = json.loads((lab.root / name).read_text())["cells"]
         self.name = name
         self.mistakes = sum("raises-exception" in c["metadata"].get("tags", []) for c in cells)
         self._place = place
-        self.left_loopback: list[str] = []
         self.script_errors: list[str] = []
         self.looks_wrong: list[str] = []
-        context.route("**/*", self._route)
-        self.page = context.new_page()
-        self.page.on("websocket", self._connect)
-        self.page.on("pageerror", lambda error: self.script_errors.append(str(error)))
+        self.page = window.lab_page() if place == "lab" else window.new_page()
+        self.page.on("pageerror", self._raised)
         self.page.on("console", self._listen)
-        path = {"lab": f"lab/tree/{quote(name)}?reset", "notebooks": f"notebooks/{quote(name)}"}
-        self.page.goto(f"{lab.url}/{path[place]}", wait_until="domcontentloaded")
+        if place == "lab":
+            self.command("docmanager:open", path=name, factory="Notebook")
+        else:
+            url = f"{lab.url}/notebooks/{quote(name)}"
+            self.page.goto(url, wait_until="domcontentloaded")
         self.page.locator(".jp-Notebook .jp-Cell").first.wait_for(timeout=60_000)
         self._wait_for_kernel()
 
-    def _stays(self, url: str) -> bool:
-        parts = urlsplit(url)
-        stays = parts.scheme in ("data", "blob", "about") or parts.hostname in LOOPBACK
-        if not stays:
-            self.left_loopback.append(url)
-        return stays
-
-    def _route(self, route: Route) -> None:
-        if self._stays(route.request.url):
-            route.continue_()
-        else:
-            route.abort()
-
-    def _connect(self, socket: WebSocket) -> None:
-        self._stays(socket.url)
+    def _raised(self, error: Error) -> None:
+        self.script_errors.append(str(error))
 
     def _listen(self, message: ConsoleMessage) -> None:
         if message.type == "error":
@@ -273,7 +318,6 @@ class OpenNotebook:
         if self._place == "notebooks":
             self.script_errors = [e for e in self.script_errors if not NOTEBOOKS_OWN.search(e)]
         if self.page.is_closed():
-            self.page.context.close()
             return
         drawn = re.compile("Javascript Error:|Error displaying widget|Error creating widget")
         self.script_errors += self.page.get_by_text(drawn).all_inner_texts()
@@ -281,4 +325,11 @@ class OpenNotebook:
         if self.page.locator("body").get_attribute("data-jp-theme-light") != "true":
             self.theme("Light")
         self.end_kernels()
-        self.page.context.close()
+        if self._place == "notebooks" or self.page.locator(".jp-Dialog").count():
+            self.page.close()
+            return
+        self.page.remove_listener("pageerror", self._raised)
+        self.page.evaluate(f"() => {{ {LEAVE} }}")
+        expect(self.page.locator(".jp-Notebook")).to_have_count(0)
+        self.page.set_viewport_size(ROOM)  # type: ignore[arg-type]
+        self.page.mouse.move(0, 0)

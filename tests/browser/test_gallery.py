@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from browser import looks, story
 from browser.gallery import START, STATES, TOLD
-from browser.lab import Lab, OpenNotebook
+from browser.lab import OpenNotebook, Window
 from browser.phone import Phone
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Locator, expect
 
 pytestmark = pytest.mark.timeout(300)  # the first test runs sixty cells
 
@@ -19,12 +19,9 @@ pytestmark = pytest.mark.timeout(300)  # the first test runs sixty cells
 class Gallery:
     """The notebook with all states, run; and which sheets each of them has brought."""
 
-    def __init__(self, lab: Lab, browser: Browser) -> None:
-        context = browser.new_context(
-            viewport={"width": 1400, "height": 1000}, service_workers="block"
-        )
-        name = story.write(lab, "gallery.ipynb", [START, *STATES.values(), TOLD])
-        self.notebook = OpenNotebook(lab, context, name)
+    def __init__(self, window: Window) -> None:
+        name = story.write(window.lab, "gallery.ipynb", [START, *STATES.values(), TOLD])
+        self.notebook = OpenNotebook(window, name)
         self.page = self.notebook.page
         self.notebook.run_all()
         told = self.notebook.cells()[-1]["outputs"][0]["text"]
@@ -48,8 +45,8 @@ class Gallery:
 
 
 @pytest.fixture(scope="module")
-def gallery(lab: Lab, browser: Browser) -> Iterator[Gallery]:
-    gallery = Gallery(lab, browser)
+def gallery(window: Window) -> Iterator[Gallery]:
+    gallery = Gallery(window)
     yield gallery
     gallery.notebook.close()
 
