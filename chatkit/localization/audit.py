@@ -15,6 +15,7 @@ from chatkit.localization import language
 from chatkit.localization.checks import CONTENT_CHECKS, check_parity
 from chatkit.localization.content import Contents, Entry, entries, grouped
 from chatkit.localization.rules import ContentFinding, Ledger, rule_of
+from chatkit.localization.typography import check_typography
 from chatkit.localization.wording import check_wording
 from chatkit.report import FEW, LABEL, MANY, STYLE, Report, html_heading, marked, wrapped
 
@@ -131,6 +132,7 @@ def check_contents(contents: Contents, source: str = "en") -> Audit:
                 check_one(entry, tell)
             if original is not None and entry is not original:
                 check_parity(entry, original, tell)
+            check_typography(entry, None if entry is original else original, tell)
             _duplicate(entry, template, duplicates, tell)
         if original is None and len(members) > 1:
             tell.open(members[0])

@@ -117,6 +117,16 @@ RULES: dict[str, Rule] = {
     "footer differs": _note(HOUSE),
     "button value differs": _note(HOUSE),
     "settings differ": _note(HOUSE),
+    # spaces, quotes, punctuation, numbers
+    "doubled spaces": _warning(HOUSE),
+    "space at the edge": _warning(HOUSE),
+    "quotes": _warning("CLDR, the quotation marks of a language"),
+    "punctuation": _warning("how the language is written"),
+    "ending differs": _note(HOUSE),
+    "number form": _warning("CLDR, the numbers of a language"),
+    "date form": _warning("CLDR, the dates and times of a language"),
+    "addresses differ": _warning(HOUSE),
+    "isolation": _note("Unicode, UAX #9; whether the platform follows it is not stated"),
 }
 
 #: What a content has when its source language moved on without it.

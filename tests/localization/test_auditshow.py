@@ -26,7 +26,7 @@ def test_an_audit_reads_in_groups_the_gravest_first():
         frame(
             content(footer="Ask {{1}} now", buttons=[button("x")]),
             content(
-                lang_code="de", text="Hallo {{1}} {{2}}, bis bald und komm gut heim", footer=""
+                lang_code="de", text="Hallo {{1}} {{2}}, bis bald und komm gut heim.", footer=""
             ),
         )
     )

@@ -69,7 +69,7 @@ def test_a_button_needs_a_label_if_the_platform_writes_none(label):
 
 def test_a_label_takes_no_placeholder_and_is_there_once():
     assert of(button("custom", "Hi {{1}}")) == {"button label placeholder"}
-    assert codes(buttons=[button("custom", "Yes"), button("custom", "yes ")]) == {
+    assert codes(buttons=[button("custom", "Yes"), button("custom", "yes")]) == {
         "button label twice"
     }
     assert codes(buttons=[button("custom", x) for x in ("a", "b", "b")]) == {"button label twice"}

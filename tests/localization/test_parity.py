@@ -102,7 +102,7 @@ def test_footers_and_settings_that_differ_are_notes():
 
 
 def test_a_text_that_is_still_that_of_the_source_is_warned_of():
-    (found,) = pair(text=GOOD["text"] + " ")
+    (found,) = pair(text=GOOD["text"] + "\n")
     assert (found.code, found.severity, found.position) == ("untranslated", "warning", None)
 
 

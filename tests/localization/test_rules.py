@@ -64,8 +64,8 @@ def told() -> set[str]:
         for path in PACKAGE.glob("*.py")
         for call in ast.walk(ast.parse(path.read_text()))
         if isinstance(call, ast.Call)
-        and isinstance(call.func, ast.Name)
-        and call.func.id == "tell"
+        and getattr(call.func, "id", getattr(call.func, "attr", "")) in ("tell", "say")
+        and call.args
         and isinstance(call.args[0], ast.Constant)
     }
 

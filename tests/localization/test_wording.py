@@ -9,7 +9,7 @@ from chatkit.checks.characters import of_text
 from chatkit.localization import language
 from chatkit.localization.wording import EMOJI, emoji
 
-ARABIC = "مرحبًا {{1}}، تم إصلاح {{2}} وهي جاهزة لك اليوم"
+ARABIC = "مرحبًا \u2068{{1}}\u2069، تم إصلاح \u2068{{2}}\u2069 وهي جاهزة لك اليوم"
 HINDI = "नमस्ते {{1}}, आपकी {{2}} ठीक हो गई है और तैयार है।"
 JAPANESE = "こんにちは、{{1}}様。お預かりした{{2}}の修理が完了しました。"
 RUSSIAN = "Здравствуйте, {{1}}, ваш {{2}} отремонтирован и готов."
