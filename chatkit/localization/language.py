@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from babel import Locale
+from babel import Locale, UnknownLocaleError
 from babel.core import get_global
 
 Direction = Literal["ltr", "rtl"]
@@ -162,6 +162,35 @@ def letters(code: str) -> frozenset[str]:
 def direction(code: str) -> Direction:
     """Tell in which direction a language is read."""
     return "rtl" if script(code) in _RIGHT_TO_LEFT else "ltr"
+
+
+# --- numbers, dates and times --------------------------------------------------------------
+
+
+class Conventions(NamedTuple):
+    """How a language writes numbers, dates and times in the digits 0 to 9."""
+
+    decimal: str
+    group: str
+    date: str  #: the order of day, month and year, and the sign between: "dmy."
+    noon: bool  #: whether times have am and pm
+
+
+@lru_cache(4096)
+def conventions(code: str) -> Conventions | None:
+    """Look up how a language writes numbers; None for what CLDR does not have."""
+    try:
+        found = Locale.parse(normal(code))
+    except (ValueError, UnknownLocaleError):
+        return None
+    symbols = found.number_symbols.get("latn")
+    if not symbols:
+        return None
+    date = re.sub("[^dMy./-]", "", found.date_formats["short"].pattern)
+    order = "".join(dict.fromkeys(re.sub("[./-]", "", date).lower()))
+    sign = re.sub("[dMy]", "", date)[:1]
+    noon = "a" in re.sub("'[^']*'", "", found.time_formats["short"].pattern)
+    return Conventions(symbols["decimal"], symbols["group"], order + sign, noon)
 
 
 # --- locale tags: what a file format calls a language --------------------------------------

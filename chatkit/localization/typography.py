@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import NamedTuple
-
-from babel import Locale, UnknownLocaleError
 
 from chatkit.display import cut
 from chatkit.localization import language
 from chatkit.localization.content import Entry
+from chatkit.localization.language import Conventions
 from chatkit.localization.placeholders import slots
 from chatkit.localization.rules import Ledger
 
@@ -34,7 +32,7 @@ def check_typography(entry: Entry, source: Entry | None, tell: Ledger) -> None:
     for field, what, text in entry.pieces:
         if not text.strip():
             continue
-        line = _Line(tell, field, what, code, _masked(text))
+        line = _PlacedText(tell, field, what, code, _masked(text))
         _spaces(line)
         _quotes(line)
         _marks(line)
@@ -63,7 +61,7 @@ def _masked(text: str) -> str:
     return _ADDRESS.sub(lambda found: _OTHER * len(found[0]), text)
 
 
-class _Line(NamedTuple):
+class _PlacedText(NamedTuple):
     """One text of a content, in which something is told at a place."""
 
     tell: Ledger
@@ -94,7 +92,7 @@ _TIGHT = re.compile(r"(?<=[\w)\]»%\ue000])[;:!?](?=\s|\Z)|«(?=\S)|(?<=[^\s«])
 _TIGHT_COLON = re.compile(r"(?<=[\w)\]»%\ue000]):(?=\s|\Z)|«(?=\S)|(?<=[^\s«])»")
 
 
-def _spaces(line: _Line) -> None:
+def _spaces(line: _PlacedText) -> None:
     if found := _DOUBLED.search(line.text):
         line.say("doubled spaces", found, f"{line.what} has doubled spaces", "Leave one.")
     if found := _EDGE.search(line.text):
@@ -135,7 +133,7 @@ def _own_quotes(code: str) -> str:
     return _OF.get(language.normal(code)) or _OF.get(language.base(code), "“”‘")
 
 
-def _quotes(line: _Line) -> None:
+def _quotes(line: _PlacedText) -> None:
     own = _own_quotes(line.code)
     foreign = (found for found in _QUOTE.finditer(line.text) if found[0] not in own)
     if found := next(foreign, None):
@@ -152,7 +150,7 @@ _AFTER_HAN = re.compile(r"(?<=[\u3040-\u30ff\u3400-\u9fff\ue000])[,.?!:;](?![A-Z
 _SENTENCE = re.compile(r"[^.!?\n]*([!?])")
 
 
-def _marks(line: _Line) -> None:
+def _marks(line: _PlacedText) -> None:
     base = line.base
     if base in ("ar", "ur", "fa", "ps", "prs"):
         _instead(line, _AFTER_ARABIC.search(line.text), _ARABIC)
@@ -170,7 +168,7 @@ def _marks(line: _Line) -> None:
                 return
 
 
-def _instead(line: _Line, found: re.Match[str] | None, marks: dict[str, str]) -> None:
+def _instead(line: _PlacedText, found: re.Match[str] | None, marks: dict[str, str]) -> None:
     if found:
         said = f"{line.what} has “{found[0]}”, and {line.named} writes “{marks[found[0]]}”"
         line.say("punctuation", found, said, f"Write {marks[found[0]]}.")
@@ -196,7 +194,7 @@ def _end(text: str, base: str) -> str:
     return _ENDS.get(text[-1:], "none")
 
 
-def _ending(line: _Line, original: str, source: str) -> None:
+def _ending(line: _PlacedText, original: str, source: str) -> None:
     mine, theirs = _end(line.text, line.base), _end(original, language.base(source))
     stop = _ENDS["."]
     if mine == theirs or (line.base in _STOPLESS and stop in (mine, theirs)):
@@ -216,35 +214,9 @@ _DATE = re.compile(r"(?<![\w./-])\d{1,2}([./-])\d{1,2}\1\d{2}(?:\d{2})?(?![\w/-]
 _CLOCK = re.compile(r"(?<![\w:.])\d{1,2}(?:[:.]\d{2})? ?[ap]\.?m\b\.?", re.IGNORECASE)
 
 
-class _Locale(NamedTuple):
-    """How a language writes numbers, dates and times."""
-
-    decimal: str
-    group: str
-    date: str  #: the order of day, month and year, and the sign between: "dmy."
-    noon: bool  #: whether times have am and pm
-
-
-@lru_cache(256)
-def _locale(code: str) -> _Locale | None:
-    """Look up a language; None for what CLDR does not have, or writes with other digits."""
-    try:
-        found = Locale.parse(language.normal(code))
-    except (ValueError, UnknownLocaleError):
-        return None
-    symbols = found.number_symbols.get("latn", {})
-    if not symbols:
-        return None
-    date = re.sub(r"[^dMy./-]|[\u200e\u200f]", "", found.date_formats["short"].pattern)
-    order = "".join(dict.fromkeys(re.sub("[./-]", "", date).lower()))
-    sign = re.sub("[dMy]", "", date)[:1]
-    noon = "a" in re.sub("'[^']*'", "", found.time_formats["short"].pattern)
-    return _Locale(symbols["decimal"], symbols["group"], order + sign, noon)
-
-
-def _numbers(line: _Line, original: str, source: str) -> None:
+def _numbers(line: _PlacedText, original: str, source: str) -> None:
     """Find numbers and dates of the source that stand there as the source writes them."""
-    here, there = _locale(line.code), _locale(source)
+    here, there = language.conventions(line.code), language.conventions(source)
     if here is None or there is None:
         return
     for found in _NUMBER.finditer(line.text):
@@ -266,7 +238,7 @@ def _stands(text: str, kind: re.Pattern[str], original: str) -> bool:
     return any(found[0] == text for found in kind.finditer(original))
 
 
-def _rewritten(number: str, there: _Locale, here: _Locale) -> str | None:
+def _rewritten(number: str, there: Conventions, here: Conventions) -> str | None:
     """Write a number of one language as another does; None if it is no such number there."""
     whole, decimal, rest = number.partition(there.decimal)
     groups = whole.split(there.group)
@@ -283,8 +255,8 @@ def _spelled(order: str) -> str:
     return sign.join(names.get(letter, letter) for letter in order[:3])
 
 
-def _times(line: _Line) -> None:
-    here = _locale(line.code)
+def _times(line: _PlacedText) -> None:
+    here = language.conventions(line.code)
     if here is not None and not here.noon and (found := _CLOCK.search(line.text)):
         said = f"{line.what} has {found[0].strip()}"
         line.say("date form", found, said, f"{line.named} counts the hours to 24.")
