@@ -127,6 +127,17 @@ class ContactEndpoints(Endpoints[Contact]):
         "edit name, the whole of it: the service splits it (Contacts, rule 2)",
     )
 
+    def rearranged(self, name: str, text: str) -> Mapping[str, Any]:
+        """Split a whole number, like '+49 151 2345678', into country code and number."""
+        from chatkit.numbers.number import split
+
+        if name not in self.natural_key or not re.search("[+＋].*[0-9]{3}", text):
+            return {}
+        found = split(text)
+        if found.verdict not in ("valid", "reserved") or found.e164 is None:
+            return {}
+        return {"country_code": found.country_code, "number": found.number}
+
     def next_step(self, error: Refused, key: Key | None, body: Mapping[str, Any]) -> str:
         """Name the contact that has the number."""
         if error.status not in (409, self.profile.clash_status) or "number" not in body:

@@ -93,6 +93,8 @@ class Endpoints(Generic[R]):
     natural_key: ClassVar[tuple[str, ...]]  #: the fields that name a record for people
     instead: ClassVar[Mapping[str, str]] = {}  #: what to edit in place of what cannot be written
     lost: ClassVar[str] = ""  #: what is lost with the answer to a create
+    #: What a form for a new record begins with in fields that a create requires.
+    defaults: ClassVar[Mapping[str, Any]] = {}
     most: ClassVar[int | None] = None  #: how many an account may have
     #: How a column of numbers becomes texts.
     as_text: ClassVar[str] = "read it as text, like pd.read_csv(path, dtype=str)"
@@ -438,6 +440,14 @@ class Endpoints(Generic[R]):
         if self.profile.put == "replace":
             return fields
         return {n: v for n, v in fields.items() if n in self.required()}
+
+    def choices(self) -> Mapping[str, Mapping[str, str]]:
+        """Return the fields that hold some of several values, each value with what it means."""
+        return {}
+
+    def rearranged(self, name: str, text: str) -> Mapping[str, Any]:
+        """Return the fields that a text typed into one field belongs into; none if it stays."""
+        return {}
 
     def findings(self, name: str, value: Any) -> Sequence[Finding]:
         """Check what the document in a field says, as the platform will."""

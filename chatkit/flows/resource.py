@@ -113,6 +113,7 @@ class FlowEndpoints(Endpoints[Flow]):
     record = Flow
     body = FlowBody
     natural_key = ("name",)
+    defaults: ClassVar[Mapping[str, Any]] = {"template_name": "default"}
     documents = frozenset({"flow_json"})
     refuses = "The platform refuses to publish what has errors."
     weighed = ("wa_status",)

@@ -83,12 +83,15 @@ def _listed(events: Any) -> Any:
 
 def _asked_kinds(events: list[str]) -> list[str]:
     if not events:
-        raise ValueError("must name one kind of event at least, or ['*'] for all")
+        raise ValueError("must name at least one kind of event; '*' stands for all events")
     for kind in events:
         if kind.strip().startswith("["):
             raise ValueError(f"holds a list written as text: events={_KINDS.findall(kind)!r}")
     if not all(map(str.strip, events)):
         raise ValueError("must not hold an empty name")
+    for kind in events:
+        if kind.strip("\"' ") != kind:
+            raise ValueError(f"holds quotes or spaces: write {_KINDS.findall(kind)!r}")
     if len(set(events)) < len(events):
         raise ValueError("must name each kind of event once")
     return events
@@ -101,15 +104,15 @@ class WebhookBody(Body):
         description="The https:// address that receives the events."
     )
     events: Annotated[list[str], BeforeValidator(_listed), AfterValidator(_asked_kinds)] = Field(
-        description="Event kinds, or ['*'] for all."
+        description="Which kinds of events are delivered; '*' stands for all of them."
     )
     is_active: bool = Field(True, description="Whether events are delivered.")
 
 
 def event_kinds(profile: ServiceProfile) -> dict[str, str]:
     """Name the kinds of events that can be asked for, and what each means."""
-    kinds = {_ALL: "all events", _STATUS: "how far messages of the account have come"}
-    return kinds | profile.event_kinds()
+    status = "status updates of outbound messages: sent, delivered, read, failed"
+    return {_ALL: "all events", _STATUS: status} | profile.event_kinds()
 
 
 class WebhookEndpoints(Endpoints[Webhook]):
@@ -125,6 +128,7 @@ class WebhookEndpoints(Endpoints[Webhook]):
     refuses = "Nothing can be delivered to such an address."
     most = MAX_WEBHOOKS
     lost = "its signing secret was in that answer: delete it and create it again"
+    defaults: ClassVar[Mapping[str, Any]] = {"events": [_ALL]}
 
     @property
     def single(self) -> bool:
@@ -153,6 +157,10 @@ class WebhookEndpoints(Endpoints[Webhook]):
         if kind == "delete":
             return "never", "made again it has another id and another signing secret"
         return super().undo(kind, known, after)
+
+    def choices(self) -> Mapping[str, Mapping[str, str]]:
+        """Return the kinds of events, each with what it means."""
+        return {"events": event_kinds(self.profile)}
 
     # --- checks ---------------------------------------------------------------------
 

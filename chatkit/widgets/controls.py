@@ -39,6 +39,8 @@ class ActionButton(anywidget.AnyWidget):
         label: What it does, in words.
         act: What a click calls. It says itself what came of it.
         kind: How it looks: `primary` does what the widget is for, `danger` cannot be taken back.
+        enter: A class of the page: Enter in a line of text inside it presses this button, once
+            all that was typed has come here.
     """
 
     _esm = joined_text(["keys.js", "button.js"])
@@ -48,6 +50,7 @@ class ActionButton(anywidget.AnyWidget):
     kind = traitlets.Enum(["primary", "danger", "plain"], "plain").tag(sync=True)
     disabled = traitlets.Bool(False).tag(sync=True)
     token = traitlets.Unicode().tag(sync=True)
+    enter = traitlets.Unicode().tag(sync=True)
 
     def __init__(
         self,
@@ -56,10 +59,12 @@ class ActionButton(anywidget.AnyWidget):
         kind: Literal["primary", "danger", "plain"] = "plain",
         *,
         disabled: bool = False,
+        enter: str = "",
     ) -> None:
         self._act = act
         self._lock = Lock()
-        super().__init__(label=label, kind=kind, disabled=disabled, token=secrets.token_hex(4))
+        token = secrets.token_hex(4)
+        super().__init__(label=label, kind=kind, disabled=disabled, enter=enter, token=token)
         self.on_msg(self._heard)
 
     def __repr__(self) -> str:
@@ -70,6 +75,9 @@ class ActionButton(anywidget.AnyWidget):
         self._heard(self, {"token": self.token}, [])
 
     def _heard(self, _: object, content: dict[str, Any], buffers: list[memoryview]) -> None:
+        if "typed" in content:  # what was typed before this came before it
+            self.send({"typed": content["typed"]})
+            return
         with self._lock:
             if self.disabled or not self.token or content.get("token") != self.token:
                 return

@@ -156,8 +156,13 @@ registrations""",
     "registrations empty": "Registrations(empty.webhooks)",
     "secret": """form = Registrations(empty.webhooks)
 form.form.set("url", "https://shop.example/new")
-form.form.set("events", ["*"])
 form.form.submit()
+form""",
+    "secret handed over": """form = Form(empty.webhooks)
+form.set("url", "https://shop.example/handed")
+form.set("events", ["chat.message.status", "chat.message.inbound"])
+form.submit()
+form.secret_once.forget()
 form""",
     "funnel": "funnel(inbox.statuses())",
     "latency": "latency(inbox.statuses())",

@@ -21,10 +21,10 @@ SHEETS = {
     "grid.css": "gd-grid",
     "inbox/conversation.css": "chatkit-conversation",
     "inbox/registrations.css": "chatkit-registrations",
-    "inbox/secret.css": "sc-secret",
     "inbox/tail.css": "tl-tail",
     "login.css": "chatkit-login",
     "planview.css": "chatkit-planview",
+    "secret.css": "sc-secret",
     "player/player.css": "fp-player",
     "preview/preview.css": "pv-preview",
 }

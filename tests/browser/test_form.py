@@ -66,13 +66,23 @@ def test_a_contact_is_made_and_edited_in_a_form(
     assert "2025550187" in page.evaluate("() => navigator.clipboard.readText()")
     notebook.shot("form_created")
 
+    # Enter in a line of text saves, with all that was typed before it
     name = form.get_by_label("name", exact=True)
-    name.fill("Ana Cruz")
-    expect(line).to_have_text('client.contacts.update(50257, name="Ana Cruz")')
-    name.press("Tab")
-    page.keyboard.press("Enter")
+    name.fill("")
+    name.press_sequentially("Ana Cruz")
+    name.press("Enter")
     expect(form.get_by_role("status")).to_contain_text("Saved contact 50257.")
     assert "[409, 201] Ana Cruz Cruz" in story.run(notebook, 1).inner_text()
+
+    # a number that is pasted whole is split by itself
+    form.get_by_role("button", name="New contact").click()
+    expect(number).to_have_value("")
+    page.evaluate("() => navigator.clipboard.writeText('+49 151 2345-6789')")
+    number.focus()
+    page.keyboard.press("Control+v")
+    expect(country).to_have_value("+49")
+    expect(number).to_have_value("15123456789")
+    notebook.shot("form_split")
 
     content = story.run(notebook, 2)
     expect(content.get_by_label("footer")).to_be_visible()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import re
 import ssl
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -225,8 +227,17 @@ def test_a_conversation_and_plots_show_what_was_delivered(
 
 
 HOOKS = [
-    """import chatkit
+    """import chatkit, keyring
 from chatkit.widgets.inbox.registrations import Registrations
+from keyring.backend import KeyringBackend
+
+class Memory(KeyringBackend):
+    priority, kept = 1, {}
+    def get_password(self, service, name): return self.kept.get((service, name))
+    def set_password(self, service, name, password): self.kept[service, name] = password
+    def delete_password(self, service, name): del self.kept[service, name]
+
+keyring.set_keyring(Memory())
 
 client = chatkit.connect(chatkit.Sandbox(seed="empty"))
 for n in range(8):
@@ -244,14 +255,16 @@ def test_a_webhook_is_registered_switched_off_and_its_secret_handed_over_once(
     story.run(notebook, 0)
     root = story.run(notebook, 1).locator(".chatkit-registrations")
     expect(root.get_by_text("8 webhooks of 10")).to_be_visible()
-    create = root.get_by_role("button", name="Create webhook")
-    expect(create).to_have_attribute("aria-disabled", "true")
     address = root.get_by_role("textbox", name="url")
+    expect(root.get_by_role("checkbox", name=re.compile("all events"))).to_be_checked()
+    kinds = root.get_by_role("checkbox", name=re.compile("status updates"))
+    expect(kinds).to_be_disabled()
+    page.keyboard.press("Escape")
+    root.get_by_role("checkbox", name=re.compile("all events")).press("Space")
+    kinds.press("Space")
+    shots(notebook, "events")
     address.fill("https://shop.example/new")
-    kinds = root.get_by_role("checkbox", name=re.compile("how far messages"))
-    kinds.check()
-    expect(root.locator(".chatkit-code pre")).to_contain_text("client.webhooks.create(")
-    create.click()
+    address.press("Enter")
     expect(root.get_by_text("9 webhooks of 10")).to_be_visible()
     secret = root.get_by_role("group", name="Signing secret")
     expect(secret).to_contain_text("is shown this once")
@@ -260,26 +273,38 @@ def test_a_webhook_is_registered_switched_off_and_its_secret_handed_over_once(
     expect(secret.get_by_text("Copied.")).to_be_visible()
     copied: str = page.evaluate("() => navigator.clipboard.readText()")
     assert re.fullmatch("[0-9a-f]{64}", copied)
-    secret.get_by_role("button", name="Show").click()
+    assert copied not in page.content()
+    secret.get_by_role("button", name="Show").press("Enter")
     expect(secret.locator("output")).to_have_text(copied)
-    saved = page.evaluate(
-        "() => JSON.stringify([...jupyterapp.shell.widgets('main')][0].content.model.toJSON())"
-    )
-    assert copied not in saved
+
+    # saved while the secret is to be seen, with the state of all widgets: no file has it
+    notebook.command("@jupyter-widgets/jupyterlab-manager:saveWidgetState")
+    notebook.command("docmanager:save")
+    notebook.command("@jupyter-widgets/jupyterlab-manager:saveWidgetState")
+    saved = (lab.root / "hooks.ipynb").read_text("utf-8")
+    assert "application/vnd.jupyter.widget-state+json" in saved and "shown this once" in saved
+    folders = [lab.root.parent, lab.house, Path(os.environ["XDG_DATA_HOME"])]
+    files = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
+    assert lab.root / "hooks.ipynb" in files
+    assert not [path for path in files if copied.encode() in path.read_bytes()]
     root.get_by_role("button", name="Deactivate").first.click()
     expect(root.get_by_text("is inactive.")).to_be_visible()
-    secret.get_by_role("button", name="Show").evaluate("one => one.focus()")
-    secret.locator("output").evaluate(
-        "one => one.textContent = 'f'.repeat(64)"
-    )  # no secret in shots
+    expect(secret.locator("output")).to_have_text(copied)
+    secret.get_by_role("button", name="Hide").click()
     root.scroll_into_view_if_needed()
     shots(notebook, "hooks")
-    secret.get_by_role("button", name="Done: forget it").click()
-    expect(secret).to_be_hidden()
+    secret.get_by_role("button", name="Keep in keyring").click()
+    expect(secret).to_contain_text("is kept in the keyring of this machine")
+    secret.get_by_role("button", name="Done: forget it").press("Enter")
+    expect(secret.get_by_role("button")).to_have_count(0)
+    expect(secret).to_contain_text("client.webhooks.secret(49) finds it")
     assert copied not in page.content()
+    root.get_by_role("button", name="Edit 49").click()
+    expect(address).to_have_value("https://shop.example/new")
+    root.get_by_role("button", name="New webhook").click()
     address.fill("https://shop.example/last")
-    kinds.check()
-    create.click()
-    expect(root.get_by_text("10 of 10 webhooks. Delete one")).to_be_visible()
+    root.get_by_role("button", name="Create webhook").click()
+    expect(root.get_by_text("10 webhooks of 10: delete one")).to_be_visible()
     secret.get_by_role("button", name="Done: forget it").click()
+    expect(secret).to_contain_text("is not kept here")
     expect(story.run(notebook, 2)).to_contain_text("10 None")

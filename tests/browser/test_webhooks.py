@@ -15,6 +15,7 @@ def test_all_of_it_runs_and_the_tail_opens_a_delivery(
     notebook.run_all()
     page = notebook.page
     expect(page.get_by_text("Yes, come by!").first).to_be_visible()
+    expect(page.locator(".tl-state")).to_have_text("live")  # after the last cell too
     page.get_by_role("heading", name="A campaign").scroll_into_view_if_needed()
     notebook.shot("webhooks_campaign")
     page.get_by_role("heading", name="Watch").scroll_into_view_if_needed()

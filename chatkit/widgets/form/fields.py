@@ -28,6 +28,7 @@ from chatkit.widgets.form.inputs import (
     Pairs,
     TextLine,
     TextLines,
+    TickBoxes,
 )
 
 #: Texts that have several lines.
@@ -98,8 +99,8 @@ class LabelledInput:
     def focus(self) -> None:
         """Put the cursor into it."""
         first: Any = self.input.widget
-        while getattr(first, "children", ()):
-            first = first.children[0]
+        while inside := [one for one in getattr(first, "children", ()) if type(one) is not w.HTML]:
+            first = inside[0]
         first.focus()
 
 
@@ -116,6 +117,7 @@ class FormField(LabelledInput):
         self.name = name
         self.required = self.fixed = False
         self._said = ""
+        self._default: Any = None
         super().__init__(made or input_for(name, declared))
         self._declared = declared
         self._first = self._peek()
@@ -127,6 +129,7 @@ class FormField(LabelledInput):
         required: bool = False,
         fixed: bool = False,
         hidden: bool = False,
+        default: Any = None,
     ) -> None:
         """Show what a record holds: from now on, only something else counts as edited.
 
@@ -135,13 +138,12 @@ class FormField(LabelledInput):
             required: Whether a create must send it.
             fixed: Whether it cannot be changed any more.
             hidden: Whether the service does not show what it holds.
+            default: What a required field begins with, and sends unless somebody changes it.
         """
-        self.required, self.fixed = required, fixed
-        first = (
-            None
-            if self._declared.is_required()
-            else self._declared.get_default(call_default_factory=True)
-        )
+        self.required, self.fixed, self._default = required, fixed, default
+        first = default
+        if not self._declared.is_required():
+            first = self._declared.get_default(call_default_factory=True)
         self.input.show(first if value is None else value)
         self.input.lock(fixed)
         self._first = self._peek()
@@ -180,11 +182,23 @@ class FormField(LabelledInput):
     @property
     def counts(self) -> bool:
         """Whether its value is sent: what is edited, and what must be there."""
-        return self.edited or (self.required and not self._declared.is_required())
+        has = not self._declared.is_required() or self._default is not None
+        return self.edited or (self.required and has)
 
     def read(self) -> Any:
         """Return its value. Raises `ValueError` if what is typed is none."""
         return self.input.read()
+
+    @property
+    def text(self) -> str:
+        """What is typed into a single line or area; empty for other inputs."""
+        value = getattr(self.input.widget, "value", "")
+        return value if isinstance(value, str) else ""
+
+    @property
+    def empty(self) -> bool:
+        """Whether it must hold something, and what it began with was taken out."""
+        return self._default is not None and self.required and self._peek()[1] in ("", None, [])
 
     def _peek(self) -> tuple[str, Any]:
         """Return the value, or what is wrong with it, in a form that can be compared."""
@@ -210,6 +224,8 @@ class FormField(LabelledInput):
 
 #: Where there are more fields, those that are off or empty unless somebody wants them are folded.
 _MANY = 8
+#: Who types sends a letter or two at a time: so many at once were pasted.
+_PASTED = 4
 
 
 class Fieldset:
@@ -231,9 +247,12 @@ class Fieldset:
         self._editing = False
         self._filling = False
         declared = endpoints.body.model_fields
+        ticks = {name: TickBoxes(name, means) for name, means in endpoints.choices().items()}
+        given = {**ticks, **inputs}
         self.fields = {
-            name: FormField(name, field, inputs.get(name)) for name, field in declared.items()
+            name: FormField(name, field, given.get(name)) for name, field in declared.items()
         }
+        self._before: dict[str, str] = {}
         self._folded = [
             name
             for name, field in declared.items()
@@ -260,7 +279,9 @@ class Fieldset:
                 required=not self._editing and name in endpoints.required(),
                 fixed=name in fixed,
                 hidden=known is not None and name not in known,
+                default=None if self._editing else endpoints.defaults.get(name),
             )
+        self._before = {name: field.text for name, field in self.fields.items()}
         self._filling = False
 
     def watch(self, changed: Callable[[], None]) -> None:
@@ -268,7 +289,10 @@ class Fieldset:
 
         def check(field: FormField) -> None:
             if not self._filling:
-                field.say(self._wrong(field))
+                text, before = field.text, self._before.get(field.name, "")
+                self._before[field.name] = text
+                if len(text) - len(before) < _PASTED or not self._rearranged(field):
+                    field.say(self._wrong(field))
                 changed()
 
         for field in self.fields.values():
@@ -278,6 +302,25 @@ class Fieldset:
         """Let nobody type, or let them again."""
         for field in self.fields.values():
             field.input.lock(locked or field.fixed)
+
+    def rearrange(self) -> None:
+        """Put what was typed into one field, and belongs into several, where it belongs."""
+        for field in self.fields.values():
+            self._rearranged(field)
+
+    def _rearranged(self, field: FormField) -> bool:
+        found = {} if field.fixed else self._endpoints.rearranged(field.name, field.text)
+        others = [self.fields[name] for name in found]
+        if not found or any(one.fixed for one in others):
+            return False
+        self._filling = True
+        for one in others:
+            one.set(found[one.name])
+            self._before[one.name] = one.text
+        self._filling = False
+        for one in others:
+            one.say(self._wrong(one))
+        return True
 
     @property
     def edited(self) -> list[str]:
@@ -322,7 +365,7 @@ class Fieldset:
         """Return what would be sent, and what is typed that is no value."""
         values, problems = {}, []
         for name, field in self.fields.items():
-            if field.counts:
+            if field.counts and not field.empty:
                 try:
                     values[name] = field.read()
                 except ValueError as error:

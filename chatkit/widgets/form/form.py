@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from threading import RLock
 from typing import Any
 
+import anywidget
 import ipywidgets as w
+import traitlets
 
 from chatkit.bulk.outcomes import agrees
 from chatkit.display import escaped
@@ -27,10 +29,10 @@ from chatkit.errors import (
 from chatkit.record import Record
 from chatkit.resource import Resource, endpoints_of
 from chatkit.secret import Secret
+from chatkit.webhooks import Webhooks
 from chatkit.widgets import assets
 from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, call_code
 from chatkit.widgets.form.fields import Fieldset
-from chatkit.widgets.form.inputs import Input
 from chatkit.widgets.form.saving import UnknownOutcome
 
 
@@ -39,9 +41,11 @@ class Form(Panel):
 
     What is typed is checked at once, at its field. Beside the button stands the Python that
     does the same. A click sends once, even when it arrives twice; when an answer is lost,
-    the next click looks what came of it and sends nothing.
+    the next click looks what came of it and sends nothing. Enter in a line of text is a click.
 
     In a program, `set` fields, then `submit()`: it raises what the form would show.
+
+    A form of webhooks hands over the signing secret of what it has created: `secret_once`.
 
     Args:
         resource: A resource of a client, like `client.contacts`.
@@ -64,18 +68,20 @@ class Form(Panel):
         self._lock = RLock()
         self._unknown: UnknownOutcome | None = None
         self._ran = ""  #: the line that was last sent, until something else is edited
-        self._fields = Fieldset(resource, self._known(), self._inputs())
+        #: What is called when a record was created or saved here.
+        self.saved: Callable[[], object] = lambda: None
+        self.secret_once: SecretShownOnce | None = None
+        if isinstance(resource, Webhooks):
+            self.secret_once = SecretShownOnce(resource, self._forget_secret)
+        self._fields = Fieldset(resource, self._known())
         self._fields.watch(self._changed)
         self._title, self._code = w.HTML(), Code()
-        self._button = ActionButton("", self._clicked, "primary")
-        self._new = ActionButton(f"New {self._endpoints.noun}", self.new)
+        self._button = ActionButton("", self._clicked, "primary", enter=self._css_classes[0])
+        self._new = ActionButton("", self.new)
         actions = boxed(w.HBox, "chatkit-actions", [self._button, self._new, self._code])
-        super().__init__([self._title, *self._fields.widgets, actions, self._message])
+        secret = [self.secret_once] if self.secret_once else []
+        super().__init__([self._title, *self._fields.widgets, actions, self._message, *secret])
         self._paint()
-
-    def _inputs(self) -> Mapping[str, Input]:
-        """Make inputs in place of what suits the kind of a value."""
-        return {}
 
     @steady
     def __repr__(self) -> str:
@@ -86,7 +92,8 @@ class Form(Panel):
 
     def _page(self) -> str:
         code = f"<pre>{escape(self._code.text)}</pre>" if self._code.text else ""
-        return f"{self._title.value}{self._fields.html()}{code}{self._message.value}"
+        told = f"<p>{escape(self.secret_once.told)}</p>" if self.secret_once else ""
+        return f"{self._title.value}{self._fields.html()}{code}{self._message.value}{told}"
 
     # --- what is typed --------------------------------------------------------------
 
@@ -126,11 +133,33 @@ class Form(Panel):
         """Empty the form, to create another record. A lost answer is looked for first."""
         with self._lock:
             if self._unknown is None:
-                self.key = self.record = None
-                self._ran = ""
-                self._message.say("")
-                self._fields.fill(None)
-                self._paint()
+                self._open(None, None)
+
+    def edit(self, key: Key) -> None:
+        """Open another record.
+
+        Args:
+            key: The record to edit.
+
+        Raises:
+            InputError: The form holds edits that were not saved, or a lost answer.
+            NotFound: There is no such record.
+        """
+        with self._lock:
+            if self._unknown is not None:
+                raise InputError("An answer was lost: look what came of it first.")
+            if edited := self._fields.edited:
+                raise InputError(
+                    f"The form holds what was not saved ({', '.join(edited)}): save it, or press "
+                    f"“{self._new.label}”."
+                )
+            self._open(key, self.resource.get(key))
+
+    def _open(self, key: Key | None, record: Record | None) -> None:
+        self.key, self.record, self._ran = key, record, ""
+        self._message.say("")
+        self._fields.fill(self._known())
+        self._paint()
 
     # --- what is sent ---------------------------------------------------------------
 
@@ -166,6 +195,7 @@ class Form(Panel):
         self._fields.focus()
 
     def _sent(self) -> Record:
+        self._fields.rearrange()
         values, body = self._fields.checked()
         line, key, taken = self.line, self.key, set[object]()
         try:
@@ -234,7 +264,9 @@ class Form(Panel):
         label = f"Save {noun}" if editing else f"Create {noun}"
         self._button.label = label if self._unknown is None else "Look what came of it"
         self._button.disabled = editing and not self._fields.edited and self._unknown is None
-        self._new.layout.display = None if editing and self._unknown is None else "none"
+        left = bool(self._fields.edited)
+        self._new.label = f"New {noun}" if editing else "Empty the form"
+        self._new.layout.display = None if (editing or left) and not self._unknown else "none"
         self._code.text = self._ran or self.line
 
     def _done(
@@ -260,16 +292,19 @@ class Form(Panel):
                 said.append(f"But {name} reads back as {shortly(there[name])}.")
         if made and looked and self._endpoints.lost:
             said.append(f"But {self._endpoints.lost}.")
-        elif made:
-            said += self._secrets_told(record)
+        elif made and self.secret_once:
+            secret = getattr(record, "webhook_secret", None)
+            self.secret_once.offer(self.key, secret)
+            said += [] if secret else ["The service gave no signing secret with it."]
         self._message.say(" ".join(said))
         self._paint()
+        self.saved()
         return record
 
-    def _secrets_told(self, record: Record) -> list[str]:
-        """Say where the secrets are that only the answer to a create holds."""
-        secrets = [name for name, value in record if isinstance(value, Secret)]
-        return [f"Keep this now: form.record.{name}.reveal() shows it." for name in secrets]
+    def _forget_secret(self) -> None:
+        """Forget the signing secret, which a person has now."""
+        if self.record is not None:
+            self.record = self.record.model_copy(update={"webhook_secret": None})
 
     def _with_secrets(self, record: Record) -> Record:
         """Keep the secrets that only the answer to a create has held."""
@@ -283,7 +318,8 @@ class Form(Panel):
         problems: Sequence[Problem] = ()
         rest = str(error)
         if isinstance(error, InputError):
-            problems, rest = error.problems, "Nothing was sent"
+            problems = error.problems
+            rest = "Nothing was sent" if problems else f"Nothing was sent: {rest}"
         elif isinstance(error, Refused):
             problems = [Problem(field, "", reason) for field, reason in error.fields]
             if isinstance(error, Conflict) and not problems:
@@ -296,3 +332,88 @@ class Form(Panel):
             rest += ": see above." if len(left) < len(problems) else "."
         self._message.say("\n".join([rest, *left]), wrong=True)
         self._paint()
+
+
+class SecretShownOnce(anywidget.AnyWidget):
+    """Hands a signing secret to a person: shown, copied, or into the keyring of this machine.
+
+    The secret goes to the page as a message when a button asks for it. It is no part of the
+    widget's state, which a notebook may save, nor of the page of HTML that a notebook keeps;
+    and it is forgotten when it is handed over. Then the widget says where it is kept.
+
+    Args:
+        resource: `client.webhooks`.
+        forgotten: What is called when it was handed over, and nothing may hold it any more.
+    """
+
+    _esm = assets.joined_text(["keys.js", "secret.js"])
+    _css = assets.joined_text(["secret.css"])
+
+    #: What is said of it, and whether it waits to be handed over.
+    told = traitlets.Unicode().tag(sync=True)
+    waits = traitlets.Bool(False).tag(sync=True)
+    #: Whether the keyring of this machine has it.
+    kept = traitlets.Bool(False).tag(sync=True)
+
+    def __init__(self, resource: Webhooks, forgotten: Callable[[], object] = lambda: None) -> None:
+        self._resource, self._forgotten = resource, forgotten
+        self.secret: Secret | None = None  #: what is handed over, until it is forgotten
+        self.webhook = 0  #: the id of the webhook that it belongs to
+        super().__init__()
+        self.on_msg(self._heard)
+
+    def offer(self, webhook: Any, secret: Secret | None) -> None:
+        """Have a secret ready for a person; one that waited before is forgotten."""
+        self.webhook, self.secret = webhook, secret
+        self.told, self.kept, self.waits = "", False, secret is not None
+        if secret is not None:
+            self.told = (
+                f"The signing secret of webhook {webhook} is shown this once. Your receiver needs "
+                "it to verify deliveries; nobody can ask for it again."
+            )
+
+    def forget(self) -> None:
+        """Forget the secret, and say where it is kept."""
+        if self.secret is None:
+            return
+        self.secret, self.waits = None, False
+        if not self.kept:
+            self.told = (
+                f"The signing secret of webhook {self.webhook} was handed over, and is not kept "
+                f"here. If it is lost, client.webhooks.rotate({self.webhook}) makes a new one."
+            )
+        self._forgotten()
+
+    def keep(self) -> None:
+        """Put the secret into the keyring of this machine, where `webhooks.secret(id)` finds it.
+
+        Raises:
+            SettingsError: The keyring is missing or fails; the secret still waits.
+        """
+        if self.secret is not None:
+            self._resource.keep_secret(self.webhook, self.secret)
+            self.kept = True
+            self.told = (
+                f"The signing secret of webhook {self.webhook} is kept in the keyring of this "
+                f"machine: client.webhooks.secret({self.webhook}) finds it."
+            )
+
+    @steady
+    def __repr__(self) -> str:
+        waits = f"of webhook {self.webhook}, not shown" if self.secret else "none waits"
+        return f"<signing secret: {waits}>"
+
+    def _heard(self, _: Any, message: Any, __: Any) -> None:
+        match message:
+            case {"ask": "show" | "copy"} if self.secret is not None:
+                self.send({"secret": self.secret.reveal()})
+            case {"ask": "keyring"} if self.secret is not None:
+                said = "Kept."
+                try:
+                    self.keep()
+                except ChatkitError as error:
+                    said = str(error)
+                self.send({"said": said})
+            case {"ask": "forget"}:
+                self.forget()
+                self.send({"said": ""})

@@ -12,9 +12,10 @@ from typing import Any, Protocol
 import ipywidgets as w
 from pydantic.fields import FieldInfo
 
+from chatkit.display import visible
 from chatkit.json_reader import JsonFault, read_json
 from chatkit.record import Body
-from chatkit.widgets.controls import ActionButton, shared
+from chatkit.widgets.controls import ActionButton, boxed, shared
 
 
 class Input(Protocol):
@@ -291,6 +292,65 @@ class JsonText(SingleInput):
         """Write a value as JSON."""
         empty = value is self._nothing
         self.widget.value = "" if empty else json.dumps(value, ensure_ascii=False, indent=2)
+
+
+#: The value that stands for all others (API document, Events).
+_ALL = "*"
+
+
+class TickBoxes:
+    """Some of several values, each with what it means; the box for all stands for the others.
+
+    Args:
+        name: What stands above them.
+        meanings: What each value means.
+    """
+
+    def __init__(self, name: str, meanings: Mapping[str, str]) -> None:
+        self._boxes: dict[str, w.Checkbox] = {}
+        self._changed: Callable[[], None] = lambda: None
+        self._locked = False
+        self._title = w.HTML(f'<span class="chatkit-label">{name}</span>')
+        self.widget = boxed(w.VBox, "chatkit-rows chatkit-ticks", [self._title])
+        for value, means in meanings.items():
+            self._offer(value, means)
+
+    def read(self) -> list[str]:
+        """Return the values that are ticked; that for all is the only one then."""
+        ticked = [value for value, box in self._boxes.items() if box.value]
+        return [_ALL] if _ALL in ticked else ticked
+
+    def show(self, value: Any) -> None:
+        """Tick these values, and no others; one that was not offered gets a box of its own."""
+        chosen = [of_kind(one, str, "text") for one in of_kind(value or [], list, "a list")]
+        for one in chosen:
+            if one not in self._boxes:
+                self._offer(one, "not one of the values that the profile names")
+        for one, box in self._boxes.items():
+            box.value = one in chosen
+
+    def watch(self, changed: Callable[[], None]) -> None:
+        """Call something whenever it changes."""
+        self._changed = changed
+
+    def lock(self, locked: bool) -> None:
+        """Let nobody tick them, or let them again."""
+        self._locked = locked
+        for value, box in self._boxes.items():
+            box.disabled = locked or (value != _ALL and self.read() == [_ALL])
+
+    def _offer(self, value: str, means: str) -> None:
+        words = f"{visible(means)} ({visible(value)})"
+        box = w.Checkbox(
+            value=False, indent=False, description=words, **shared(w.Checkbox, "style")
+        )
+        box.observe(self._ticked, names="value")
+        self._boxes[value] = box
+        self.widget.children = [self._title, *self._boxes.values()]
+
+    def _ticked(self, _: Any) -> None:
+        self.lock(self._locked)
+        self._changed()
 
 
 # --- several rows, which can be added and removed ------------------------------------------

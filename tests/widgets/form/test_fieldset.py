@@ -43,7 +43,6 @@ def test_all_that_is_wrong_is_told_at_once(client: Client) -> None:
         fields.checked()
     assert {p.field: p.reason for p in caught.value.problems} == {
         "name": "is required",
-        "template_name": "is required",
         "flow_json": "must be a dict, JSON text, or the path of a .json file",
     }
 

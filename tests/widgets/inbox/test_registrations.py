@@ -49,6 +49,29 @@ def test_what_the_form_creates_is_in_the_list(account: Client) -> None:
     registrations.form.set("events", ["*"])
     webhook = registrations.form.submit()
     assert [row["id"] for row in registrations.rows] == [webhook.id]
-    assert "1 of 10" in html(registrations)
+    assert "1 webhook of 10" in html(registrations)
     secret = registrations.form.secret_once.secret.reveal()
     assert secret not in f"{registrations!r}{static(registrations)}"
+
+
+def test_a_webhook_is_edited_in_the_same_form(account: Client) -> None:
+    webhook = account.webhooks.create(**HOOK)
+    registrations = Registrations(account.webhooks)
+    press(registrations, f"Edit {webhook.id}")
+    registrations.form.set("events", ["chat.message.status"])
+    press(registrations, "Save webhook")
+    assert registrations.rows[0]["events"] == ["chat.message.status"]
+    assert "asks for chat.message.status" in html(registrations)
+    registrations.form.set("is_active", False)
+    press(registrations, f"Edit {webhook.id}")
+    assert "holds what was not saved (is_active)" in registrations.message
+
+
+def test_a_full_account_is_told(account: Client) -> None:
+    for n in range(10):
+        account.webhooks.create(url=f"https://shop.example/{n}", events=["*"])
+    registrations = Registrations(account.webhooks)
+    assert "10 webhooks of 10: delete one" in html(registrations)
+    registrations.form.set("url", "https://shop.example/more")
+    press(registrations, "Create webhook")
+    assert "may have 10" in registrations.form.message

@@ -11,7 +11,7 @@ from widgets.screen import static, tell
 import chatkit
 from chatkit.client import Client
 from chatkit.secret import Secret
-from chatkit.widgets.inbox.registrations import SecretShownOnce
+from chatkit.widgets.form.form import SecretShownOnce
 
 TEXT = "5ec2e7" * 10
 
@@ -47,13 +47,17 @@ def test_forgotten_it_is_gone(client: Client) -> None:
     tell(once, {"ask": "forget"})
     tell(once, {"ask": "show"})
     tell(once, {"ask": "keyring"})
-    assert heard == [{"said": ""}] and once.secret is None and once.webhook == 0
+    assert heard == [{"said": ""}] and once.secret is None and not once.waits
+    assert "is not kept here" in once.told and "client.webhooks.rotate(7)" in once.told
 
 
 def test_the_keyring_keeps_it_for_the_client(client: Client) -> None:
     once, heard = offered(client)
     tell(once, {"ask": "keyring"})
-    assert heard == [{"said": "In the keyring: client.webhooks.secret(7) finds it."}]
+    assert heard == [{"said": "Kept."}] and once.kept
+    tell(once, {"ask": "copy"})  # the receiver needs it too
+    tell(once, {"ask": "forget"})
+    assert "is kept in the keyring of this machine: client.webhooks.secret(7)" in once.told
     assert client.webhooks.secret(7).reveal() == TEXT
 
 

@@ -5,6 +5,7 @@ async function copy(text, output) {
   getSelection().selectAllChildren(output);
   if (!document.execCommand("copy")) throw new Error("Select it and press Ctrl+C");
 }
+const HIDDEN = "•".repeat(64);
 function render({ model, el }) {
   const root = document.createElement("div");
   root.setAttribute("role", "group");
@@ -12,6 +13,7 @@ function render({ model, el }) {
   root.setAttribute("aria-label", "Signing secret");
   const told = document.createElement("p");
   const output = document.createElement("output");
+  output.setAttribute("aria-label", "Signing secret, hidden");
   const bar = document.createElement("div");
   const said = document.createElement("span");
   said.setAttribute("role", "status");
@@ -27,34 +29,46 @@ function render({ model, el }) {
     wanted = what;
     model.send({ ask: what });
   };
-  bar.append(
-    button("Show", () => ask("show")),
-    button("Copy", () => ask("copy")),
-    button("Into the keyring", () => ask("keyring")),
-    button("Done: forget it", () => ask("forget")),
-    said,
-  );
+  const isShown = () => output.textContent !== HIDDEN;
+  const show = button("Show", () => (isShown() ? hide() : ask("show")));
+  const put = (text) => {
+    output.textContent = text;
+    show.textContent = isShown() ? "Hide" : "Show";
+    output.setAttribute("aria-label", isShown() ? "Signing secret" : "Signing secret, hidden");
+  };
+  const hide = () => put(HIDDEN);
+  const keyring = button("Keep in keyring", () => ask("keyring"));
+  bar.append(show, button("Copy", () => ask("copy")), keyring, button("Done: forget it", () => ask("forget")), said);
   const paint = () => {
-    root.hidden = !model.get("webhook");
-    if (root.hidden) output.textContent = "";
-    output.hidden = !output.textContent;
+    const waits = model.get("waits");
+    root.hidden = !model.get("told");
+    if (!waits) {
+      // the focus does not get lost with the buttons
+      if (bar.contains(document.activeElement)) told.focus();
+      hide();
+    }
+    output.hidden = bar.hidden = !waits;
+    keyring.hidden = model.get("kept");
     told.textContent = model.get("told");
   };
   const hear = (message) => {
     if (message.said !== undefined) said.textContent = message.said;
     if (!message.secret || !wanted) return;
-    const show = wanted === "show";
+    const before = isShown();
+    const shown = wanted === "show";
     wanted = "";
-    output.textContent = message.secret;
-    output.hidden = false;
-    if (show) return;
-    copy(message.secret, output)
-      .then(() => (said.textContent = "Copied."), (error) => (said.textContent = error.message))
-      .finally(() => {
-        if (said.textContent === "Copied.") output.textContent = "";
-        output.hidden = !output.textContent;
-      });
+    put(message.secret);
+    if (shown) return;
+    copy(message.secret, output).then(
+      () => {
+        said.textContent = "Copied.";
+        if (!before) hide();
+      },
+      (error) => (said.textContent = error.message),
+    );
   };
+  told.tabIndex = -1;
+  hide();
   keepKeys(root);
   model.on("msg:custom", hear);
   model.on("change", paint);
@@ -62,6 +76,7 @@ function render({ model, el }) {
   el.append(root);
   paint();
   return () => {
+    hide();
     model.off("msg:custom", hear);
     model.off("change", paint);
   };
