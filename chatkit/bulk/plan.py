@@ -26,6 +26,7 @@ from chatkit.bulk.journal import (
     run_id,
 )
 from chatkit.bulk.lock import lock
+from chatkit.bulk.outcomes import Row
 from chatkit.bulk.reconcile import PAGES_FROM
 from chatkit.errors import InputError, PlanRefused, file_bytes
 from chatkit.progress import Watch, say
@@ -111,6 +112,7 @@ class Plan(Report):
         self.id = plan_id or run_id()
         self._desk = desk
         self._skip_invalid = skip_invalid
+        self._at_work: Sequence[Row] = ()
 
     @property
     def counts(self) -> dict[str, int]:
@@ -269,7 +271,11 @@ class Plan(Report):
                 run = Run(
                     journal, self._desk, throttle, interrupt, watch=watch, settle=settle, gap=gap
                 )
-                run.go()
+                self._at_work = run.rows
+                try:
+                    run.go()
+                finally:
+                    self._at_work = ()
             self.secrets |= run.secrets
             result = rendering.result_frame(run.rows, self.id, self._setting.names, run.stopped)
             result.attrs["gap"] = round(run.gap, 3)
@@ -369,6 +375,16 @@ def load_plan(path: str | Path, desk_of: Callable[[str], Desk]) -> Plan:
 def setting_of(plan: Plan) -> Setting:
     """Return what a plan is about, beside its changes."""
     return plan._setting
+
+
+def desk_of(plan: Plan) -> Desk:
+    """Return where the records of a plan are."""
+    return plan._desk
+
+
+def rows_at_work(plan: Plan) -> Sequence[Row]:
+    """Return the rows of the run that is at work now, in the order of the plan; else none."""
+    return plan._at_work
 
 
 def refused_cells(plan: Plan) -> tuple[RefusedCell, ...]:

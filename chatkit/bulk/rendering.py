@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
@@ -77,6 +78,14 @@ def heading(plan: Plan) -> str:
     met = _met(setting.met, setting.noun)
     refused = f"; {many(rows, 'row')} refused" if rows else ""
     return f"{about}: {', '.join(found)}{met}{refused}."
+
+
+def run_heading(plan: Plan) -> str:
+    """Count what a run means to do in words."""
+    setting = plan._setting
+    found = [many(count, kind) for kind, count in plan.counts.items() if count]
+    about = "Run that takes back another" if setting.undoes else "Run"
+    return f"{about}, of {many(len(plan), setting.noun)}: {', '.join(found) or '0 changes'}."
 
 
 def _met(count: int, noun: str) -> str:
@@ -295,26 +304,51 @@ def html_changes(changes: list[Change], losses: Losses, room: int) -> list[str]:
     """Make a table body of each change, as long as there is room for its lines."""
     bodies = []
     for change in changes:
-        fields = change_lines(change) or [Line("", None, None)]
-        room -= len(fields)
+        lines = change_lines(change) or [Line("", None, None)]
+        room -= len(lines)
         if room < 0:
             break
-        span = f' rowspan="{len(fields)}"'
-        note = _footnote(change, losses)
-        note = f"<sup>{note}</sup>" if note else ""
-        kind = change.kind
-        old, new = ("ins", "del") if kind == "skip" else ("del", "ins")  # what is, what is not
-        head = (
-            f'<td{span}><b class="{kind}">{_SIGNS[kind]}</b> {kind}</td>'
-            f'<th{span} scope="rowgroup" dir="auto">{marked(change_label(change))}{note}</th>'
-        )
-        rows = [
-            f'<td dir="auto">{marked(squeezed(line.field, LABEL))}</td>'
-            f"{html_side(line.before, old)}{html_side(line.after, new)}"
-            for line in fields
-        ]
+        span = f' rowspan="{len(lines)}"'
+        head = f"<td{span}>{_html_kind(change)}</td>{_html_name(change, losses, span)}"
+        rows = list(map(partial(_html_line, change), lines))
         bodies.append(f"<tbody><tr>{head}{'</tr><tr>'.join(rows)}</tr></tbody>")
     return bodies
+
+
+def html_outcome(change: Change, looks: str, state: str, reason: str) -> str:
+    """Make a table body of a change that is or was under way: what came of it stands beside it.
+
+    Args:
+        change: What is changed.
+        looks: The class of the body.
+        state: How far it is, as HTML; the kind of the change stands below.
+        reason: Why, as HTML.
+    """
+    lines = change_lines(change) or [Line("", None, None)]
+    span = f' rowspan="{len(lines)}"'
+    first, *others = map(partial(_html_line, change), lines)
+    head = f"<td{span}>{state}<div>{_html_kind(change)}</div></td>{_html_name(change, {}, span)}"
+    rest = "".join(f"<tr>{row}</tr>" for row in others)
+    reason = f'<td{span} dir="auto">{reason}</td>'
+    return f'<tbody class="{looks}"><tr>{head}{first}{reason}</tr>{rest}</tbody>'
+
+
+def _html_kind(change: Change) -> str:
+    return f'<b class="{change.kind}">{_SIGNS[change.kind]}</b> {change.kind}'
+
+
+def _html_name(change: Change, losses: Losses, span: str) -> str:
+    note = _footnote(change, losses)
+    note = f"<sup>{note}</sup>" if note else ""
+    name = marked(change_label(change))
+    return f'<th{span} scope="rowgroup" dir="auto">{name}{note}</th>'
+
+
+def _html_line(change: Change, line: Line) -> str:
+    """Make the cells of a field; what was removed and put in is marked, or what is and is not."""
+    old, new = ("ins", "del") if change.kind == "skip" else ("del", "ins")
+    name = marked(squeezed(line.field, LABEL))
+    return f'<td dir="auto">{name}</td>{html_side(line.before, old)}{html_side(line.after, new)}'
 
 
 def _html_refused(cell: RefusedCell) -> str:
@@ -393,6 +427,52 @@ def result_summary(result: pd.DataFrame) -> str:
 def run_of(frame: pd.DataFrame) -> str | None:
     """Name the run that a result came from, None for any other frame."""
     return memory(frame).get("run")
+
+
+#: States of rows that are not applied, and can be planned again; and what may have landed.
+NOT_APPLIED = ("failed", "conflict", "not sent")
+
+
+def rest_frames(plan: Plan, result: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Make two frames of what was not applied, with the reasons.
+
+    The first can be planned again. The second is only to be read: what the plan refused, and
+    rows of which nobody knows yet whether they landed.
+    """
+    noun = plan._setting.noun
+    again: list[dict[str, Any]] = []
+    read: list[dict[str, Any]] = []
+    for change, state, reason in zip(plan.changes, result["state"], result["reason"], strict=True):
+        key: dict[str, Any] = {_KEYS.get(noun, "id"): change.key}
+        if change.code is not None:
+            key = {"template_code": change.code} | key
+        told = {"state": state, "reason": reason}
+        if state in NOT_APPLIED:
+            fields = {n: v for n, v in change.after.items() if not _secret(n, v)}
+            gone = {"delete": True} if change.kind == "delete" else {}
+            again.append(key | fields | gone | told)
+        elif state == "unknown":
+            said = f"{reason}; nobody knows yet whether it landed: go on with the run first"
+            read.append(key | told | {"reason": said})
+    for row, column, value, reason, step in plan._cells:
+        place = " = ".join(filter(None, [column, value]))
+        where = f"row {row_label(row)}, {place}" if place else f"row {row_label(row)}"
+        read.append({"state": "refused", "reason": f"{where}: {reason}. Next step: {step}"})
+    return _rows_frame(again), _rows_frame(read)
+
+
+_KEYS = {"content": "lang_code"}
+
+
+def _rows_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    last = ("delete", "state", "reason")
+    found = dict.fromkeys(name for row in rows for name in row)
+    names = [*(name for name in found if name not in last), *(n for n in last if n in found)]
+    frame = pd.DataFrame(
+        {name: pd.Series([row.get(name) for row in rows], dtype=object) for name in names}
+    )
+    remember(frame)
+    return frame
 
 
 def journal_frame(events: Iterable[Any], rows: Sequence[Row]) -> pd.DataFrame:

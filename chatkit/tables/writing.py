@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
@@ -41,12 +41,26 @@ def to_csv(frame: pd.DataFrame, target: Target) -> None:
 
 def to_xlsx(frame: pd.DataFrame, target: Target) -> None:
     """Write a frame as XLSX with one sheet, in which each cell is text."""
+    _write(target, xlsx_bytes({"Contacts": frame}))
+
+
+def xlsx_bytes(sheets: Mapping[str, pd.DataFrame], wide: Collection[str] = ()) -> bytes:
+    """Write frames as the sheets of a workbook, with the columns of all; each cell is text.
+
+    Args:
+        sheets: The frames by the titles of their sheets.
+        wide: Columns of sentences: their lines break.
+    """
     from chatkit.tables import workbook  # slow to load
 
     with collector_paused():
-        names, rows = _frame_texts(frame)
-        data = workbook.workbook_of(names, {"Contacts": rows})
-    _write(target, data)
+        if len(sheets) > 1:
+            columns = list(dict.fromkeys(name for frame in sheets.values() for name in frame))
+            sheets = {title: frame.reindex(columns=columns) for title, frame in sheets.items()}
+        texts = {title: _frame_texts(frame) for title, frame in sheets.items()}
+        names = next(iter(texts.values()))[0]
+        rows = {title: cells for title, (_, cells) in texts.items()}
+        return workbook.workbook_of(names, rows, wide=wide)
 
 
 def _frame_texts(frame: pd.DataFrame) -> tuple[list[str], Sequence[tuple[str | None, ...]]]:

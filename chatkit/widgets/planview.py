@@ -8,20 +8,25 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import anywidget
 import ipywidgets as w
+import traitlets
 
 from chatkit.bulk import rendering
 from chatkit.bulk.apply import Interrupt
-from chatkit.bulk.journal import Change
-from chatkit.bulk.plan import DELETES, refused_cells, setting_of
-from chatkit.display import escaped, many, visible
-from chatkit.errors import ChatkitError, InputError, PlanRefused, steady
-from chatkit.report import MANY, STYLE, html_list
+from chatkit.bulk.journal import Change, Journal, find_journal
+from chatkit.bulk.outcomes import Row, rows_of_journal
+from chatkit.bulk.plan import DELETES, desk_of, refused_cells, rows_at_work, setting_of
+from chatkit.bulk.undo import taken_back, undo_plan
+from chatkit.connection import Connection
+from chatkit.display import escaped, many
+from chatkit.errors import ChatkitError, InputError, PlanRefused, needed_by, steady
+from chatkit.report import MANY, STYLE, html_heading, html_list, html_tables
 from chatkit.widgets import assets
 from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, call_code
 
@@ -32,13 +37,16 @@ if TYPE_CHECKING:
 
 
 _OFTEN = 0.1  #: seconds between two pictures of the progress
+_ROWS_OFTEN = 0.4  #: seconds between two pictures of the rows
 
 
 class PlanView(Panel):
     """A plan to be read, applied, watched, stopped and taken back.
 
     Where the plan is blocked for being large or final, applying asks for a few words to be
-    typed. It is applied in a thread of its own, so that the Stop button is heard.
+    typed. It is applied in a thread of its own, so that the Stop button is heard. Each row keeps
+    its name and both sides of its change, with its state and the reason beside them; what failed
+    comes first at the end, can be downloaded as XLSX, and each row can be taken back alone.
 
     In a program: `apply()` does what the button does, waits, and raises what goes wrong.
 
@@ -46,6 +54,7 @@ class PlanView(Panel):
         plan: What `client.contacts.plan(frame)` or `chatkit.undo(result)` made.
         applied: What is called with the view when it was applied or stopped, and with the view
             of the plan that takes it back when that was.
+        result: What came of it so far, where another kernel has applied it.
 
     >>> plan = client.contacts.plan([{"id": 50001, "name": "Ana Cruz"}])
     >>> chatkit.PlanView(plan)
@@ -55,24 +64,32 @@ class PlanView(Panel):
     _style = STYLE + assets.joined_text(["planview.css"])
     _css_classes = ("chatkit-planview",)
 
-    def __init__(self, plan: Plan, applied: Callable[[PlanView], object] | None = None) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        applied: Callable[[PlanView], object] | None = None,
+        *,
+        result: pd.DataFrame | None = None,
+    ) -> None:
         if not hasattr(plan, "objections"):
             raise InputError(
                 "PlanView takes a plan, like client.contacts.plan(frame), not "
                 f"{type(plan).__name__}."
             )
         self.plan = plan
-        self.result: pd.DataFrame | None = None  #: what truly happened, once it was applied
+        self.result = result  #: what truly happened, once it was applied
         self.back: PlanView | None = None  #: the plan that takes it back, once asked for
         self._applied = applied
+        self._taken: set[int] = set()  #: the numbers of the rows that were taken back
         self._interrupt = Interrupt()
         self._thread: threading.Thread | None = None
         self._error: Exception | None = None
         self._starting, self._painting = threading.Lock(), threading.RLock()
         self.running = False  #: whether it is being applied now
-        self._drawn = self._began = 0.0
+        self._drawn = self._redrawn = self._began = 0.0
         self._allowed = _overrides(plan)
-        self._rows = PagedRows(*plan_items(plan))
+        self._allowed_here = False  #: whether somebody has typed here what allows it
+        self._rows = PagedRows(*plan_items(plan), act=self._act)
         self._heading, self._notes = w.HTML(), w.HTML()
         self._meter = w.HTML()
         self._confirm = w.Text(description=f"Type {self.phrase} to allow it")
@@ -81,14 +98,20 @@ class PlanView(Panel):
         self._apply = ActionButton("", self._clicked, "danger" if self._allowed else "primary")
         self._stop = ActionButton("Stop", self.stop)
         self._undo = ActionButton("Take it back …", lambda: self._attempt(self.undo))
+        self._save = ActionButton("Download the rest as XLSX", lambda: self._attempt(self.download))
         self._code = Code(call_code("plan.apply", **dict.fromkeys(self._allowed, True)))
-        controls = [self._apply, self._stop, self._meter, self._undo, self._code]
+        controls = [self._apply, self._stop, self._meter, self._undo, self._save, self._code]
         actions = boxed(w.HBox, "chatkit-bar", controls)
         self._below = w.VBox()
-        self._heading.value = f"<p><strong>{escaped(rendering.heading(plan))}</strong></p>"
-        self._notes.value = html_list("told", "", rendering.notes_of(plan)) + html_list(
-            "objections", "Blocked:", [_said(one) for one in plan.objections()]
-        )
+        head = rendering.heading(plan) if result is None else rendering.run_heading(plan)
+        self._heading.value = f"<p><strong>{escaped(head)}</strong></p>"
+        if result is None:
+            told = [*rendering.notes_of(plan), *_live(desk_of(plan).transport.connection)]
+            self._notes.value = html_list("told", "", told) + html_list(
+                "objections", "Blocked:", [_said(one) for one in plan.objections()]
+            )
+        else:
+            self._tell_result()
         parts = [self._heading, self._rows, self._notes, self._confirm, self._message]
         super().__init__([*parts, actions, self._below])
         self._paint()
@@ -100,8 +123,18 @@ class PlanView(Panel):
         return f"<plan view: {self.result.chatkit.summary()}>"
 
     def _page(self) -> str:
-        told = "" if self.result is None else f"<p>{escaped(self.result.chatkit.summary())}</p>"
-        return self.plan._repr_html_() + told
+        if self.result is None:
+            return self.plan._repr_html_()
+        columns, items = result_items(self.plan, self.result, self._taken, acts=False)
+        rows = [item.html() for item in items[:MANY]]
+        parts = [
+            html_heading(rendering.run_heading(self.plan)),
+            f"<p>{escaped(self.result.chatkit.summary())}</p>",
+            html_tables(columns, rows[:PAGE], rows[PAGE:], len(items), "view.result"),
+            "" if self.back is None else self.back._page(),
+        ]
+        look = f"<style>{self._style}</style>"
+        return f'{look}<div class="chatkit-plan chatkit-planview">{"".join(parts)}</div>'
 
     # --- what it does ---------------------------------------------------------------
 
@@ -138,6 +171,7 @@ class PlanView(Panel):
             if self._blocked():
                 raise PlanRefused("\n- ".join(["It cannot be applied:", *self._blocked()]))
             self._interrupt, self._error = Interrupt(), None
+            self._allowed_here = True
             context = contextvars.copy_context()  # what it draws belongs to the same cell
             self._thread = threading.Thread(
                 target=context.run, args=(self._work,), name="chatkit apply", daemon=True
@@ -146,6 +180,7 @@ class PlanView(Panel):
             self._draw(0, len(self.plan))
             self._message.say("")
             self.running = True
+            self._rows.fill(*self._items_at_work(), stay=True)
             self._paint()
             self._thread.start()
 
@@ -176,18 +211,76 @@ class PlanView(Panel):
             self._interrupt.ask()
             self._paint()
 
-    def undo(self) -> PlanView:
+    def undo(self, rows: Collection[int] | None = None) -> PlanView:
         """Show the plan that takes it back, below. Nothing happens until that is applied.
+
+        Args:
+            rows: The places of the rows in the result, the first is 0; without them all that
+                were not taken back before.
+
+        Raises:
+            PlanRefused: It has not been applied, or is being taken back.
+        """
+        self.wait()
+        if self.back is not None and self.back.running:
+            raise PlanRefused("It is being taken back already: wait until that is done.")
+        only = rows if rows is not None or not self._taken else self._left_to_take_back()
+        with Journal.open(find_journal(self.plan.id), reading=True) as kept:
+            plan = undo_plan(kept, desk_of(self.plan), only=only)
+        self.back = PlanView(plan, self._was_taken_back)
+        self._below.children = [self.back]
+        self._message.say(
+            "The plan that takes it back is below. Nothing is sent before you click there."
+        )
+        self._paint()
+        return self.back
+
+    def rest(self) -> pd.DataFrame:
+        """Return what was not applied as a frame that can be planned again, with the reasons.
+
+        Its rows are those that failed, met a conflict or were not sent; the columns are the key,
+        the fields to send, `delete`, `state` and `reason`.
 
         Raises:
             PlanRefused: It has not been applied.
         """
-        from chatkit.history import undo
+        return rendering.rest_frames(self.plan, self.wait())[0]
 
-        self.back = PlanView(undo(self.wait()), self._applied)
-        self._below.children = [self.back]
+    def download(self) -> None:
+        """Have the browser save what was not applied as a workbook."""
+        again, read = rendering.rest_frames(self.plan, self.wait())
+        noun = setting_of(self.plan).noun
+        title = "Contacts" if noun == "contact" else f"{noun.capitalize()}s"
+        sheets = {title: again} | ({"Only to read": read} if len(read) else {})
+        if not len(again):
+            del sheets[title]
+        with needed_by("A file to download"):
+            from chatkit.tables.writing import xlsx_bytes
+        data = xlsx_bytes(sheets, wide=("reason",))
+        self._rows.download(f"not_applied_{self.plan.id}.xlsx", data)
+        reads = "chatkit.read_contacts reads it, and the frame can be planned again."
+        said = [f"Downloaded {many(len(again), 'row')} that can be planned again"]
+        said += [f"{many(len(read), 'row')} only to read"] if len(read) else []
+        self._message.say(f"{', '.join(said)}. {reads if noun == 'contact' else ''}".strip())
+
+    def _left_to_take_back(self) -> set[int]:
+        """Find the rows that landed, can be taken back, and were not."""
+        states = [] if self.result is None else list(self.result["state"])
+        changes = self.plan.changes
+        landed = [n for n, state in enumerate(states) if state in ("applied", "differs")]
+        return {n for n in landed if changes[n].undo != "never"} - self._taken
+
+    def _was_taken_back(self, back: PlanView) -> None:
+        """Show which rows are taken back now: the journals know."""
+        self._tell_result(stay=True)
         self._paint()
-        return self.back
+        if self._applied is not None:
+            self._applied(back)
+
+    def _act(self, act: str, row: str) -> None:
+        """Do what a button of a row asks for."""
+        if act == "back" and row.isdecimal() and int(row) in self._left_to_take_back():
+            self._attempt(self.undo, {int(row)})
 
     def _blocked(self) -> list[str]:
         """Say why it cannot be applied at all, whatever is typed."""
@@ -213,18 +306,48 @@ class PlanView(Panel):
 
     def _finished(self) -> None:
         if self.result is not None:
-            self._rows.fill(*result_items(self.plan, self.result), "not applied")
+            self._tell_result()
         if self._error is not None:
+            self._rows.fill(*self._items(), stay=True)
             self._message.say(f"{type(self._error).__name__}: {self._error}", wrong=True)
-        elif self.result is not None:
-            said = self.result.chatkit.summary()
-            if self.plan.secrets:
-                said += " Keep the signing secrets now: plan.secrets alone holds them."
-            odd = set(self.result["state"]).difference(LANDED, ["skipped"])
-            self._message.say(said, wrong=bool(odd))
         self._paint()
         if self._applied is not None and self.result is not None:
             self._applied(self)
+
+    def _tell_result(self, *, stay: bool = False) -> None:
+        """Show what came of it, what failed first."""
+        assert self.result is not None  # noqa: S101  # whoever calls it has looked
+        with Journal.open(find_journal(self.plan.id), reading=True) as kept:
+            self._taken = taken_back(self.plan.id, rows_of_journal(kept))
+        self._rows.fill(*self._items(), stay=stay)
+        said = self.result.chatkit.summary()
+        if self._taken:
+            said += f" Taken back since: {many(len(self._taken), 'row')}."
+        if self.plan.secrets:
+            said += " Keep the signing secrets now: plan.secrets alone holds them."
+        odd = set(self.result["state"]).difference(LANDED, ["skipped"])
+        self._message.say(said, wrong=bool(odd))
+
+    def _items(self) -> tuple[Mapping[str, int], Sequence[Item]]:
+        if self.result is None:
+            return plan_items(self.plan)
+        return result_items(self.plan, self.result, self._taken)
+
+    def _items_at_work(self) -> tuple[Mapping[str, int], Sequence[Item]]:
+        """Make rows that tell how far each is whenever they are drawn."""
+        _, items = plan_items(self.plan)
+        places = {id(change): n for n, change in enumerate(self.plan.changes)}
+        order = [places[id(change)] for kind in rendering.by_kind(self.plan) for change in kind]
+        drawn = [
+            item._replace(html=partial(self._draw_at_work, n))
+            for n, item in zip(order, items, strict=False)
+        ]
+        return result_columns(self.plan), [*drawn, *_refused_items(self.plan, outcome=True)]
+
+    def _draw_at_work(self, n: int) -> str:
+        rows = rows_at_work(self.plan)
+        looks, said, reason = ("open", "waiting", "") if not rows else _at_work(rows[n])
+        return rendering.html_outcome(self.plan.changes[n], looks, said, escaped(reason))
 
     def _watch(self, done: int, total: int | None) -> None:
         """Show how far it is, not more often than a person can see."""
@@ -232,6 +355,9 @@ class PlanView(Panel):
         if now - self._drawn >= _OFTEN or done == total:
             self._drawn = now
             self._draw(done, total or len(self.plan))
+        if now - self._redrawn >= _ROWS_OFTEN or done == total:
+            self._redrawn = now
+            self._rows.redraw()
 
     def _draw(self, done: int, total: int) -> None:
         passed = time.monotonic() - self._began
@@ -260,21 +386,25 @@ class PlanView(Panel):
             self._apply.label = f"Go on with {undone:,}"
             self._apply.kind = "primary"
         typed = not self.phrase or self._confirm.value.strip() == self.phrase
+        asks = bool(self.phrase) and (result is None or not self._allowed_here)
+        has_refused = bool(refused_cells(plan))
         self._apply.disabled = not typed
         asked = self._interrupt.asked
         self._stop.label = ("Stop", "Do not wait for answers either", "Stopping …")[min(asked, 2)]
         self._stop.disabled = asked > 1
         if running and asked:
             self._message.say("Stopping: waiting for what is under way.")
-        landed = result is not None and bool(result["state"].isin(("applied", "differs")).any())
+        back = self.back is not None and (self.back.running or self.back.result is None)
+        rest = result is not None and bool(result["state"].isin(REST).any())
         for widget, seen in (
-            (self._notes, result is None),
-            (self._confirm, ready and result is None and not running and bool(self.phrase)),
+            (self._notes, result is None and not running),
+            (self._confirm, asks and ready and not running and (result is None or undone > 0)),
             (self._apply, ready and not running and (result is None or undone > 0)),
             (self._code, ready and not running and result is None),
             (self._stop, running),
             (self._meter, running),
-            (self._undo, landed and not running and self.back is None),
+            (self._undo, bool(self._left_to_take_back()) and not running and not back),
+            (self._save, (rest or (result is not None and has_refused)) and not running),
         ):
             widget.layout.display = None if seen else "none"
 
@@ -288,6 +418,14 @@ def _overrides(plan: Plan) -> list[str]:
     before = len(plan.objections())
     names = ("many", "irreversible")
     return [name for name in names if len(plan.objections(**{name: True})) < before]
+
+
+def _live(connection: Connection) -> list[str]:
+    """Say which account is written to where that is live data."""
+    if connection.passing or connection.loopback or connection.sandbox is not None:
+        return []
+    account = f"account {connection.account_id} at {connection.base_url}"
+    return [f"It writes to {connection.name or account}: live data."]
 
 
 def _said(objection: str) -> str:
@@ -308,22 +446,55 @@ class Item(NamedTuple):
     html: Callable[[], str]
 
 
+class RowsTable(anywidget.AnyWidget):
+    """A table of escaped HTML, whose buttons say which row they are of.
+
+    Args:
+        label: What it is called where it goes on at a side.
+        act: What a click calls, with what its button does and of which row.
+    """
+
+    _esm = assets.joined_text(["keys.js", "side.js", "planview.js"])
+
+    html = traitlets.Unicode().tag(sync=True)
+    label = traitlets.Unicode("Rows").tag(sync=True)
+
+    def __init__(self, act: Callable[[str, str], object] | None = None) -> None:
+        self._act = act
+        super().__init__()
+        self.on_msg(self._heard)
+
+    def __repr__(self) -> str:
+        return "<table>"
+
+    def _heard(self, _: object, content: Any, __: object) -> None:
+        match content:
+            case {"act": str(act), "row": str(row)} if self._act is not None:
+                self._act(act, row)
+
+
 class PagedRows(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
     """A table of many rows, of which a person sees those of one kind that hold a text.
 
     Args:
         columns: Their names, each with its width in percent.
         items: The rows; each draws itself as escaped HTML, a table body of its own.
+        act: What a button in a row calls, with what it does and of which row.
     """
 
-    def __init__(self, columns: Mapping[str, int], items: Sequence[Item]) -> None:
+    def __init__(
+        self,
+        columns: Mapping[str, int],
+        items: Sequence[Item],
+        act: Callable[[str, str], object] | None = None,
+    ) -> None:
         self.items: list[Item] = []
         self._texts: list[str] = []
         self._head = ""
-        self._page = 0
+        self._page, self._filling = 0, False
         self.kind = w.Dropdown(description="Show")
         self.search = w.Text(description="that hold", placeholder="any text")
-        self._table, self._place = w.HTML(), w.HTML()
+        self._table, self._place = RowsTable(act), w.HTML()
         self._back = ActionButton("Previous", lambda: self._turn(-1))
         self._on = ActionButton("Next", lambda: self._turn(1))
         for control in (self.kind, self.search):
@@ -334,8 +505,17 @@ class PagedRows(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         self.add_class("chatkit-plan")
         self.fill(columns, items)
 
-    def fill(self, columns: Mapping[str, int], items: Sequence[Item], kind: str = "") -> None:
-        """Show other rows, at first those of a kind if there are any of it."""
+    def fill(
+        self, columns: Mapping[str, int], items: Sequence[Item], *, stay: bool = False
+    ) -> None:
+        """Show other rows.
+
+        Args:
+            columns: Their columns.
+            items: The rows.
+            stay: They are the same as before, drawn otherwise: what is looked for and the page
+                stay as they are.
+        """
         self.items = list(items)
         self._texts = [item.text.casefold() for item in self.items]
         self._head = "".join(
@@ -345,11 +525,20 @@ class PagedRows(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         count = Counter(kind for item in self.items for kind in item.kinds)
         options = [(f"all {len(self.items):,}", "")]
         options += [(f"{kind} {number:,}", kind) for kind, number in count.items()]
+        kind, page = self.kind.value, self._page
+        self._filling = True
         self.kind.options = options
-        self.kind.value = kind if kind in count else ""
-        self.search.value = ""
+        self.kind.value = kind if stay and kind in count else ""
+        if not stay:
+            self.search.value = ""
+        self._filling = False
         self._filters.layout.display = None if len(self.items) > 1 else "none"
-        self._turn(0)
+        self._page = page if stay else 0
+        self.redraw()
+
+    def download(self, name: str, data: bytes) -> None:
+        """Have the browser save a file."""
+        self._table.send({"download": name}, [data])
 
     def __repr__(self) -> str:
         return f"<{len(self.found()):,} of {len(self.items):,} rows>"
@@ -365,15 +554,21 @@ class PagedRows(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
 
     def _turn(self, pages: int) -> None:
         """Turn so many pages; a new filter begins with the first."""
+        if not self._filling:
+            self._page = max(self._page + pages, 0) if pages else 0
+            self.redraw()
+
+    def redraw(self) -> None:
+        """Draw the rows of this page as they are now."""
         found = self.found()
         last = max(len(found) - 1, 0) // PAGE
-        self._page = min(max(self._page + pages, 0), last) if pages else 0
+        self._page = min(self._page, last)
         first = self._page * PAGE
         part = found[first : first + PAGE]
         body = "".join(item.html() for item in part)
         head = f"<thead><tr>{self._head}</tr></thead>"
         nothing = "<p>No row is like that.</p>" if self.items else ""
-        self._table.value = (
+        self._table.html = (
             # the class names keep JupyterLab from reading $…$ in a name as mathematics
             f'<table class="tex2jax_ignore mathjax_ignore">{head}{body}</table>'
             if part
@@ -389,6 +584,8 @@ class PagedRows(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
 
 LANDED = ("applied", "differs", "unchanged")  #: states of rows with which nothing is wrong
 OPEN = ("not sent", "unknown")  #: states of rows with which a run can go on
+REST = ("failed", "conflict", *OPEN)  #: states of rows that were not applied, or nobody knows
+_FIRST = {state: n for n, state in enumerate((*REST, "differs"))}
 
 #: What a person looks for among the changes that cannot be undone exactly.
 _UNDO = {"exactly": "", "never": "never undone"}
@@ -412,10 +609,7 @@ def plan_items(plan: Plan) -> tuple[Mapping[str, int], Sequence[Item]]:
         for kind in rendering.by_kind(plan)
         for change in kind
     ]
-    items += [
-        Item(("refused",), " ".join(map(str, cell)), partial(_refused, cell))
-        for cell in refused_cells(plan)
-    ]
+    items += _refused_items(plan)
     return {"change": 10, noun: 22, "field": 16, "before": 26, "after": 26}, items
 
 
@@ -424,25 +618,77 @@ def _searched(change: Change) -> str:
     return f"{change.row} {change.key} {change.code or ''} {change.label} {values}"
 
 
-def _refused(cell: RefusedCell) -> str:
-    """Draw a cell that cannot be planned below the columns of a change."""
-    row, column, value, *said = (visible(str(part)) for part in cell)
-    where = f'<td>refused</td><th scope="rowgroup" dir="auto">row {escape(row)}</th>'
-    what = f'<td dir="auto">{escape(column)}</td><td dir="auto">{escape(value)}</td>'
-    return f'<tbody><tr>{where}{what}<td dir="auto">{escape(": ".join(said))}</td></tr></tbody>'
+def _refused_items(plan: Plan, *, outcome: bool = False) -> list[Item]:
+    """Make the rows of what cannot be planned, below the columns of changes or of outcomes."""
+    return [
+        Item(("refused",), " ".join(map(str, cell)), partial(_refused, cell, outcome))
+        for cell in refused_cells(plan)
+    ]
 
 
-def result_items(plan: Plan, result: pd.DataFrame) -> tuple[Mapping[str, int], Sequence[Item]]:
-    """Make the rows of a result."""
-    columns = {"state": 12, "change": 10, setting_of(plan).noun: 32, "reason": 46}
+def _refused(cell: RefusedCell, outcome: bool) -> str:
+    row, column, value, *said = (escaped(str(part)) for part in cell)
+    where = f'<td>refused</td><th scope="rowgroup" dir="auto">row {row}</th>'
+    before = "<td></td>" if outcome else ""
+    what = f'<td dir="auto">{column}</td>{before}<td dir="auto">{value}</td>'
+    look = ' class="bad"' if outcome else ""
+    why = f'<td dir="auto">{": ".join(said)}</td>'
+    return f"<tbody{look}><tr>{where}{what}{why}</tr></tbody>"
+
+
+def result_columns(plan: Plan) -> Mapping[str, int]:
+    """Name the columns of a plan that is or was applied, each with its width in percent."""
+    noun = setting_of(plan).noun
+    return {"state": 13, noun: 20, "field": 11, "before": 19, "after": 19, "reason": 18}
+
+
+def result_items(
+    plan: Plan, result: pd.DataFrame, taken: Collection[int] = (), *, acts: bool = True
+) -> tuple[Mapping[str, int], Sequence[Item]]:
+    """Make the rows of a result: what was not applied, what was refused, then the others.
+
+    Args:
+        plan: What was applied.
+        result: What came of it.
+        taken: The numbers of the rows that were taken back since.
+        acts: Whether a row has a button that takes it back.
+    """
+    rows = list(zip(plan.changes, result["state"], result["reason"], strict=True))
+    order = sorted(range(len(rows)), key=lambda n: _FIRST.get(rows[n][1], len(_FIRST)))
     items = []
-    fields = zip(result["state"], result["change"], result["label"], result["reason"], strict=True)
-    for state, change, label, reason in fields:
-        kinds = (state,) if state in (*LANDED, "skipped") else ("not applied", state)
-        parts = [visible(str(part)) for part in (state, change, label, reason)]
+    for n in order:
+        change, state, reason = rows[n]
         fine = state in (*LANDED, "skipped")
-        kind = "fine" if fine else "open" if state in OPEN else "bad"
-        cells = "".join(f'<td dir="auto">{escape(part)}</td>' for part in parts)
-        body = f'<tbody class="{kind}"><tr>{cells}</tr></tbody>'
-        items.append(Item(kinds, " ".join(parts), partial(str, body)))
-    return columns, items
+        kinds = (state,) if fine else ("not applied", state)
+        looks = "fine" if fine else "open" if state in OPEN else "bad"
+        if n in taken:
+            kinds, looks = ("taken back",), "back"
+        can = acts and state in ("applied", "differs") and change.undo != "never"
+        number = str(n) if can and n not in taken else ""
+        text = f"{kinds[-1]} {reason} {_searched(change)}"
+        drawn = partial(_draw_outcome, change, looks, kinds[-1], str(reason), number)
+        items.append(Item(kinds, text, drawn))
+    left = sum(state in REST for _, state, _ in rows)
+    items[left:left] = _refused_items(plan, outcome=True)
+    return result_columns(plan), items
+
+
+def _draw_outcome(change: Change, looks: str, state: str, reason: str, number: str) -> str:
+    """Draw a row of a result, with a button that takes it back if it has a number."""
+    said = escaped(reason)
+    if number:
+        name = escaped(f"Take back {rendering.change_label(change)}")
+        button = f'class="chatkit-button small" data-act="back" data-row="{number}"'
+        said += f'<div><button type="button" {button} aria-label="{name}">Take back</button></div>'
+    return rendering.html_outcome(change, looks, escaped(state), said)
+
+
+def _at_work(row: Row) -> tuple[str, str, str]:
+    """Say how far a row of a run is that is at work: how it looks, in a word, and why."""
+    if row.state == "not sent":
+        return "open", "waiting", row.reason
+    if row.state == "unknown" and not row.doubted:
+        return "open", "being sent", ""
+    if row.state in (*LANDED, "skipped"):
+        return "fine", row.state, row.reason
+    return "open" if row.state in OPEN else "bad", row.state, row.reason

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 from browser import story
 from browser.lab import Lab, OpenNotebook
@@ -68,7 +69,12 @@ def test_a_plan_is_confirmed_applied_stopped_and_taken_back(
     stop.click()
     expect(view.get_by_role("alert")).to_contain_text("not sent", timeout=10_000)
     notebook.shot("planview_stopped")
-    expect(view.locator("tbody").first).to_contain_text("not sent")
+    first = view.locator("tbody").first
+    expect(first).to_contain_text("not sent")
+    expect(first.locator("del, ins")).to_have_count(2)  # what it was and what it would become
+    with notebook.page.expect_download() as saved:
+        view.get_by_role("button", name="Download the rest as XLSX").click()
+    (lab.root / "rest.xlsx").write_bytes(Path(saved.value.path()).read_bytes())
     story.run(notebook, 1)
 
     view.get_by_role("button", name="Go on with").click()

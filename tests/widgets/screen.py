@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from chatkit.widgets.planview import RowsTable
+
 
 def parts(widget: Any) -> Iterator[Any]:
     """A widget and all that stands in it, what is hidden too."""
@@ -76,7 +78,13 @@ def buttons(widget: Any, but: tuple[type, ...] = ()) -> list[str]:
 
 def html(widget: Any) -> str:
     """All that is written in a widget, as the page gets it."""
-    return "\n".join(one.value for one in parts(widget) if "HTML" in one.get_state()["_view_name"])
+    found = []
+    for one in parts(widget):
+        if isinstance(one, RowsTable):
+            found.append(one.html)
+        elif "HTML" in one.get_state()["_view_name"]:
+            found.append(one.value)
+    return "\n".join(found)
 
 
 def static(widget: Any) -> dict[str, Any]:

@@ -64,16 +64,47 @@ def test_what_was_not_applied_is_a_kind_of_its_own(client: Client) -> None:
     client.contacts.update(50001, name="Somebody Else")
     columns, items = result_items(plan, plan.apply())
     assert sum(columns.values()) == 100
-    assert [item.kinds for item in items] == [("not applied", "conflict"), ("applied",)]
+    assert [item.kinds for item in items] == [
+        *(("not applied", "conflict"), ("refused",), ("applied",))
+    ]
     html = items[0].html()
     assert 'class="bad"' in html and "Somebody Else" in html
-    assert 'class="fine"' in items[1].html()
+    assert 'class="bad"' in items[1].html() and "&lt;b&gt;12 34" in items[1].html()
+    assert 'class="fine"' in items[2].html()
+
+
+def test_a_row_keeps_its_name_and_both_sides_beside_what_came_of_it(client: Client) -> None:
+    frame = client.contacts.frame()
+    frame.loc[[50001, 50002], "name"] = ["Ana Cruz", "Bo Cruz"]
+    before = client.contacts.get(50002)
+    plan = client.contacts.plan(frame)
+    client.contacts.update(50002, name="Somebody Else")
+    _, items = result_items(plan, plan.apply())
+    conflict, applied = (item.html() for item in items)
+    assert f"<del>{before.name}</del>" in conflict and "<ins>Bo Cruz</ins>" in conflict
+    assert before.number in conflict and "conflict" in conflict and "data-act" not in conflict
+    assert "<ins>Ana Cruz</ins>" in applied and 'data-act="back" data-row="0"' in applied
+    assert all(
+        "<button" not in item.html() for item in result_items(plan, plan.apply(), acts=False)[1]
+    )
+
+
+def test_a_row_that_was_taken_back_says_so_and_one_that_never_can_be_has_no_button(
+    client: Client,
+) -> None:
+    plan = edited(client)
+    _, items = result_items(plan, plan.apply(), {1})
+    assert [item.kinds for item in items] == [("refused",), ("applied",), ("taken back",)]
+    assert ["data-act" in item.html() for item in items] == [False, True, False]
+    flows = client.flows.plan(delete=client.flows.frame().index[1:2])
+    _, items = result_items(flows, flows.apply(irreversible=True))
+    assert items[0].kinds == ("applied",) and "data-act" not in items[0].html()
 
 
 def test_what_a_service_says_is_never_markup_and_always_seen(client: Client) -> None:
     plan = edited(client)
-    _, items = result_items(plan, plan.apply().assign(reason=HOSTILE, label=HOSTILE))
-    for item in items:
+    _, items = result_items(plan, plan.apply().assign(reason=HOSTILE, state=HOSTILE))
+    for item in items[1:]:  # after what the plan refused
         html = item.html()
         assert html.count("&lt;img src=x onerror=alert(1)&gt;⟨U+202E⟩") == 2
         assert "<img" not in html and "\u202e" not in html

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 import ipywidgets as w
 import pandas as pd
@@ -29,7 +32,7 @@ from chatkit.bulk.plan import Plan
 from chatkit.client import Client
 from chatkit.errors import AccountBusy, PlanRefused
 from chatkit.widgets.controls import Code
-from chatkit.widgets.planview import PagedRows, PlanView
+from chatkit.widgets.planview import PagedRows, PlanView, RowsTable
 
 
 @pytest.fixture
@@ -214,8 +217,10 @@ def test_it_is_stopped_gone_on_with_and_taken_back(
     assert set(result.state) == {"applied", "not sent"}
     assert "you stopped it" in view.message and 'role="alert"' in html(view)
     left = int((result.state == "not sent").sum())
-    assert find(view, "Show").value == "not applied" and len(rows(view).found()) == left
-    assert seen(view) == [f"Go on with {left}", "Take it back …"]
+    states = [item.kinds[-1] for item in rows(view).found()]
+    assert states == ["not sent"] * left + ["applied"] * (count - left)
+    rest = "Download the rest as XLSX"
+    assert seen(view) == [f"Go on with {left}", "Take it back …", rest]
 
     sandbox.middleware.faults.set({})
     press(view, f"Go on with {left}")
@@ -265,6 +270,126 @@ def test_before_it_was_applied_there_is_nothing_to_wait_for_or_to_take_back(clie
             ask()
 
 
+def test_one_row_is_taken_back_alone_and_the_rest_later(
+    client: Client, sandbox: chatkit.Sandbox
+) -> None:
+    before = client.contacts.frame().name
+    view = PlanView(small(client))
+    count = len(view.apply())
+    place = list(view.result.index).index(50002)
+    tell(part(view, RowsTable), {"act": "back", "row": str(place)})
+    back = view.back
+    assert back is not None and [change.row for change in back.plan.changes] == [50002]
+    assert seen(back) == ["Take back 1 change"] and seen(view) == []
+    sent = writes(sandbox)
+    press(back, "Take back 1 change")
+    back.wait()
+    assert writes(sandbox) == sent + 1
+    assert client.contacts.get(50002).name == before[50002]
+    assert client.contacts.get(50003).name == "Ana Cruz"
+    assert "Taken back since: 1 row." in view.message
+    assert dict(find(view, "Show").options).keys() == {
+        *(f"all {count}", f"applied {count - 1}", "taken back 1")
+    }
+    assert chatkit.runs(client).state.tolist() == ["finished", "partly taken back"]
+    tell(rows(view)._table, {"act": "back", "row": str(place)})  # its button is gone
+    assert view.back is back
+    press(view, "Take it back …")
+    assert len(view.back.plan) == count - 1
+    view.back.apply()
+    assert list(client.contacts.frame().name) == list(before)
+    assert [item.kinds for item in rows(view).found()] == [("taken back",)] * count
+    assert seen(view) == []
+
+
+def test_while_it_runs_each_row_says_how_far_it_is(
+    client: Client, sandbox: chatkit.Sandbox
+) -> None:
+    view = PlanView(large(client))
+    name = client.contacts.get(50002).name
+    sandbox.middleware.faults.set({"latency": 0.05})
+    view.start(view.phrase)
+    assert f"<del>{name}</del>" in html(rows(view)) and "waiting" in html(rows(view))
+    press(rows(view), "Next")
+    until(view, 60)
+    view.stop()
+    drawn = html(rows(view))
+    view.wait()
+    assert "11 to 20 of" in drawn and drawn.count('<tbody class="fine">') == 10
+
+
+# --- the rest ---------------------------------------------------------------------------------
+
+
+def downloaded(view: PlanView) -> tuple[str, bytes]:
+    """What the browser saves when the rest is asked for."""
+    sent: list[Any] = []
+    part(view, RowsTable).send = lambda content, buffers: sent.append((content, *buffers))
+    press(view, "Download the rest as XLSX")
+    [(said, data)] = sent
+    return said["download"], data
+
+
+def test_the_rest_is_read_back_into_a_plan_of_what_was_not_applied(
+    client: Client,
+) -> None:
+    frame = client.contacts.frame()
+    frame.loc[50001:50003, "name"] = ["Ana", "=1+1", "Zoë"]
+    frame.loc[50004, "number"] = "12 34"
+    new = pd.DataFrame({"number": ["2025550142"], "country_code": ["+1"], "name": ["New"]})
+    frame = pd.concat([frame.reset_index(), new], ignore_index=True)
+    view = PlanView(client.contacts.plan(frame, delete=[50250], skip_invalid=True))
+    client.contacts.update(50001, name="Somebody Else")
+    client.contacts.create(number="2025550142", country_code="+1", name="Also New")
+    client.contacts.update(50250, name="Not to be deleted")
+    client.contacts.update(50002, name="Theirs")
+    result = view.apply()
+    assert Counter(result.state) == {"conflict": 4, "applied": 1}
+
+    name, data = downloaded(view)
+    assert name == f"not_applied_{view.plan.id}.xlsx"
+    assert view.message.startswith(
+        "Downloaded 4 rows that can be planned again, 1 row only to read. chatkit.read_contacts"
+    )
+    assert pd.read_excel(io.BytesIO(data), sheet_name=None).keys() == {"Contacts", "Only to read"}
+    read = chatkit.read_contacts(data)
+    assert read["reason"].notna().all() and set(read["state"]) == {"conflict"}
+    again = client.contacts.plan(read)
+    planned = {(c.kind, c.key, c.after.get("name")) for c in again.changes if c.kind != "skip"}
+    assert planned == {
+        *(("update", 50001, "Ana"), ("update", 50002, "=1+1"), ("delete", 50250, None))
+    }
+    assert "12 34" in data_of(data, "Only to read")
+    assert set(again.apply().state) <= {"applied", "skipped"}
+    assert client.contacts.get(50002).name == "=1+1"
+
+
+def data_of(data: bytes, sheet: str) -> str:
+    return pd.read_excel(io.BytesIO(data), sheet_name=sheet).to_csv()
+
+
+def test_where_nothing_is_left_there_is_nothing_to_download(client: Client) -> None:
+    view = PlanView(small(client))
+    view.apply()
+    assert "Download the rest as XLSX" not in seen(view) and view.rest().empty
+
+
+def test_rows_in_doubt_are_not_among_what_is_planned_again(client: Client) -> None:
+    plan = client.contacts.plan(
+        pd.DataFrame({"number": ["2025550142", "2025550143"], "country_code": "+1"})
+    )
+    result = plan.apply().assign(state=["unknown", "failed"], reason=["no answer", "<b>no</b>"])
+    view = PlanView(plan, result=result)
+    assert view.rest().to_dict("records") == [
+        {
+            **{"id": None, "number": "2025550143", "country_code": "+1"},
+            **{"state": "failed", "reason": "<b>no</b>"},
+        }
+    ]
+    _, data = downloaded(view)
+    assert "no answer; nobody knows yet whether it landed" in data_of(data, "Only to read")
+
+
 # --- what went wrong --------------------------------------------------------------------------
 
 
@@ -278,10 +403,11 @@ def test_rows_that_failed_come_first_with_their_reasons() -> None:
         view = PlanView(client.contacts.plan(frame))
         result = view.apply()
     assert list(result.state) == ["applied", "failed", "applied"]
-    assert [item.kinds for item in rows(view).found()] == [("not applied", "failed")]
+    states = [item.kinds[-1] for item in rows(view).found()]
+    assert states == ["failed", "applied", "applied"]
     assert "no" in html(rows(view)) and "<b>" not in html(rows(view))
     assert "1 failed" in view.message
-    assert seen(view) == ["Take it back …"]
+    assert seen(view) == ["Take it back …", "Download the rest as XLSX"]
 
 
 def test_an_error_is_shown_in_words_and_raised_for_programs(client: Client) -> None:

@@ -4,9 +4,9 @@ from functools import partial
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from widgets.screen import find, html, is_seen, press
+from widgets.screen import find, html, is_seen, part, press, tell
 
-from chatkit.widgets.planview import PAGE, Item, PagedRows
+from chatkit.widgets.planview import PAGE, Item, PagedRows, RowsTable
 
 COLUMNS = {"kind": 20, "name": 80}
 
@@ -90,11 +90,30 @@ def test_only_the_rows_of_a_page_are_drawn() -> None:
     assert len(asked) <= 2 * PAGE
 
 
-def test_other_rows_begin_with_the_kind_that_is_asked_for_if_there_are_any() -> None:
+def test_other_rows_begin_with_all_of_them() -> None:
     rows = numbered(3)
-    rows.search.value = "row"
-    rows.fill({"state": 100}, [item("a", "applied"), item("b", "failed")], "failed")
-    assert drawn(rows) == ["b"] and rows.search.value == ""
-    rows.fill({"state": 100}, [item("a", "applied"), item("b", "applied")], "failed")
-    assert drawn(rows) == ["a", "b"]
+    rows.search.value, rows.kind.value = "row", "odd"
+    rows.fill({"state": 100}, [item("a", "applied"), item("b", "failed")])
+    assert drawn(rows) == ["a", "b"] and rows.search.value == ""
     assert "state" in html(rows) and "kind" not in html(rows)
+
+
+def test_rows_that_are_drawn_otherwise_stay_where_they_were() -> None:
+    rows = numbered(8 * PAGE)
+    rows.kind.value, rows.search.value = "odd", "row"
+    press(rows, "Next")
+    before = drawn(rows)
+    rows.fill(COLUMNS, [*rows.items], stay=True)
+    assert drawn(rows) == before and (rows.kind.value, rows.search.value) == ("odd", "row")
+    rows.fill(COLUMNS, rows.items[:3], stay=True)
+    assert drawn(rows) == ["row 001"]
+
+
+def test_a_button_of_a_row_tells_which_row_it_is_of() -> None:
+    asked = []
+    rows = PagedRows(COLUMNS, [item("a", "applied")], lambda act, row: asked.append((act, row)))
+    table = part(rows, RowsTable)
+    tell(table, {"act": "back", "row": "7"})
+    for odd in ({"act": "back"}, {"act": 1, "row": "7"}, {"act": "back", "row": ["7"]}, [], None):
+        tell(table, odd)
+    assert asked == [("back", "7")]

@@ -1,0 +1,84 @@
+// A table that Python writes: its buttons say which row they are of, and the focus stays where it
+// was while the view changes. A file that Python sends is saved by the browser.
+const SETTLED = 60; // ms in which what is hidden, and what is shown in its place, have both come
+const CONTROLS = "button, input, select, summary, [tabindex='0']";
+const usable = (one) => one.checkVisibility() && !one.disabled && one.getAttribute("aria-disabled") !== "true";
+const named = (one) => one?.dataset?.act && `${one.dataset.act} ${one.dataset.row}`;
+
+// Where the control with the focus goes away, the next one of the view takes the focus.
+const keepFocus = (inside) => {
+  let last = null, place = 0, name = "", timer = 0;
+  const root = () => inside.closest(".chatkit-planview");
+  const here = (target) => target.closest(".chatkit-planview") === root();
+  const controls = () => [...root().querySelectorAll(CONTROLS)];
+  const entered = ({ target }) => {
+    if (!root() || !root().contains(target)) return void (last = null);
+    if (!here(target)) return void (last = null);
+    last = target;
+    place = controls().indexOf(target);
+    name = named(target);
+    watch.observe(root(), { attributeFilter: ["style", "class"], childList: true, subtree: true });
+  };
+  const find = () => {
+    timer = 0;
+    const at = document.activeElement;
+    if (!last || !root() || (last.isConnected && last.checkVisibility())) return;
+    if (at && at !== document.body && !at.contains(root())) return void (last = null);
+    const all = controls(), bar = last.isConnected && last.closest(".chatkit-bar");
+    const near = bar ? all.filter((one) => bar.contains(one)) : [];
+    const same = name && all.find((one) => named(one) === name && usable(one));
+    const next = same || near.find(usable) || all.slice(Math.max(place, 0)).find(usable) || all.findLast(usable);
+    next?.focus();
+  };
+  const watch = new MutationObserver(() => { timer ||= setTimeout(find, SETTLED); });
+  document.addEventListener("focusin", entered);
+  return () => {
+    clearTimeout(timer);
+    watch.disconnect();
+    document.removeEventListener("focusin", entered);
+  };
+};
+
+function render({ model, el }) {
+  const pane = document.createElement("div"), more = document.createElement("div");
+  pane.className = "chatkit-rows";
+  more.className = "chatkit-more";
+  el.append(pane, more);
+  keepKeys(pane);
+  const side = sayMore(pane, more);
+  const fits = new ResizeObserver(() => { // what is moved sideways is moved by keys too
+    const wide = pane.scrollWidth > pane.clientWidth + 1;
+    for (const [name, value] of [["tabindex", "0"], ["role", "region"], ["aria-label", model.get("label")]])
+      wide ? pane.setAttribute(name, value) : pane.removeAttribute(name);
+  });
+  fits.observe(pane);
+  const paint = () => {
+    const had = pane.contains(document.activeElement) && named(document.activeElement);
+    pane.innerHTML = model.get("html");
+    if (had) [...pane.querySelectorAll("[data-act]")].find((one) => named(one) === had)?.focus();
+    side.look();
+  };
+  pane.addEventListener("click", ({ target }) => {
+    const button = target.closest("[data-act]");
+    if (button) model.send({ act: button.dataset.act, row: button.dataset.row });
+  });
+  const save = ({ download }, [bytes]) => {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([bytes]));
+    link.download = download;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  };
+  model.on("change:html", paint);
+  model.on("msg:custom", save);
+  paint();
+  const free = keepFocus(el);
+  return () => {
+    free();
+    side.end();
+    fits.disconnect();
+    model.off("change:html", paint);
+    model.off("msg:custom", save);
+  };
+}
+export default { render };
