@@ -1,4 +1,4 @@
-"""Bench of templates: a board of 200 codes × 30 languages, read beside the bare calls.
+"""Bench of templates: a board of 200 codes × 30 languages, read beside the bare calls; memory.
 
 `python templates.py ROAD BASE_URL ACCOUNT TOKEN CODES` walks one road and prints its seconds, its
 CPU and the memory it took at its highest, as JSON. The service is the sandbox, over HTTP, in a
@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import io
 import json
+import random
 import resource
 import sys
 import time
 from collections.abc import Callable, Iterable
 from contextlib import redirect_stdout
 from functools import partial
+from statistics import median
 from typing import Any
 
 from measure import at_most, child, cpu, medians, memory, rounds, run, server, show, sized
@@ -24,6 +26,9 @@ from chatkit.resource import endpoints_of
 CODES, LANGUAGES = sized(200, 25, 8), sized(30, 30, 3)
 COUNT, FRAMES, OTHERS = sized(3, 1, 1), sized(15, 7, 1), sized(3, 2, 1)
 GOAL = 1.3
+#: The time of a board, that of reading it = 1; milliseconds of a look-up in the memory.
+BOARD_GOAL, MEMORY_GOAL = 1.5, 50
+STRINGS, LOOKUPS = sized(10_000, 10_000, 300), sized(400, 100, 20)
 TEXT = "Hello {{1}}, your order {{2}} is ready since this morning. Come and collect it. "
 BUTTONS = [
     {"type": "visit_website", "label": "Track", "value": "https://shop.example/t"},
@@ -134,6 +139,7 @@ def main() -> None:
         beside(found)
         few = measured(where, ["full_frame"], CODES // 4)
         growth(found["full_frame"], few["full_frame"])
+    remembered()
 
 
 def fill(base_url: str, account: str, token: str) -> None:
@@ -177,6 +183,8 @@ def beside(found: dict[str, dict[str, float]]) -> None:
         if "frame" in road:
             at_most(f"time of {said}, its calls bare = 1", one["ratio"], GOAL)
         rows.append([said, one["s"], one["cpu"], one["bare"], one["ratio"]])
+    whole = found["board"]["s"] / found["full_frame"]["s"]
+    at_most("time of `board(codes)`, reading it = 1", whole, BOARD_GOAL)
     show(
         f"{CODES} templates × {LANGUAGES} languages, read from the sandbox over HTTP",
         ["what", "seconds", "CPU of the client, s", "its calls bare, seconds", "bare = 1"],
@@ -194,6 +202,38 @@ def growth(whole: dict[str, float], part: dict[str, float]) -> None:
         "Memory of `frame(codes, full=True)`",
         ["contents", "MB more at its highest", "KB a content"],
         rows,
+    )
+
+
+def remembered() -> None:
+    """How long a look-up in the translation memory takes, beside a plain walk over its texts."""
+    from chatkit.localization.memory import Memory
+
+    dice = random.Random(7)
+    words = [f"{a}{b}" for a in ("re", "un", "out", "pre") for b in TEXT.lower().split()]
+    texts = [" ".join(dice.choices(words, k=dice.randint(3, 25))) for _ in range(STRINGS)]
+    contents = [
+        {"template_code": f"t{n}", "lang_code": lang, "text": text + ending, "variables": {}}
+        for n, text in enumerate(texts)
+        for lang, ending in (("en", ""), ("de", " (de)"))
+    ]
+    found = Memory(contents, "de")
+    assert len(found) == STRINGS
+    took, walked = [], []
+    for text in dice.choices(texts, k=LOOKUPS):
+        asked = text.replace("e", "a", 1)
+        began = time.perf_counter()
+        assert found.suggest(asked)
+        took.append((time.perf_counter() - began) * 1000)
+        began = time.perf_counter()
+        sum(len(each) for each in texts)
+        walked.append((time.perf_counter() - began) * 1000)
+    late = sorted(took)[int(0.95 * len(took))]
+    at_most(f"p95 of a look-up among {STRINGS:,} strings, ms", late, MEMORY_GOAL)
+    show(
+        f"Translation memory of {STRINGS:,} strings",
+        ["what", "median, ms", "p95, ms", "a walk over the texts = 1"],
+        [["`suggest(text)`", median(took), late, median(took) / median(walked)]],
     )
 
 

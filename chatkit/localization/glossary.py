@@ -1,0 +1,305 @@
+"""Glossary: what translations say and never say, and how they address people.
+
+A glossary is a table of yours: a .csv or .xlsx file, a DataFrame or rows. Its columns, of which
+each but `term` and `language` may be left out:
+
+- `term`: the word in the source language; empty where a row is about a language as a whole,
+- `language`: a code like de or pt_BR, where pt is each kind of Portuguese; empty for all,
+- `use`: how it is translated, `Rad|Fahrrad` where either will do,
+- `never`: what must not stand in a translation, in the same form,
+- `keep`: yes, where the term is not translated at all,
+- `address`: formal (Sie, vous) or informal (du, tu), for a whole language.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+from chatkit.display import cut, values, visible
+from chatkit.errors import InputError, Problem
+from chatkit.localization import language
+from chatkit.localization.placeholders import plain
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: A glossary as it is passed: a file, a frame or rows.
+GlossarySource: TypeAlias = (
+    "Glossary | str | os.PathLike[str] | pd.DataFrame | Iterable[Mapping[str, Any]]"
+)
+COLUMNS = ("term", "language", "use", "never", "keep", "address")
+Address = Literal["formal", "informal"]
+_YES, _NO = ("yes", "true", "1", "x"), ("no", "false", "0", "")
+_UNSPACED = ("Hans", "Hant", "Jpan", "Khmr", "Laoo", "Mymr", "Thai")
+
+
+class Breach(NamedTuple):
+    """Where a translation does not do as the glossary says."""
+
+    code: str  #: as in `rules`
+    message: str
+    hint: str
+    position: int | None = None  #: the character of the translation where it begins
+
+
+class _Row(NamedTuple):
+    """What one row of a glossary says."""
+
+    number: int
+    term: str
+    language: str
+    use: tuple[str, ...]
+    never: tuple[str, ...]
+    keep: bool
+    address: str
+
+
+class Glossary:
+    """The words of a glossary; `Glossary("terms.csv")` reads it.
+
+    Args:
+        source: A file (.csv, .xlsx), a DataFrame, or rows.
+
+    Raises:
+        InputError: A column is unknown, or rows say nothing or contradict each other: `problems`
+            has all of them.
+        OSError: The file cannot be opened.
+    """
+
+    def __init__(self, source: GlossarySource) -> None:
+        self._rows = list(_rows(source))
+        if problems := list(_problems(self._rows)):
+            raise InputError("The glossary cannot be used:", problems)
+        self._of: dict[str, tuple[list[_Row], str]] = {}
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __repr__(self) -> str:
+        languages = len({row.language for row in self._rows if row.language})
+        return f"<glossary: {len(self._rows):,} rows, {languages:,} languages>"
+
+    def breaches(self, source: str, target: str, lang_code: str, source_code: str) -> list[Breach]:
+        """Hold one translation against the glossary.
+
+        Args:
+            source: The text in the source language; empty where there is none.
+            target: The translation of it.
+            lang_code: The language of the translation.
+            source_code: The source language.
+        """
+        rows, address = self._for(lang_code)
+        return [*_of_terms(rows, source, target, lang_code, source_code),
+                *_of_address(address, target, lang_code)]  # fmt: skip
+
+    def _for(self, lang_code: str) -> tuple[list[_Row], str]:
+        """Choose the rows for a language; of one term the row that names it most exactly."""
+        form = language.normal(lang_code)
+        if form not in self._of:
+            rows: dict[tuple[str, int], _Row] = {}
+            address = ""
+            for row in sorted((r for r in self._rows if _is_for(r, form)), key=_exactness):
+                rows[row.term.casefold() or "", 0 if row.term else row.number] = row
+                address = row.address or address
+            self._of[form] = sorted(rows.values(), key=lambda row: row.number), address
+        return self._of[form]
+
+
+def _is_for(row: _Row, form: str) -> bool:
+    own = language.normal(row.language)
+    return not own or own == form or own == language.base(form)
+
+
+def _exactness(row: _Row) -> int:
+    return bool(row.language) + ("_" in language.normal(row.language))
+
+
+# --- what a translation has to do ---------------------------------------------------------
+
+
+def _of_terms(
+    rows: Sequence[_Row], source: str, target: str, lang_code: str, source_code: str
+) -> Iterator[Breach]:
+    original, mine = plain(source), target.casefold()
+    for row in rows:
+        shown = cut(row.term, 40)
+        if row.term and row.keep:
+            if _word(row.term, source_code).search(original) and row.term not in target:
+                said = f"“{shown}” is not left as it is"
+                yield Breach("glossary", said, f"The glossary keeps it: write {shown}.")
+            continue
+        named = row.term and _word(row.term, source_code, forms=True).search(original)
+        if named and row.use and not any(word.casefold() in mine for word in row.use):
+            wanted = " or ".join(f"“{cut(word, 40)}”" for word in row.use)
+            said = f"“{shown}” is not translated as the glossary says"
+            yield Breach("glossary", said, f"It says {wanted}.")
+        if row.term and not named:
+            continue
+        for word in row.never:
+            if found := _word(word, lang_code, capitals=False).search(target):
+                instead = f"It says “{cut(row.use[0], 40)}”." if row.use else "Take it out."
+                said = f"the glossary has “{cut(found[0], 40)}” as never used"
+                yield Breach("glossary", said, instead, found.start())
+
+
+def _word(
+    word: str, lang_code: str, *, capitals: bool = True, forms: bool = False
+) -> re.Pattern[str]:
+    """Find a word, in a script with spaces as a whole one; `forms` takes its plural in English."""
+    ignore = 0 if capitals and not forms else re.IGNORECASE
+    if language.script(lang_code) in _UNSPACED:
+        return re.compile(re.escape(word), ignore)
+    plural = "(?:e?s)?" if forms and language.base(lang_code) == "en" else ""
+    return re.compile(rf"(?<!\w){re.escape(word)}{plural}(?!\w)", ignore)
+
+
+#: How people are addressed, formally and informally; `*` stands for any ending. A word with a
+#: capital is meant so, and is not counted where a sentence begins: there it may mean others.
+_FORMS = {
+    "de": (
+        "Sie Ihnen Ihr Ihre Ihrem Ihren Ihrer Ihres",
+        "du dich dir dein deine deinem deinen deiner deines",
+    ),
+    "fr": ("vous votre vos", "tu toi ton ta tes"),
+    "es": ("usted ustedes", "tú tu tus ti contigo"),
+    "it": ("Lei Suo Sua Suoi Sue", "tu ti tuo tua tuoi tue"),
+    "nl": ("u uw", "je jij jou jouw"),
+    "pl": ("Pan Pani Pana Panu Panią Państwo Państwa", "ty ciebie tobie cię twój twoj*"),
+    "ru": ("вы вас вам вами ваш*", "ты тебя тебе тобой твой твоя твоё твои твоего твоей"),
+    "uk": ("ви вас вам вами ваш*", "ти тебе тобі тобою твій твоя твоє твої твого твоєї"),
+    "cs": ("vy vás vám vámi váš vaš*", "ty tebe tobě tě tvůj tvá tvé tvoje tvého"),
+    "tr": ("siz sizin size sizi", "sen senin sana seni"),
+}
+
+
+def _pattern(words: str) -> re.Pattern[str]:
+    proper = "|".join(word.replace("*", r"\w*") for word in words.split() if word[0].isupper())
+    others = "|".join(word.replace("*", r"\w*") for word in words.split() if word[0].islower())
+    inside = rf"(?:(?<=[^\W\d_] )|(?<=, ))(?:{proper})\b" if proper else ""
+    return re.compile("|".join(filter(None, (inside, others and rf"(?i:\b(?:{others})\b)"))))
+
+
+_ADDRESSES = {code: (_pattern(formal), _pattern(other)) for code, (formal, other) in _FORMS.items()}
+
+
+def _of_address(address: str, target: str, lang_code: str) -> Iterator[Breach]:
+    patterns = _ADDRESSES.get(language.base(lang_code)) if address else None
+    if patterns is None:
+        return
+    other = patterns[address == "formal"]
+    if found := other.search(plain(target)):
+        wrong = "informally" if address == "formal" else "formally"
+        said = f"“{found[0]}” addresses the reader {wrong}"
+        yield Breach("formality", said, f"The glossary says {address} for {lang_code}.")
+
+
+# --- from what is given -------------------------------------------------------------------
+
+
+def _rows(source: Any) -> Iterator[_Row]:
+    if isinstance(source, Glossary):
+        yield from source._rows
+        return
+    name, table = _table(source)
+    if unknown := [key for key in dict.fromkeys(k for _, row in table for k in row)
+                   if key not in COLUMNS]:  # fmt: skip
+        shown = ", ".join(visible(str(key))[:40] for key in unknown)
+        raise InputError(
+            f"{name} has columns that a glossary does not know: {shown}. Name them "
+            f"{', '.join(COLUMNS)}; leave out what you do not need."
+        )
+    for number, row in table:
+        cells = {key: _cell(row.get(key)) for key in COLUMNS}
+        if any(cells.values()):
+            yield _Row(
+                number, cells["term"], cells["language"], _several(cells["use"]),
+                _several(cells["never"]), _flag(cells["keep"], number), cells["address"].casefold(),
+            )  # fmt: skip
+
+
+def _table(source: Any) -> tuple[str, list[tuple[int, Mapping[str, Any]]]]:
+    """Return what the glossary is called, and its rows with their numbers."""
+    if isinstance(source, str | os.PathLike):
+        return _of_file(source)
+    if hasattr(source, "to_dict") and hasattr(source, "columns"):
+        rows = source.to_dict("records")
+    elif isinstance(source, Iterable) and not isinstance(source, bytes | Mapping):
+        rows = list(source)
+        if not all(isinstance(row, Mapping) for row in rows):
+            raise InputError("The rows of a glossary are dicts with the names of its columns.")
+    else:
+        raise InputError(
+            "A glossary is a .csv or .xlsx file, a DataFrame or rows, not a "
+            f"{type(source).__name__}."
+        )
+    return "The glossary", list(enumerate(rows, 1))
+
+
+def _of_file(path: str | os.PathLike[str]) -> tuple[str, list[tuple[int, Mapping[str, Any]]]]:
+    from chatkit.tables import file_kind, list_rows, open_source, workbook
+    from chatkit.tables.delimited import decode_text, read_delimited
+
+    name, content = open_source(path)
+    try:
+        if isinstance(content, bytes) and file_kind(content) == "xlsx":
+            table = workbook.read_sheet(content, None)
+        else:
+            decoded, said, notes = decode_text(content)
+            table = read_delimited(decoded, said, None, _known, notes)
+    except InputError as error:
+        raise InputError(f"{visible(name)}: {error}") from None
+    if table.broken:
+        broken = list_rows([row.number for row in table.broken])
+        raise InputError(f"{visible(name)}, {broken}: {table.broken[0].reason}.")
+    if not table.rows:
+        raise InputError(f"{visible(name)} is empty: its first row names the columns.")
+    names = [_cell(cell).casefold() for cell in table.rows[0].cells]
+    return visible(name), [
+        (row.number, {key: cell for key, cell in zip(names, row.cells, strict=False) if key})
+        for row in table.rows[1:]
+    ]
+
+
+def _known(row: Sequence[str]) -> int:
+    return sum(cell.strip().casefold() in COLUMNS for cell in row)
+
+
+def _cell(value: Any) -> str:
+    text = getattr(value, "text", value)  # a cell that holds nothing usable, as it is seen
+    return "" if text is None or text != text else str(text).strip()
+
+
+def _several(cell: str) -> tuple[str, ...]:
+    return tuple(filter(None, map(str.strip, cell.split("|"))))
+
+
+def _flag(cell: str, number: int) -> bool:
+    if cell.casefold() in (*_YES, *_NO):
+        return cell.casefold() in _YES
+    raise InputError(f"Row {number} of the glossary: keep is yes or empty, not {values(cell)}.")
+
+
+def _problems(rows: Iterable[_Row]) -> Iterator[Problem]:
+    seen: dict[tuple[str, str], int] = {}
+    for row in rows:
+        where, base = f"row {row.number}", language.base(row.language)
+        if row.language and not language.is_tag(row.language):
+            yield Problem(where, values(row.language), "must be a language like de or pt_BR")
+        if not row.term and (row.use or row.keep):
+            yield Problem(where, "''", "must have a term: what is translated so, or kept")
+        elif row.keep and row.use:
+            yield Problem(where, values(row.term), "is kept and translated: choose one")
+        elif not (row.use or row.never or row.keep or row.address):
+            yield Problem(where, values(row.term), "says nothing: fill use, never, keep or address")
+        if row.address not in ("", "formal", "informal"):
+            yield Problem(where, values(row.address), "must be formal or informal")
+        elif row.address and (row.term or base not in _ADDRESSES):
+            known = ", ".join(_ADDRESSES)
+            reason = f"is for a language as a whole, one of {known}"
+            yield Problem(where, values(row.address), reason)
+        place = row.term.casefold(), language.normal(row.language)
+        if row.term and (first := seen.setdefault(place, row.number)) != row.number:
+            yield Problem(where, values(row.term), f"is there already, in row {first}")

@@ -1,0 +1,142 @@
+"""Words that translations use, never use or keep, and how they address people."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pandas as pd
+import pytest
+
+from chatkit.errors import InputError
+from chatkit.localization.glossary import Glossary
+
+CSV = """term,language,use,never,keep,address
+bike,de,Rad|Fahrrad,Drahtesel,,
+bike,pt,bicicleta,,,
+bike,pt_BR,bike|bicicleta,,,
+Larkspur Cycles,,,,yes,
+,de,,billig,,
+,fr,,,,formal
+,de,,,,informal
+repair,ja,修理,直し,,
+"""
+
+
+def glossary(text: str = CSV) -> Glossary:
+    return Glossary(pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False))
+
+
+def said(lang: str, source: str, target: str, text: str = CSV) -> list[tuple[str, int | None]]:
+    found = glossary(text).breaches(source, target, lang, "en")
+    return [(each.code, each.position) for each in found]
+
+
+@pytest.mark.parametrize(
+    ("lang", "source", "target"),
+    [
+        ("de", "Your bike is ready", "Dein Fahrrad ist fertig"),
+        ("de", "Your Bikes are ready", "Deine Mieträder, also jedes Rad, sind da"),
+        ("de", "The biker is ready", "Der Fahrer ist da"),
+        ("de", "Hi", "Sie kommen. Sie sind da."),
+        ("pt_BR", "Your bike", "Sua bike"),
+        ("pt_PT", "Your bike", "A tua bicicleta"),
+        ("de", "Larkspur Cycles is open", "Larkspur Cycles hat offen"),
+        ("fr", "Your bike", "Votre vélo vous attend"),
+        ("ja", "The repair", "修理が完了"),
+        ("sv", "Your bike", "Din cykel"),
+        ("de", "{{bike}} here", "{{bike}} hier"),
+    ],
+)
+def test_what_does_as_the_glossary_says_is_not_told(lang: str, source: str, target: str) -> None:
+    assert said(lang, source, target) == []
+
+
+@pytest.mark.parametrize(
+    ("lang", "source", "target", "told"),
+    [
+        ("de", "Your bike is ready", "Dein Velo ist da", [("glossary", None)]),
+        ("de", "My bike", "Mein Rad, mein Drahtesel", [("glossary", 15)]),
+        ("de", "Cheap", "Sehr Billig", [("glossary", 5)]),
+        ("pt_PT", "Your bike", "A tua bike", [("glossary", None)]),
+        ("de", "Larkspur Cycles is open", "Lerchensporn hat offen", [("glossary", None)]),
+        ("fr", "Your bike", "Ton vélo", [("formality", None)]),
+        ("de", "Come", "Kommen Sie, wenn Sie Zeit haben", [("formality", None)]),
+        ("ja", "The repair", "直しました", [("glossary", None), ("glossary", 0)]),
+    ],
+)
+def test_what_does_not_is_told(
+    lang: str, source: str, target: str, told: list[tuple[str, int | None]]
+) -> None:
+    assert said(lang, source, target) == told
+
+
+def test_never_belongs_to_its_term_where_it_has_one() -> None:
+    """“Drahtesel” is refused for a bike, and may mean something else where there is none."""
+    assert said("de", "The wire", "Der Drahtesel") == []
+
+
+def test_files_frames_and_rows_say_the_same(tmp_path: Path) -> None:
+    file = tmp_path / "terms.csv"
+    file.write_text(CSV, encoding="utf-8")
+    book = openpyxl.Workbook()
+    for line in CSV.splitlines():
+        book.active.append([cell or None for cell in line.split(",")])
+    book.save(tmp_path / "terms.xlsx")
+    rows = pd.read_csv(file, dtype=str, keep_default_na=False).to_dict("records")
+    for source in (file, str(tmp_path / "terms.xlsx"), rows, pd.read_csv(file), glossary()):
+        made = Glossary(source)
+        assert repr(made) == "<glossary: 8 rows, 5 languages>"
+        assert len(made.breaches("bike", "Velo", "de", "en")) == 1
+
+
+def test_all_bad_rows_are_told_at_once_and_none_is_taken() -> None:
+    rows = [
+        {"term": "bike", "language": "german?"},
+        {"use": "Rad"},
+        {"term": "bike", "use": "Rad", "keep": "yes"},
+        {"term": "Bike", "language": "de", "use": "Rad"},
+        {"term": "bike", "language": "DE", "use": "Velo"},
+        {"language": "sv", "address": "formal"},
+        {"language": "de", "address": "friendly"},
+        {},
+    ]
+    with pytest.raises(InputError, match="cannot be used") as caught:
+        Glossary(rows)
+    assert [(each.field, each.reason.partition(":")[0]) for each in caught.value.problems] == [
+        ("row 1", "must be a language like de or pt_BR"),
+        ("row 1", "says nothing"),
+        ("row 2", "must have a term"),
+        ("row 3", "is kept and translated"),
+        ("row 5", "is there already, in row 4"),
+        ("row 6", "is for a language as a whole, one of de, fr, es, it, nl, pl, ru, uk, cs, tr"),
+        ("row 7", "must be formal or informal"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ([{"word": "bike"}], "does not know: word"),
+        (["bike"], "are dicts"),
+        ({"term": "bike"}, "a DataFrame or rows, not a dict"),
+        (7, "not a int"),
+        ([{"term": "bike", "keep": "perhaps"}], "keep is yes or empty"),
+    ],
+)
+def test_what_is_no_glossary_is_refused(source: Any, reason: str) -> None:
+    with pytest.raises(InputError, match=reason):
+        Glossary(source)
+
+
+def test_a_file_that_is_none_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("")
+    with pytest.raises(InputError, match=r"a\.csv"):
+        Glossary(tmp_path / "a.csv")
+    (tmp_path / "b.csv").write_text("word;lang\nbike;de\n")
+    with pytest.raises(InputError, match=r"b\.csv has columns that a glossary does not know: word"):
+        Glossary(tmp_path / "b.csv")
+    with pytest.raises(FileNotFoundError):
+        Glossary(tmp_path / "none.csv")
