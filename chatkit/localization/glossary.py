@@ -45,7 +45,7 @@ class Breach(NamedTuple):
     position: int | None = None  #: the character of the translation where it begins
 
 
-class _Row(NamedTuple):
+class _GlossaryRow(NamedTuple):
     """What one row of a glossary says."""
 
     number: int
@@ -73,7 +73,7 @@ class Glossary:
         self._rows = list(_rows(source))
         if problems := list(_problems(self._rows)):
             raise InputError("The glossary cannot be used:", problems)
-        self._of: dict[str, tuple[list[_Row], str]] = {}
+        self._of: dict[str, tuple[list[_GlossaryRow], str]] = {}
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -95,11 +95,11 @@ class Glossary:
         return [*_of_terms(rows, source, target, lang_code, source_code),
                 *_of_address(address, target, lang_code)]  # fmt: skip
 
-    def _for(self, lang_code: str) -> tuple[list[_Row], str]:
+    def _for(self, lang_code: str) -> tuple[list[_GlossaryRow], str]:
         """Choose the rows for a language; of one term the row that names it most exactly."""
         form = language.normal(lang_code)
         if form not in self._of:
-            rows: dict[tuple[str, int], _Row] = {}
+            rows: dict[tuple[str, int], _GlossaryRow] = {}
             address = ""
             for row in sorted((r for r in self._rows if _is_for(r, form)), key=_exactness):
                 rows[row.term.casefold() or "", 0 if row.term else row.number] = row
@@ -108,12 +108,12 @@ class Glossary:
         return self._of[form]
 
 
-def _is_for(row: _Row, form: str) -> bool:
+def _is_for(row: _GlossaryRow, form: str) -> bool:
     own = language.normal(row.language)
     return not own or own == form or own == language.base(form)
 
 
-def _exactness(row: _Row) -> int:
+def _exactness(row: _GlossaryRow) -> int:
     return bool(row.language) + ("_" in language.normal(row.language))
 
 
@@ -121,7 +121,7 @@ def _exactness(row: _Row) -> int:
 
 
 def _of_terms(
-    rows: Sequence[_Row], source: str, target: str, lang_code: str, source_code: str
+    rows: Sequence[_GlossaryRow], source: str, target: str, lang_code: str, source_code: str
 ) -> Iterator[Breach]:
     original, mine = plain(source), target.casefold()
     for row in rows:
@@ -199,7 +199,7 @@ def _of_address(address: str, target: str, lang_code: str) -> Iterator[Breach]:
 # --- from what is given -------------------------------------------------------------------
 
 
-def _rows(source: Any) -> Iterator[_Row]:
+def _rows(source: Any) -> Iterator[_GlossaryRow]:
     if isinstance(source, Glossary):
         yield from source._rows
         return
@@ -214,7 +214,7 @@ def _rows(source: Any) -> Iterator[_Row]:
     for number, row in table:
         cells = {key: _cell(row.get(key)) for key in COLUMNS}
         if any(cells.values()):
-            yield _Row(
+            yield _GlossaryRow(
                 number, cells["term"], cells["language"], _several(cells["use"]),
                 _several(cells["never"]), _flag(cells["keep"], number), cells["address"].casefold(),
             )  # fmt: skip
@@ -282,7 +282,7 @@ def _flag(cell: str, number: int) -> bool:
     raise InputError(f"Row {number} of the glossary: keep is yes or empty, not {values(cell)}.")
 
 
-def _problems(rows: Iterable[_Row]) -> Iterator[Problem]:
+def _problems(rows: Iterable[_GlossaryRow]) -> Iterator[Problem]:
     seen: dict[tuple[str, str], int] = {}
     for row in rows:
         where, base = f"row {row.number}", language.base(row.language)
