@@ -32,7 +32,7 @@ class Suggestion(NamedTuple):
     live: bool  #: whether it is of a content that is not a draft
 
 
-class Memory:
+class TranslationMemory:
     """The translations into one language that contents hold.
 
     Args:

@@ -199,7 +199,7 @@ def growth(whole: dict[str, float], part: dict[str, float]) -> None:
         for count, found in ((CODES // 4, part), (CODES, whole))
     ]
     show(
-        "Memory of `frame(codes, full=True)`",
+        "TranslationMemory of `frame(codes, full=True)`",
         ["contents", "MB more at its highest", "KB a content"],
         rows,
     )
@@ -207,7 +207,7 @@ def growth(whole: dict[str, float], part: dict[str, float]) -> None:
 
 def remembered() -> None:
     """How long a look-up in the translation memory takes, beside a plain walk over its texts."""
-    from chatkit.localization.memory import Memory
+    from chatkit.localization.memory import TranslationMemory
 
     dice = random.Random(7)
     words = [f"{a}{b}" for a in ("re", "un", "out", "pre") for b in TEXT.lower().split()]
@@ -217,7 +217,7 @@ def remembered() -> None:
         for n, text in enumerate(texts)
         for lang, ending in (("en", ""), ("de", " (de)"))
     ]
-    found = Memory(contents, "de")
+    found = TranslationMemory(contents, "de")
     assert len(found) == STRINGS
     took, walked = [], []
     for text in dice.choices(texts, k=LOOKUPS):

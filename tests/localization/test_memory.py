@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from localization.contents import button, content
 
 from chatkit.errors import InputError
-from chatkit.localization.memory import MOST, Memory
+from chatkit.localization.memory import MOST, TranslationMemory
 
 READY = "Your bike is ready. Come and collect it today."
 BEREIT = "Dein Rad ist fertig. Hol es heute ab."
@@ -31,7 +31,7 @@ CONTENTS = [
 
 
 def test_the_same_text_comes_first_then_what_is_much_like_it() -> None:
-    found = Memory(CONTENTS, "de").suggest(READY)
+    found = TranslationMemory(CONTENTS, "de").suggest(READY)
     assert [(one.translation, one.template_code, one.field, one.live) for one in found] == [
         (BEREIT, "a", "text", True),
         ("Dein Rad ist fertig. Hol es morgen ab.", "b", "text", False),
@@ -41,31 +41,31 @@ def test_the_same_text_comes_first_then_what_is_much_like_it() -> None:
 
 
 def test_labels_headers_and_footers_are_remembered_too() -> None:
-    (one,) = Memory(CONTENTS, "de").suggest("I am on my way")
+    (one,) = TranslationMemory(CONTENTS, "de").suggest("I am on my way")
     assert (one.translation, one.field) == ("Ich komme", "buttons.0.label")
 
 
 def test_what_is_being_translated_is_not_suggested_to_itself() -> None:
-    memory = Memory(CONTENTS, "de")
+    memory = TranslationMemory(CONTENTS, "de")
     assert [o.template_code for o in memory.suggest(READY, besides=("a", "text"))] == ["b"]
 
 
 def test_other_languages_and_untranslated_texts_are_not_suggested() -> None:
-    memory = Memory(CONTENTS, "de")
+    memory = TranslationMemory(CONTENTS, "de")
     assert memory.suggest("We are closed.") == memory.suggest("Larkspur") == []
     assert memory.suggest("  ") == []
-    assert len(Memory(CONTENTS, "it")) == 0
+    assert len(TranslationMemory(CONTENTS, "it")) == 0
 
 
 def test_capitals_do_not_count_but_the_same_text_is_told_from_it() -> None:
-    (one,) = Memory(CONTENTS, "de").suggest("i am on my WAY")
+    (one,) = TranslationMemory(CONTENTS, "de").suggest("i am on my WAY")
     assert one.alike == 0.99
 
 
 @pytest.mark.parametrize("least", [-0.1, 1.1])
 def test_a_share_that_is_none_is_refused(least: float) -> None:
     with pytest.raises(InputError, match="from 0 to 1"):
-        Memory(CONTENTS, "de").suggest("x", least=least)
+        TranslationMemory(CONTENTS, "de").suggest("x", least=least)
 
 
 @given(st.lists(st.tuples(st.text(max_size=20), st.text(max_size=20)), max_size=8), st.text())
@@ -77,7 +77,7 @@ def test_suggestions_are_translations_that_are_there(
         for n, pair in enumerate(pairs)
         for lang, words in zip(("en", "de"), pair, strict=True)
     ]
-    found = Memory(given_, "de").suggest(text, least=0)
+    found = TranslationMemory(given_, "de").suggest(text, least=0)
     assert {(one.source, one.translation) for one in found} <= {*pairs}
     assert len(found) <= MOST
     assert [one.alike for one in found] == sorted((one.alike for one in found), reverse=True)
