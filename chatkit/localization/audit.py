@@ -14,7 +14,7 @@ from chatkit.finding import SEVERITIES, FindingSequence
 from chatkit.localization import language
 from chatkit.localization.checks import CONTENT_CHECKS, check_parity
 from chatkit.localization.content import Contents, Entry, entries, grouped
-from chatkit.localization.rules import ContentFinding, Ledger, rule_of
+from chatkit.localization.rules import ContentFinding, FindingLog, rule_of
 from chatkit.localization.typography import check_typography
 from chatkit.localization.wording import check_wording
 from chatkit.report import FEW, LABEL, MANY, STYLE, Report, html_heading, marked, wrapped
@@ -120,7 +120,7 @@ def check_contents(contents: Contents, source: str = "en") -> Audit:
         InputError: They are no contents, or a frame does not tell their languages.
     """
     found = entries(contents)
-    tell = Ledger()
+    tell = FindingLog()
     duplicates: dict[tuple[str, str, str], str] = {}
     for template, members in grouped(found).items():
         original = source_of(members, source)
@@ -148,7 +148,7 @@ def source_of(members: Sequence[Entry], source: str) -> Entry | None:
     return next((entry for entry in members if entry.lang_code == code), None)
 
 
-def _language(entry: Entry, seen: dict[str, str], tell: Ledger) -> None:
+def _language(entry: Entry, seen: dict[str, str], tell: FindingLog) -> None:
     code = entry.lang_code
     if not code.strip():
         tell("wrong type", "lang_code", "it must be a language", "Write it like en or en_US.")
@@ -167,7 +167,7 @@ def _language(entry: Entry, seen: dict[str, str], tell: Ledger) -> None:
 
 
 def _duplicate(
-    entry: Entry, template: str, seen: dict[tuple[str, str, str], str], tell: Ledger
+    entry: Entry, template: str, seen: dict[tuple[str, str, str], str], tell: FindingLog
 ) -> None:
     """Find the same words in two templates, which the platform takes for one."""
     if not template or not entry.text.strip() or entry.authenticates or not entry.knows("footer"):

@@ -24,7 +24,7 @@ from chatkit.localization.placeholders import (
     stray,
     words,
 )
-from chatkit.localization.rules import ContentFinding, Ledger
+from chatkit.localization.rules import ContentFinding, FindingLog
 from chatkit.localization.wording import emoji
 
 
@@ -36,7 +36,7 @@ def check_content(content: Mapping[str, Any]) -> list[ContentFinding]:
     Args:
         content: Any JSON object; the time this takes is linear in its size.
     """
-    tell = Ledger()
+    tell = FindingLog()
     for entry in entries(content):
         tell.open(entry)
         for check in CONTENT_CHECKS:
@@ -44,7 +44,7 @@ def check_content(content: Mapping[str, Any]) -> list[ContentFinding]:
     return tell.found
 
 
-def check_types(entry: Entry, tell: Ledger) -> None:
+def check_types(entry: Entry, tell: FindingLog) -> None:
     """Tell which fields have another type than the API document says."""
     for field, said in entry.wrong.items():
         tell("wrong type", field, f"it must be {said}", "The service would not take it.")
@@ -116,7 +116,7 @@ def _limited(entry: Entry) -> Iterator[tuple[str, str, str, int]]:
             yield f"buttons.{number}.value", f"the value of button {number + 1}", value, limit
 
 
-def check_lengths(entry: Entry, tell: Ledger) -> None:
+def check_lengths(entry: Entry, tell: FindingLog) -> None:
     """Hold every length against its limit."""
     for field, what, text, limit in _limited(entry):
         count = len(text)
@@ -153,7 +153,7 @@ _UNSPACED = frozenset(("Hans", "Hant", "Jpan", "Khmr", "Laoo", "Mymr", "Thai"))
 _READ = re.compile(r"\w")
 
 
-def check_text(entry: Entry, tell: Ledger) -> None:
+def check_text(entry: Entry, tell: FindingLog) -> None:
     """Look at the text: is there one, are its placeholders as they should be."""
     if entry.knows("text") and not entry.text.strip() and not entry.authenticates:
         if "text" not in entry.wrong:
@@ -177,7 +177,7 @@ def check_text(entry: Entry, tell: Ledger) -> None:
 
 
 def placeholders(
-    text: str, field: str, found: list[Slot], tell: Ledger, *, named: bool = False
+    text: str, field: str, found: list[Slot], tell: FindingLog, *, named: bool = False
 ) -> None:
     """Look at how the placeholders of a text are written and numbered."""
     if (at := stray(text)) is not None:
@@ -201,7 +201,7 @@ def placeholders(
         tell("placeholder gap", field, message, "Number from 1, without a gap.", at=highest.start)
 
 
-def _positions(entry: Entry, tell: Ledger) -> None:
+def _positions(entry: Entry, tell: FindingLog) -> None:
     """Look at where the placeholders stand."""
     text, found = entry.text, entry.slots
     for one, other in adjacent(text, found):
@@ -228,7 +228,7 @@ def _positions(entry: Entry, tell: Ledger) -> None:
             tell("placeholder ratio", "text", said, hint)
 
 
-def _samples(entry: Entry, tell: Ledger) -> None:
+def _samples(entry: Entry, tell: FindingLog) -> None:
     """Look for samples that are missing, or for nothing."""
     names = dict.fromkeys(slot.name for slot in entry.slots)
     for name in names:
@@ -254,7 +254,7 @@ _ADDRESS = re.compile(r"https?://[^\s/]+\S*", re.IGNORECASE)
 _MARKUP = re.compile(r"(?<!\w)([*_~`])(?=\S)[^*_~`\n]+(?<=\S)\1(?!\w)")
 
 
-def check_header(entry: Entry, tell: Ledger) -> None:
+def check_header(entry: Entry, tell: FindingLog) -> None:
     """Look at the header and the footer."""
     if len(entry.headers) > 1:
         said = f"there are {len(entry.headers)} headers"
@@ -268,7 +268,7 @@ def check_header(entry: Entry, tell: Ledger) -> None:
         tell("footer placeholder", "footer", said, hint, at=found[0].start)
 
 
-def _header(header: Mapping[str, Any], field: str, tell: Ledger) -> None:
+def _header(header: Mapping[str, Any], field: str, tell: FindingLog) -> None:
     kind = header.get("type")
     if kind == "text":
         _line(header, field, tell)
@@ -284,7 +284,7 @@ def _header(header: Mapping[str, Any], field: str, tell: Ledger) -> None:
         )
 
 
-def _line(header: Mapping[str, Any], field: str, tell: Ledger) -> None:
+def _line(header: Mapping[str, Any], field: str, tell: FindingLog) -> None:
     text, place = header.get("text"), f"{field}.text"
     if text is not None and not isinstance(text, str):
         tell("wrong type", place, "it must be text")
@@ -309,7 +309,7 @@ def _line(header: Mapping[str, Any], field: str, tell: Ledger) -> None:
         tell("header format", place, said, hint, at=markup.start())
 
 
-def _medium(header: Mapping[str, Any], field: str, tell: Ledger) -> None:
+def _medium(header: Mapping[str, Any], field: str, tell: FindingLog) -> None:
     kind, link = header["type"], header.get("link")
     if link is not None and not isinstance(link, str):
         tell("wrong type", f"{field}.link", "it must be text")
@@ -340,7 +340,7 @@ _FIXED = ("copy_offer_code", "view_catalog")
 _DESKTOP = 4  #: from so many buttons on a message is not shown on a computer
 
 
-def check_buttons(entry: Entry, tell: Ledger) -> None:
+def check_buttons(entry: Entry, tell: FindingLog) -> None:
     """Look at all buttons together, then at each."""
     if not entry.buttons:
         return
@@ -368,7 +368,7 @@ def check_buttons(entry: Entry, tell: Ledger) -> None:
             tell("button code", f"{field}.value", said, "Give one as a sample.")
 
 
-def _together(kinds: list[Any], tell: Ledger) -> None:
+def _together(kinds: list[Any], tell: FindingLog) -> None:
     if len(kinds) > MOST:
         tell("button count", "buttons", f"there are {len(kinds)} buttons", f"{MOST} are allowed.")
     count = Counter(kind for kind in kinds if isinstance(kind, str) and kind in TYPES)
@@ -396,7 +396,7 @@ def _label(
     field: str,
     what: str,
     labels: set[str],
-    tell: Ledger,
+    tell: FindingLog,
 ) -> None:
     place = f"{field}.label"
     if not isinstance(button.get("label"), str | None):
@@ -416,7 +416,7 @@ def _label(
     labels.add(plain)
 
 
-def _website(button: Mapping[str, Any], field: str, what: str, tell: Ledger) -> None:
+def _website(button: Mapping[str, Any], field: str, what: str, tell: FindingLog) -> None:
     value, place = part(button, "value"), f"{field}.value"
     if not _ADDRESS.fullmatch(value.strip()):
         said = f"{what} leads to {values(value)}" if value else f"{what} has no address"
@@ -441,7 +441,7 @@ def _website(button: Mapping[str, Any], field: str, what: str, tell: Ledger) -> 
         tell("button url type", f"{field}.url_type", said, "Make it dynamic, or take it out.")
 
 
-def _number(button: Mapping[str, Any], field: str, what: str, tell: Ledger) -> None:
+def _number(button: Mapping[str, Any], field: str, what: str, tell: FindingLog) -> None:
     value, code = part(button, "value"), part(button, "country_code")
     if not re.fullmatch("[0-9]{4,20}", value):
         said = f"{what} calls {values(value)}" if value else f"{what} has no number"
@@ -465,7 +465,7 @@ _PACKAGE_LENGTH = 224
 _LINK = re.compile(r"https?://|www\.", re.IGNORECASE)
 
 
-def check_settings(entry: Entry, tell: Ledger) -> None:
+def check_settings(entry: Entry, tell: FindingLog) -> None:
     """Look at the settings of a content."""
     if entry.authenticates:
         _authentication(entry, tell)
@@ -487,7 +487,7 @@ def check_settings(entry: Entry, tell: Ledger) -> None:
                 tell("catalog", f"buttons.{number}.type", said, "Set is_catalog to True.")
 
 
-def _authentication(entry: Entry, tell: Ledger) -> None:
+def _authentication(entry: Entry, tell: FindingLog) -> None:
     if entry.headers:
         tell("authentication", "headers", "it has a header", _NO_HEADER)
     if entry.flag("is_catalog"):
@@ -502,7 +502,7 @@ def _authentication(entry: Entry, tell: Ledger) -> None:
         tell("app count", "auth_apps", said, "Name its package and its signature hash.")
 
 
-def _expiry(entry: Entry, tell: Ledger) -> None:
+def _expiry(entry: Entry, tell: FindingLog) -> None:
     seconds, field = entry.flag("auth_code_expiration_seconds"), "auth_code_expiration_seconds"
     if field in entry.wrong:
         return
@@ -519,7 +519,7 @@ def _expiry(entry: Entry, tell: Ledger) -> None:
         tell("code expiry unused", field, said)
 
 
-def _apps(entry: Entry, tell: Ledger) -> None:
+def _apps(entry: Entry, tell: FindingLog) -> None:
     if len(entry.apps) > APPS:
         said = f"there are {many(len(entry.apps), 'app')}"
         tell("app count", "auth_apps", said, f"{APPS} are allowed.")
@@ -537,7 +537,7 @@ def _apps(entry: Entry, tell: Ledger) -> None:
             tell("app", f"{field}.signature_hash", said, hint)
 
 
-def _validity(entry: Entry, tell: Ledger) -> None:
+def _validity(entry: Entry, tell: FindingLog) -> None:
     seconds, field = entry.flag("validity_period_seconds"), "validity_period_seconds"
     if field in entry.wrong:
         return
@@ -593,7 +593,7 @@ _MOST = 50  #: sentences that are looked for
 _LONG, _LONG_WORDS = 20, 4
 
 
-def check_parity(entry: Entry, source: Entry, tell: Ledger) -> None:
+def check_parity(entry: Entry, source: Entry, tell: FindingLog) -> None:
     """Hold a content against the one of the source language."""
     of = f"that in {source.lang_code}"
     if entry.knows("text") and source.knows("text"):
@@ -614,7 +614,7 @@ def check_parity(entry: Entry, source: Entry, tell: Ledger) -> None:
         _untranslated(entry, source, tell)
 
 
-def _same_footer(entry: Entry, source: Entry, of: str, tell: Ledger) -> None:
+def _same_footer(entry: Entry, source: Entry, of: str, tell: FindingLog) -> None:
     mine, other = entry.footer.strip(), source.footer.strip()
     if mine and not other:
         tell("footer differs", "footer", f"it has a footer, {of} has none")
@@ -622,7 +622,7 @@ def _same_footer(entry: Entry, source: Entry, of: str, tell: Ledger) -> None:
         tell("footer differs", "footer", f"it has no footer, {of} has one")
 
 
-def _same_text(entry: Entry, source: Entry, of: str, tell: Ledger) -> None:
+def _same_text(entry: Entry, source: Entry, of: str, tell: FindingLog) -> None:
     mine = {slot.name for slot in entry.slots}
     others = {slot.name for slot in source.slots}
     if mine == others:
@@ -648,7 +648,7 @@ def _is(names: set[str]) -> str:
     return "is" if len(names) == 1 else "are"
 
 
-def _same_headers(entry: Entry, source: Entry, of: str, tell: Ledger) -> None:
+def _same_headers(entry: Entry, source: Entry, of: str, tell: FindingLog) -> None:
     mine, others = (
         [(values(header.get("type")), len(slots(part(header, "text")))) for header in one.headers]
         for one in (entry, source)
@@ -666,7 +666,7 @@ def _same_headers(entry: Entry, source: Entry, of: str, tell: Ledger) -> None:
     tell("header differs", "headers.0.text", said, _VALUES)
 
 
-def _same_buttons(entry: Entry, source: Entry, of: str, tell: Ledger) -> None:
+def _same_buttons(entry: Entry, source: Entry, of: str, tell: FindingLog) -> None:
     mine, others = ([button.get("type") for button in one.buttons] for one in (entry, source))
     if mine != others:
         if len(mine) != len(others):
@@ -687,7 +687,7 @@ def _same_buttons(entry: Entry, source: Entry, of: str, tell: Ledger) -> None:
 
 
 def _same_button(
-    button: Mapping[str, Any], other: Mapping[str, Any], number: int, lang: str, tell: Ledger
+    button: Mapping[str, Any], other: Mapping[str, Any], number: int, lang: str, tell: FindingLog
 ) -> None:
     field, what = f"buttons.{number}", f"button {number + 1}"
     address = button.get("type") == "visit_website"
@@ -716,7 +716,7 @@ def _written(value: Any) -> str:
 # --- what was not translated ----------------------------------------------------------------
 
 
-def _untranslated(entry: Entry, source: Entry, tell: Ledger) -> None:
+def _untranslated(entry: Entry, source: Entry, tell: FindingLog) -> None:
     """Find texts, and sentences, that are still those of the source language."""
     if entry.text:
         if entry.text.strip() == source.text.strip() and _speaks(entry.text):

@@ -182,7 +182,7 @@ def _pointer(field: str) -> str:
     return "/" + field.replace("~", "~0").replace("/", "~1").replace(".", "/")
 
 
-class Ledger:
+class FindingLog:
     """Takes down what the rules find, each time in the content that is looked at."""
 
     def __init__(self) -> None:

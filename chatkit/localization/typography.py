@@ -16,10 +16,10 @@ from chatkit.localization import language
 from chatkit.localization.content import Entry
 from chatkit.localization.language import Conventions
 from chatkit.localization.placeholders import slots
-from chatkit.localization.rules import Ledger
+from chatkit.localization.rules import FindingLog
 
 
-def check_typography(entry: Entry, source: Entry | None, tell: Ledger) -> None:
+def check_typography(entry: Entry, source: Entry | None, tell: FindingLog) -> None:
     """Look how the texts of a content are set.
 
     Args:
@@ -64,7 +64,7 @@ def _masked(text: str) -> str:
 class _PlacedText(NamedTuple):
     """One text of a content, in which something is told at a place."""
 
-    tell: Ledger
+    tell: FindingLog
     field: str
     what: str  #: what it is, in words
     code: str  #: its language
@@ -265,7 +265,7 @@ def _times(line: _PlacedText) -> None:
 # --- addresses ----------------------------------------------------------------------------
 
 
-def _addresses(entry: Entry, source: Entry, tell: Ledger) -> None:
+def _addresses(entry: Entry, source: Entry, tell: FindingLog) -> None:
     """Find addresses of the source that are missing, and others; a language in them may differ."""
     codes = (entry.lang_code, source.lang_code)
     mine, theirs = (list(_links(one.text)) for one in (entry, source))
@@ -303,7 +303,7 @@ _MARKS = "\u200e\u200f\u061c"
 _LEFT = re.compile(r"[A-Za-z]|\d\W+\d")
 
 
-def _isolates(entry: Entry, tell: Ledger) -> None:
+def _isolates(entry: Entry, tell: FindingLog) -> None:
     """Find placeholders whose value, in letters of the other direction, moves its neighbours."""
     text = entry.text
     for slot in entry.slots:

@@ -17,7 +17,7 @@ from chatkit.display import cut, right_to_left, unseen, values
 from chatkit.localization import language
 from chatkit.localization.content import Entry
 from chatkit.localization.placeholders import plain
-from chatkit.localization.rules import Ledger
+from chatkit.localization.rules import FindingLog
 
 _EMOJI = re.compile(
     "(?:[\U0001f1e6-\U0001f1ff]{2}|[0-9#*]\ufe0f?\u20e3|"
@@ -42,7 +42,7 @@ _PAIR = re.compile("[\xc2-\xf4][\x80-\xbf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘�
 Kind = Literal["plain", "mark", "odd"]
 
 
-def check_wording(entry: Entry, tell: Ledger) -> None:
+def check_wording(entry: Entry, tell: FindingLog) -> None:
     """Look at every text that a customer reads, and at the samples."""
     own = language.letters(entry.lang_code)
     way = language.direction(entry.lang_code)
@@ -78,7 +78,7 @@ def emoji(text: str) -> re.Match[str] | None:
 
 
 def _characters(
-    text: str, kinds: set[tuple[Kind, str]], field: str, what: str, tell: Ledger
+    text: str, kinds: set[tuple[Kind, str]], field: str, what: str, tell: FindingLog
 ) -> None:
     names = {kind for kind, _ in kinds}
     mixed = len({name for _, name in kinds if name in _ALIKE}) > 1
@@ -106,7 +106,7 @@ def _kind(c: str) -> tuple[Kind, str]:
     return "plain", name if name in language.KNOWN_LETTERS or name in _ALIKE else ""
 
 
-def _emoji(text: str, field: str, what: str, tell: Ledger) -> None:
+def _emoji(text: str, field: str, what: str, tell: FindingLog) -> None:
     found = [*_EMOJI.finditer(text)]
     if found and field.startswith("headers"):
         said = f"{cut(found[0][0], 4)} is in the header"
@@ -125,7 +125,7 @@ def _read(text: str) -> str:
     return _ELSEWHERE.sub(" ", plain(text))
 
 
-def _script(text: str, field: str, what: str, code: str, own: frozenset[str], tell: Ledger) -> None:
+def _script(text: str, field: str, what: str, code: str, own: frozenset[str], tell: FindingLog) -> None:
     """Tell letters of the language from letters of others; a Latin name may be in any."""
     count = Counter(name for c in _read(text) if (name := _kind(c)[1]))
     total, mine = count.total(), sum(count[name] for name in own)
@@ -141,7 +141,7 @@ def _script(text: str, field: str, what: str, code: str, own: frozenset[str], te
         tell("other script", field, f"{what} is in {named}, and has {said} letters")
 
 
-def _direction(text: str, field: str, what: str, way: str, tell: Ledger) -> None:
+def _direction(text: str, field: str, what: str, way: str, tell: FindingLog) -> None:
     """Look whether the first letter turns a text into the direction of its language."""
     for at, c in enumerate(text):
         kind = unicodedata.bidirectional(c)

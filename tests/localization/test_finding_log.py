@@ -3,7 +3,7 @@ from __future__ import annotations
 from localization.contents import content
 
 from chatkit.localization.content import entries
-from chatkit.localization.rules import REV, ContentFinding, Ledger
+from chatkit.localization.rules import REV, ContentFinding, FindingLog
 
 
 def finding(
@@ -21,8 +21,8 @@ def finding(
     )
 
 
-def test_a_ledger_takes_down_what_is_found_in_the_content_that_is_open():
-    tell = Ledger()
+def test_a_log_takes_down_what_is_found_in_the_content_that_is_open():
+    tell = FindingLog()
     (entry,) = entries({**content(), "template_code": "hello"})
     tell.open(entry)
     tell("placeholder edge", "text", "it stands first", "Move it.", at=0)
