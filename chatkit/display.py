@@ -11,6 +11,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
 from html import escape
 from itertools import takewhile, zip_longest
 from typing import Any, Literal, NamedTuple
@@ -242,6 +243,33 @@ def pair(before: Any, after: Any) -> tuple[Shown, Shown]:
     sides = shown(before), shown(after)
     same = sides[0].text == sides[1].text  # "5" and 5: quotes tell them apart
     return (Shown(str(sides[0])), Shown(str(sides[1]))) if same else sides
+
+
+#: A placeholder, a character of a script without spaces, a word with its marks, blanks, a sign.
+_WORDS = re.compile(
+    r"\{\{[^{}]*\}\}|[\u3040-\u30ff\u3400-\u9fff]|\s+|"
+    r"[^\s!-/:-@\[-`{-~\u00a1-\u00bf\u2010-\u205e\u3000-\u30ff\u3400-\u9fff\uff01-\uff0f]+|."
+)
+
+
+def changed_words(before: str, after: str) -> list[tuple[Literal["same", "out", "in"], str]]:
+    """Part two texts into what both have, what was taken out and what was put in, word by word.
+
+    >>> from chatkit.display import changed_words
+    >>> changed_words("Your bike is ready", "Your red bike is ready")
+    [('same', 'Your'), ('in', ' red'), ('same', ' bike is ready')]
+    """
+    a, b = _WORDS.findall(before), _WORDS.findall(after)
+    parts: list[tuple[Literal["same", "out", "in"], str]] = []
+    for kind, i, j, k, m in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
+        if kind == "equal":
+            parts.append(("same", "".join(a[i:j])))
+            continue
+        if i < j:
+            parts.append(("out", "".join(a[i:j])))
+        if k < m:
+            parts.append(("in", "".join(b[k:m])))
+    return parts
 
 
 def _texts(before: str, after: str, *, strict: bool = False) -> tuple[Shown, Shown]:

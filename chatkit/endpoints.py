@@ -67,6 +67,10 @@ class Planned(Protocol):
         """The template code, for contents."""
 
     @property
+    def before(self) -> Mapping[str, Any]:
+        """What was known of the fields that change."""
+
+    @property
     def after(self) -> Mapping[str, Any]:
         """The fields to send."""
 
@@ -484,6 +488,21 @@ class Endpoints(Generic[R]):
         return {}
 
     # --- what a plan asks -----------------------------------------------------------
+
+    def written(
+        self, changes: Sequence[Planned], base: pd.DataFrame, full: ReadFull
+    ) -> Sequence[Sequence[str]]:
+        """Tell what is to be kept of these changes when a plan of them is applied; texts only.
+
+        Args:
+            changes: Creates, updates and deletes.
+            base: The records as they were read.
+            full: Reads some of them in full.
+        """
+        return ()
+
+    def keep(self, written: Sequence[Sequence[str]], run: str) -> None:
+        """Keep what `written` told, as the run begins."""
 
     @property
     def single(self) -> bool:

@@ -15,7 +15,7 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from types import FrameType
@@ -69,6 +69,9 @@ class Desk(Protocol):
 
     def of(self, code: str | None) -> Endpoints[Any]:
         """Return the endpoints of a template code; those without codes return themselves."""
+
+    def keep(self, written: Sequence[Sequence[str]], run: str) -> None:
+        """Keep what the plan of a run has told of what it writes."""
 
 
 class Run:

@@ -14,6 +14,8 @@ from filelock import FileLock, Timeout
 
 from chatkit.errors import AccountBusy, JournalError
 
+_PATIENCE = 30  #: seconds for which a file may be written by others
+
 
 @contextmanager
 def lock(folder: Path, account: str, run: str = "") -> Iterator[None]:
@@ -65,6 +67,25 @@ def busy(folder: Path, account: str) -> bool:
     except JournalError:
         return False  # nothing can be applied there either
     return False
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Hold the lock of a file that several processes write, each for some milliseconds.
+
+    Raises:
+        OSError: Another process has not let go of it in time, or nothing can be locked there.
+    """
+    beside = path.with_name(f"{path.name}.lock")
+    held = FileLock(beside, mode=0o600, thread_local=False, fallback_to_soft=False)
+    try:
+        held.acquire(timeout=_PATIENCE)
+    except Timeout:
+        raise OSError(f"another process has been writing {path} for {_PATIENCE} s") from None
+    try:
+        yield
+    finally:
+        held.release()
 
 
 def _name(account: str) -> str:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
 from functools import cache
 from typing import Any, Literal, NamedTuple, get_args, get_origin
 
 from chatkit.answer import Envelope
-from chatkit.bulk.journal import Change, Journal
+from chatkit.bulk.journal import Change, Journal, glance, journal_folders, journals
 from chatkit.call import Call
 from chatkit.display import values
 from chatkit.endpoints import Endpoints
@@ -144,6 +145,46 @@ def rows_of_journal(journal: Journal) -> list[Row]:
             for row in rows:
                 row.reopened()
     return rows
+
+
+class Landed(NamedTuple):
+    """A change that landed: by which run, and when the last was heard of it."""
+
+    run: str
+    at: str  #: ISO 8601, UTC
+    change: Change
+
+
+def landed_since(account: str, noun: str, since: datetime) -> list[Landed]:
+    """Read in the journals what was changed since a time, the earliest first.
+
+    A journal that is damaged tells nothing here; `chatkit.runs()` lists it.
+
+    Args:
+        account: Which account, in the words of a journal's header.
+        noun: What its records are.
+        since: With an offset.
+    """
+    found = []
+    for path in (path for folder in journal_folders() for path in journals(folder)):
+        try:
+            header, last = glance(path)
+            if (header.account, header.noun) != (account, noun):
+                continue
+            ended = last is not None and last.what in ("finished", "stopped")
+            if last is not None and ended and datetime.fromisoformat(last.at) < since:
+                continue
+            with Journal.open(path, reading=True) as kept:
+                times = {event.n: event.at for event in kept.events()}
+                rows = rows_of_journal(kept)
+        except JournalError:
+            continue
+        found += [
+            Landed(header.run, times[row.n], row.change)
+            for row in rows
+            if row.state in ("applied", "differs") and datetime.fromisoformat(times[row.n]) >= since
+        ]
+    return sorted(found, key=lambda each: (each.at, each.run))
 
 
 def count_states(rows: Iterable[Row]) -> dict[str, int]:

@@ -102,12 +102,14 @@ class Plan(Report):
         skip_invalid: bool = False,
         plan_id: str = "",
         left: Sequence[Left] = (),
+        written: Sequence[Sequence[str]] = (),
     ) -> None:
         self.changes = tuple(changes)
         self.notes = list(notes)
         self._setting = setting
         self._cells = tuple(cells)
         self._left = tuple(left)
+        self._written = [list(each) for each in written]
         self.secrets: dict[Any, Secret] = {}
         self.id = plan_id or run_id()
         self._desk = desk
@@ -271,6 +273,8 @@ class Plan(Report):
                 run = Run(
                     journal, self._desk, throttle, interrupt, watch=watch, settle=settle, gap=gap
                 )
+                if self._written:
+                    self._desk.keep(self._written, self.id)
                 self._at_work = run.rows
                 try:
                     run.go()
@@ -312,6 +316,7 @@ class Plan(Report):
             "notes": self.notes,
             "skip_invalid": self._skip_invalid,
             "left": [[label_as_json(row.row), *row[1:]] for row in self._left],
+            "written": self._written,
         }
 
     def _header(self) -> RunHeader:
@@ -369,6 +374,7 @@ def load_plan(path: str | Path, desk_of: Callable[[str], Desk]) -> Plan:
         skip_invalid=content["skip_invalid"],
         plan_id=content["id"],
         left=[Left(label_from_json(row), *rest) for row, *rest in content.get("left", [])],
+        written=content.get("written", []),
     )
 
 

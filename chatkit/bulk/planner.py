@@ -756,6 +756,7 @@ class _Changes:
             self.cells.refused,
             notes=self.notes,
             skip_invalid=skip_invalid,
+            written=endpoints.written(list(self._changes.values()), self._base, self._source.full),
         )
 
 

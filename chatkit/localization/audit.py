@@ -13,7 +13,7 @@ from chatkit.display import cut, many, visible
 from chatkit.finding import SEVERITIES, FindingSequence
 from chatkit.localization import language
 from chatkit.localization.checks import CONTENT_CHECKS, check_parity
-from chatkit.localization.content import Contents, Entry, entries, grouped
+from chatkit.localization.content import Contents, Entry, entries, grouped, source_of
 from chatkit.localization.rules import ContentFinding, FindingLog, rule_of
 from chatkit.localization.typography import check_typography
 from chatkit.localization.wording import check_wording
@@ -140,12 +140,6 @@ def check_contents(contents: Contents, source: str = "en") -> Audit:
             tell("no source", "lang_code", said, "Name another language with source=.")
     unseen = [name for name in _LOOKED_AT if not all(entry.knows(name) for entry in found)]
     return Audit(tell.found, [(e.template_code, e.lang_code) for e in found], unseen)
-
-
-def source_of(members: Sequence[Entry], source: str) -> Entry | None:
-    """Find the content that the others of a template are translated from."""
-    code = language.find(source, [entry.lang_code for entry in members])
-    return next((entry for entry in members if entry.lang_code == code), None)
 
 
 def _language(entry: Entry, seen: dict[str, str], tell: FindingLog) -> None:

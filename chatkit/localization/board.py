@@ -1,37 +1,39 @@
 """Board: every template in every language, and the state of each content.
 
 "Live" is what `is_draft` says: not a draft. Whether the platform has approved it, the API does
-not show. "Out of date" is what can be seen of a source language that moved on: it was written
-later than the translation, where the service shows `updated_at` (the API document does not name
-that field), or placeholders, header or buttons are others than those of the source. So a source
-whose words alone were changed is not seen without the times; with them, every write counts as a
-change, the smallest one too, and a translation that was written later counts as up to date
-whatever was written.
+not show. "Stale" is a translation whose source moved on: the ledger knows from which text it was
+made, and that is not the text that the source has now; or its placeholders, header or buttons
+are others than those of the source. "Unknown" is one that is live, and of which the ledger knows
+nothing: it was written elsewhere, or before there was a ledger. Of these alone the times count,
+where the service shows `updated_at` (the API document does not name that field): a source that was
+written later makes them stale.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from html import escape
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
-from chatkit.display import columns, cut, many, squeezed, visible
+from chatkit.display import changed_words, columns, cut, many, squeezed, visible
 from chatkit.errors import InputError
 from chatkit.localization import language
-from chatkit.localization.audit import Audit, check_contents, notes_of, source_of
-from chatkit.localization.content import Contents, Entry, entries, grouped
+from chatkit.localization.audit import Audit, check_contents, notes_of
+from chatkit.localization.content import Contents, Entry, entries, grouped, source_of
+from chatkit.localization.ledger import Judged, Ledger, SourceChange
 from chatkit.localization.rules import STRUCTURE, ContentFinding
-from chatkit.report import LABEL, WIDTH, Report, html_heading, marked, wrapped
+from chatkit.report import FEW, LABEL, WIDTH, Report, html_heading, marked, wrapped
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-State = Literal["missing", "draft", "live", "broken", "out of date"]
-STATES: tuple[State, ...] = ("live", "draft", "out of date", "broken", "missing")
+State = Literal["live", "draft", "stale", "unknown", "broken", "missing"]
+STATES: tuple[State, ...] = get_args(State)
 _COLUMNS = ("template_code", "lang_code", "state", "reason")
+_SOURCE_COLUMNS = ("template_code", "lang_code", "field", "before", "after")
 
 
 _STYLE = """
@@ -48,11 +50,15 @@ _STYLE = """
 .chatkit-board td { border-radius: 3px; }
 .chatkit-board .live { background: rgba(67, 160, 71, 0.20); }
 .chatkit-board .draft { background: rgba(3, 136, 209, 0.18); }
-.chatkit-board .late { background: rgba(245, 150, 0, 0.24); }
+.chatkit-board .stale { background: rgba(245, 150, 0, 0.24); }
+.chatkit-board .unknown { background: rgba(128, 128, 128, 0.20); }
 .chatkit-board .broken { background: rgba(229, 57, 53, 0.24); }
 .chatkit-board .missing { outline: 1px dashed var(--jp-border-color2, #8888); }
 .chatkit-board b { display: inline-block; font-weight: 600; width: 1.1em; }
 .chatkit-board.chatkit-board td.why { white-space: pre-wrap; }
+.chatkit-board.chatkit-board td.side { min-width: 18em; white-space: pre-wrap; }
+.chatkit-board del { background: rgba(229, 57, 53, 0.18); }
+.chatkit-board ins { background: rgba(67, 160, 71, 0.22); }
 .chatkit-board summary { cursor: pointer; }
 """
 
@@ -64,11 +70,31 @@ class BoardCell(NamedTuple):
     lang_code: str  #: as the content has it; as the column says where there is none
     state: State
     reasons: tuple[str, ...] = ()
+    changes: tuple[SourceChange, ...] = ()  #: the texts whose source is not as it was
 
     @property
     def reason(self) -> str:
         """Why, in one line."""
         return "; ".join(self.reasons)
+
+
+class ContentChange(NamedTuple):
+    """What a run changed in one content."""
+
+    template_code: str
+    lang_code: str
+    at: str  #: ISO 8601, UTC
+    run: str
+    change: str  #: create, update or delete
+    fields: str  #: those that were sent
+
+
+class _SourceRow(NamedTuple):
+    template_code: str
+    lang_code: str
+    field: str
+    before: str
+    after: str
 
 
 class Board(Report):
@@ -83,6 +109,8 @@ class Board(Report):
         languages: Sequence[str],
         source: str,
         audit: Audit,
+        since: datetime | None = None,
+        changed: Sequence[ContentChange] = (),
     ) -> None:
         self._cells = dict(cells)
         self.codes = tuple(codes)
@@ -91,6 +119,8 @@ class Board(Report):
         self.source = source
         #: All that was found in the contents.
         self.audit = audit
+        self.since = since  #: the time since when something was changed in each template shown
+        self._changed = tuple(changed)
 
     def __getitem__(self, place: tuple[str, str]) -> BoardCell:
         template_code, lang_code = place
@@ -125,6 +155,36 @@ class Board(Report):
 
         return frame_of([c for c in self if not states or c.state in states], _COLUMNS)
 
+    def changes(self) -> pd.DataFrame:
+        """Return a DataFrame of what runs changed since the time that the board was asked for.
+
+        It has a row for each content of each run, the earliest first: `chatkit.journal(run)`
+        shows all of it, and `chatkit.undo(run)` takes it back.
+
+        Raises:
+            InputError: It was not asked for one.
+        """
+        from chatkit.localization.table import frame_of
+
+        if self.since is None:
+            raise InputError('This board tells no changes: board(since="2026-11-01") does.')
+        return frame_of(self._changed, ContentChange._fields)
+
+    def sources(self) -> pd.DataFrame:
+        """Return a DataFrame of the texts whose source changed: as it was, and as it is.
+
+        It has a row for each text of each stale content: `before` is the source that it was
+        made from, `after` the source of today, empty if it was taken out.
+        """
+        from chatkit.localization.table import frame_of
+
+        rows = [
+            _SourceRow(cell.template_code, cell.lang_code, each.field, each.before, each.after)
+            for cell in self
+            for each in cell.changes
+        ]
+        return frame_of(rows, _SOURCE_COLUMNS)
+
     def _text(self) -> list[list[str]]:
         return _as_text(self)
 
@@ -139,6 +199,9 @@ def board(
     codes: Iterable[str] = (),
     languages: Iterable[str] = (),
     audit: Audit | None = None,
+    ledger: Ledger | None = None,
+    since: datetime | None = None,
+    changed: Sequence[ContentChange] = (),
 ) -> Board:
     """Put contents on a board: template × language, with the state of each.
 
@@ -149,6 +212,9 @@ def board(
         codes: Templates to show although they have no content at all.
         languages: Languages to show although no template has them.
         audit: What `check` found in these contents, if it was asked already.
+        ledger: What was recorded of their sources; without it nothing is unknown.
+        since: Show only templates in which something was changed since then.
+        changed: What was changed since then.
 
     Raises:
         InputError: They are no contents, or a frame does not tell their languages.
@@ -170,31 +236,75 @@ def board(
         original = source_of(group, source)
         for entry in group:
             place = template, entry.lang_code
-            late = [each.message for each in drifted.get(place, ())]
-            if original is not None and entry is not original and _older(entry, original):
-                late.insert(0, f"{original.lang_code} was written later")
+            structure = [each.message for each in drifted.get(place, ())]
             wrong = [f"{each.code}: {each.message}" for each in broken.get(place, ())]
-            cell = _cell(entry, wrong, late)
+            if original is None or entry is original:
+                cell = _cell(entry, wrong, structure, Judged(), "")
+            else:
+                judged = None if ledger is None else ledger.judge(entry, original)
+                if (judged is None or judged.unknown) and _older(entry, original):
+                    structure.insert(0, f"{original.lang_code} was written later")
+                cell = _cell(entry, wrong, structure, judged or Judged(), original.lang_code)
             # of two that mean the same language the first counts; the audit tells of both
             cells.setdefault((template, language.normal(entry.lang_code)), cell)
     wanted = dict.fromkeys(language.normal(lang) for lang in languages)
     columns = _in_order({*wanted, *(lang for _, lang in cells)}, source)
     rows = list(dict.fromkeys((*members, *codes)))
+    if since is not None:
+        touched = {each.template_code for each in changed}
+        rows = [code for code in rows if code in touched]
+        cells = {place: cell for place, cell in cells.items() if place[0] in touched}
+        changed = [each for each in changed if each.template_code in {*rows}]
     for code in rows:
         for lang in columns:
             cells.setdefault((code, lang), BoardCell(code, lang, "missing"))
-    return Board(cells, rows, columns, source, audit)
+    return Board(cells, rows, columns, source, audit, since, changed)
 
 
-def _cell(entry: Entry, wrong: list[str], late: list[str]) -> BoardCell:
+def moment_of(since: object) -> datetime:
+    """Read a time that a person wrote: a date, or a time; UTC if it tells no offset.
+
+    Raises:
+        InputError: It is none.
+    """
+    if isinstance(since, date) and not isinstance(since, datetime):
+        since = since.isoformat()
+    if (found := _moment(since)) is None:
+        raise InputError(f'since= takes a date like "2026-11-01", or a time, not {since!r:.40}.')
+    return found
+
+
+def _cell(
+    entry: Entry, wrong: list[str], structure: list[str], judged: Judged, source: str
+) -> BoardCell:
+    """Judge one content; what is graver goes before the rest, and all of it is said."""
     draft = entry.flag("is_draft") is True
     state: State = "draft" if draft else "live"
     reasons = ["it is a draft"] if draft else []
-    if late:
-        state, reasons = "out of date", [*late, *reasons]
+    if judged.unknown:
+        state = "draft" if draft else "unknown"
+    if judged.unknown and not (structure or wrong or judged.changes):
+        reasons.append(_unknown(judged, source))
+    if judged.changes or structure:
+        state = "stale"
+        changed = [
+            f"{each.what} has changed in {source} since"
+            if each.after
+            else f"{each.what} was taken out in {source}"
+            for each in judged.changes
+        ]
+        reasons = [*changed, *structure, *reasons]
     if wrong:
         state, reasons = "broken", [*wrong, *reasons]
-    return BoardCell(entry.template_code, entry.lang_code, state, tuple(reasons))
+    return BoardCell(entry.template_code, entry.lang_code, state, tuple(reasons), judged.changes)
+
+
+def _unknown(judged: Judged, source: str) -> str:
+    """Say of which texts nothing is recorded, where something is of others."""
+    first, *more = judged.unknown
+    texts = f"{first} and {many(len(more), 'other text')}" if more else first
+    who = f"{texts} {'were' if more else 'was'}" if judged.known else "it was"
+    return f"it is not recorded from which text in {source} {who} made"
 
 
 def _in_order(languages: Iterable[str], source: str) -> list[str]:
@@ -226,7 +336,8 @@ def _moment(value: Any) -> datetime | None:
 SIGNS: dict[State, str] = {
     "live": "✓",
     "draft": "○",
-    "out of date": "↻",
+    "stale": "↻",
+    "unknown": "?",
     "broken": "✗",
     "missing": "·",
 }
@@ -234,13 +345,26 @@ _ROWS = 20  #: templates of the text
 _FIRST, _CELLS = 25, 3000  #: templates that are shown at once, and contents at all
 _REASONS = 200  #: contents whose reasons are written out
 _WHY = 120  #: characters of a reason
+_CHANGED = 4  #: source texts that changed, of the text
+_LONG = 400  #: characters of a source text
 
 
 def heading(board: Board) -> str:
     """Count the board in words."""
     rows, across = many(len(board.codes), "template"), many(len(board.languages), "language")
     said = ", ".join(f"{count:,} {state}" for state, count in board.counts().items() if count)
-    return f"{rows} × {across}: {said or 'nothing'}."
+    title = f"{rows} × {across}: {said or 'nothing'}."
+    return title if board.since is None else f"{_since(board)} {title}"
+
+
+def _since(board: Board) -> str:
+    """Say how many contents runs have changed."""
+    runs = len({each.run for each in board._changed})
+    contents = len({each[:2] for each in board._changed})
+    when = f"{board.since:%Y-%m-%d}"
+    if not runs:
+        return f"No run on this computer has changed a content since {when}."
+    return f"{many(runs, 'run')} changed {many(contents, 'content')} since {when}."
 
 
 # --- as text ------------------------------------------------------------------------------
@@ -269,8 +393,51 @@ def _as_text(board: Board) -> list[list[str]]:
         blocks.append([f"… and {many(more, 'more template')}: board.frame() has them all."])
     shown = [state for state, count in board.counts().items() if count]
     blocks.append(["  ".join(f"{SIGNS[state]} {state}" for state in shown)])
+    blocks.append(_changed_text(board))
     blocks.append([line for note in notes_of(board.audit) for line in wrapped("", note)])
     return [block for block in blocks if any(block)]
+
+
+class _Changed(NamedTuple):
+    """A source text that changed, and the languages that were made from the one before."""
+
+    template_code: str
+    change: SourceChange
+    languages: list[str]
+
+    @property
+    def who(self) -> str:
+        """Name the text, and the languages, a few of them."""
+        shown = ", ".join(cut(lang, 20) for lang in self.languages[:FEW])
+        more = len(self.languages) - FEW
+        langs = f"{shown} and {more:,} more" if more > 0 else shown
+        return f"{squeezed(self.template_code, LABEL)} {self.change.field}".strip() + f" ({langs})"
+
+
+def _changed(board: Board) -> list[_Changed]:
+    """Put together the languages that were made from the same text."""
+    alike: dict[tuple[str, SourceChange], _Changed] = {}
+    for cell in board:
+        for each in cell.changes:
+            key = cell.template_code, each
+            alike.setdefault(key, _Changed(*key, [])).languages.append(cell.lang_code)
+    return list(alike.values())
+
+
+def _changed_text(board: Board) -> list[str]:
+    """Show what changed in the source: [-what was taken out-] and {+what was put in+}."""
+    found = _changed(board)
+    lines = []
+    for one in found[:_CHANGED]:
+        before, after = one.change.before[:_LONG], one.change.after[:_LONG]
+        marks = {"same": "{}", "out": "[-{}-]", "in": "{{+{}+}}"}
+        said = "".join(
+            marks[kind].format(visible(text)) for kind, text in changed_words(before, after)
+        )
+        lines += [f"The source of {one.who} has changed:", *wrapped("    ", said)]
+    if (more := len(found) - _CHANGED) > 0:
+        lines.append(f"… and {many(more, 'more text')}: board.sources() has them all.")
+    return lines
 
 
 def _padded(text: str, like: str) -> str:
@@ -301,13 +468,13 @@ def _as_html(board: Board) -> list[str]:
             '<tbody dir="ltr">'
             f"{''.join(rows[_FIRST:])}</tbody></table>{rest if unseen else ''}</details>"
         )
-    parts.append(_reasons(board))
+    parts += [_reasons(board), _changed_html(board)]
     return [*parts, *(f"<p>{marked(note)}</p>" for note in notes_of(board.audit))]
 
 
 def _reasons(board: Board) -> str:
-    """Say why contents are broken or out of date: a tooltip is not for everyone."""
-    cells = [cell for cell in board if cell.state in ("broken", "out of date")]
+    """Say why contents are broken or stale: a tooltip is not for everyone."""
+    cells = [cell for cell in board if cell.state in ("broken", "stale")]
     if not cells:
         return ""
     rows = "".join(
@@ -324,6 +491,34 @@ def _reasons(board: Board) -> str:
     return f"<details>{summary}{table}{rest if unseen > 0 else ''}</details>"
 
 
+def _changed_html(board: Board) -> str:
+    """Show the sources that changed, as they were beside as they are, changed words marked."""
+    found = _changed(board)
+    if not found:
+        return ""
+    rows = "".join(
+        f'<tr><th scope="row" dir="auto">{marked(one.who)}</th>'
+        f"{_side(one.change, 'out', 'del')}{_side(one.change, 'in', 'ins')}</tr>"
+        for one in found[:_REASONS]
+    )
+    unseen = len(found) - _REASONS
+    rest = f"<p>… and {unseen:,} more: <code>board.sources()</code> has them all.</p>"
+    head = "".join(f'<th scope="col">{name}</th>' for name in ("text", "source before", "now"))
+    summary = f"<summary>What changed in {many(len(found), 'source text')}</summary>"
+    table = f'<table dir="ltr"><thead><tr>{head}</tr></thead>{rows}</table>'
+    return f"<details>{summary}{table}{rest if unseen > 0 else ''}</details>"
+
+
+def _side(change: SourceChange, kind: str, tag: str) -> str:
+    """Make the cell of one side; what the other one does not have stands in the tag."""
+    parts = [
+        f"<{tag}>{marked(visible(text))}</{tag}>" if each == kind else marked(visible(text))
+        for each, text in changed_words(change.before[:_LONG], change.after[:_LONG])
+        if each in ("same", kind)
+    ]
+    return f'<td class="side" dir="auto">{"".join(parts)}</td>'
+
+
 def _name(code: str) -> str:
     """Name a template; a frame of one template does not tell its code."""
     return marked(squeezed(code, LABEL)) or "(one template)"
@@ -335,6 +530,5 @@ def _row(board: Board, code: str) -> str:
 
 
 def _html_cell(cell: BoardCell) -> str:
-    name = "late" if cell.state == "out of date" else cell.state
     why = f' title="{escape(cut(cell.reason, _WHY))}"' if cell.reason else ""
-    return f'<td class="{name}"{why}><b>{SIGNS[cell.state]}</b> {cell.state}</td>'
+    return f'<td class="{cell.state}"{why}><b>{SIGNS[cell.state]}</b> {cell.state}</td>'

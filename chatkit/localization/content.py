@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from chatkit.errors import InputError
+from chatkit.localization import language
 from chatkit.localization.placeholders import Slot, slots
 
 if TYPE_CHECKING:
@@ -216,3 +217,9 @@ def grouped(found: Sequence[Entry]) -> dict[str, list[Entry]]:
     for entry in found:
         templates.setdefault(entry.template_code, []).append(entry)
     return templates
+
+
+def source_of(members: Sequence[Entry], source: str) -> Entry | None:
+    """Find the content that the others of a template are translated from."""
+    code = language.find(source, [entry.lang_code for entry in members])
+    return next((entry for entry in members if entry.lang_code == code), None)

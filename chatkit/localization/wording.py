@@ -125,7 +125,9 @@ def _read(text: str) -> str:
     return _ELSEWHERE.sub(" ", plain(text))
 
 
-def _script(text: str, field: str, what: str, code: str, own: frozenset[str], tell: FindingLog) -> None:
+def _script(
+    text: str, field: str, what: str, code: str, own: frozenset[str], tell: FindingLog
+) -> None:
     """Tell letters of the language from letters of others; a Latin name may be in any."""
     count = Counter(name for c in _read(text) if (name := _kind(c)[1]))
     total, mine = count.total(), sum(count[name] for name in own)

@@ -20,7 +20,7 @@ from chatkit.listing import answers_in_order, pages_of, refuse_part
 from chatkit.progress import Progress
 from chatkit.snapshot import Snapshot, Snapshots
 from chatkit.templates.codes import template_codes
-from chatkit.templates.contents import Content, ContentBody, ContentEndpoints
+from chatkit.templates.contents import Content, ContentBody, ContentEndpoints, keep_written
 from chatkit.transport import Transport
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from chatkit.bulk.plan import Plan
     from chatkit.bulk.planner import PlanOptions
     from chatkit.frame import Columns
+    from chatkit.localization.ledger import How
 
 #: A content among those of all templates: its endpoints, and its language.
 Spot: TypeAlias = tuple[ContentEndpoints, str]
@@ -87,6 +88,10 @@ class BulkTemplates:
         )
         return frame.drop(columns=columns.missing)
 
+    def keep(self, written: Sequence[Sequence[str]], run: str) -> None:
+        """Write into the ledger from which source each translation was made."""
+        keep_written(self.transport.connection, written, run)
+
     def reader(self, codes: Iterable[str]) -> ContentReader:
         """Begin to read the contents of these templates."""
         from chatkit import accessor
@@ -105,6 +110,8 @@ class BulkTemplates:
         notes: Callable[[], list[str]] = list,
         source: str = "en",
         wanted: Collection[str] = (),
+        how: How = "apply",
+        by_rule: bool = False,
         **options: Unpack[PlanOptions],
     ) -> Plan:
         """Plan an edited frame, and say what the rules say of it.
@@ -114,12 +121,15 @@ class BulkTemplates:
             notes: What else is to be said, before that.
             source: The language that the others are translated from.
             wanted: Codes of findings that are no news.
+            how: What writes translations, for the ledger.
+            by_rule: Whether texts are only replaced, so that each is as up to date as it was.
             **options: As for a plan.
         """
         from chatkit.bulk.planner import make_plan
 
         any_of_them = ContentEndpoints(self.transport, "any")
         any_of_them.source, any_of_them.wanted = source, wanted
+        any_of_them.how, any_of_them.by_rule = how, by_rule
         plan = make_plan(self, any_of_them, frame, **options)
         plan.notes[:0] = notes()
         return plan

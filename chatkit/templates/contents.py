@@ -12,7 +12,8 @@ from pydantic import AfterValidator, Field
 from chatkit.bulk.findings import value_at
 from chatkit.call import Call, why_no_segment
 from chatkit.endpoints import Endpoints, Key, Planned, ReadFull, Undo
-from chatkit.errors import BadAnswer, CallError, NotFound, Refused
+from chatkit.errors import BadAnswer, CallError, InputError, NotFound, Refused
+from chatkit.progress import say
 from chatkit.record import Body, Id, Record
 from chatkit.resource import Resource
 from chatkit.snapshot import Snapshot
@@ -21,8 +22,10 @@ from chatkit.transport import Transport
 if TYPE_CHECKING:
     import pandas as pd
 
+    from chatkit.connection import Connection
     from chatkit.finding import Finding
     from chatkit.localization.audit import Audit
+    from chatkit.localization.ledger import WrittenText
     from chatkit.localization.rules import ContentFinding
 
 
@@ -154,6 +157,8 @@ class ContentEndpoints(Endpoints[Content]):
         self.code: str = code
         self.source = "en"  #: the language that plans hold the others against
         self.wanted: Collection[str] = ()  #: codes of findings that are no news to who plans
+        self.how = "apply"  #: what plans write translations with, for the ledger
+        self.by_rule = False  #: whether they only replace texts, and translate nothing
         self.path = ("templates", code, "contents")
 
     def judged(self, fields: Mapping[str, Any], live: Mapping[str, Any] | None) -> list[Finding]:
@@ -173,6 +178,18 @@ class ContentEndpoints(Endpoints[Content]):
         live, is read in full, as for the update of one content.
         """
         return check_plan(changes, base, full, source=self.source, wanted=self.wanted)
+
+    def written(
+        self, changes: Sequence[Planned], base: pd.DataFrame, full: ReadFull
+    ) -> list[WrittenText]:
+        """Tell from which source each translation is made that is written."""
+        return written_texts(
+            changes, base, full, source=self.source, how=self.how, by_rule=self.by_rule
+        )
+
+    def keep(self, written: Sequence[Sequence[str]], run: str) -> None:
+        """Write into the ledger from which source each translation was made."""
+        keep_written(self.transport.connection, written, run)
 
     def base(self, frame: pd.DataFrame | None, *, now: bool = False) -> Snapshot:
         """Return what a frame was when it was read; a code that nobody knows has no contents."""
@@ -455,3 +472,107 @@ def _contents_of(
         (places[row], {**fields, "template_code": places[row][0], "lang_code": places[row][1]})
         for row, fields in zip(rows, records(base, rows), strict=True)
     ]
+
+
+# --- from which source translations are made ---------------------------------------------
+
+
+def written_texts(
+    changes: Sequence[Planned],
+    base: pd.DataFrame,
+    full: ReadFull,
+    *,
+    source: str,
+    how: str,
+    by_rule: bool,
+) -> list[WrittenText]:
+    """Tell of each translated text that is written from which source text it is made.
+
+    That is the source as it will be: as it was read, with what the plan changes in it. A list
+    shows no footers, headers and buttons: where those are written too, the source is read in full.
+
+    Args:
+        changes: Creates, updates and deletes of contents.
+        base: The contents as they were read.
+        full: Reads some of them in full.
+        source: The language that the others are translated from.
+        how: What writes them.
+        by_rule: Whether texts are only replaced, so that each is as up to date as it was.
+    """
+    from chatkit.localization import language
+    from chatkit.localization.content import Entry
+    from chatkit.localization.ledger import WrittenText, text_digest
+
+    edits = [each for each in changes if each.kind in ("create", "update")]
+    codes = {each.code for each in edits}
+    known = dict(_contents_of(base, codes)) if edits else {}
+    planned = {(each.code or "", str(each.key)): each.after for each in edits}
+    languages: dict[str, list[str]] = {}
+    for code, lang in (*known, *planned):
+        languages.setdefault(code, []).append(lang)
+    originals = {code: language.find(source, there) for code, there in languages.items()}
+    touched: dict[str, list[tuple[str, dict[str, str], dict[str, str]]]] = {}
+    for each in edits:
+        code, lang = each.code or "", str(each.key)
+        if originals[code] in (None, lang):
+            continue
+        before, after = (
+            {field: text for field, _, text in Entry(fields, code, lang).pieces if text.strip()}
+            for fields in (each.before, each.after)
+        )
+        new = {field: text for field, text in after.items() if before.get(field) != text}
+        if new:
+            touched.setdefault(code, []).append((lang, before, new))
+    short = [
+        (code, own)
+        for code, found in touched.items()
+        if (own := originals[code] or "") and (code, own) in known
+        if not {"headers", "footer", "buttons"} <= known[code, own].keys()
+        if any(field != "text" for _, _, new in found for field in new)
+    ]
+    if short:
+        many = base.index.nlevels > 1
+        known |= _contents_of(full(short if many else [own for _, own in short]), codes)
+    written = []
+    for code, found in touched.items():
+        own = originals[code] or ""
+        was = known.get((code, own), {})
+        first, now = (
+            {field: text for field, _, text in Entry(fields, code, own).pieces}
+            for fields in (was, {**was, **planned.get((code, own), {})})
+        )
+        for lang, before, new in found:
+            for field, text in new.items():
+                if not now.get(field):
+                    continue
+                carried = by_rule and field in before and field in first
+                written.append(
+                    WrittenText(
+                        code,
+                        language.normal(lang),
+                        field,
+                        language.normal(own),
+                        text_digest(text),
+                        now[field],
+                        how,
+                        text_digest(before[field]) if carried else "",
+                        text_digest(first[field]) if carried else "",
+                    )
+                )
+    return written
+
+
+def keep_written(connection: Connection, written: Sequence[Sequence[str]], run: str) -> None:
+    """Write down from which source the translations of a run are made.
+
+    The run goes on if that is impossible: its translations are then unknown on the board.
+    """
+    from chatkit.localization.ledger import Ledger, LedgerFile, note_written
+
+    file = LedgerFile(connection)
+    try:
+        new = Ledger()
+        note_written(new, file.read(), written, run)
+        file.add(new)
+    except (OSError, InputError) as error:
+        say(f"It is not recorded from which source these translations are made: {error}")

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+from chatkit.display import many
 from chatkit.errors import HelpPage, InputError, steady
 from chatkit.progress import say
 from chatkit.report import Report, marked
@@ -17,12 +18,15 @@ from chatkit.templates.contents import Contents
 from chatkit.transport import Transport
 
 if TYPE_CHECKING:
+    from datetime import date
+
     import pandas as pd
 
     from chatkit.bulk.plan import Plan
     from chatkit.endpoints import Existing
     from chatkit.localization.audit import Audit
     from chatkit.localization.board import Board
+    from chatkit.localization.ledger import LedgerFile
     from chatkit.localization.translation import ImportedTexts
     from chatkit.localization.translation.export import Only
     from chatkit.localization.translation.files import Form, Paths
@@ -130,24 +134,55 @@ class Templates(metaclass=HelpPage):
         return self._bulk.kept(frame)
 
     def board(
-        self, codes: Codes | None = None, source: str = "en", *, languages: Iterable[str] = ()
+        self,
+        codes: Codes | None = None,
+        source: str = "en",
+        *,
+        languages: Iterable[str] = (),
+        since: str | date | None = None,
     ) -> Board:
-        """Show every template in every language: missing, draft, live, out of date or broken.
+        """Show every template in every language: live, draft, stale, unknown, broken or missing.
+
+        Stale is what was made from another source text than there is now, unknown what is live
+        and was never recorded: `accept` records it.
 
         Args:
             codes: The template codes, or a file of them; without them those remembered. One
                 that the service does not know is missing in every language.
             source: The language that the others are translated from.
             languages: Languages to show although no template has them.
+            since: A date, like "2026-11-01": show only templates in which runs on this computer
+                changed something since then; `changes()` of the board tells what, and by which.
 
         Raises:
-            InputError: No code is named.
+            InputError: No code is named, or `since` is not a date.
         """
-        from chatkit.localization.board import board
+        from chatkit.bulk.outcomes import landed_since
+        from chatkit.localization.board import ContentChange, board, moment_of
 
         named = self._codes(codes)
+        start = None if since is None else moment_of(since)
+        changed = [
+            ContentChange(
+                *(each.change.code or "", str(each.change.key), each.at, each.run),
+                *(each.change.kind, ", ".join(each.change.after)),
+            )
+            for each in (
+                landed_since(self._bulk.transport.connection.account, "content", start)
+                if start is not None
+                else ()
+            )
+        ]
         frame = self._bulk.reader(named).frame(full=True)
-        return board(frame, source, codes=named, languages=languages)
+        return board(
+            frame,
+            source,
+            codes=named,
+            languages=languages,
+            ledger=self.ledger.read(),
+            since=start,
+            changed=changed,
+        )
 
     def check(self, codes: Codes | pd.DataFrame | None = None, source: str = "en") -> Audit:
         """Hold contents against the rules, and each language against the source language.
@@ -168,6 +203,57 @@ class Templates(metaclass=HelpPage):
         if hasattr(codes, "columns"):
             return check_contents(cast("pd.DataFrame", codes), source)
         return check_contents(self.frame(codes, full=True), source)
+
+    # --- the ledger of sources --------------------------------------------------------
+
+    @property
+    def ledger(self) -> LedgerFile:
+        """What is recorded of the source texts that translations were made from."""
+        from chatkit.localization.ledger import LedgerFile
+
+        return LedgerFile(self._bulk.transport.connection)
+
+    def accept(
+        self,
+        languages: str | Iterable[str] | None = None,
+        codes: Codes | None = None,
+        source: str = "en",
+    ) -> pd.DataFrame:
+        """Record that translations are right as they are, made from the source as it is now.
+
+        Nothing is sent. On the board they are stale once their source changes. What a plan
+        writes, and what comes back from translators, is recorded without it.
+
+        Args:
+            languages: One language, or several: "it", ["de", "fr"]; without it all.
+            codes: The template codes, or a file of them; without them those remembered.
+            source: The language that they are translated from.
+
+        Returns:
+            A row for each translation: how many texts were recorded, and what it was before.
+
+        Raises:
+            InputError: No code is named, or no template has such a language.
+            NotFound: The service does not know some codes; all of them are named.
+            OSError: The ledger cannot be written.
+
+        >>> client.templates.board(["order_ready"]).counts()["unknown"]
+        7
+        >>> accepted = client.templates.accept(codes=["order_ready"])
+        42 texts in 7 contents are recorded as made from en as it is now.
+        >>> client.templates.board(["order_ready"]).counts()["unknown"]
+        0
+        """
+        from chatkit.localization.ledger import accepted
+
+        frame = self.frame(codes, full=True)
+        found, new = accepted(frame, languages, source, self.ledger.read())
+        self.ledger.add(new)
+        texts = many(int(found["texts"].sum()), "text")
+        are = "is" if texts == "1 text" else "are"
+        contents = many(len(found), "content")
+        say(f"{texts} in {contents} {are} recorded as made from {source} as it is now.")
+        return found
 
     # --- plans ----------------------------------------------------------------------
 
@@ -230,7 +316,11 @@ class Templates(metaclass=HelpPage):
         replacement = Replacement(old, new, fields, regex=regex)
         edited = replacement.frame(self.frame(codes, full=True))
         return self._bulk.planned(
-            edited, notes=replacement.notes, skip_invalid=skip_invalid, broken=broken
+            edited,
+            notes=replacement.notes,
+            by_rule=True,
+            skip_invalid=skip_invalid,
+            broken=broken,
         )
 
     def draft_missing(
@@ -369,7 +459,13 @@ class Templates(metaclass=HelpPage):
         else:
             there = self.frame(codes, full=True)
         returned = import_units(units, there, any_order=any_order)
-        plan = self._bulk.planned(returned.frame, broken=broken, skip_invalid=skip_invalid)
+        plan = self._bulk.planned(
+            returned.frame,
+            source=returned.source or "en",
+            how="import",
+            broken=broken,
+            skip_invalid=skip_invalid,
+        )
         return Translations(plan, returned)
 
 

@@ -226,9 +226,9 @@ def test_the_board_is_walked_filtered_and_filled_by_keyboard(
     expect(cells.nth(47)).to_be_focused()
 
     # rows without what is looked for are hidden, and the arrows pass over them
-    board.get_by_role("button", name="out of date").press("Enter")
+    board.get_by_role("button", name="stale").press("Enter")
     expect(grid.get_by_role("row")).to_have_count(3)
-    expect(board.get_by_role("button", name="out of date")).to_be_focused()
+    expect(board.get_by_role("button", name="stale")).to_be_focused()
     shoot(notebook, "boardgrid_filtered")
     board.get_by_role("button", name="All 48").press("Enter")
     expect(grid.get_by_role("row")).to_have_count(7)

@@ -28,13 +28,14 @@ def test_the_demo_account_is_seen_at_a_glance(demo):
     assert found.counts() == {
         "live": 22,
         "draft": 2,
-        "out of date": 2,
+        "stale": 2,
+        "unknown": 0,
         "broken": 4,
         "missing": 26,
     }
     table = found.frame()
     assert table.loc["rental_reminder", "ar"] == "draft"
-    assert table.loc["spring_offer", "fr"] == "out of date"
+    assert table.loc["spring_offer", "fr"] == "stale"
     assert table.loc["login_code", "pt_BR"] == "broken"
     assert set(table.loc["goodbye"]) == {"missing"}
     assert len(found) == len(list(found)) == table.size == 56
@@ -46,11 +47,11 @@ def test_live_is_what_is_no_draft():
     assert state({"lang_code": "de", "text": "Hallo"}).state == "live"
 
 
-def test_broken_goes_before_out_of_date_and_that_before_draft():
+def test_broken_goes_before_stale_and_that_before_draft():
     text = GERMAN.replace("{{2}}", "")
     variables = {"1": "Ana"}
     late = state(content(), german(text=text, variables=variables, is_draft=True))
-    assert late.state == "out of date"
+    assert late.state == "stale"
     assert late.reasons == ("{{2}} of en is missing", "it is a draft")
     broken = state(content(), german(text=text, variables={}, is_draft=True))
     assert broken.state == "broken"
@@ -64,8 +65,8 @@ def test_broken_goes_before_out_of_date_and_that_before_draft():
         {"buttons": [{"type": "custom", "label": "Ja"}]},
     ],
 )
-def test_other_headers_or_buttons_make_a_translation_out_of_date(change):
-    assert state(content(), german(**change)).state == "out of date"
+def test_other_headers_or_buttons_make_a_translation_stale(change):
+    assert state(content(), german(**change)).state == "stale"
 
 
 def test_another_address_alone_does_not():
@@ -80,27 +81,25 @@ EARLY, LATE = "2026-11-01T10:00:00Z", "2026-11-02T10:00:00Z"
 @pytest.mark.parametrize(
     ("source", "translation", "expected"),
     [
-        (LATE, EARLY, "out of date"),
+        (LATE, EARLY, "stale"),
         (EARLY, LATE, "live"),
         (EARLY, EARLY, "live"),
-        (LATE, "2026-11-02T09:30:00", "out of date"),
+        (LATE, "2026-11-02T09:30:00", "stale"),
         (LATE, "2026-11-02T12:00:00+02:00", "live"),
         (LATE, "yesterday", "live"),
         (LATE, None, "live"),
         (None, EARLY, "live"),
-        (pd.Timestamp(LATE), pd.Timestamp(EARLY), "out of date"),
+        (pd.Timestamp(LATE), pd.Timestamp(EARLY), "stale"),
         (5, EARLY, "live"),
     ],
 )
-def test_a_source_that_was_written_later_makes_a_translation_out_of_date(
-    source, translation, expected
-):
+def test_a_source_that_was_written_later_makes_a_translation_stale(source, translation, expected):
     cell = state(content(updated_at=source), german(updated_at=translation))
     assert cell.state == expected
-    assert ("en was written later" in cell.reasons) == (expected == "out of date")
+    assert ("en was written later" in cell.reasons) == (expected == "stale")
 
 
-def test_the_source_is_never_out_of_date():
+def test_the_source_is_never_stale():
     cell = state(content(updated_at=EARLY), german(updated_at=LATE), lang_code="en")
     assert cell.state == "live"
 

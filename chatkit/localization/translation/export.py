@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from chatkit.display import many, visible
 from chatkit.errors import InputError, Problem
 from chatkit.localization import language
-from chatkit.localization.audit import source_of
-from chatkit.localization.content import Entry, grouped
+from chatkit.localization.content import Entry, grouped, source_of
 from chatkit.localization.placeholders import words
 from chatkit.localization.table import frame_of
 from chatkit.localization.translation import files

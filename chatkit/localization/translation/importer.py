@@ -71,8 +71,10 @@ class ImportedTexts:
         rejected: Sequence[Rejected],
         unchanged: int,
         new: int,
+        source: str = "",
     ) -> None:
         self.frame = frame
+        self.source = source  #: the language that was translated from; empty if nothing was taken
         self.unchanged = unchanged  #: how many texts came back as they went out
         self.new = new  #: how many contents were not there before
         self._changed, self._rejected = changed, rejected
@@ -123,7 +125,9 @@ def import_units(
     importer.part()
     edits, new = importer.result()
     result = assembled(frame, edits, new)
-    return ImportedTexts(result, importer.changed, importer.rejected, importer.unchanged, len(new))
+    return ImportedTexts(
+        result, importer.changed, importer.rejected, importer.unchanged, len(new), importer.source
+    )
 
 
 class _Importer:
@@ -290,6 +294,12 @@ class _Importer:
     def _changes(self, taken: Mapping[str, tuple[Unit, Entry]]) -> Iterator[Changed]:
         for unit, _ in taken.values():
             yield Changed(*unit.spot, self._live(unit), unit.target)
+
+    @property
+    def source(self) -> str:
+        """The language that what is taken was translated from."""
+        sources = (source for taken in self._taken.values() for _, source in taken.values())
+        return next((source.lang_code for source in sources), "")
 
     # --- looking up -------------------------------------------------------------------
 

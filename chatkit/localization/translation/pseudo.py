@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 from chatkit.display import many
 from chatkit.errors import InputError
 from chatkit.localization import language
-from chatkit.localization.audit import source_of
-from chatkit.localization.content import grouped
+from chatkit.localization.content import grouped, source_of
 from chatkit.localization.translation.units import contents, field_texts, new_draft, with_texts
 from chatkit.progress import say
 

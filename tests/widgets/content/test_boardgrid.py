@@ -163,7 +163,7 @@ def test_codes_must_be_named(client, codes):
 
 def test_it_has_a_line_of_text_and_a_page_that_is_no_widget(grid):
     data = static(grid)
-    assert data["text/plain"].startswith("<board: 6 templates × 8 languages: 2")
+    assert data["text/plain"].startswith("<board: 6 templates × 8 languages: 6")
     assert "rental_reminder" in data["text/html"]
     assert "<script" not in data["text/html"]
 

@@ -7,7 +7,7 @@ const make = (parent, tag, name, text) => {
   return made;
 };
 const DENSE = 10; // languages from which on a cell has room for its sign only
-const KINDS = ["live", "draft", "late", "broken", "missing"];
+const KINDS = ["live", "draft", "stale", "unknown", "broken", "missing"];
 function render({ model, el }) {
   const root = make(el, "div", "bd-board");
   const bar = make(root, "div", "bd-bar");

@@ -1,0 +1,504 @@
+"""Ledger: which source text each translation was made from.
+
+A line says of one translation, by its digest, from which text of the source language it was made;
+the text itself stands in a line of its own, once. A translation that is written again later, as
+an undo does, so has the source that it had. One that no line knows was written elsewhere: nobody
+can tell from what.
+
+The file of an account is text of sorted lines, and merging is putting the lines of two files
+together in any order. It holds codes, texts and times: no token, and no sample of a placeholder,
+which may be a customer's.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from hashlib import blake2b, sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+
+from chatkit.bulk.journal import journal_folder
+from chatkit.bulk.lock import make_folder, sync_folder, writing
+from chatkit.connection import Connection
+from chatkit.display import many, visible
+from chatkit.errors import InputError, file_bytes
+from chatkit.localization import language
+from chatkit.localization.content import Contents, Entry, entries, grouped, source_of
+from chatkit.progress import say
+from chatkit.report import Report, marked
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: What a line was written by: files that went out, files that came back, a run, a person.
+How = Literal["export", "import", "apply", "accept"]
+_HOWS: tuple[How, ...] = get_args(How)
+
+_HEAD = (
+    "# chatkit: which source text each translation was made from. To merge two of these files, "
+    "put their lines together in any order."
+)
+#: Times are written in one way only, so that they sort.
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00")
+#: Lines that a version control system leaves where it could not merge: both sides count.
+_CONFLICT = ("<<<<<<<", "=======", ">>>>>>>", "|||||||")
+_COLUMNS = (
+    *("template_code", "lang_code", "field", "source_code", "source", "at", "how", "run"),
+    "target",
+)
+
+
+def text_digest(text: str) -> str:
+    """Return twenty characters that are others for another text."""
+    return blake2b(json.dumps(text).encode(), digest_size=10).hexdigest()
+
+
+class Spot(NamedTuple):
+    """One translation of one text: where it stands, and by its digest, what it is."""
+
+    template_code: str
+    lang_code: str  #: in the form in which two codes are compared
+    field: str  #: as in the API: "buttons.1.label"; the first is 0
+    source_code: str  #: the language it was translated from, in the same form
+    target: str  #: the digest of the translation
+
+
+class Origin(NamedTuple):
+    """From what a translation was made; of two the greater counts, which is the later."""
+
+    at: str  #: ISO 8601, UTC
+    source: str  #: the digest of the source text
+    how: str
+    run: str = ""
+
+
+class SourceChange(NamedTuple):
+    """A text whose source is not what its translation was made from."""
+
+    field: str
+    what: str  #: the field in words
+    before: str  #: the source text that the translation was made from
+    after: str  #: the source text as it is now; empty if it was taken out
+
+
+class Judged(NamedTuple):
+    """What the ledger knows of one content: what changed, and of which texts it knows nothing."""
+
+    changes: tuple[SourceChange, ...] = ()
+    unknown: tuple[str, ...] = ()
+    known: int = 0  #: of how many texts something is recorded
+
+
+class Ledger:
+    """Lines of one account, or of several people: what they say together.
+
+    Two ledgers with the same lines are equal, in whatever order these came.
+    """
+
+    def __init__(self) -> None:
+        self.origins: dict[Spot, Origin] = {}
+        self.sources: dict[str, str] = {}  #: source texts by their digest
+        self._others: set[str] = set()  #: lines of a later version, kept as they are
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Ledger) and str(self) == str(other)
+
+    __hash__ = None  # type: ignore[assignment]  # it changes
+
+    def __len__(self) -> int:
+        return len(self.origins)
+
+    def __repr__(self) -> str:
+        return f"<ledger of {len(self.origins):,} translations, {len(self.sources):,} source texts>"
+
+    def __str__(self) -> str:
+        """Write it as text: the same for the same lines."""
+        lines = {_line("source", digest, text) for digest, text in self.sources.items()}
+        lines |= {_line("made", *spot, *origin) for spot, origin in self.origins.items()}
+        return "\n".join([_HEAD, *sorted(lines | self._others), ""])
+
+    @classmethod
+    def of_text(cls, text: str, name: str = "the ledger") -> Ledger:
+        """Read lines, in any order, repeated or with the marks of a merge between them.
+
+        Raises:
+            InputError: Some cannot be read: which, and what to do.
+        """
+        ledger, bad = cls(), []
+        for number, line in enumerate(text.split("\n"), 1):
+            line = line.strip()
+            if line and not line.startswith(("#", *_CONFLICT)) and not ledger._take(line):
+                bad.append(number)
+        if bad:
+            some = ", ".join(map(str, bad[:5])) + (" …" if len(bad) > 5 else "")
+            raise InputError(
+                f"{visible(name)} has lines that cannot be read: {some}. Take them out, or bring "
+                "back a copy of the file; what they said is then unknown."
+            )
+        return ledger
+
+    def _take(self, line: str) -> bool:
+        """Take a line; tell whether it can be read."""
+        try:
+            said = json.loads(line)
+        except ValueError:
+            return False
+        match said:
+            case ["source", str(digest), str(text)]:
+                if text_digest(text) == digest:
+                    self.sources[digest] = text
+                    return True
+                return False
+            case ["made", *rest] if len(rest) == len(Spot._fields) + len(Origin._fields) and all(
+                isinstance(each, str) for each in rest
+            ):
+                origin = Origin(*rest[len(Spot._fields) :])
+                if not _TIME.fullmatch(origin.at):
+                    return False
+                self._note(Spot(*rest[: len(Spot._fields)]), origin)
+                return True
+            case [str(kind), *_] if kind not in ("source", "made"):
+                self._others.add(line)
+                return True
+        return False
+
+    def _note(self, spot: Spot, origin: Origin) -> None:
+        known = self.origins.get(spot)
+        if known is None or known < origin:
+            self.origins[spot] = origin
+
+    def merge(self, other: Ledger) -> Ledger:
+        """Return what both say together: for each translation the later line counts.
+
+        The order of the two does not matter, nor how often they are merged.
+        """
+        both = Ledger()
+        for each in (self, other):
+            both.sources |= each.sources
+            both._others |= each._others
+            for spot, origin in each.origins.items():
+                both._note(spot, origin)
+        return both
+
+    # --- write down -------------------------------------------------------------------
+
+    def send(self, source: str) -> str:
+        """Write down a source text, and return its digest."""
+        digest = text_digest(source)
+        self.sources[digest] = source
+        return digest
+
+    def note(
+        self, spot: Spot, source: str, how: How, known: Ledger, *, at: str = "", run: str = ""
+    ) -> None:
+        """Write down that a translation was made from this source text, unless that is known.
+
+        It counts over what is known, also where the clock of another computer is ahead.
+        """
+        at, before = at or _now(), known.origins.get(spot)
+        if before is not None and before.source == text_digest(source):
+            return
+        if before is not None and before.at >= at:
+            later = datetime.fromisoformat(before.at) + timedelta(microseconds=1)
+            at = later.isoformat(timespec="microseconds")
+        self._note(spot, Origin(at, self.send(source), how, run))
+
+    # --- look up ----------------------------------------------------------------------
+
+    def judge(self, entry: Entry, original: Entry) -> Judged:
+        """Hold the sources that a content was made from against its source as it is now."""
+        now = {field: text for field, _, text in original.pieces}
+        changes, unknown, known = [], [], 0
+        for field, what, text in entry.pieces:
+            if not text.strip():
+                continue
+            source = now.get(field, "")
+            origin = self.origins.get(spot_of(entry, field, original.lang_code, text))
+            if origin is not None:
+                known += 1
+                if text_digest(source) != origin.source:
+                    before = self.sources.get(origin.source, "")
+                    changes.append(SourceChange(field, what, before, source))
+            elif source and source != text:  # what is the same in both was made from it
+                unknown.append(what)
+        return Judged(tuple(changes), tuple(unknown), known)
+
+    def frame(self) -> pd.DataFrame:
+        """Return it as a DataFrame, a row for each translation, in the order of its lines."""
+        from chatkit.localization.table import frame_of
+
+        return frame_of(list(self._rows()), _COLUMNS)
+
+    def _rows(self) -> Iterator[_Row]:
+        for spot, origin in sorted(self.origins.items()):
+            code, lang, field, source_code, target = spot
+            source = self.sources.get(origin.source, "")
+            row = (code, lang, field, source_code, source, origin.at, origin.how, origin.run)
+            yield _Row(*row, target)
+
+
+class _Row(NamedTuple):
+    template_code: str
+    lang_code: str
+    field: str
+    source_code: str
+    source: str
+    at: str
+    how: str
+    run: str
+    target: str
+
+
+def spot_of(entry: Entry, field: str, source_code: str, text: str) -> Spot:
+    """Name one translation of a content."""
+    codes = language.normal(entry.lang_code), field, language.normal(source_code)
+    return Spot(entry.template_code, *codes, text_digest(text))
+
+
+def accept(ledger: Ledger, entry: Entry, original: Entry, known: Ledger, at: str) -> int:
+    """Write down that a content was made from its source as it is now; count its texts."""
+    now = {field: text for field, _, text in original.pieces}
+    texts = [(field, text) for field, _, text in entry.pieces if text.strip() and now.get(field)]
+    for field, text in texts:
+        spot = spot_of(entry, field, original.lang_code, text)
+        ledger.note(spot, now[field], "accept", known, at=at)
+    return len(texts)
+
+
+class _Accepted(NamedTuple):
+    template_code: str
+    lang_code: str
+    texts: int
+    before: str
+
+
+def accepted(
+    contents: Contents, languages: str | Iterable[str] | None, source: str, known: Ledger
+) -> tuple[pd.DataFrame, Ledger]:
+    """Write down that contents were made from their source as it is now.
+
+    Returns:
+        A row for each content, and the new lines.
+
+    Raises:
+        InputError: None of them is in such a language, or there is no source.
+    """
+    from chatkit.localization.table import frame_of
+
+    found = entries(contents)
+    wanted = _wanted(found, languages)
+    new, rows, sources, at = Ledger(), [], 0, _now()
+    for members in grouped(found).values():
+        original = source_of(members, source)
+        sources += original is not None
+        for entry in members if original is not None else ():
+            if original is None or entry is original:
+                continue
+            if wanted is not None and language.normal(entry.lang_code) not in wanted:
+                continue
+            judged = known.judge(entry, original)
+            before = "stale" if judged.changes else "unknown" if judged.unknown else "recorded"
+            texts = accept(new, entry, original, known, at)
+            rows.append(_Accepted(entry.template_code, entry.lang_code, texts, before))
+    if not sources:
+        raise InputError(f"No template has a content in {source!r} to be made from.")
+    return frame_of(rows, _Accepted._fields), new
+
+
+def _wanted(found: Sequence[Entry], languages: str | Iterable[str] | None) -> set[str] | None:
+    """Take the languages that are meant.
+
+    Raises:
+        InputError: No content is in one of them.
+    """
+    if languages is None:
+        return None
+    named = [languages] if isinstance(languages, str) else list(languages)
+    there = dict.fromkeys(language.normal(entry.lang_code) for entry in found)
+    if strange := [code for code in named if language.normal(code) not in there]:
+        near = language.find(strange[0], there)
+        hint = f"; did you mean {near}?" if near else f": they are in {', '.join(there)}."
+        raise InputError(f"No content is in {visible(strange[0]):.20}{hint}")
+    return {language.normal(code) for code in named}
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+def _line(*said: str) -> str:
+    """Write one line; characters that an editor may take for the end of one are spelled out."""
+    plain = all(each.isprintable() for each in said)
+    return json.dumps(said, ensure_ascii=not plain, separators=(",", ":"))
+
+
+# --- what a run writes down ---------------------------------------------------------------
+# A plan tells which translations it writes, and beside which source. That is written down when
+# it is applied, before the first byte is sent: a fact of two texts, whether or not they land.
+
+
+class WrittenText(NamedTuple):
+    """A text that a plan writes: plain texts, so that a plan that is saved keeps them.
+
+    Where a text was only replaced by rule, `carried` is the digest of the text before, and of
+    its source before: the new one then is as up to date as that was.
+    """
+
+    template_code: str
+    lang_code: str
+    field: str
+    source_code: str
+    target: str
+    source: str
+    how: str
+    carried: str = ""
+    carried_source: str = ""
+
+
+def note_written(ledger: Ledger, known: Ledger, written: Iterable[Sequence[str]], run: str) -> None:
+    """Write down what a run writes.
+
+    Args:
+        ledger: Takes the new lines.
+        known: What was written down before.
+        written: What the plan said, each a `WrittenText`.
+        run: The name of the run.
+    """
+    at = _now()
+    for each in written:
+        one = WrittenText(*each)
+        spot = Spot(*one[:5])
+        how: How = one.how if one.how in _HOWS else "apply"
+        if not one.carried:
+            ledger.note(spot, one.source, how, known, at=at, run=run)
+            continue
+        origin = known.origins.get(spot._replace(target=one.carried))
+        if origin is not None:
+            fresh = origin.source == one.carried_source
+            source = one.source if fresh else known.sources.get(origin.source, "")
+            ledger.note(spot, source, how, known, at=at, run=run)
+
+
+# --- the file of an account ---------------------------------------------------------------
+
+
+class LedgerFile(Report):
+    """The ledger of one account: from which source text each translation was made.
+
+    It lies in the user's data folder, is only ever added to, and is text: `save` writes it for a
+    colleague, or into a folder under version control, and `merge` takes what they have recorded.
+
+    Args:
+        connection: Which account.
+
+    >>> accepted = client.templates.accept(["de", "fr"], ["order_ready"])
+    12 texts in 2 contents are recorded as made from en as it is now.
+    >>> client.templates.ledger.save("translations.jsonl")
+    >>> client.templates.ledger.merge("translations.jsonl")
+    0 of 12 lines were new.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        folder = journal_folder(connection.passing).parent / "translations"
+        name = sha256(connection.account.encode()).hexdigest()[:32]
+        self.path: Path = folder / f"{name}.jsonl"  #: where it lies
+
+    def _text(self) -> list[list[str]]:
+        ledger = self.read()
+        texts = many(len(ledger.sources), "source text")
+        return [[f"{many(len(ledger), 'translation')} of {texts} recorded."]]
+
+    def _html(self) -> list[str]:
+        return [f"<p>{marked(line)}</p>" for block in self._text() for line in block]
+
+    def frame(self) -> pd.DataFrame:
+        """Return all that is recorded: from which source each translation was made, when, how.
+
+        Raises:
+            InputError: Some lines cannot be read.
+        """
+        return self.read().frame()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it as text into a file: sorted lines, the same for the same records.
+
+        Raises:
+            OSError: The file cannot be written.
+        """
+        _replace(Path(path).expanduser(), str(self.read()).encode())
+
+    def merge(self, path: str | os.PathLike[str]) -> None:
+        """Take what a file has recorded that `save` wrote, here or elsewhere.
+
+        For a translation that both have recorded the later line counts. The order in which files
+        are merged does not matter, nor how often.
+
+        Raises:
+            InputError: It is not such a file; nothing was taken.
+            OSError: It cannot be opened.
+        """
+        given = Path(path).expanduser()
+        theirs = Ledger.of_text(_decoded(file_bytes(given), given.name), given.name)
+        known = self.read()
+        both = self.add(theirs)
+        new = sum(known.origins.get(spot) != origin for spot, origin in both.origins.items())
+        say(f"{new:,} of {many(len(theirs), 'line')} {'was' if new == 1 else 'were'} new.")
+
+    def read(self) -> Ledger:
+        """Read what was recorded; nothing if there is no file yet.
+
+        Raises:
+            InputError: Some lines cannot be read.
+            OSError: The file cannot be opened.
+        """
+        try:
+            data = self.path.read_bytes()
+        except FileNotFoundError:
+            return Ledger()
+        return Ledger.of_text(_decoded(data, str(self.path)), str(self.path))
+
+    def add(self, new: Ledger) -> Ledger:
+        """Merge these lines into the file, and return all that it then says.
+
+        Several processes may do so at once: none loses what another wrote. The file is the old
+        one or the new one, whenever the machine stops.
+
+        Raises:
+            InputError: Some of its lines cannot be read: it stays as it is.
+            OSError: It cannot be written.
+        """
+        make_folder(self.path.parent)
+        with writing(self.path):
+            known = self.read()
+            both = known.merge(new)
+            if both != known:
+                _replace(self.path, str(both).encode())
+        return both
+
+
+def _decoded(data: bytes, name: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(
+            f"{visible(name)} is not UTF-8 text, so it is not a ledger of translations. Bring "
+            "back a copy of it."
+        ) from None
+
+
+def _replace(path: Path, data: bytes) -> None:
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+        sync_folder(path.parent)
+    finally:
+        beside.unlink(missing_ok=True)

@@ -1,0 +1,336 @@
+"""The ledger tells from which source text each translation was made, whoever wrote it down."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from localization.contents import GOOD, content, frame
+
+import chatkit
+from chatkit.errors import InputError
+from chatkit.localization.board import board
+from chatkit.localization.content import entries
+from chatkit.localization.ledger import Ledger, Origin, Spot, accepted, spot_of, text_digest
+
+GERMAN = "Hallo {{1}}, deine Bestellung {{2}} ist fertig, komm heute vorbei und hol sie ab."
+NEW = "Good day {{1}}, we have finished your order {{2}}, please come and collect it."
+
+
+@pytest.fixture
+def client():
+    with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
+        yield client
+
+
+def rewrite(client, lang, text, code="order_ready"):
+    edited = client.templates.frame([code], full=True)
+    edited.loc[(code, lang), "text"] = text
+    return client.templates.plan(edited).apply()
+
+
+def state(client, lang="de", code="order_ready"):
+    return client.templates.board([code])[code, lang].state
+
+
+ENGLISH = "Dear {{1}}, we have finished your {{2}}. It waits for you until {{3}}, from 9 to 6."
+NEU = "Hallo {{1}}, dein {{2}} ist ganz neu und fertig. Bitte hole es bis {{3}} ab, von 9 bis 18."
+
+
+# --- the states -----------------------------------------------------------------------------
+
+
+def test_a_rewritten_source_makes_what_was_recorded_stale_and_nothing_before(client):
+    rewrite(client, "en", ENGLISH)
+    assert client.templates.board(["order_ready"]).counts() == {
+        "live": 1, "draft": 0, "stale": 0, "unknown": 7, "broken": 0, "missing": 0,
+    }  # fmt: skip
+    client.templates.accept(codes=["order_ready"])
+    assert client.templates.board(["order_ready"]).counts()["live"] == 8
+    rewrite(client, "en", ENGLISH.replace("Dear", "Hello"))
+    found = client.templates.board(["order_ready"])
+    assert found.counts()["stale"] == 7
+    assert found["order_ready", "de"].reason == "the text has changed in en since"
+    sources = found.sources()
+    assert set(sources.before) == {ENGLISH} and set(sources.lang_code) == {*found.languages[1:]}
+    assert "[-Dear-]{+Hello+} {{1}}, we have finished" in repr(found)
+    html = found._repr_html_()
+    assert "<del>Dear</del>" in html and "<ins>Hello</ins>" in html
+
+
+def test_a_translation_that_is_written_beside_a_new_source_is_live_again(client):
+    client.templates.accept(codes=["order_ready"])
+    rewrite(client, "en", ENGLISH)
+    assert state(client) == "stale"
+    result = rewrite(client, "de", NEU)
+    assert (state(client), state(client, "fr")) == ("live", "stale")
+    chatkit.undo(result).apply()  # the German of before was made from the English of before
+    assert state(client) == "stale"
+    client.templates.accept("fr", ["order_ready"])
+    assert (state(client), state(client, "fr")) == ("stale", "live")
+
+
+def test_one_plan_of_both_is_from_the_new_source(client):
+    client.templates.accept(codes=["order_ready"])
+    edited = client.templates.frame(["order_ready"], full=True)
+    edited.loc[("order_ready", "en"), "text"] = ENGLISH
+    edited.loc[("order_ready", "de"), "text"] = NEU
+    client.templates.plan(edited).apply()
+    assert (state(client), state(client, "fr")) == ("live", "stale")
+
+
+def test_what_is_written_elsewhere_is_unknown(client):
+    client.templates.accept(codes=["order_ready"])
+    client.templates("order_ready").update("de", text=NEU)
+    cell = client.templates.board(["order_ready"])["order_ready", "de"]
+    assert cell.state == "unknown"
+    assert cell.reason == "it is not recorded from which text in en the text was made"
+
+
+def test_a_replacement_keeps_each_translation_as_up_to_date_as_it_was(client):
+    client.templates.accept(["de", "fr"], ["order_ready"])
+    rewrite(client, "en", ENGLISH)
+    rewrite(client, "de", NEU)
+    client.templates.replace("9", "10", ["order_ready"], ["text"]).apply()
+    assert (state(client), state(client, "fr"), state(client, "es")) == ("live", "stale", "unknown")
+    client.templates.replace("Dear", "Hello", ["order_ready"]).apply()  # in English alone
+    assert state(client) == "stale"
+
+
+def test_drafts_and_imports_are_recorded(client, tmp_path):
+    client.templates.draft_missing(["it"], ["order_ready"]).apply()
+    assert state(client, "it") == "draft"
+    rewrite(client, "en", ENGLISH)
+    cell = client.templates.board(["order_ready"])["order_ready", "it"]
+    assert (cell.state, cell.changes[0].after) == ("stale", ENGLISH)
+    client.templates.export(tmp_path / "t.csv", ["order_ready"], languages=["nl"])
+    data = (tmp_path / "t.csv").read_text(encoding="utf-8-sig")
+    assert ENGLISH in data
+
+
+def test_a_plan_that_was_saved_records_when_it_is_applied(client, tmp_path):
+    edited = client.templates.frame(["order_ready"], full=True)
+    edited.loc[("order_ready", "de"), "text"] = NEU
+    client.templates.plan(edited).save(tmp_path / "plan.json")
+    assert not len(client.templates.ledger.read())
+    client.load_plan(tmp_path / "plan.json").apply()
+    assert client.templates.ledger.frame().source_code.tolist() == ["en"]
+
+
+def test_one_template_and_its_form_record_like_many(client):
+    contents = client.templates("order_ready")
+    contents.plan([{"lang_code": "de", "text": NEU, "footer": "Bis bald"}]).apply()
+    assert client.templates.ledger.frame().field.tolist() == ["footer", "text"]
+
+
+def test_broken_is_graver_than_stale_and_stale_than_draft_and_draft_than_unknown():
+    english, german = content(), content(lang_code="de", text=GERMAN)
+    before = frame(english, german)
+    ledger = accepted(before, "de", "en", Ledger())[1]
+
+    def of(**fields):
+        given = frame(content(text=NEW), {**german, **fields})
+        return board(given, ledger=ledger)["order_ready", "de"]
+
+    assert of().state == of(is_draft=True).state == "stale"
+    assert of(is_draft=True).reason == "the text has changed in en since; it is a draft"
+    assert of(footer="{{1}}").state == "broken"
+    assert of(text=GERMAN + " Ja.", is_draft=True).state == "draft"
+    assert of(text=GERMAN + " Ja.").state == "unknown"
+    assert board(before, ledger=ledger)["order_ready", "de"].state == "live"
+
+
+def test_a_source_that_was_taken_out_or_is_the_same_in_both_is_told():
+    english = content(footer="Open from 9 to 6")
+    german = content(lang_code="de", text=GERMAN, footer="Von 9 bis 18 Uhr")
+    ledger = accepted(frame(english, german), None, "en", Ledger())[1]
+    found = board(frame(content(footer=""), german), ledger=ledger)["order_ready", "de"]
+    assert found.reason == "the footer was taken out in en"
+    same = content(lang_code="de", text=GERMAN, footer=GOOD["footer"])
+    assert board(frame(content(), same), ledger=ledger)["order_ready", "de"].state == "live"
+
+
+def test_the_times_count_only_where_nothing_is_recorded():
+    early, late = "2026-11-01T10:00:00Z", "2026-11-02T10:00:00Z"
+    german = content(lang_code="de", text=GERMAN, updated_at=early)
+    given = frame(content(updated_at=late), german)
+    assert board(given, ledger=Ledger())["order_ready", "de"].state == "stale"
+    ledger = accepted(given, None, "en", Ledger())[1]
+    assert board(given, ledger=ledger)["order_ready", "de"].state == "live"
+
+
+# --- since ----------------------------------------------------------------------------------
+
+
+def test_a_board_since_a_day_shows_what_runs_have_changed(client):
+    codes = ["order_ready", "spring_offer"]
+    rewrite(client, "en", ENGLISH)
+    run = chatkit.runs(client).index[0]
+    found = client.templates.board(codes, since="2020-01-01")
+    assert found.codes == ("order_ready",)
+    assert repr(found).startswith("1 run changed 1 content since 2020-01-01. 1 template × 8")
+    [row] = found.changes().itertuples()
+    assert (row.template_code, row.lang_code, row.run) == ("order_ready", "en", run)
+    assert (row.change, row.fields) == ("update", "text")
+    assert client.templates.board(codes, since="2999-01-01").codes == ()
+    with pytest.raises(InputError, match="since= takes a date"):
+        client.templates.board(codes, since="yesterday")
+    with pytest.raises(InputError, match="tells no changes"):
+        client.templates.board(codes).changes()
+
+
+# --- accept ---------------------------------------------------------------------------------
+
+
+def test_accepting_tells_what_it_recorded_and_what_was_before(client, capsys):
+    found = client.templates.accept("de", ["order_ready", "spring_offer"])
+    assert found.to_dict("list") == {
+        "template_code": ["order_ready"], "lang_code": ["de"], "texts": [6], "before": ["unknown"],
+    }  # fmt: skip
+    assert "6 texts in 1 content are recorded" in capsys.readouterr().out
+    text = client.templates.ledger.path.read_text(encoding="utf-8")
+    assert client.templates.accept("de", ["order_ready"]).before.tolist() == ["recorded"]
+    assert client.templates.ledger.path.read_text(encoding="utf-8") == text
+
+
+def test_a_language_that_nobody_has_is_refused_with_the_one_that_is_meant(client):
+    with pytest.raises(InputError, match="did you mean pt_BR"):
+        client.templates.accept("pt", ["order_ready"])
+    with pytest.raises(InputError, match="they are in en, de, es"):
+        client.templates.accept(["it"], ["order_ready"])
+    with pytest.raises(InputError, match="No template has a content in 'xx'"):
+        client.templates.accept(codes=["order_ready"], source="xx")
+
+
+def test_no_sample_and_no_token_is_in_it(client):
+    client.templates.accept(codes=["order_ready"])
+    rewrite(client, "de", NEU)
+    text = client.templates.ledger.path.read_text(encoding="utf-8")
+    samples = client.templates("order_ready").get("en").variables
+    assert samples and not any(sample in text for sample in samples.values())
+    assert "token" not in text and "http" not in text
+    assert client.templates.ledger.path.stat().st_mode & 0o077 == 0
+
+
+# --- as text that merges --------------------------------------------------------------------
+
+TIMES = st.integers(0, 3).map(lambda n: f"2026-11-0{n + 1}T10:00:00.000000+00:00")
+SPOTS = st.builds(
+    Spot,
+    st.sampled_from(["order_ready", "a\u2028b"]),
+    st.sampled_from(["de", "pt_BR"]),
+    st.sampled_from(["text", "buttons.0.label"]),
+    st.just("en"),
+    st.sampled_from(["a" * 20, "b" * 20]),
+)
+LINES = st.lists(
+    st.tuples(SPOTS, TIMES, st.text(max_size=4), st.sampled_from(["apply", "accept"])), max_size=6
+)
+
+
+@st.composite
+def ledgers(draw):
+    ledger = Ledger()
+    for spot, at, source, how in draw(LINES):
+        ledger._note(spot, Origin(at, ledger.send(source), how))
+    if draw(st.booleans()):
+        ledger._take('["of a later version","x"]')
+    return ledger
+
+
+@given(ledgers(), ledgers(), ledgers())
+def test_merging_does_not_depend_on_the_order_nor_on_how_often(a, b, c):
+    assert a.merge(b) == b.merge(a)
+    assert a.merge(b).merge(c) == a.merge(b.merge(c))
+    assert a.merge(a) == a
+    assert a.merge(b).merge(b) == a.merge(b)
+    assert set(a.origins) | set(b.origins) == set(a.merge(b).origins)
+
+
+@given(ledgers(), ledgers(), st.randoms())
+def test_lines_of_two_put_together_in_any_order_are_both(a, b, random):
+    lines = [*str(a).split("\n"), "<<<<<<< mine", *str(b).split("\n"), "======="]
+    random.shuffle(lines)
+    assert Ledger.of_text("\n".join(lines)) == a.merge(b)
+    assert Ledger.of_text(str(a)) == a
+    assert str(a).split("\n")[1:-1] == sorted(str(a).split("\n")[1:-1])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "not JSON",
+        "{}",
+        '["made","a"]',
+        '["made",1,"b","c","d","e","f","g","h","i"]',
+        '["made","a","b","c","d","e","yesterday","g","h","i"]',
+        '["source","0000","another text"]',
+    ],
+)
+def test_lines_that_cannot_be_read_are_named(line):
+    with pytest.raises(InputError, match="lines that cannot be read: 2, 4"):
+        Ledger.of_text(f"# x\n{line}\n\n{line}", "mine.jsonl")
+
+
+def test_what_a_colleague_has_recorded_is_taken(client, tmp_path, capsys):
+    client.templates.accept("de", ["order_ready"])
+    client.templates.ledger.save(tmp_path / "de.jsonl")
+    with chatkit.Sandbox(seed="demo") as other, chatkit.connect(other) as colleague:
+        colleague.templates.accept("fr", ["order_ready"])
+        colleague.templates.ledger.merge(tmp_path / "de.jsonl")
+        assert state(colleague) == state(colleague, "fr") == "live"
+        assert state(colleague, "es") == "unknown"
+        assert "6 of 6 lines were new" in capsys.readouterr().out
+        (tmp_path / "foreign.jsonl").write_text("id,name\n1,Ana\n", encoding="utf-8")
+        with pytest.raises(InputError, match=r"foreign\.jsonl has lines that cannot be read: 1, 2"):
+            colleague.templates.ledger.merge(tmp_path / "foreign.jsonl")
+        (tmp_path / "foreign.jsonl").write_bytes(b"PK\x03\x04\xff")
+        with pytest.raises(InputError, match="not UTF-8 text"):
+            colleague.templates.ledger.merge(tmp_path / "foreign.jsonl")
+
+
+def test_a_damaged_ledger_keeps_no_plan_from_being_applied(client, capsys):
+    client.templates.accept("de", ["order_ready"])
+    path = client.templates.ledger.path
+    path.write_text(f"{path.read_text(encoding='utf-8')}garbled\n", encoding="utf-8")
+    assert rewrite(client, "de", NEU).state.tolist() == ["applied"]
+    assert "It is not recorded from which source" in capsys.readouterr().out
+    assert path.read_text(encoding="utf-8").endswith("garbled\n")
+
+
+def test_a_clock_that_is_ahead_elsewhere_does_not_make_an_acceptance_old():
+    (english, german) = entries(frame(content(), content(lang_code="de", text=GERMAN)))
+    spot = spot_of(german, "text", "en", GERMAN)
+    ahead = Ledger()
+    origin = Origin("2099-01-01T00:00:00.000000+00:00", ahead.send("Old"), "apply")
+    ahead.origins[spot] = origin
+    new = accepted([english, german], None, "en", ahead)[1]
+    assert ahead.merge(new).origins[spot].source == text_digest(english.text)
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from chatkit.localization.ledger import Ledger, LedgerFile, Spot
+file = LedgerFile.__new__(LedgerFile)
+file.path = Path(sys.argv[1])
+for n in range(20):
+    new = Ledger()
+    new.note(Spot("t", "de", f"{sys.argv[2]}.{n}", "en", "0" * 20), f"text {n}", "apply", new)
+    file.add(new)
+"""
+
+
+def test_processes_that_write_at_once_lose_nothing(tmp_path):
+    path = tmp_path / "shared.jsonl"
+    writers = [
+        subprocess.Popen([sys.executable, "-c", WRITER, str(path), name], cwd=Path(__file__).parent)
+        for name in ("one", "two")
+    ]
+    assert [writer.wait(60) for writer in writers] == [0, 0]
+    assert len(Ledger.of_text(path.read_text(encoding="utf-8"))) == 40
+    assert [each.name for each in tmp_path.iterdir() if each.suffix != ".lock"] == [path.name]
