@@ -12,8 +12,7 @@ from rapidfuzz import fuzz, process
 
 from chatkit.errors import InputError
 from chatkit.localization import language
-from chatkit.localization.audit import source_of
-from chatkit.localization.content import Contents, entries, grouped
+from chatkit.localization.content import Contents, entries, grouped, source_of
 
 #: How alike two texts must be for one to be of use to a translator, from 0 to 1.
 LEAST = 0.7
