@@ -135,6 +135,19 @@ class Event(NamedTuple):
         return None
 
     @property
+    def error(self) -> tuple[str | None, str | None] | None:
+        """The code and the words of why a message failed, as the platform says."""
+        errors = self.fields.get("errors")
+        first = errors[0] if isinstance(errors, list) and errors else None
+        if not isinstance(first, dict):
+            return None
+        data = first.get("error_data")
+        details = text(data.get("details")) if isinstance(data, dict) else None
+        title = text(first.get("title")) or text(first.get("message"))
+        said = ": ".join(dict.fromkeys(one for one in (title, details) if one))
+        return text(first.get("code")), said or None
+
+    @property
     def text(self) -> str | None:
         """What a person would read first: the words, the caption, the button that was pressed."""
         return said(self.fields)

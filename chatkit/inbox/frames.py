@@ -326,7 +326,7 @@ class Course:
         pricing = event.fields.get("pricing")
         if isinstance(pricing, dict):
             self.category = _least(self.category, text(pricing.get("category")))
-        error = _error(event.fields.get("errors"))
+        error = event.error
         if error is not None and (self.error is None or _known(error) < _known(self.error)):
             self.error = error
 
@@ -374,18 +374,6 @@ def _least(known: str | None, new: str | None) -> str | None:
 
 def _known(error: tuple[str | None, str | None]) -> tuple[str, str]:
     return error[0] or "", error[1] or ""
-
-
-def _error(errors: Any) -> tuple[str | None, str | None] | None:
-    """The code and the words of the first error."""
-    first = errors[0] if isinstance(errors, list) and errors else None
-    if not isinstance(first, dict):
-        return None
-    data = first.get("error_data")
-    details = text(data.get("details")) if isinstance(data, dict) else None
-    title = text(first.get("title")) or text(first.get("message"))
-    said = ": ".join(dict.fromkeys(one for one in (title, details) if one))
-    return text(first.get("code")), said or None
 
 
 def statuses(found: dict[str, Course]) -> pd.DataFrame:

@@ -144,7 +144,15 @@ Editor("gallery.json", resource=client.flows)""",
     "tail": "tail = Tail(inbox)\ntail.stop()\ntail",
     "tail live": "Tail(inbox)",
     "tail empty": "Tail(nothing)",
+    "tail with a test": "tail = Tail(inbox, contacts=client.contacts.frame())\ntail.stop()\ntail",
+    "tail sent again": "tail = Tail(inbox, resend={'secret': '5a' * 32})\ntail.stop()\ntail",
+    "tail searched": "Tail(inbox, search='way', since='2020-01-01', kind='chat.message.status')",
+    "tail of no time": "tail = Tail(inbox)\ntail.since = 'soon'\ntail",
     "conversation": 'Conversation(inbox, "+" + ANA)',
+    "conversation folded": """folded = Inbox(Path(folder.name) / "folded.sqlite")
+words = "A long story about a bicycle. " * 60
+put(folded, written(message(1, text={"body": words}), message(2, text={"body": "ok"})))
+Conversation(folded, "+" + ANA)""",
     "conversation long": """long = Inbox(Path(folder.name) / "long.sqlite")
 put(long, written(*(message(n, text={"body": f"Line {n}"}) for n in range(40)), kind="message"))
 Conversation(long, "+" + ANA)""",

@@ -6,28 +6,36 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import ipywidgets as w
+import traitlets
 
 from chatkit.display import cut, escaped, many, visible
 from chatkit.errors import InputError, steady
 from chatkit.frame import records
+from chatkit.inbox import frames
+from chatkit.inbox.events import Event
 from chatkit.inbox.inbox import Inbox
 from chatkit.widgets.assets import joined_text
-from chatkit.widgets.controls import ActionButton, Panel
 from chatkit.widgets.inbox.delivery_view import contact_of
+from chatkit.widgets.inbox.following import Follower
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-_LONG = 4000  #: characters of a message
+_LONG = 10_000  #: characters of a message
+_FOLD = 600  #: characters of a message that are seen before somebody asks for the rest
+_LINES = 12  #: lines of it
 _QUOTED = 80
+_LOG = 'tabindex="0" role="group" aria-label="Messages, oldest first"'
 #: What stands beside a message of ours; the words are there for who does not know the sign.
 _TICKS = {"sent": "✓", "delivered": "✓✓", "read": "✓✓", "played": "▶", "failed": "⚠"}
 
 
-class Conversation(Panel):
+class Conversation(Follower):
     """The messages with one contact as bubbles, each of ours with its status.
+
+    Shown, it follows the inbox: what is said next is there by itself, until `stop()`, the
+    end of the inbox, or until its output is cleared. Long messages are folded.
 
     Args:
         inbox: Where the deliveries lie.
@@ -44,8 +52,11 @@ class Conversation(Panel):
     Conversation with +447700900000: 0 messages, 0 of them ours.
     """
 
-    _style = joined_text(["inbox/conversation.css"])
-    _css_classes = ("chatkit-conversation",)
+    _esm = joined_text(["keys.js", "inbox/conversation.js"])
+    _css = joined_text(["inbox/conversation.css"])
+
+    #: What was there when it was made.
+    first: traitlets.Dict[str, Any] = traitlets.Dict().tag(sync=True)
 
     def __init__(
         self, inbox: Inbox, contact: str, *, last: int = 100, verified: bool | None = True
@@ -55,24 +66,57 @@ class Conversation(Panel):
             raise InputError('A contact is a number like "+16505550101".')
         if last < 1:
             raise InputError("A conversation shows one message at least: last=100.")
-        self._inbox, self._last, self._verified = inbox, last, verified
+        self._last, self._verified = last, verified
         self.thread: list[ThreadMessage] = []  #: all messages, oldest first
-        self._bubbles = w.HTML()
-        super().__init__([self._bubbles, ActionButton("Look again", self.refresh)])
-        self.refresh()
+        self._events: list[Event] = []
+        self._at = 0  #: the id of the last delivery that was looked at
+        self._judged = inbox.judged
+        super().__init__(inbox)
+
+    def _begin(self) -> dict[str, Any]:
+        self._read()
+        return {"first": self._parts()}
+
+    def look(self) -> int:
+        """Look for new events of this contact, and return how many there were.
+
+        Raises:
+            StoreError: The inbox cannot be read.
+        """
+        with self._looking:
+            if judged := self._inbox.judged - self._judged:  # known ones may count now
+                self._events, self._at = [], 0
+            seen = self._read()
+            self._judged += judged
+            if seen or judged:
+                self._show(None)
+            return seen
 
     def refresh(self) -> None:
-        """Read the inbox again.
+        """Read what has come since; while it is shown it does so by itself.
 
         Raises:
             StoreError: It cannot be read.
         """
-        choice: dict[str, Any] = {"contact": self.contact, "verified": self._verified}
-        inbox = self._inbox
-        self.thread = thread(
-            inbox.messages(**choice), inbox.statuses(**choice), inbox.reactions(**choice)
+        self.look()
+
+    def _read(self) -> int:
+        """Read on from where it stopped, and put the thread together again."""
+        top = self._inbox.last
+        if top <= self._at:
+            return 0
+        fresh = self._inbox.events(
+            since=self._at, until=top, contact=self.contact, verified=self._verified
         )
-        self._bubbles.value = self._html()
+        found = [*self._events, *fresh]
+        seen, self._events, self._at = len(found) - len(self._events), found, top
+        if seen:
+            messages, reactions = (
+                frames.frame(table.rows(found), table.columns, table.key)
+                for table in map(frames.TABLES.__getitem__, ("messages", "reactions"))
+            )
+            self.thread = thread(messages, frames.statuses(frames.courses(found)), reactions)
+        return seen
 
     @steady
     def __repr__(self) -> str:
@@ -82,33 +126,38 @@ class Conversation(Panel):
             f"{ours} of them ours."
         )
 
-    def _page(self) -> str:
-        html = f"<style>{self._style}</style>{self._html()}"
-        return f'<div class="chatkit-conversation">{html}</div>'
+    # --- the page -------------------------------------------------------------------
 
-    def _html(self) -> str:
+    def _show(self, view: str | None) -> None:
+        with self._looking:
+            self.send({"all": self._parts(), "view": view})
+
+    def _page(self) -> str:
+        parts = self._parts()
+        note = f"<p>{escaped(parts['note'])}</p>" if parts["note"] else ""
+        bubbles = "".join(item for _, item in parts["items"])
+        title = f'<h3 dir="auto">{escaped(parts["title"])}</h3>'
+        log = f'<div class="cv-log" {_LOG}><ol>{bubbles}</ol></div>' if bubbles else ""
+        html = f'<div class="chatkit-conversation">{title}{note}{log}</div>'
+        return f"<style>{self._css}</style>{html}"
+
+    def _parts(self) -> dict[str, Any]:
+        """The title and a note as texts, and the bubbles: each its name, and HTML that is safe."""
         name = next((said.name for said in reversed(self.thread) if said.name), None)
         title = f"{cut(name, 60)} · {self.contact}" if name else self.contact
-        parts = [f'<h3 dir="auto">{escaped(title)}</h3>']
         older = len(self.thread) - self._last
-        if older > 0:
-            parts.append(f"<p>{many(older, 'older message')} not shown: last={self._last}.</p>")
+        note = f"{many(older, 'older message')} not shown: last={self._last}." if older > 0 else ""
         if not self.thread:
-            parts.append("<p>No message of this contact has been delivered here.</p>")
+            note = "No message of this contact has been delivered here."
         known = {said.id: said for said in self.thread}
         day: date | None = None
-        bubbles = []
-        for said in self.thread[-self._last :]:
+        items = []
+        for n, said in enumerate(self.thread[-self._last :], max(older, 0)):
             if said.at is not None and said.at.date() != day:
                 day = said.at.date()
-                bubbles.append(f'<li class="cv-day">{day:%Y-%m-%d}, UTC</li>')
-            bubbles.append(_bubble(said, known))
-        box = (
-            f'<ol tabindex="0" aria-label="Messages, oldest first">{"".join(bubbles)}</ol>'
-            if bubbles
-            else ""
-        )
-        return f'<div class="tex2jax_ignore mathjax_ignore">{"".join(parts)}{box}</div>'
+                items.append([f"day {day}", f'<li class="cv-day">{day:%Y-%m-%d}, UTC</li>'])
+            items.append([f"{said.id} {n}", _bubble(said, known)])
+        return {"title": title, "note": note, "items": items}
 
 
 def _bubble(said: ThreadMessage, known: dict[str, ThreadMessage]) -> str:
@@ -122,9 +171,7 @@ def _bubble(said: ThreadMessage, known: dict[str, ThreadMessage]) -> str:
     elif said.type != "text":
         parts.append(f"<em>[{escaped(cut(str(said.type), 40))}]</em> ")
     if said.text:
-        lines = "<br>".join(map(escaped, said.text[:_LONG].split("\n")))
-        more = "…" if len(said.text) > _LONG else ""
-        parts.append(f'<div class="cv-text" dir="auto">{lines}{more}</div>')
+        parts.append(f'<div class="cv-text" dir="auto">{_folded(said.text)}</div>')
     if said.reactions:
         marks = " ".join(escaped(cut(mark, 12)) for mark in said.reactions[:20])
         parts.append(f'<div class="cv-marks" role="note" aria-label="Reactions">{marks}</div>')
@@ -133,6 +180,26 @@ def _bubble(said: ThreadMessage, known: dict[str, ThreadMessage]) -> str:
     side = "ours" if said.outbound else "theirs"
     failed = " cv-failed" if said.status == "failed" else ""
     return f'<li class="{side}{failed}">{"".join(parts)}</li>'
+
+
+def _folded(text: str) -> str:
+    """Write a text as HTML, the rest of a long one folded."""
+    seen, rest = text, ""
+    ends = [at for at, letter in enumerate(text[:_FOLD]) if letter == "\n"][_LINES - 1 : _LINES]
+    if ends or len(text) > _FOLD * 1.2:
+        end = ends[0] + 1 if ends else text.rfind(" ", _FOLD // 2, _FOLD) + 1 or _FOLD
+        seen, rest = text[:end], text[end:]
+    if not rest.strip():
+        return _lines(text)
+    more = "…" if len(rest) > _LONG else ""
+    return (
+        f'{_lines(seen)}<details class="cv-rest"><summary>Show the rest: {len(rest):,} '
+        f"characters</summary>{_lines(rest[:_LONG])}{more}</details>"
+    )
+
+
+def _lines(text: str) -> str:
+    return "<br>".join(map(escaped, text.split("\n")))
 
 
 def _status(said: ThreadMessage) -> str:

@@ -17,6 +17,7 @@ from chatkit.widgets.assets import START
 
 _MOST = 1000  #: events of one delivery that are counted
 _LONG = 140  #: characters of a text
+_RED = 'style="text-align: start; color: var(--jp-error-color1, #c62828)"'
 
 
 def delivery_line(
@@ -26,11 +27,14 @@ def delivery_line(
 
     Args:
         delivery: What came.
-        events: What is in it; the line is about the first that is of the contact.
+        events: What is in it; the line is about the first that is of the contact, or about
+            the first of these that has failed.
         contact: A number in E.164 form; None takes the first event of all.
     """
     found = list(islice(events, _MOST))
-    first = next((event for event in found if contact in (None, event.contact)), None)
+    about = [event for event in found if contact in (None, event.contact)]
+    failed = next((event for event in about if is_failed(event)), None)
+    first = failed or next(iter(about), None)
     sort = " ".join(filter(None, (first.family, first.type or first.field))) if first else ""
     return {
         "id": delivery.id,
@@ -40,10 +44,38 @@ def delivery_line(
         "what": _text(sort),
         "more": max(len(found) - 1, 0),
         "contact": _text(first and first.contact),
+        "name": _text(first and first.name),
         "says": _text(first and first.text),
+        "failed": _text(failed and failure_words(failed)),
         "verified": delivery.verified,
         "reason": _text(delivery.reason),
     }
+
+
+def is_failed(event: Event) -> bool:
+    """Whether an event says that a message of ours has failed."""
+    return event.family == "status" and event.type == "failed"
+
+
+def failure_words(event: Event) -> str:
+    """Say why a message has failed, as the platform does."""
+    return ": ".join(filter(None, event.error or ())) or "the platform gives no reason"
+
+
+def body_holds(body: bytes, words: str) -> bool:
+    """Whether a body has these words, in any case, however its JSON escapes them."""
+    if not words:
+        return True
+    text, wanted = body.decode("utf-8", "replace").casefold(), words.casefold()
+    if wanted in text:
+        return True
+    if "\\" not in text:
+        return False
+    try:
+        text = json.dumps(json.loads(body), ensure_ascii=False).casefold()
+    except (ValueError, RecursionError):
+        return False
+    return json.dumps(words, ensure_ascii=False)[1:-1].casefold() in text
 
 
 def contact_of(written: str) -> str:
@@ -80,11 +112,12 @@ def _row(row: dict[str, Any]) -> str:
         row["id"],
         row["kind"],
         row["what"] + more,
-        row["contact"],
-        row["says"],
+        f"{row['name']} {row['contact']}".strip(),
+        row["failed"] or row["says"],
         signature_words(row),
     )
-    cells = "".join(f'<td dir="auto" {START}>{escape(str(text))}</td>' for text in texts)
+    red = _RED if row["failed"] else START
+    cells = "".join(f'<td dir="auto" {red}>{escape(str(text))}</td>' for text in texts)
     return f"<tr>{cells}</tr>"
 
 
@@ -112,6 +145,7 @@ class _Pairs(list[tuple[str, Any]]):
 
 def delivery_view(delivery: Delivery, profile: ServiceProfile) -> dict[str, Any]:
     """Describe a delivery for a page."""
+    failed = next(filter(is_failed, islice(events(delivery, profile), _MOST)), None)
     kind = delivery.kind or "no kind"
     about = {"verified": delivery.verified, "reason": cut(delivery.reason, _SHORT)}
     return {
@@ -119,6 +153,7 @@ def delivery_view(delivery: Delivery, profile: ServiceProfile) -> dict[str, Any]
         "title": f"Delivery {delivery.id} · {cut(kind, _SHORT)}",
         "about": f"{delivery.received_at.isoformat(sep=' ', timespec='milliseconds')}, "
         f"{many(len(delivery.body), 'byte')}, at {cut(delivery.path, _SHORT)}",
+        "failed": cut(failure_words(failed), _SHORT) if failed else "",
         "verified": delivery.verified,
         "verdict": signature_words(about),
         "headers": [[cut(name, _SHORT), cut(value, _SHORT)] for name, value in delivery.headers],
@@ -173,13 +208,58 @@ def _node(value: Any, left: list[int], depth: int) -> list[Any]:
 _LARGEST = 50_000  #: bytes of a body that are readable in a test
 _MOST_IN_TEST = 20  #: events that are compared
 _WIDTH = 76
-_NAMES = ("event_kind_field", "event_data_field")
+_NAMES = ("event_kind_field", "event_data_field", "signature_scheme")
+_TEST = '''\
+"""A delivery as a test.
+
+Its body holds what a customer wrote: replace names, numbers and words before you share it.
+The signature that it came with is not here, nor is a secret: the test signs with one of its own.
+"""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from chatkit import Inbox, ServiceProfile
+from chatkit.inbox.delivery import Delivery
+from chatkit.inbox.events import events
+from chatkit.inbox.inbox import send_again
+from chatkit.secret import Secret
+
+SECRET = "5a" * 32  # made up, for this test alone
+PROFILE = ServiceProfile({profile})
+BODY = (
+{body})
+# {size}, {verdict} when it came
+DELIVERY = Delivery(
+    {id}, datetime({when}, tzinfo=UTC), {identity!a},
+    {kind!a}, {verified}, {reason!a},
+    {is_json}, "/", {headers!a}, BODY,
+)  # fmt: skip
+
+
+def test_delivery_{id}_is_read() -> None:
+    told = [(e.family, e.type, e.contact, e.text) for e in events(DELIVERY, PROFILE)]
+    assert told[:{most}] == [
+{expected}    ]
+
+
+def test_delivery_{id}_is_received(tmp_path: Path) -> None:
+    # To test a receiver of your own: its address in place of receiver.url, and SECRET as the
+    # signing secret that it knows.
+    with Inbox(tmp_path / "inbox.sqlite", profile=PROFILE) as inbox:
+        receiver = inbox.serve(SECRET, tls=False)
+        answer = send_again(DELIVERY, receiver.url, PROFILE, Secret(SECRET))
+        assert answer.status == 200, answer
+        assert [(one.body, one.verified) for one in inbox.deliveries()] == [(BODY, True)]
+'''
 
 
 def as_test_case(delivery: Delivery, profile: ServiceProfile) -> str:
-    """Write a test that reads the body of a delivery as it was read here; empty if too large.
+    """Write a file of tests: a delivery is read, and received, as it was here.
 
-    It holds what a customer wrote: take out what does not belong into a repository.
+    It holds what a customer wrote: take out what does not belong into a repository. It does
+    not hold how the delivery was signed, nor its headers and address, which may be secret.
+    Empty if the body is too large.
     """
     if len(delivery.body) > _LARGEST:
         return ""
@@ -193,23 +273,21 @@ def as_test_case(delivery: Delivery, profile: ServiceProfile) -> str:
         for name in _NAMES
         if getattr(profile, name) != getattr(plain, name)
     )
-    verdict = "verified" if delivery.verified else "not verified"
-    return (
-        "from datetime import UTC, datetime\n\n"
-        "from chatkit import ServiceProfile\n"
-        "from chatkit.inbox.delivery import Delivery\n"
-        "from chatkit.inbox.events import events\n\n"
-        f"BODY = (\n{_lines(delivery.body)})\n\n\n"
-        f"def test_delivery_{delivery.id}() -> None:\n"
-        f"    # {many(len(delivery.body), 'byte')}, {verdict} when it came\n"
-        "    delivery = Delivery(\n"
-        f"        {delivery.id}, datetime({_when(delivery)}, tzinfo=UTC), {delivery.identity!a},\n"
-        f"        {delivery.kind!a}, {delivery.verified}, {delivery.reason!a},\n"
-        f"        {delivery.is_json}, {delivery.path!a}, (), BODY,\n"
-        "    )\n"
-        f"    found = [*events(delivery, ServiceProfile({changed}))]\n"
-        f"    told = [(e.family, e.type, e.contact, e.text) for e in found[:{_MOST_IN_TEST}]]\n"
-        f"    assert told == [\n{expected}    ]\n"
+    return _TEST.format(
+        profile=changed,
+        body=_lines(delivery.body),
+        size=many(len(delivery.body), "byte"),
+        verdict="verified" if delivery.verified else "not verified",
+        id=delivery.id,
+        when=_when(delivery),
+        identity=delivery.identity,
+        kind=delivery.kind,
+        verified=delivery.verified,
+        reason=delivery.reason,
+        is_json=delivery.is_json,
+        headers=tuple(pair for pair in delivery.headers if pair[0].lower() == "content-type"),
+        most=_MOST_IN_TEST,
+        expected=expected,
     )
 
 

@@ -5,47 +5,76 @@ from __future__ import annotations
 import contextvars
 import threading
 from collections import deque
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import anywidget
 import traitlets
 
-from chatkit.display import many, visible
+from chatkit.display import cut, many, visible
 from chatkit.errors import ChatkitError, InputError, steady
 from chatkit.inbox.delivery import Delivery
 from chatkit.inbox.events import Event, events
-from chatkit.inbox.inbox import Inbox
+from chatkit.inbox.inbox import Inbox, Replayed, read_bound
+from chatkit.secret import Secret
 from chatkit.webhooks.resource import event_kinds
 from chatkit.widgets.assets import joined_text
-from chatkit.widgets.controls import Exported
 from chatkit.widgets.inbox.delivery_view import (
     any_of_contact,
+    body_holds,
     contact_of,
     delivery_line,
     delivery_view,
     lines_html,
 )
+from chatkit.widgets.inbox.following import Follower
 
-_OFTEN = 0.2  #: seconds between two looks: what came in between is one message to the page
+if TYPE_CHECKING:
+    import pandas as pd
+
+
 _BACK = 2000  #: deliveries that are looked through at once, however many there are
+_FAR = 50_000  #: deliveries that are looked through for what was asked for
 _FEW = 10  #: rows of the static form
+_ANSWER = 300  #: characters of an answer to what was sent again
+_RESEND = frozenset({"url", "secret", "allow", "trusting"})
 
 
-class Tail(Exported, anywidget.AnyWidget):
+class _Choice(NamedTuple):
+    """Which deliveries a person wants to see, as it is written."""
+
+    kind: str = ""
+    contact: str = ""
+    search: str = ""
+    since: str = ""
+    until: str = ""
+
+
+class Tail(Follower):
     """A live tail of deliveries: the last ones, and each new one as it comes.
 
     Shown, it follows the inbox in a thread of its own, until `stop()`, the end of the inbox,
     or until its output is cleared.
 
-    Everything that came is in it, repeats and what is not verified too. Choose a row to see
-    the delivery as a tree, why its signature was right or wrong, and to copy it as a test.
+    Everything that came is in it, repeats and what is not verified too; what has failed is
+    red, with the reason. Choose a row to see the delivery as a tree, why its signature was
+    right or wrong, to send it again, and to make a test of it.
 
     Args:
         inbox: Where the deliveries lie.
         kind: Only events of this kind; "" takes all.
         contact: Only of this contact, a number in E.164 form; "" takes all.
+        search: Only deliveries that have these words in their body, in any case.
+        since: Only from then on, as an inbox takes it: "1h", "yesterday", "2026-11-20T14:00".
+        until: Only before then.
         limit: How many rows are kept in the page.
+        contacts: A frame of contacts, whose names are shown. Without it a contact has the
+            name that the deliveries tell.
+        resend: What `inbox.replay` takes for what is sent again: `url` to begin with,
+            `secret` to sign it anew, `allow` and `trusting`.
+
+    Raises:
+        InputError: One of them cannot be used.
 
     >>> chatkit.Tail(inbox)
     Tail of the inbox: 0 rows.
@@ -53,41 +82,56 @@ class Tail(Exported, anywidget.AnyWidget):
 
     _esm = joined_text(["keys.js", "side.js", "inbox/tail.js"])
     _css = joined_text(["inbox/tail.css"])
-    _thread: threading.Thread | None = None  # here, as what is not whole is closed too
+    _resending: threading.Thread | None = None
 
     kind = traitlets.Unicode().tag(sync=True)
     contact = traitlets.Unicode().tag(sync=True)
+    search = traitlets.Unicode().tag(sync=True)
+    since = traitlets.Unicode().tag(sync=True)
+    until = traitlets.Unicode().tag(sync=True)
     #: Whether new rows wait; they are there when it goes on.
     paused = traitlets.Bool(False).tag(sync=True)
-    #: Whether it was stopped.
-    stopped = traitlets.Bool(False).tag(sync=True)
     kinds: traitlets.List[Any] = traitlets.List().tag(sync=True)
     limit = traitlets.Int(300).tag(sync=True)
+    #: Where a delivery is sent again, unless another address is typed.
+    resend_to = traitlets.Unicode().tag(sync=True)
     #: The rows that were there when it was made, newest first.
     first: traitlets.List[Any] = traitlets.List().tag(sync=True)
 
-    def __init__(self, inbox: Inbox, *, kind: str = "", contact: str = "", limit: int = 300):
-        self._ending = threading.Event()
+    def __init__(
+        self,
+        inbox: Inbox,
+        *,
+        kind: str = "",
+        contact: str = "",
+        search: str = "",
+        since: str = "",
+        until: str = "",
+        limit: int = 300,
+        contacts: pd.DataFrame | None = None,
+        resend: Mapping[str, Any] | None = None,
+    ) -> None:
         if not 1 <= limit <= 2000:
             raise InputError("A page keeps from 1 to 2,000 rows: limit=300.")
-        self._inbox = inbox
-        self._looking = threading.RLock()
-        self._views: set[str] = set()
+        self._given = names_of(contacts)  # by number
+        self._names: dict[str, str] = {}
+        self._resend = _checked(resend or {})
         self._rows: deque[dict[str, Any]] = deque(maxlen=limit)
         self._at = 0  #: the id of the last delivery that was looked at
-        self._told = ""
         self._judged = inbox.judged
-        self._chosen = (kind, contact.strip())
+        self._chosen = _Choice(*map(str.strip, (kind, contact, search, since, until)))
+        super().__init__(inbox)
+
+    def _begin(self) -> dict[str, Any]:
         self._fill()
-        kinds = {*event_kinds(inbox.profile), *(row["kind"] for row in self._rows)}
-        super().__init__(
-            kind=kind,
-            contact=contact.strip(),
-            limit=limit,
-            kinds=sorted(kinds - {"", "*"}),
-            first=self.rows,
-        )
-        self.on_msg(self._heard)
+        kinds = {*event_kinds(self._inbox.profile), *(row["kind"] for row in self._rows)}
+        return {
+            **self._chosen._asdict(),
+            "limit": self._rows.maxlen,
+            "kinds": sorted(kinds - {"", "*"}),
+            "resend_to": self._resend.get("url", ""),
+            "first": self.rows,
+        }
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -95,141 +139,227 @@ class Tail(Exported, anywidget.AnyWidget):
         with self._looking:
             return [*reversed(self._rows)]
 
-    @property
-    def running(self) -> bool:
-        """Whether it follows the inbox now."""
-        return self._thread is not None and self._thread.is_alive()
-
-    def start(self) -> None:
-        """Follow the inbox; showing the widget does it too."""
-        with self._looking:
-            self.stopped = False
-            if self.running:
-                return
-            self._ending = ending = threading.Event()
-            context = contextvars.copy_context()
-            self._thread = threading.Thread(
-                target=context.run, args=(self._follow, ending), name="chatkit-tail", daemon=True
-            )
-            self._thread.start()
-            self._inbox.read_by(self)
-
-    def stop(self) -> None:
-        """Follow no more; when this returns the thread has ended. A second call does nothing."""
-        self.stopped = True
-        self._end()
-
-    def close(self) -> None:
-        """Stop, and take the widget out of the page."""
-        self._end()
-        super().close()
-
     def look(self) -> int:
-        """Look for new deliveries now, and return how many there were."""
+        """Look for new deliveries now, and return how many there were.
+
+        Raises:
+            InputError: `since` or `until` is not a time.
+            StoreError: The inbox cannot be read.
+        """
         with self._looking:
-            chosen = (self.kind, self.contact.strip())
+            chosen = _Choice(*(getattr(self, name).strip() for name in _Choice._fields))
             judged = self._inbox.judged  # rows that are shown may have been verified since
             if chosen != self._chosen or (judged != self._judged and not self.paused):
-                self._chosen, self._judged = chosen, judged
-                self._fill()
+                before, self._chosen = self._chosen, chosen
+                try:
+                    self._fill()
+                except ChatkitError:
+                    self._chosen = before  # until it can be read
+                    raise
+                self._judged = judged
                 self._show(None)
                 return len(self._rows)
             if self.paused:
                 return 0
-            fresh, seen, passed = self._newer()
+            top = self._inbox.last
+            begin = max(self._at, top - _BACK)
+            fresh, seen = self._between(begin, top)
+            passed, self._at = begin - self._at, top
             self._rows.extend(fresh)
+            renamed = self._renamed()
+            if renamed:
+                self._show(None)
             if seen or passed:
-                self.send({"rows": fresh[::-1], "seen": seen, "passed": passed})
+                sent = [] if renamed else fresh[::-1]
+                self.send({"rows": sent, "seen": seen, "passed": passed})
             return seen
+
+    def resend(self, delivery: int, url: str = "") -> Replayed:
+        """Send a delivery again, byte by byte, and return what was answered.
+
+        Args:
+            delivery: Its id.
+            url: Where to; without it where `resend_to` says. Only this machine, unless the
+                host is named in `resend={"allow": […]}`.
+
+        Raises:
+            InputError: There is no such delivery, or the address is not allowed.
+        """
+        options = {name: one for name, one in self._resend.items() if name != "url"}
+        return self._inbox.replay(delivery, url.strip() or self.resend_to, **options)
+
+    def close(self) -> None:
+        """Stop, and take the widget out of the page."""
+        if self._resending is not None:
+            self._resending.join()
+        super().close()
 
     # --- reading --------------------------------------------------------------------
 
     def _fill(self) -> None:
         """Begin anew with the last deliveries."""
-        self._rows.clear()
-        self._at = max(self._inbox.last - _BACK, 0)
-        self._rows.extend(self._newer()[0])
-
-    def _newer(self) -> tuple[list[dict[str, Any]], int, int]:
-        """Rows that are newer, oldest first; how many there were, and how many were passed over."""
         top = self._inbox.last
-        begin = max(self._at, top - _BACK)
-        kind, contact = self._chosen[0] or None, contact_of(self._chosen[1]) or None
+        low, high = self._within(top)
+        begin = max(low, high - (_FAR if any(self._chosen) else _BACK), 0)
+        rows, _ = self._between(begin, high)
+        self._rows.clear()
+        self._rows.extend(rows)
+        self._renamed()
+        self._at = top
+
+    def _within(self, top: int) -> tuple[int, int]:
+        """The ids between which the chosen times lie."""
+
+        def before(bound: str, else_: int) -> int:
+            if not bound:
+                return else_
+            at = read_bound(bound)
+            found = self._inbox.deliveries(since=at, verified=None, repeats=True)
+            first = next(found, None)
+            return top if first is None else first.id - 1
+
+        return before(self._chosen.since, 0), before(self._chosen.until, top)
+
+    def _between(self, begin: int, top: int) -> tuple[list[dict[str, Any]], int]:
+        """Rows of what is chosen between two ids, oldest first, and how many there were."""
+        chosen = self._chosen
+        contact = contact_of(chosen.contact) or None
+        since, until = _moment(chosen.since), _moment(chosen.until)
         newest: deque[Delivery] = deque(maxlen=self._rows.maxlen)
         seen = 0
         for delivery in self._inbox.deliveries(
-            since=begin, until=top, kinds=kind, contact=contact, verified=None, repeats=True
+            since=begin,
+            until=top,
+            kinds=chosen.kind or None,
+            contact=contact,
+            verified=None,
+            repeats=True,
         ):
-            if any_of_contact(self._events(delivery), contact):
+            at = delivery.received_at
+            in_time = (since is None or at >= since) and (until is None or at < until)
+            if (
+                in_time
+                and body_holds(delivery.body, chosen.search)
+                and any_of_contact(self._events(delivery), contact)
+            ):
                 newest.append(delivery)
                 seen += 1
-        rows = [delivery_line(one, self._events(one), contact) for one in newest]
-        passed, self._at = begin - self._at, top
-        return rows, seen, passed
+        return [self._row(one, contact) for one in newest], seen
+
+    def _row(self, delivery: Delivery, contact: str | None) -> dict[str, Any]:
+        row = delivery_line(delivery, self._events(delivery), contact)
+        number = row["contact"]
+        if row["name"]:
+            self._names[number] = row["name"]
+        row["name"] = self._name(number)
+        return row
+
+    def _name(self, number: str) -> str:
+        return cut(self._given.get(number) or self._names.get(number) or "", 60)
+
+    def _renamed(self) -> bool:
+        """Name the rows whose contact got a name later; tell whether there were any."""
+        late = [row for row in self._rows if row["contact"] and not row["name"]]
+        named = [row for row in late if self._name(row["contact"])]
+        for row in named:
+            row["name"] = self._name(row["contact"])
+        return bool(named)
 
     def _events(self, delivery: Delivery) -> Iterator[Event]:
         return events(delivery, self._inbox.profile)
 
-    def _follow(self, ending: threading.Event) -> None:
-        while not ending.wait(_OFTEN):
-            try:
-                self.look()
-                self._say("")
-            except ChatkitError as error:  # the database may come back
-                self._say(str(error))
-
-    def _end(self) -> None:
-        thread, self._thread = self._thread, None
-        if thread is None:
-            return
-        self._ending.set()
-        if thread is not threading.current_thread():
-            thread.join()
-
     # --- the page -------------------------------------------------------------------
 
-    def _say(self, problem: str) -> None:
-        if problem != self._told:
-            self._told = problem
-            self.send({"problem": visible(problem)})
-
     def _show(self, view: str | None) -> None:
-        """Give a page all rows; None: every page."""
         self.send({"all": self.rows, "view": view})
 
-    def _heard(self, _: Any, message: Any, __: Any) -> None:
+    def _asked(self, message: Any) -> None:
         match message:
             case {"open": int(delivery), "view": view}:
                 self.send({"opened": self._opened(delivery), "view": view})
-            case {"here": str(view)}:
-                self._views.add(view)
-                self._show(view)
-                if not self.stopped:
-                    self.start()
-            case {"gone": str(view)}:
-                self._views.discard(view)
-                if not self._views:  # nobody looks: the thread ends until somebody does
-                    self._end()
+            case {"resend": int(delivery), "to": str(url), "view": view}:
+                if self._resending is None or not self._resending.is_alive():
+                    context = contextvars.copy_context()
+                    self._resending = threading.Thread(
+                        target=context.run,
+                        args=(self._send_again, delivery, url, view),
+                        name="chatkit-resend",
+                        daemon=True,
+                    )
+                    self._resending.start()
+
+    def _send_again(self, delivery: int, url: str, view: Any) -> None:
+        """Send a delivery again while the kernel does other things, and tell what came of it."""
+        try:
+            got = self.resend(delivery, url)
+        except ChatkitError as error:
+            said, good = str(error), False
+        else:
+            good = got.status is not None and 200 <= got.status < 300
+            said = f"answered {got.status}" if got.status else "no answer"
+            said += f": {got.answer}" if got.answer.strip() else ""
+        resent = {"id": delivery, "said": cut(said.strip(), _ANSWER), "good": good}
+        self.send({"resent": resent, "view": view})
 
     def _opened(self, delivery: int) -> dict[str, Any]:
         try:
-            return delivery_view(self._inbox.delivery(delivery), self._inbox.profile)
+            found = delivery_view(self._inbox.delivery(delivery), self._inbox.profile)
         except ChatkitError as error:
             return {"id": delivery, "problem": str(error)}
+        return found | {"signs": "secret" in self._resend}
 
     @steady
     def __repr__(self) -> str:
         rows = self.rows
-        doubtful = sum(not row["verified"] for row in rows)
-        said = f", {doubtful:,} not verified" if doubtful else ""
+        counts = {
+            "not verified": sum(not row["verified"] for row in rows),
+            "failed": sum(bool(row["failed"]) for row in rows),
+        }
+        said = "".join(f", {count:,} {what}" for what, count in counts.items() if count)
         chosen = "".join(f", {visible(one)}" for one in self._chosen if one)
         return f"Tail of the inbox{chosen}: {many(len(rows), 'row')}{said}."
 
-    def _repr_mimebundle_(self, **options: Any) -> Any:
-        """Follow the inbox as soon as it is shown."""
-        if not self.stopped:
-            self.start()
-        return super()._repr_mimebundle_(**options)
-
     def _page(self) -> str:
         return lines_html(self.rows[:_FEW], repr(self))
+
+
+def names_of(contacts: pd.DataFrame | None) -> dict[str, str]:
+    """Return the names of a frame of contacts, by number in E.164 form.
+
+    Raises:
+        InputError: It is not a frame of contacts.
+    """
+    if contacts is None:
+        return {}
+    needed = ("country_code", "number", "name")
+    if missing := [name for name in needed if name not in getattr(contacts, "columns", ())]:
+        raise InputError(
+            f"This has no column {missing[0]!r}: pass contacts=client.contacts.frame()."
+        )
+    columns = (contacts[name].astype(object) for name in needed)
+    return {
+        f"{code}{number}": name
+        for code, number, name in zip(*columns, strict=True)
+        if isinstance(code, str) and isinstance(number, str) and isinstance(name, str) and name
+    }
+
+
+def _checked(resend: Mapping[str, Any]) -> dict[str, Any]:
+    """Check how deliveries are sent again, and cover the secret."""
+    if unknown := sorted(resend.keys() - _RESEND):
+        raise InputError(
+            f"resend= has no {unknown[0]!r}: choose from {', '.join(sorted(_RESEND))}."
+        )
+    covered = dict(resend)
+    if covered.get("secret") is not None:
+        secret = covered["secret"]
+        covered["secret"] = secret if isinstance(secret, Secret) else Secret(secret)
+    return covered
+
+
+def _moment(bound: str) -> datetime | None:
+    """A bound as a time with a zone; times without one are in UTC."""
+    found = read_bound(bound) if bound else None
+    if isinstance(found, datetime):
+        return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return None

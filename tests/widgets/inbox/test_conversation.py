@@ -2,19 +2,21 @@
 
 import pytest
 from inbox.bodies import ANA, BEN, message, status
+from inbox.senders import SECRET, post, signed
 from widgets.inbox.stored import EVIL, echoed, inbox, moved, put, written
+from widgets.inbox.test_tail import Page, no_thread_is_left, threads, until
 from widgets.inbox.test_thread import ours
-from widgets.screen import page_of, press
+from widgets.screen import static, tell
 
 from chatkit.errors import InputError
 from chatkit.inbox.inbox import Inbox
 from chatkit.widgets.inbox.conversation import Conversation
 
-__all__ = ["inbox"]
+__all__ = ["inbox", "no_thread_is_left"]
 
 
 def shown(conversation: Conversation) -> str:
-    return page_of(conversation)
+    return conversation._output_data()["text/html"]
 
 
 def test_it_is_with_one_contact_and_says_who_and_how_far(inbox: Inbox) -> None:
@@ -41,8 +43,51 @@ def test_it_is_read_again_when_asked(inbox: Inbox) -> None:
     conversation = Conversation(inbox, f"+{ANA}")
     assert "No message of this contact" in shown(conversation)
     put(inbox, written(message(1, "image", image={"id": "9", "caption": "a cat\nor two"})))
-    press(conversation, "Look again")
+    conversation.refresh()
     assert "[image]" in shown(conversation) and "a cat<br>or two" in shown(conversation)
+
+
+def test_shown_it_goes_on_by_itself_and_sends_what_has_changed(inbox: Inbox) -> None:
+    conversation = Conversation(inbox, f"+{ANA}")
+    page = Page(conversation)
+    assert "Conversation with" in static(conversation)["text/plain"] and conversation.running
+    put(inbox, written(message(1)), written(message(2, who=BEN)))
+    until(lambda: page.heard)
+    (key, html) = page.heard[-1]["all"]["items"][-1]
+    assert key == "m1 0" and "words 1" in html and len(page.heard[-1]["all"]["items"]) == 2
+    put(inbox, echoed(ours(3)), moved(status("m3", "read", 4)))
+    until(lambda: "read 15:06" in f"{page.heard[-1]}")
+    assert [one.id for one in conversation.thread] == ["m1", "m3"]
+    count = len(page.heard)
+    put(inbox, written(message(4, who=BEN)))
+    assert conversation.look() == 0 and len(page.heard) == count  # of somebody else
+    conversation.stop()
+    assert not threads() and conversation.stopped
+    tell(conversation, {"here": "a"})
+    assert page.heard[-1]["view"] == "a" and not conversation.running
+
+
+def test_what_is_verified_later_is_there_then(inbox: Inbox) -> None:
+    receiver = inbox.serve(tls=False)
+    body = written(message(1))
+    post(receiver.url, body, signed(body))
+    conversation = Conversation(inbox, f"+{ANA}")
+    assert conversation.thread == []
+    receiver.accept(SECRET)
+    conversation.look()
+    assert [one.text for one in conversation.thread] == ["words 1"]
+
+
+def test_long_messages_are_folded(inbox: Inbox) -> None:
+    words = " ".join(f"w{n}" for n in range(1000))
+    lines = "\n".join(f"line {n}" for n in range(20))
+    put(inbox, written(message(1, text={"body": words}), message(2, text={"body": lines})))
+    put(inbox, written(message(3, text={"body": "short\n" * 3})))
+    html = shown(Conversation(inbox, f"+{ANA}"))
+    assert html.count("<details") == 2
+    assert "w140</summary>" not in html and html.index("w99 ") < html.index("Show the rest: 4,")
+    assert "line 11<br><details" in html and "characters</summary>line 12<br>" in html
+    assert all(f"w{n}" in html for n in range(1000))
 
 
 def test_older_messages_are_counted_and_quoted(inbox: Inbox) -> None:

@@ -8,6 +8,7 @@ from chatkit.inbox.events import events
 from chatkit.profile import ServiceProfile
 from chatkit.widgets.inbox.delivery_view import (
     any_of_contact,
+    body_holds,
     contact_of,
     delivery_line,
     lines_html,
@@ -35,6 +36,32 @@ def test_with_a_contact_it_is_about_theirs() -> None:
         and any_of_contact(found, None)
         and not any_of_contact(found, "+1999")
     )
+
+
+def test_it_is_about_what_has_failed_with_the_reason() -> None:
+    why = [{"code": 131026, "title": "Message undeliverable"}]
+    row = lined(moved(status("m1", "read"), status("m2", "failed", errors=why)))
+    assert (row["what"], row["failed"]) == ("status failed", "131026: Message undeliverable")
+    assert row["name"] == "Ana" and row["more"] == 1
+    page = lines_html([row], "About")
+    assert "131026: Message undeliverable" in page and "error-color" in page
+    assert lined(moved(status("m2", "failed")))["failed"] == "the platform gives no reason"
+
+
+@pytest.mark.parametrize(
+    ("body", "words", "holds"),
+    [
+        (b'{"a": "Is my BIKE ready?"}', "my bike", True),
+        ('{"a": "Straße"}'.encode(), "STRASSE", True),
+        (b'{"a": "Ol\\u00e1 \\ud83d\\ude00"}', "olá 😀", True),
+        (b'{"a": "say \\"hi\\" now"}', 'say "hi"', True),
+        (b'{"a": "b"}', "c", False),
+        (b"\xff\\ no json", "yes", False),
+        (b"", "", True),
+    ],
+)
+def test_words_are_found_however_the_body_writes_them(body: bytes, words: str, holds: bool) -> None:
+    assert body_holds(body, words) is holds
 
 
 def test_a_status_and_what_is_no_json_have_a_line_too() -> None:

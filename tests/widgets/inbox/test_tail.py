@@ -3,10 +3,14 @@
 import threading
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
+import pandas as pd
 import pytest
 from inbox.bodies import ANA, BEN, message, status
 from inbox.senders import SECRET, post, signed
+from ports import reserved
 from widgets.inbox.stored import EVIL, inbox, moved, put, written
 from widgets.screen import page_of, static, tell
 
@@ -15,6 +19,8 @@ from chatkit.inbox.inbox import Inbox
 from chatkit.widgets.inbox.tail import Tail
 
 __all__ = ["inbox"]
+
+DAY = timedelta(days=1)
 
 
 class Page:
@@ -91,6 +97,64 @@ def test_a_contact_is_not_one_whose_number_merely_is_in_the_body(inbox: Inbox) -
     assert Tail(inbox, contact=f"+{BEN}").rows == []
 
 
+def test_failed_ones_have_their_reason_and_are_counted(inbox: Inbox) -> None:
+    why = [{"code": 131026, "title": "Message undeliverable"}]
+    put(inbox, moved(status("m1", "sent")), moved(status("m1", "failed", errors=why)))
+    tail = Tail(inbox)
+    assert [row["failed"] for row in tail.rows] == ["131026: Message undeliverable", ""]
+    assert repr(tail) == "Tail of the inbox: 2 rows, 1 failed."
+
+
+def test_contacts_have_their_names_also_those_that_are_told_later(inbox: Inbox) -> None:
+    nobody = moved(status("m1", "read")).replace(b"contacts", b"nobodies")
+    put(inbox, nobody)
+    tail = Tail(inbox)
+    page = Page(tail)
+    assert [row["name"] for row in tail.rows] == [""]
+    put(inbox, written(message(2)))
+    assert tail.look() == 1
+    assert [row["name"] for row in tail.rows] == ["Ana", "Ana"]
+    assert [row["name"] for row in page.heard[0]["all"]] == ["Ana", "Ana"]
+    assert (page.heard[1]["rows"], page.heard[1]["seen"]) == ([], 1)
+    contacts = pd.DataFrame(
+        {"country_code": ["+1", None], "number": [ANA[1:], "5"], "name": ["Ana Cruz", "x"]}
+    )
+    assert [row["name"] for row in Tail(inbox, contacts=contacts).rows] == ["Ana Cruz"] * 2
+    with pytest.raises(InputError, match="no column 'country_code'"):
+        Tail(inbox, contacts=pd.DataFrame())
+
+
+def test_words_are_searched_in_all_that_came_also_far_back(inbox: Inbox) -> None:
+    put(inbox, written(message(1, text={"body": "Where is my BIKE?"})))
+    put(inbox, *(moved(status(f"m{n}", "sent")) for n in range(2100)))
+    tail = Tail(inbox)
+    page = Page(tail)
+    assert 1 not in ids(tail.rows)
+    tail.search = " my bike "
+    assert tail.look() == 1 and ids(page.heard[-1]["all"]) == [1]
+    put(inbox, written(message(2)), written(message(3, text={"body": "my bike!"})))
+    assert tail.look() == 1 and ids(page.heard[-1]["rows"]) == [2103]
+
+
+def test_a_time_range_is_written_as_an_inbox_takes_it(inbox: Inbox) -> None:
+    at = datetime(2026, 11, 20, 12, tzinfo=UTC)
+    for n in range(4):
+        put(inbox, written(message(n)), received=int((at + n * DAY).timestamp() * 1e6))
+    tail = Tail(inbox, since="2026-11-21")
+    assert ids(tail.rows) == [4, 3, 2]
+    tail.until = "2026-11-22T12:00"
+    tail.look()
+    assert ids(tail.rows) == [2]
+    tail.since, tail.until = "last week", ""
+    with pytest.raises(InputError, match="'last week' is not a time"):
+        tail.look()
+    assert ids(tail.rows) == [2]  # what was there stays until it can be read
+    tail.since = "2030-01-01"
+    assert tail.look() == 0 and tail.rows == []
+    with pytest.raises(InputError):
+        Tail(inbox, until="soon")
+
+
 def test_what_came_during_a_pause_is_there_after_it(inbox: Inbox) -> None:
     tail = Tail(inbox)
     page = Page(tail)
@@ -158,6 +222,50 @@ def test_one_delivery_is_opened_for_the_page_that_asks(inbox: Inbox) -> None:
     for odd in ({"open": "1", "view": "a"}, {"open": 1}, "open", None):
         tell(tail, odd)
     assert len(page.heard) == 2
+
+
+def test_a_delivery_is_sent_again_signed_anew_and_the_page_hears_what_was_answered(
+    inbox: Inbox, tmp_path: Path
+) -> None:
+    put(inbox, written(message(1)))
+    with Inbox(tmp_path / "other.sqlite") as other:
+        receiver = other.serve(SECRET, tls=False)
+        tail = Tail(inbox, resend={"url": receiver.url, "secret": SECRET})
+        page = Page(tail)
+        assert tail.resend_to == receiver.url
+        assert SECRET not in f"{tail.get_state()}{vars(tail)}"
+        assert tail.resend(1).status == 200
+        tell(tail, {"open": 1, "view": "a"})
+        assert page.heard[-1]["opened"]["signs"]
+        tell(tail, {"resend": 1, "to": "", "view": "a"})
+        until(lambda: len(page.heard) == 2)
+        assert page.heard[-1] == {
+            "resent": {"id": 1, "said": "answered 200: stored", "good": True}, "view": "a",
+        }  # fmt: skip
+        tail.close()
+        assert [one.verified for one in other.deliveries(repeats=True)] == [True, True]
+        assert {one.body for one in other.deliveries()} == {written(message(1))}
+
+
+def test_what_cannot_be_sent_again_is_told_and_leaves_this_machine_only_by_name(
+    inbox: Inbox,
+) -> None:
+    put(inbox, written(message(1)))
+    tail = Tail(inbox)
+    page = Page(tail)
+    with reserved() as port:
+        for to, told in (
+            ("https://203.0.113.9/hook", "allow=['203.0.113.9']"),
+            ("nowhere", "Nothing can be sent there"),
+            (f"http://127.0.0.1:{port}", "no answer"),
+        ):
+            tell(tail, {"resend": 1, "to": to, "view": "a"})
+            until(lambda: page.heard)
+            heard = page.heard.pop()["resent"]
+            assert told in heard["said"] and not heard["good"]
+            tail._resending.join()
+    with pytest.raises(InputError, match="resend= has no 'secrets'"):
+        Tail(inbox, resend={"secrets": "x"})
 
 
 def test_a_database_that_fails_is_told_and_looked_at_again(inbox: Inbox, monkeypatch) -> None:

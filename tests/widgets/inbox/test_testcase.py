@@ -1,4 +1,7 @@
-"""A delivery that was copied as a test is a test that passes, and that can fail."""
+"""A delivery that was made a test is a test that passes, and that can fail."""
+
+import tempfile
+from pathlib import Path
 
 import pytest
 from inbox.bodies import delivery, message
@@ -11,8 +14,10 @@ from chatkit.widgets.inbox.delivery_view import as_test_case as copied
 def run(source: str) -> None:
     names: dict = {}
     exec(compile(source, "copied", "exec"), names)
-    (test,) = (value for name, value in names.items() if name.startswith("test_delivery_"))
-    test()
+    read, received = (value for name, value in names.items() if name.startswith("test_delivery_"))
+    read()
+    with tempfile.TemporaryDirectory() as folder:
+        received(Path(folder))
 
 
 @pytest.mark.parametrize(
@@ -27,6 +32,21 @@ def test_it_keeps_what_the_profile_says() -> None:
     body = written(message(1)).replace(b'"data"', b'"payload"')
     source = copied(delivery(body), profile)
     assert "event_data_field='payload'" in source and "'words 1'" in source
+    run(source)
+
+
+def test_it_keeps_neither_the_signature_nor_what_may_be_secret() -> None:
+    headers = (
+        ("Content-Type", "application/json"),
+        ("Webhook-Signature", "v1,c2lnbmF0dXJl"),
+        ("X-Api-Key", "hunter2"),
+    )
+    source = copied(
+        delivery(written(message(1)), headers=headers, path="/hook/tok123?key=hunter3"),
+        ServiceProfile(),
+    )
+    assert "('Content-Type', 'application/json')" in source
+    assert not [one for one in ("c2ln", "hunter", "tok123") if one in source]
     run(source)
 
 
@@ -45,3 +65,4 @@ def test_lines_stay_readable() -> None:
     lines = copied(delivery(body), ServiceProfile()).splitlines()
     assert max(map(len, lines)) <= 100
     assert sum("'message', 'text'" in line for line in lines) == 20
+    run("\n".join(lines))

@@ -53,7 +53,7 @@ function branch([sort, content, size], name, depth) {
   return box;
 }
 function tableRow(row) {
-  const line = made("tr", row.verified ? "" : "tl-doubt");
+  const line = made("tr", [row.verified ? "" : "tl-doubt", row.failed ? "tl-failed" : ""].join(" ").trim());
   line.dataset.id = row.id;
   const open = button(`${row.id}`, undefined);
   open.setAttribute("aria-label", `Open delivery ${row.id}`);
@@ -63,11 +63,12 @@ function tableRow(row) {
   time.title = row.when;
   line.append(first, time);
   const what = row.more ? `${row.what} + ${row.more} more` : row.what;
-  for (const text of [row.kind, what, row.contact, row.says]) {
+  const says = row.failed ? `✗ ${row.failed}` : row.says;
+  for (const texts of [[row.kind], [what], [row.name, row.contact], [says]]) {
     const cell = made("td");
-    const inner = made("bdi", "", text);
-    cell.title = text;
-    cell.append(inner);
+    const given = texts.filter(Boolean);
+    cell.title = given.join(" · ");
+    given.forEach((text, n) => cell.append(n ? " " : "", made("bdi", texts.length > 1 && n === given.length - 1 && n ? "tl-number" : "", text)));
     line.append(cell);
   }
   const reason = row.reason ? `: ${row.reason}` : "";
@@ -76,9 +77,65 @@ function tableRow(row) {
   line.append(verdict);
   return line;
 }
-function detail(sheet, found, close) {
+// What is done with an opened delivery: a test of it, and to send it again.
+function testOf(found) {
+  const box = made("div", "tl-part");
+  const bar = made("div", "tl-bar");
+  const said = made("span", "tl-said");
+  said.setAttribute("role", "status");
+  const code = made("pre", "", found.test);
+  code.tabIndex = 0;
+  code.setAttribute("role", "group");
+  code.setAttribute("aria-label", `Test of delivery ${found.id}`);
+  const name = `test_delivery_${found.id}.py`;
+  const save = () => {
+    const link = made("a");
+    link.href = URL.createObjectURL(new Blob([found.test], { type: "text/x-python" }));
+    link.download = name;
+    link.click();
+    URL.revokeObjectURL(link.href);
+    said.textContent = `Saved as ${name}: run it with pytest.`;
+  };
+  const take = () => copy(found.test).then(
+    () => (said.textContent = `Copied: paste it into ${name}, and run it with pytest.`),
+    (error) => (said.textContent = error.message),
+  );
+  bar.append(button("Copy the test", take), button(`Download ${name}`, save), said);
+  box.append(made("p", "tl-about", "It holds what a customer wrote, and neither the signature nor a secret."), bar, code);
+  return box;
+}
+function resending(found, to, send) {
+  const box = made("form", "tl-part tl-bar");
+  const address = made("input", "tl-to");
+  address.type = "url";
+  address.value = to;
+  address.placeholder = "http://127.0.0.1:8000/hook";
+  const label = made("label", "", "Send again to ");
+  label.append(address);
+  const go = button("Send");
+  go.type = "submit";
+  const said = made("span", "tl-resent");
+  said.setAttribute("role", "status");
+  said.dir = "auto";
+  const how = found.signs ? "signed anew" : "with the signature it came with, which is old by now";
+  box.append(label, go, said, made("p", "tl-about", `The same body, ${how}. To this machine only, unless Tail(inbox, resend={"allow": […]}) names the host.`));
+  box.noValidate = true;
+  box.onsubmit = (event) => {
+    event.preventDefault();
+    said.className = "tl-resent";
+    said.textContent = address.value.trim() ? "sending …" : "An address is needed.";
+    if (address.value.trim()) send(address.value.trim());
+  };
+  box.hear = ({ said: words, good }) => {
+    said.textContent = `${good ? "✓" : "✗"} ${words}`;
+    said.className = `tl-resent ${good ? "tl-good" : "tl-bad"}`;
+  };
+  return box;
+}
+function detail(sheet, found, close, to, send) {
   sheet.replaceChildren();
   sheet.hidden = false;
+  sheet.hear = () => {};
   if (found.problem) {
     sheet.append(made("p", "", found.problem), button("Close", close));
     return;
@@ -86,18 +143,34 @@ function detail(sheet, found, close) {
   const head = made("h3", "", found.title);
   head.tabIndex = -1;
   const verdict = made("p", found.verified ? "tl-good" : "tl-bad", (found.verified ? "✓ Signature " : "⚠ Signature ") + found.verdict);
+  const failed = made("p", "tl-bad", `✗ Failed: ${found.failed}`);
   const bar = made("div", "tl-bar");
-  const said = made("span", "tl-said");
-  said.setAttribute("role", "status");
-  const test = button("Copy as a test case", () =>
-    copy(found.test).then(() => (said.textContent = "Copied: paste it into a test file."), (error) => (said.textContent = error.message)),
-  );
-  test.className = "tl-test";
+  // each opens a part below the bar, and closes it again
+  const part = (text, make) => {
+    let inside;
+    const one = button(text, () => {
+      const open = one.getAttribute("aria-expanded") !== "true";
+      one.setAttribute("aria-expanded", String(open));
+      if (!open) return inside.remove();
+      inside ??= make();
+      parts.append(inside);
+      inside.querySelector("input, button").focus();
+    });
+    one.setAttribute("aria-expanded", "false");
+    return one;
+  };
+  const parts = made("div");
+  const test = part("Make a test of it", () => testOf(found));
+  const again = part("Send it again", () => {
+    const box = resending(found, to, send);
+    sheet.hear = box.hear;
+    return box;
+  });
+  bar.append(test, again, button("Close", close));
   if (!found.test) {
     test.disabled = true;
-    said.textContent = "Too large for a test case: inbox.delivery(id).body has it.";
+    bar.append(made("span", "tl-said", "Too large for a test: inbox.delivery(id).body has it."));
   }
-  bar.append(test, button("Close", close), said);
   const headers = made("details");
   const list = made("dl");
   for (const [name, value] of found.headers) list.append(made("dt", "", name), made("dd", "", value));
@@ -106,7 +179,7 @@ function detail(sheet, found, close) {
   tree.setAttribute("aria-label", "Body");
   tree.setAttribute("role", "group");
   tree.append(branch(found.tree, undefined, 0));
-  sheet.append(head, made("p", "tl-about", found.about), verdict, bar, headers, tree);
+  sheet.append(head, made("p", "tl-about", found.about), verdict, ...(found.failed ? [failed] : []), bar, parts, headers, tree);
   head.focus();
 }
 function render({ model, el }) {
@@ -118,10 +191,29 @@ function render({ model, el }) {
   const pause = button("", () => set("paused", !model.get("paused")));
   pause.className = "tl-pause";
   const kinds = made("select");
-  const contact = made("input");
-  contact.type = "search";
-  contact.placeholder = "+15550100";
-  contact.dir = "ltr";
+  // each is written into the trait of its name, a moment after the last letter
+  const inputs = {};
+  const times = made("datalist");
+  times.id = `tl-${view}`;
+  for (const time of ["10 min", "1h", "today", "yesterday", "7 days"]) times.append(new Option(time));
+  for (const [name, hint] of [["contact", "+15550100"], ["search", "in bodies"], ["since", "1h, yesterday"], ["until", "2026-11-20T14:00"]]) {
+    const input = made("input", `tl-${name}`);
+    input.type = name === "contact" || name === "search" ? "search" : "text";
+    input.placeholder = hint;
+    if (input.type === "text") input.setAttribute("list", times.id);
+    if (name !== "search") input.dir = "ltr";
+    let timer = 0;
+    const write = () => {
+      clearTimeout(timer);
+      if (model.get(name) !== input.value.trim()) set(name, input.value.trim());
+    };
+    input.oninput = () => {
+      clearTimeout(timer);
+      timer = setTimeout(write, 400);
+    };
+    input.onchange = write;
+    inputs[name] = input;
+  }
   const state = made("span", "tl-state");
   state.setAttribute("role", "status");
   const count = made("span", "tl-count");
@@ -131,7 +223,7 @@ function render({ model, el }) {
     return label;
   };
   const bar = made("div", "tl-bar");
-  bar.append(pause, labelled("Kind", kinds), labelled("Contact", contact), state, count);
+  bar.append(pause, labelled("Kind", kinds), labelled("Contact", inputs.contact), labelled("Search", inputs.search), labelled("From", inputs.since), labelled("Until", inputs.until), times, state, count);
   const pane = made("div", "tl-pane");
   pane.tabIndex = 0;
   pane.setAttribute("role", "group");
@@ -178,12 +270,16 @@ function render({ model, el }) {
     const more = passed ? `, ${passed.toLocaleString("en")} passed over` : "";
     count.textContent = `${body.childElementCount} rows, ${seen.toLocaleString("en")} new${more}`;
     empty.hidden = body.childElementCount > 0;
+    const chosen = [kinds, ...Object.values(inputs)].some((one) => one.value);
+    empty.textContent = chosen ? "Nothing that has come is as chosen." : "Nothing has come yet.";
+    state.classList.toggle("tl-bad", Boolean(problem));
   };
   const options = () => {
     const names = [...new Set([...model.get("kinds"), model.get("kind")])].filter(Boolean);
     kinds.replaceChildren(new Option("all", ""), ...names.map((name) => new Option(name, name)));
     kinds.value = model.get("kind");
-    contact.value = model.get("contact");
+    // what somebody is typing stays
+    for (const [name, input] of Object.entries(inputs)) if (input !== document.activeElement) input.value = model.get(name);
   };
   const draw = () => {
     frame = 0;
@@ -219,7 +315,8 @@ function render({ model, el }) {
       else add(message.rows);
     }
     if (message.problem !== undefined) problem = message.problem;
-    if (message.opened) detail(sheet, message.opened, close);
+    if (message.opened) detail(sheet, message.opened, close, model.get("resend_to"), (to) => model.send({ resend: message.opened.id, to, view }));
+    if (message.resent && !sheet.hidden) sheet.hear?.(message.resent);
     if (!frame) paint();
   };
   const close = () => {
@@ -241,17 +338,17 @@ function render({ model, el }) {
     model.send({ open: Number(line.dataset.id), view });
   };
   kinds.onchange = () => set("kind", kinds.value);
-  contact.onchange = () => set("contact", contact.value.trim());
   model.on("msg:custom", hear);
   model.on("change:paused change:stopped", changed);
-  model.on("change:kind change:contact change:kinds", options);
+  const choices = "change:kind change:contact change:search change:since change:until change:kinds";
+  model.on(choices, options);
   options();
   fill(model.get("first"));
   model.send({ here: view });
   return () => {
     model.off("msg:custom", hear);
     model.off("change:paused change:stopped", changed);
-    model.off("change:kind change:contact change:kinds", options);
+    model.off(choices, options);
     cancelAnimationFrame(frame);
     side.end();
     model.send({ gone: view });

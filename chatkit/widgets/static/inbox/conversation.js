@@ -1,0 +1,90 @@
+// The messages with one contact. Each bubble comes as HTML in which Python has escaped every word
+// of a stranger; one that has not changed stays as it is, with what is unfolded in it.
+function made(tag, name, text) {
+  const element = document.createElement(tag);
+  if (name) element.className = name;
+  if (text !== undefined) element.textContent = text;
+  return element;
+}
+function render({ model, el }) {
+  const view = crypto.randomUUID?.() ?? String(Math.random());
+  const root = made("div", "chatkit-conversation");
+  const head = made("h3");
+  head.dir = "auto";
+  const state = made("span", "cv-state");
+  state.setAttribute("role", "status");
+  const note = made("p");
+  const log = made("div", "cv-log");
+  log.tabIndex = 0;
+  log.setAttribute("role", "log");
+  log.setAttribute("aria-label", "Messages, oldest first");
+  const list = made("ol");
+  log.append(list);
+  root.append(head, state, note, log);
+  keepKeys(root);
+  el.append(root);
+
+  const bubbles = new Map();
+  let problem = "";
+  const bubble = (html, before) => {
+    const template = made("template");
+    template.innerHTML = html;
+    const line = template.content.firstElementChild;
+    const rest = line.querySelector("details");
+    if (rest && before?.line.querySelector("details")?.open) rest.open = true;
+    return line;
+  };
+  const put = ({ title, note: words, items }) => {
+    const atEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 40;
+    head.textContent = title;
+    note.textContent = words;
+    note.hidden = !words;
+    log.hidden = !items.length;
+    const gone = new Set(bubbles.keys());
+    let next = list.firstElementChild;
+    for (const [key, html] of items) {
+      gone.delete(key);
+      const before = bubbles.get(key);
+      if (before?.html !== html) {
+        const line = bubble(html, before);
+        if (before) {
+          if (next === before.line) next = line;
+          before.line.replaceWith(line);
+        }
+        bubbles.set(key, { html, line });
+      }
+      const { line } = bubbles.get(key);
+      if (line === next) next = next.nextElementSibling;
+      else list.insertBefore(line, next);
+    }
+    for (const key of gone) {
+      bubbles.get(key).line.remove();
+      bubbles.delete(key);
+    }
+    // who reads further up is not moved
+    if (atEnd) log.scrollTop = log.scrollHeight;
+  };
+  const paint = () => {
+    const said = model.get("stopped") ? "stopped" : "live";
+    root.dataset.state = said;
+    state.textContent = problem ? `${said} · ${problem}` : said;
+  };
+  const hear = (message) => {
+    if (message.view && message.view !== view) return;
+    if (message.all) put(message.all);
+    if (message.problem !== undefined) problem = message.problem;
+    paint();
+  };
+  model.on("msg:custom", hear);
+  model.on("change:stopped", paint);
+  put(model.get("first"));
+  paint();
+  requestAnimationFrame(() => (log.scrollTop = log.scrollHeight));
+  model.send({ here: view });
+  return () => {
+    model.off("msg:custom", hear);
+    model.off("change:stopped", paint);
+    model.send({ gone: view });
+  };
+}
+export default { render };
