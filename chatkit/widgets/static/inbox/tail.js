@@ -196,7 +196,7 @@ function render({ model, el }) {
   const times = made("datalist");
   times.id = `tl-${view}`;
   for (const time of ["10 min", "1h", "today", "yesterday", "7 days"]) times.append(new Option(time));
-  for (const [name, hint] of [["contact", "+15550100"], ["search", "in bodies"], ["since", "1h, yesterday"], ["until", "2026-11-20T14:00"]]) {
+  for (const [name, hint] of [["contact", "+15550100"], ["search", "in bodies"], ["since", "1h, today"], ["until", "2026-11-20"]]) {
     const input = made("input", `tl-${name}`);
     input.type = name === "contact" || name === "search" ? "search" : "text";
     input.placeholder = hint;
@@ -268,7 +268,8 @@ function render({ model, el }) {
     if (state.textContent !== told) state.textContent = told;
     root.dataset.state = said;
     const more = passed ? `, ${passed.toLocaleString("en")} passed over` : "";
-    count.textContent = `${body.childElementCount} rows, ${seen.toLocaleString("en")} new${more}`;
+    const rows = body.childElementCount;
+    count.textContent = `${rows} ${rows === 1 ? "row" : "rows"}, ${seen.toLocaleString("en")} new${more}`;
     empty.hidden = body.childElementCount > 0;
     const chosen = [kinds, ...Object.values(inputs)].some((one) => one.value);
     empty.textContent = chosen ? "Nothing that has come is as chosen." : "Nothing has come yet.";
