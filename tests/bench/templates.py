@@ -199,7 +199,7 @@ def growth(whole: dict[str, float], part: dict[str, float]) -> None:
         for count, found in ((CODES // 4, part), (CODES, whole))
     ]
     show(
-        "TranslationMemory of `frame(codes, full=True)`",
+        "Memory of `frame(codes, full=True)`",
         ["contents", "MB more at its highest", "KB a content"],
         rows,
     )
