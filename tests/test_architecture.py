@@ -269,10 +269,10 @@ def test_one_concept_has_one_name() -> None:
 # --- small enough to read -----------------------------------------------------------------
 
 #: Two halves of one thought are two files to open: a new module needs a reason here.
-MODULES = 210
+MODULES = 213
 #: A module of fewer code lines with a single importer is a part of that importer.
 SLIVER = 80
-SLIVERS: dict[str, str] = {}
+SLIVERS: dict[str, str] = {"chatkit.localization.memory": "the one door to RapidFuzz"}
 #: Class names that stand in two modules, and why.
 TWICE = {
     "Flow": "flowjson builds a document, flows reads a record: both are the word of the API",

@@ -6,7 +6,7 @@ What is found is an `Audit`, which shows itself as text, as HTML and as a frame.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from chatkit.display import cut, many, visible
@@ -21,6 +21,8 @@ from chatkit.report import FEW, LABEL, MANY, STYLE, Report, html_heading, marked
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from chatkit.localization.glossary import Glossary
 
 
 _COLUMNS = (
@@ -56,12 +58,15 @@ class Audit(FindingSequence[ContentFinding], Report):
         found: Iterable[ContentFinding],
         checked: Sequence[tuple[str, str]],
         unseen: Sequence[str],
+        silent: Sequence[ContentFinding] = (),
     ) -> None:
         super().__init__(found)
         #: Which contents were looked at, by template code and language.
         self.checked = tuple(checked)
         #: Fields that were not given, so that their rules were not looked at.
         self.unseen = tuple(unseen)
+        #: What was found and is silenced: `client.templates.silence`.
+        self.silent = tuple(silent)
 
     @property
     def refused(self) -> Audit:
@@ -96,7 +101,7 @@ class Audit(FindingSequence[ContentFinding], Report):
         return frame_of(self._found, _COLUMNS)
 
     def _with(self, found: Iterable[ContentFinding]) -> Audit:
-        return Audit(found, self.checked, self.unseen)
+        return Audit(found, self.checked, self.unseen, self.silent)
 
     def _text(self) -> list[list[str]]:
         return _as_text(self)
@@ -105,7 +110,13 @@ class Audit(FindingSequence[ContentFinding], Report):
         return _as_html(self)
 
 
-def check_contents(contents: Contents, source: str = "en") -> Audit:
+def check_contents(
+    contents: Contents,
+    source: str = "en",
+    *,
+    glossary: Glossary | None = None,
+    is_silent: Callable[[str, str], bool] = lambda code, lang_code: False,
+) -> Audit:
     """Hold contents against the rules, and each language against the source language.
 
     What the API document does not state warns and never blocks. A field that was not given is
@@ -115,6 +126,9 @@ def check_contents(contents: Contents, source: str = "en") -> Audit:
         contents: A frame of contents, one content (a record or a dict), or several of them.
         source: The language that the others are translated from. A template that does not have
             it is held against its only content of that language (en_GB), or against none.
+        glossary: What translations say and never say.
+        is_silent: Tells of a code and a language whether its findings are silenced. What is
+            refused is never silent.
 
     Raises:
         InputError: They are no contents, or a frame does not tell their languages.
@@ -132,14 +146,33 @@ def check_contents(contents: Contents, source: str = "en") -> Audit:
                 check_one(entry, tell)
             if original is not None and entry is not original:
                 check_parity(entry, original, tell)
-            check_typography(entry, None if entry is original else original, tell)
+            beside = None if entry is original else original
+            check_typography(entry, beside, tell)
+            if glossary is not None:
+                _glossary(entry, beside, source, glossary, tell)
             _duplicate(entry, template, duplicates, tell)
         if original is None and len(members) > 1:
             tell.open(members[0])
             said = f"the template has no content in {source}, so its languages are not compared"
             tell("no source", "lang_code", said, "Name another language with source=.")
     unseen = [name for name in _LOOKED_AT if not all(entry.knows(name) for entry in found)]
-    return Audit(tell.found, [(e.template_code, e.lang_code) for e in found], unseen)
+    parts: tuple[list[ContentFinding], list[ContentFinding]] = [], []
+    for each in tell.found:
+        parts[not each.refused and is_silent(each.code, each.lang_code)].append(each)
+    told, silent = parts
+    return Audit(told, [(e.template_code, e.lang_code) for e in found], unseen, silent)
+
+
+def _glossary(
+    entry: Entry, original: Entry | None, source: str, glossary: Glossary, tell: FindingLog
+) -> None:
+    """Hold each text against the glossary, beside its source; the source language is its own."""
+    if original is None and language.same(entry.lang_code, source):
+        return
+    texts = {} if original is None else {field: text for field, _, text in original.pieces}
+    for field, what, text in entry.pieces:
+        for each in glossary.breaches(texts.get(field, ""), text, entry.lang_code, source):
+            tell(each.code, field, f"{what}: {each.message}", each.hint, at=each.position)
 
 
 def _language(entry: Entry, seen: dict[str, str], tell: FindingLog) -> None:
@@ -240,11 +273,16 @@ def _source(group: list[ContentFinding]) -> str:
 
 
 def notes_of(audit: Audit) -> list[str]:
-    """Say what could not be checked."""
-    if not audit.unseen:
-        return []
-    names = ", ".join(audit.unseen)
-    return [f"Not given everywhere, and not judged there: {names}. full=True reads them."]
+    """Say what could not be checked, and what is silenced."""
+    notes = []
+    if audit.unseen:
+        names = ", ".join(audit.unseen)
+        notes.append(f"Not given everywhere, and not judged there: {names}. full=True reads them.")
+    if audit.silent:
+        codes = ", ".join(dict.fromkeys(visible(each.code) for each in audit.silent))
+        are = "is" if len(audit.silent) == 1 else "are"
+        notes.append(f"{many(len(audit.silent), 'finding')} {are} silenced: {codes}.")
+    return notes
 
 
 # --- as text ------------------------------------------------------------------------------

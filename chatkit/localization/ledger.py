@@ -94,6 +94,13 @@ class Judged(NamedTuple):
     known: int = 0  #: of how many texts something is recorded
 
 
+class Remark(NamedTuple):
+    """What a person said of a place: of two the greater counts, which is the later."""
+
+    at: str  #: ISO 8601, UTC
+    text: str  #: empty where it was taken back
+
+
 class Ledger:
     """Lines of one account, or of several people: what they say together.
 
@@ -103,6 +110,10 @@ class Ledger:
     def __init__(self) -> None:
         self.origins: dict[Spot, Origin] = {}
         self.sources: dict[str, str] = {}  #: source texts by their digest
+        #: Comments by template, language and field.
+        self.comments: dict[tuple[str, ...], Remark] = {}
+        #: Findings that are not told any more, by code and language; "" is every language.
+        self.silenced: dict[tuple[str, ...], Remark] = {}
         self._others: set[str] = set()  #: lines of a later version, kept as they are
 
     def __eq__(self, other: object) -> bool:
@@ -120,6 +131,8 @@ class Ledger:
         """Write it as text: the same for the same lines."""
         lines = {_line("source", digest, text) for digest, text in self.sources.items()}
         lines |= {_line("made", *spot, *origin) for spot, origin in self.origins.items()}
+        for kind, remarks in self._remarks().items():
+            lines |= {_line(kind, *place, *remark) for place, remark in remarks.items()}
         return "\n".join([_HEAD, *sorted(lines | self._others), ""])
 
     @classmethod
@@ -162,10 +175,21 @@ class Ledger:
                     return False
                 self._note(Spot(*rest[: len(Spot._fields)]), origin)
                 return True
-            case [str(kind), *_] if kind not in ("source", "made"):
+            case [("comment" | "silenced") as kind, *rest]:
+                if len(rest) != _PLACES[kind] + 2 or not all(isinstance(e, str) for e in rest):
+                    return False
+                remark = Remark(*rest[-2:])
+                if not _TIME.fullmatch(remark.at):
+                    return False
+                _later(self._remarks()[kind], tuple(rest[:-2]), remark)
+                return True
+            case [str(kind), *_] if kind not in ("source", "made", *_PLACES):
                 self._others.add(line)
                 return True
         return False
+
+    def _remarks(self) -> dict[str, dict[tuple[str, ...], Remark]]:
+        return {"comment": self.comments, "silenced": self.silenced}
 
     def _note(self, spot: Spot, origin: Origin) -> None:
         known = self.origins.get(spot)
@@ -183,6 +207,9 @@ class Ledger:
             both._others |= each._others
             for spot, origin in each.origins.items():
                 both._note(spot, origin)
+            for kind, remarks in each._remarks().items():
+                for place, remark in remarks.items():
+                    _later(both._remarks()[kind], place, remark)
         return both
 
     # --- write down -------------------------------------------------------------------
@@ -208,7 +235,22 @@ class Ledger:
             at = later.isoformat(timespec="microseconds")
         self._note(spot, Origin(at, self.send(source), how, run))
 
+    def comment(self, place: tuple[str, str, str], text: str) -> None:
+        """Write down what a person says of a text; an empty text takes it back."""
+        self.comments[place] = Remark(_now(), text)
+
+    def silence(self, code: str, lang_code: str, *, off: bool = False) -> None:
+        """Write down that findings of this code are not told; an empty language is every one."""
+        self.silenced[code, language.normal(lang_code)] = Remark(_now(), "" if off else "yes")
+
     # --- look up ----------------------------------------------------------------------
+
+    def is_silent(self, code: str, lang_code: str) -> bool:
+        """Whether findings of this code are not told in a language; a language counts over all."""
+        for place in ((code, language.normal(lang_code)), (code, "")):
+            if place in self.silenced:
+                return bool(self.silenced[place].text)
+        return False
 
     def judge(self, entry: Entry, original: Entry) -> Judged:
         """Hold the sources that a content was made from against its source as it is now."""
@@ -252,6 +294,17 @@ class _Row(NamedTuple):
     how: str
     run: str
     target: str
+
+
+#: How many texts name the place of a remark.
+_PLACES = {"comment": 3, "silenced": 2}
+
+
+def _later(remarks: dict[tuple[str, ...], Remark], place: tuple[str, ...], remark: Remark) -> None:
+    """Keep the later of two remarks of one place."""
+    known = remarks.get(place)
+    if known is None or known < remark:
+        remarks[place] = remark
 
 
 def spot_of(entry: Entry, field: str, source_code: str, text: str) -> Spot:

@@ -126,6 +126,9 @@ RULES: dict[str, Rule] = {
     "number form": _warning("CLDR, the numbers of a language"),
     "date form": _warning("CLDR, the dates and times of a language"),
     "addresses differ": _warning(HOUSE),
+    # the glossary
+    "glossary": _warning("your glossary"),
+    "formality": _warning("your glossary"),
     "isolation": _note("Unicode, UAX #9; whether the platform follows it is not stated"),
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -26,11 +26,13 @@ if TYPE_CHECKING:
     from chatkit.endpoints import Existing
     from chatkit.localization.audit import Audit
     from chatkit.localization.board import Board
+    from chatkit.localization.glossary import Glossary, GlossarySource
     from chatkit.localization.ledger import LedgerFile
+    from chatkit.localization.queue import Queue, QueueState
     from chatkit.localization.translation import ImportedTexts
     from chatkit.localization.translation.export import Only
     from chatkit.localization.translation.files import Form, Paths
-    from chatkit.localization.translation.units import Extra
+    from chatkit.localization.translation.units import Extra, Unit
     from chatkit.templates.edits import Field
 
 
@@ -184,25 +186,136 @@ class Templates(metaclass=HelpPage):
             changed=changed,
         )
 
-    def check(self, codes: Codes | pd.DataFrame | None = None, source: str = "en") -> Audit:
+    def check(
+        self,
+        codes: Codes | pd.DataFrame | None = None,
+        source: str = "en",
+        *,
+        glossary: GlossarySource | None = None,
+    ) -> Audit:
         """Hold contents against the rules, and each language against the source language.
 
-        What the API document does not state warns and never blocks.
+        What the API document does not state warns and never blocks; `silence` takes such a
+        warning away.
 
         Args:
             codes: A frame of contents, edited or not, which is checked as it is; or template
                 codes, or a file of them, to be read; without them those remembered.
             source: The language that the others are translated from.
+            glossary: What translations say and never say: a .csv or .xlsx file, a frame or rows
+                with columns `term`, `language`, `use`, `never`, `keep` and `address`.
 
         Raises:
-            InputError: No code is named, or the frame does not tell its languages.
+            InputError: No code is named, the frame does not tell its languages, or rows of the
+                glossary are wrong.
             NotFound: The service does not know some; all of them are named.
+            OSError: The glossary cannot be opened.
+
+        >>> words = [{"term": "bike", "language": "de", "use": "Velo"}]
+        >>> found = client.templates.check(["order_ready"], glossary=words)
+        >>> found.of(lang_code="de", code="glossary").frame()[["field", "hint"]]
+                    field               hint
+        0  headers.0.text  It says “Velo”.
         """
         from chatkit.localization.audit import check_contents
 
+        words = None if glossary is None else _glossary(glossary)
         if hasattr(codes, "columns"):
-            return check_contents(cast("pd.DataFrame", codes), source)
-        return check_contents(self.frame(codes, full=True), source)
+            frame = cast("pd.DataFrame", codes)
+        else:
+            frame = self.frame(codes, full=True)
+        return check_contents(frame, source, glossary=words, is_silent=self.ledger.read().is_silent)
+
+    def silence(self, code: str, languages: str | Iterable[str] = "", *, off: bool = False) -> None:
+        """Tell no more of a warning that `check` gives, in some languages or in every one.
+
+        It is recorded in the ledger of translations, for this account. What the platform
+        refuses cannot be silenced.
+
+        Args:
+            code: What the warning is called, like "quotes".
+            languages: A language, or several; without it every one.
+            off: Tell of it again.
+
+        Raises:
+            InputError: There is no such warning, or a language is not written as the API does.
+            OSError: The ledger cannot be written.
+
+        >>> client.templates.silence("button on desktop")
+        >>> client.templates.check(["order_ready"]).of(code="button on desktop").silent[0].code
+        'button on desktop'
+        >>> client.templates.silence("button on desktop", off=True)
+        """
+        from chatkit.localization import language
+        from chatkit.localization.ledger import Ledger
+        from chatkit.localization.rules import RULES
+
+        if code not in RULES or RULES[code].refused:
+            able = [name for name, rule in RULES.items() if not rule.refused]
+            near = next(iter(get_close_matches(code, able, 1)), "")
+            why = "the platform refuses it" if code in RULES else "there is no such warning"
+            hint = f"; did you mean {near!r}?" if near else "."
+            raise InputError(f"{code!r} cannot be silenced: {why}{hint}")
+        named = [languages] if isinstance(languages, str) else list(languages)
+        if strange := [each for each in named if each and not language.is_tag(each)]:
+            raise InputError(f"{strange[0]!r} is not written like a language: de or pt_BR.")
+        new = Ledger()
+        for each in named:
+            new.silence(code, each, off=off)
+        self.ledger.add(new)
+
+    def queue(
+        self,
+        languages: Iterable[str] | None = None,
+        codes: Codes | None = None,
+        source: str = "en",
+        *,
+        only: Iterable[QueueState] = ("missing", "stale", "unknown"),
+        glossary: GlossarySource | None = None,
+    ) -> Queue:
+        """Put the texts in a queue that a person has to look at, string by string.
+
+        `chatkit.QueueView(queue)` shows one after the other; in a program `edit(number, text)`,
+        `accept(number)` and `skip(number)` answer, and `plan()` takes all answers.
+
+        Args:
+            languages: The languages to review; without it all that are there.
+            codes: The template codes, or a file of them; without them those remembered.
+            source: The language that they are translated from.
+            only: Which texts: some of missing, stale, unknown, draft and live.
+            glossary: What translations say and never say, as for `check`.
+
+        Raises:
+            InputError: No code is named, a state or a row of the glossary is wrong.
+            NotFound: The service does not know some codes; all of them are named.
+            OSError: The ledger or the glossary cannot be read.
+
+        >>> queue = client.templates.queue(["de"], ["order_ready"])
+        >>> queue.counts()
+        {'': 6, 'accepted': 0, 'edited': 0, 'skipped': 0}
+        >>> queue.edit(0, "Dein Fahrrad ist fertig")
+        []
+        >>> queue.plan().counts
+        {'create': 0, 'update': 1, 'delete': 0}
+        """
+        from chatkit.localization.queue import Queue
+
+        words = None if glossary is None else _glossary(glossary)
+        frame = self.frame(codes, full=True)
+        return Queue(
+            *(frame, None if languages is None else list(languages), source, only),
+            ledger=self.ledger,
+            glossary=words,
+            take=self._taken,
+        )
+
+    def _taken(self, units: Sequence[Unit], there: pd.DataFrame) -> Plan:
+        """Plan texts that were written here, and tell of those that were not taken."""
+        from chatkit.localization.translation import import_units
+
+        returned = import_units(units, there, any_order=True)
+        plan = self._bulk.planned(returned.frame, source=returned.source or "en")
+        return Translations(plan, returned).plan
 
     # --- the ledger of sources --------------------------------------------------------
 
@@ -503,6 +616,12 @@ class Translations(Report):
     def _html(self) -> list[str]:
         lines = "<br>".join(map(marked, repr(self._returned).splitlines()))
         return [f"<p>{lines}</p>", *self.plan._html()]
+
+
+def _glossary(source: GlossarySource) -> Glossary:
+    from chatkit.localization.glossary import Glossary
+
+    return Glossary(source)
 
 
 def bulk_templates(templates: Templates) -> BulkTemplates:

@@ -1,0 +1,355 @@
+"""Queue: texts to review, one after the other across templates, until a plan takes all answers.
+
+Each text is a unit as it goes out to translators, so what is answered is taken back as a file of
+theirs is: compared with what is there now, its placeholders counted, nothing half translated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+
+from chatkit.display import changed_words, cut, many, visible
+from chatkit.errors import InputError
+from chatkit.localization import language
+from chatkit.localization.audit import check_contents
+from chatkit.localization.content import Entry, entries, grouped, source_of
+from chatkit.localization.ledger import Ledger, LedgerFile, Spot, text_digest
+from chatkit.localization.memory import Suggestion, TranslationMemory
+from chatkit.localization.rules import ContentFinding
+from chatkit.localization.translation.export import gather
+from chatkit.localization.translation.units import Unit, new_draft, with_texts
+from chatkit.report import LABEL, Report, html_heading, marked, wrapped
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from chatkit.bulk.plan import Plan
+    from chatkit.localization.glossary import Glossary
+
+QueueState = Literal["missing", "stale", "unknown", "draft", "live"]
+QUEUE_STATES: tuple[QueueState, ...] = get_args(QueueState)
+#: What is reviewed unless it is said otherwise: what a person has to look at.
+TO_REVIEW: tuple[QueueState, ...] = ("missing", "stale", "unknown")
+Answer = Literal["", "accepted", "edited", "skipped"]
+_SHOWN = 10  #: texts that are shown with the counts
+_COLUMNS = (
+    *("template_code", "lang_code", "field", "state", "source_before", "source", "translation"),
+    *("answer", "new_translation", "comment", "limit"),
+)
+
+
+class QueueItem:
+    """One text to review: where it stands, its source, its translation, and what was answered."""
+
+    def __init__(self, unit: Unit, original: Entry, entry: Entry | None, known: Ledger) -> None:
+        self.unit = unit
+        self.original = original  #: the content in the source language
+        self.entry = entry  #: the content it is of; None if there is none yet
+        self.spot = _spot(unit, original)
+        origin = known.origins.get(self.spot)
+        stale = origin is not None and origin.source != text_digest(unit.source)
+        self.state: QueueState = _state(unit, entry, origin is not None, stale)
+        #: From which source it was made; empty unless it is stale.
+        self.source_before = known.sources.get(origin.source, "") if origin and stale else ""
+        remark = known.comments.get(_place(unit))
+        self.answer: Answer = ""
+        self.new_translation = ""  #: what was written in its place; empty unless it was edited
+        self.comment = remark.text if remark else ""
+        self.commented = False  #: whether the comment is a new one
+
+    def __repr__(self) -> str:
+        return f"<{self.state} {' '.join(self.unit.spot)}: {cut(self.unit.source, 60)}>"
+
+    @property
+    def text(self) -> str:
+        """The translation as it is to be."""
+        return self.new_translation or self.unit.target
+
+    def _row(self) -> _QueueRow:
+        unit = self.unit
+        return _QueueRow(
+            *(*unit.spot, self.state, self.source_before, unit.source, unit.target),
+            *(self.answer, self.new_translation, self.comment, unit.limit),
+        )
+
+
+class _QueueRow(NamedTuple):
+    template_code: str
+    lang_code: str
+    field: str
+    state: str
+    source_before: str
+    source: str
+    translation: str
+    answer: str
+    new_translation: str
+    comment: str
+    limit: int | None
+
+
+class Queue(Report):
+    """Texts to review, string by string; `chatkit.QueueView(queue)` shows one after the other.
+
+    `edit`, `accept`, `skip` and `comment` answer; nothing is sent before `plan().apply()`.
+    Numbers count from 0, in the order of `frame()`.
+    """
+
+    def __init__(
+        self,
+        frame: pd.DataFrame,
+        languages: Iterable[str] | None,
+        source: str,
+        only: Iterable[QueueState],
+        *,
+        ledger: LedgerFile,
+        glossary: Glossary | None,
+        take: Callable[[Sequence[Unit], pd.DataFrame], Plan],
+    ) -> None:
+        wanted = tuple([only] if isinstance(only, str) else only)
+        if unknown := [str(state) for state in wanted if state not in QUEUE_STATES]:
+            shown = ", ".join(unknown)
+            raise InputError(f"only= takes {', '.join(QUEUE_STATES)}, not {visible(shown)[:60]}.")
+        self.source = source
+        self._frame, self._ledger, self._glossary, self._take = frame, ledger, glossary, take
+        self._known = ledger.read()
+        found = entries(frame)
+        originals = {code: source_of(group, source) for code, group in grouped(found).items()}
+        there = {(e.template_code, language.normal(e.lang_code)): e for e in found}
+        self._memories: dict[str, TranslationMemory] = {}
+        units, _ = gather(frame, source, languages, ())
+        items = [
+            QueueItem(unit, original, there.get(_place(unit)[:2]), self._known)
+            for unit in units
+            if (original := originals[unit.template_code]) is not None
+        ]
+        #: The texts, language by language, in the order of the templates.
+        self.items = [item for item in items if item.state in wanted]
+        order = list(dict.fromkeys(item.unit.lang_code for item in self.items))
+        self.items.sort(key=lambda item: order.index(item.unit.lang_code))
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def frame(self) -> pd.DataFrame:
+        """Return the texts as a DataFrame, a row each: both texts, the state and the answer."""
+        from chatkit.localization.table import frame_of
+
+        return frame_of([item._row() for item in self.items], _COLUMNS)
+
+    # --- answer -----------------------------------------------------------------------
+
+    def edit(self, number: int, text: str) -> list[ContentFinding]:
+        """Write another translation, and return what the rules say of it.
+
+        Raises:
+            InputError: There is no such text, or it would be empty.
+        """
+        item = self._at(number)
+        if not text.strip():
+            raise InputError("A translation cannot be empty; skip(number) leaves it as it is.")
+        if text == item.unit.target:
+            self.accept(number)
+        else:
+            item.answer, item.new_translation = "edited", text
+        return self.findings(number)
+
+    def accept(self, number: int) -> None:
+        """Say that a translation is right as it is, made from the source as it is now.
+
+        Raises:
+            InputError: There is no such text, or it has no translation.
+        """
+        item = self._at(number)
+        if not item.unit.target.strip():
+            raise InputError(f"Text {number} has no translation yet: edit(number, text) writes it.")
+        item.answer, item.new_translation = "accepted", ""
+
+    def skip(self, number: int) -> None:
+        """Leave a text as it is, and take back what was answered.
+
+        Raises:
+            InputError: There is no such text.
+        """
+        item = self._at(number)
+        item.answer, item.new_translation = "skipped", ""
+
+    def comment(self, number: int, text: str) -> None:
+        """Note something about a text, for colleagues; an empty text takes it back.
+
+        Raises:
+            InputError: There is no such text.
+        """
+        item = self._at(number)
+        item.commented = item.commented or text.strip() != item.comment
+        item.comment = text.strip()
+
+    def _at(self, number: int) -> QueueItem:
+        if not 0 <= number < len(self.items):
+            last = len(self.items) - 1
+            raise InputError(f"There is no text {number}: they go from 0 to {last}.")
+        return self.items[number]
+
+    # --- what helps -------------------------------------------------------------------
+
+    def content(self, number: int, text: str | None = None) -> dict[str, Any]:
+        """Return the fields of the content that a text is part of, as they would be.
+
+        Args:
+            number: Which text.
+            text: Another translation; without it the one that was answered.
+        """
+        item = self._at(number)
+        unit = item.unit
+        original, entry = item.original, item.entry
+        given = new_draft(original, unit.lang_code) if entry is None else entry.given
+        texts = {
+            other.unit.field: other.text
+            for other in self.items
+            if other.unit.spot[:2] == unit.spot[:2] and other.answer == "edited"
+        }
+        texts[unit.field] = item.text if text is None else text
+        changed = with_texts(given, original, {k: v for k, v in texts.items() if v})
+        return {**given, **changed, "template_code": unit.template_code}
+
+    def findings(self, number: int, text: str | None = None) -> list[ContentFinding]:
+        """Return what the rules and the glossary say of a translation.
+
+        Args:
+            number: Which text.
+            text: Another translation; without it the one that was answered.
+        """
+        item = self._at(number)
+        unit = item.unit
+        if not (item.text if text is None else text).strip():
+            return []
+        content = self.content(number, text)
+        found = check_contents(
+            [item.original, content],
+            self.source,
+            glossary=self._glossary,
+            is_silent=self._known.is_silent,
+        ).of(lang_code=unit.lang_code)
+        name = unit.field.split(".")[0]
+        return [
+            each for each in found if each.field in (unit.field, name) and each.severity != "note"
+        ]
+
+    def suggestions(self, number: int) -> list[Suggestion]:
+        """Return how the account has translated the same text, or one much like it."""
+        unit = self._at(number).unit
+        memory = self._memories.get(unit.lang_code)
+        if memory is None:
+            memory = TranslationMemory(self._all, unit.lang_code, self.source)
+            self._memories[unit.lang_code] = memory
+        return memory.suggest(unit.source, besides=(unit.template_code, unit.field))
+
+    @cached_property
+    def _all(self) -> list[Entry]:
+        return entries(self._frame)
+
+    # --- the end ----------------------------------------------------------------------
+
+    def counts(self) -> dict[str, int]:
+        """Count the texts by their answer; "" is not answered yet."""
+        found = dict.fromkeys(("", *get_args(Answer)[1:]), 0)
+        for item in self.items:
+            found[item.answer] += 1
+        return found
+
+    def plan(self) -> Plan:
+        """Plan all edits at once; what was accepted, and comments, are recorded at once.
+
+        Raises:
+            InputError: Nothing was answered.
+            OSError: The ledger cannot be written.
+        """
+        if not any(item.answer in ("accepted", "edited") or item.commented for item in self.items):
+            raise InputError(
+                "Nothing was answered yet: edit(number, text), accept(number) or comment(number, "
+                "text) do, or the buttons of chatkit.QueueView(queue)."
+            )
+        new = Ledger()
+        for item in self.items:
+            if item.answer == "accepted":
+                new.note(item.spot, item.unit.source, "accept", self._known)
+            if item.commented:
+                new.comment(_place(item.unit), item.comment)
+                item.commented = False
+        self._known = self._ledger.add(new)
+        edited = [i for i in self.items if i.answer == "edited"]
+        units = [item.unit._replace(target=item.new_translation) for item in edited]
+        plan = self._take(units, self._frame)
+        if accepted := sum(item.answer == "accepted" for item in self.items):
+            are = "text is" if accepted == 1 else "texts are"
+            plan.notes.append(f"{accepted:,} {are} recorded as right, as they are.")
+        return plan
+
+    # --- what is shown ----------------------------------------------------------------
+
+    def _heading(self) -> str:
+        languages = len({item.unit.lang_code for item in self.items})
+        if not self.items:
+            return "Nothing to review."
+        states = [
+            f"{count:,} {state}"
+            for state in QUEUE_STATES
+            if (count := sum(item.state == state for item in self.items))
+        ]
+        answers = [f"{count:,} {name}" for name, count in self.counts().items() if name and count]
+        done = f"; {', '.join(answers)}" if answers else ""
+        texts = many(len(self.items), "text")
+        return f"{texts} in {many(languages, 'language')}: {', '.join(states)}{done}."
+
+    def _text(self) -> list[list[str]]:
+        lines = wrapped("", self._heading())
+        for number, item in enumerate(self.items[:_SHOWN]):
+            where = " ".join(item.unit.spot)
+            said = f"{number} {item.state} {visible(where)}: {cut(item.unit.source, LABEL)}"
+            lines += wrapped("  ", said)
+        if (more := len(self.items) - _SHOWN) > 0:
+            lines.append(f"  … and {more:,} more: queue.frame() has them all")
+        return [lines]
+
+    def _html(self) -> list[str]:
+        rows = "".join(_html_row(number, item) for number, item in enumerate(self.items[:_SHOWN]))
+        more = len(self.items) - _SHOWN
+        rest = f"<p>… and {more:,} more: <code>queue.frame()</code> has them all.</p>"
+        names = ("", "template", "language", "field", "state", "source", "translation")
+        head = "".join(f'<th scope="col">{name}</th>' for name in names)
+        table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        parts = [html_heading(self._heading())]
+        return [*parts, *([table] if rows else []), *([rest] if more > 0 else [])]
+
+
+def _state(unit: Unit, entry: Entry | None, known: bool, stale: bool) -> QueueState:
+    if entry is None or not unit.target.strip():
+        return "missing"
+    if stale:
+        return "stale"
+    if not known and unit.source != unit.target:
+        return "unknown"
+    return "draft" if entry.flag("is_draft") is True else "live"
+
+
+def _spot(unit: Unit, original: Entry) -> Spot:
+    place = (*_place(unit), language.normal(original.lang_code))
+    return Spot(*place, text_digest(unit.target))
+
+
+def _place(unit: Unit) -> tuple[str, str, str]:
+    return unit.template_code, language.normal(unit.lang_code), unit.field
+
+
+def _html_row(number: int, item: QueueItem) -> str:
+    unit = item.unit
+    source = marked(cut(unit.source, 2 * LABEL))
+    if item.source_before:
+        marks = {"same": "{}", "out": "<del>{}</del>", "in": "<ins>{}</ins>"}
+        words = changed_words(item.source_before, unit.source)
+        source = "".join(marks[kind].format(marked(visible(text))) for kind, text in words)
+    cells = [str(number), cut(unit.template_code, LABEL), unit.lang_code, unit.field, item.state]
+    row = "".join(f'<td dir="auto">{marked(visible(cell))}</td>' for cell in cells)
+    target = marked(cut(item.text, 2 * LABEL))
+    return f'<tr>{row}<td dir="auto">{source}</td><td dir="auto">{target}</td></tr>'
