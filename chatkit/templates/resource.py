@@ -292,7 +292,7 @@ class Templates(metaclass=HelpPage):
 
         >>> queue = client.templates.queue(["de"], ["order_ready"])
         >>> queue.counts()
-        {'': 6, 'accepted': 0, 'edited': 0, 'skipped': 0}
+        {'': 5, 'accepted': 0, 'edited': 0, 'skipped': 0}
         >>> queue.edit(0, "Dein Fahrrad ist fertig")
         []
         >>> queue.plan().counts
