@@ -94,6 +94,15 @@ grid.add()
 grid""",
     "grid of webhooks": """client.webhooks.create(url="https://example.com/1", events=["*"])
 Grid(client.webhooks)""",
+    "grid in review": """grid = Grid(client.contacts, contacts)
+grid.set(50001, "name", "Ana")
+grid.set(grid.add(), "name", "Bo")
+grid.filter(contains={"name": "a"})
+grid.sort("name")
+grid.review()
+grid._do({"do": "code"})
+grid""",
+    "grid with options": "Grid(client.contacts, contacts)",
     "grid empty": "Grid(client.contacts, contacts.head(0))",
     "plan view": "PlanView(edited(client))",
     "plan view blocked": "PlanView(edited(client, 60, delete=[50250]))",

@@ -19,6 +19,7 @@ SHEETS = {
     "editor/tree.css": "ct-tree",
     "form.css": "chatkit-form",
     "grid.css": "gd-grid",
+    "gridpanel.css": "chatkit-gridpanel",
     "inbox/conversation.css": "chatkit-conversation",
     "inbox/registrations.css": "chatkit-registrations",
     "inbox/tail.css": "tl-tail",

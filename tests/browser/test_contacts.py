@@ -29,6 +29,7 @@ def test_its_widgets_do_what_the_story_says(
 
     grid = story.run(notebook, 9).locator(".gd-grid")
     name = grid.locator('[data-row="2"][data-column="1"]')
+    expect(name).to_have_text("ሰላም ታደሰ")
     name.click()
     page.keyboard.type("Selam Tadesse")
     page.keyboard.press("Enter")

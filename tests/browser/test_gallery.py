@@ -49,6 +49,8 @@ class Gallery:
         self.state("conversation folded").locator("summary").click()
         for name in STATES:
             expect(self.state(name).locator(".jp-OutputArea-output")).not_to_have_count(0)
+        self.state("grid with options").locator(".gd-options").nth(1).click()
+        expect(self.state("grid with options").get_by_role("checkbox")).not_to_have_count(0)
         self.page.wait_for_timeout(300)
 
 
@@ -152,7 +154,7 @@ def test_each_widget_looks_as_it_does_alone(gallery: Gallery) -> None:
 
 
 def test_a_rule_that_reaches_another_widget_is_noticed(gallery: Gallery) -> None:
-    sheet = gallery.page.locator("head style[id$='.grid.Grid']")
+    sheet = gallery.page.locator("head style[id$='.grid.GridTable']")
     text = sheet.evaluate("one => one.textContent")
     sheet.evaluate("one => one.textContent += '.pv-body { position: relative; }'")
     try:

@@ -6,10 +6,19 @@ import re
 import time
 from collections.abc import Callable
 
+import pandas as pd
 import pytest
+from browser import looks
 from browser.lab import Lab, OpenNotebook
+from browser.phone import MODEL
 from browser.story import run, write
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Browser, Locator, expect
+from widgets.gridding import client, sandbox  # noqa: F401
+from widgets.screen import parts
+
+from chatkit.client import Client
+from chatkit.widgets import Grid
+from chatkit.widgets.grid.grid import GridTable
 
 EVIL = "<img src=x onerror=alert(1)>"
 OPEN = f"""import chatkit
@@ -30,6 +39,9 @@ FLAGS = """for n in range(3):
 hooks = Grid(client.webhooks)
 hooks"""
 
+TRAITS = ("columns", "shown_columns", "state", "height", "noun")
+FEW = 'grid.columns("id", "name", "number")'
+
 
 class GridPage:
     """A notebook with cells, and the grid that one of them shows."""
@@ -46,7 +58,7 @@ class GridPage:
 
     def column(self, name: str) -> int:
         heads = self.grid.get_by_role("columnheader")
-        texts = [re.sub(" [▾▴]$", "", text) for text in heads.all_inner_texts()]
+        texts = [re.sub(r"\s*[▾▴]$", "", text) for text in heads.all_inner_texts()]
         return texts.index(name)
 
     def cell(self, row: int, column: str | int) -> Locator:
@@ -64,8 +76,13 @@ class GridPage:
         self.page.evaluate("text => navigator.clipboard.writeText(text)", text)
         self.press("Control+v")
 
-    def says(self, text: str) -> None:
-        expect(self.grid.get_by_role("status")).to_have_text(text)
+    def says(self, text: str | re.Pattern[str]) -> None:
+        expect(self.grid.locator(".gd-foot [role=status]")).to_have_text(text)
+
+    def accessible(self, shot: str) -> None:
+        """Keep a picture of what is open over the table; it must be usable by everybody."""
+        self.notebook.shot(shot)
+        assert looks.violations(self.page, ".chatkit-gridpanel") == []
 
     def button(self, name: str) -> Locator:
         return self.grid.get_by_role("button", name=name)
@@ -73,7 +90,7 @@ class GridPage:
 
 @pytest.fixture
 def opened(lab: Lab, open_notebook: Callable[[str], OpenNotebook]) -> GridPage:
-    name = write(lab, "grid.ipynb", [OPEN, LOOK, MANY, FLAGS])
+    name = write(lab, "grid.ipynb", [OPEN, LOOK, MANY, FLAGS, FEW])
     page = GridPage(open_notebook(name))
     page.show(0)
     return page
@@ -107,6 +124,11 @@ def test_cells_are_typed_refused_pasted_and_taken_back(opened: GridPage) -> None
     expect(refused).to_have_attribute("aria-invalid", "true")
     expect(page.grid).to_contain_text("Refused: must be digits only")
 
+    page.button("Columns (").click()
+    page.accessible("grid_columns")
+    page.grid.get_by_label("first_name").check()  # the parts of a name are put away at first
+    page.press("Escape")
+    expect(page.button("Columns (")).to_be_focused()
     page.cell(3, "first_name").click()
     page.type("x")  # cannot be written: the way to go is told
     expect(page.grid).to_contain_text("edit name, the whole of it")
@@ -173,7 +195,7 @@ def test_rows_are_sorted_filtered_and_added_by_keyboard_alone(opened: GridPage) 
     page.grid.get_by_role("searchbox").focus()
     tabs = page.grid.locator(".gd-table [tabindex='0']")
     expect(tabs).to_have_count(1)  # one tab stop
-    page.press(*["Tab"] * 4)  # buttons that can be pressed, and then the table
+    page.press(*["Tab"] * 7)  # buttons that can be pressed, and then the table
     expect(page.cell(0, 0)).to_be_focused()
     page.press("ArrowUp", "ArrowRight", "Enter")
     head = page.grid.get_by_role("columnheader", name="name", exact=True).first
@@ -196,7 +218,7 @@ def test_rows_are_sorted_filtered_and_added_by_keyboard_alone(opened: GridPage) 
     assert table.evaluate("table => [table.scrollLeft, table.scrollTop]") == [0, 0]
 
     page.grid.get_by_role("searchbox").fill("garcia")
-    expect(page.grid.get_by_role("status")).to_contain_text(" of 250 rows")
+    page.says(re.compile(" of 250 rows"))
     expect(page.cell(0, "name")).to_contain_text("García")
     page.notebook.shot("grid_filtered")
     page.button("Add row").click()
@@ -212,6 +234,165 @@ def test_rows_are_sorted_filtered_and_added_by_keyboard_alone(opened: GridPage) 
     page.cell(0, "name").click()
     page.press("Control+z", "Control+z")
     page.says("0 of 250 rows")
+
+
+def test_changes_are_reviewed_applied_and_taken_back_below_the_table(opened: GridPage) -> None:
+    page = opened
+    page.cell(0, "name").click()
+    page.type("Ana Cruz")
+    page.press("Enter")
+    page.button("Add row").click()
+    expect(page.grid.locator(".gd-new .gd-cell:focus")).to_have_count(1)
+    page.type("Bo")
+    page.press("Tab")  # goes to the next cell that can be written
+    expect(page.cell(250, "number")).to_be_focused()
+    page.type("2025550143")
+    page.press("Tab", "Shift+Tab", "Tab")  # without an entry too, in a row that is new
+    expect(page.cell(250, "country_code")).to_be_focused()
+    page.type("+1")
+    page.press("Enter")
+    page.says("251 rows · 1 cell changed, 1 row added")
+    page.press("Tab", "Shift+Tab", "Tab")  # after the last one it leaves the table
+    expect(page.cell(250, "country_code")).not_to_be_focused()
+
+    page.button("Review changes").focus()
+    page.press("Enter")
+    plan = page.page.locator(".chatkit-gridpanel .chatkit-planview").first
+    expect(plan).to_be_in_viewport()
+    expect(page.grid).to_contain_text("The changes stand below the table")
+    page.notebook.shot("grid_review")
+    plan.get_by_role("button", name="Apply 3 changes").click()
+    expect(plan.get_by_role("status").filter(has_text="All 3 changes applied.")).to_be_visible()
+    page.says("251 rows")  # nothing is an edit any more
+    page.cell(249, "name").click()
+    page.press("Control+Home")
+    expect(page.cell(0, "name")).to_have_text("Ana Cruz")
+    expect(page.button("Undo")).to_be_disabled()
+    page.press("Control+End")
+    expect(page.cell(250, 0)).to_have_text("50257")
+    page.press("Control+Home")
+    page.notebook.shot("grid_applied")
+    plan.get_by_role("button", name="Take it back").click()
+    back = plan.locator(".chatkit-planview")
+    back.get_by_role("button", name="Take back 3 changes").click()
+    expect(page.cell(0, "name")).to_have_text("Oliver Smith")
+
+
+def test_columns_are_filtered_moved_widened_and_hidden_by_keyboard(opened: GridPage) -> None:
+    page = opened
+    heads = page.grid.get_by_role("columnheader")
+    page.cell(0, "name").click()
+    page.press("ArrowUp", "Space")
+    panel = page.grid.get_by_role("dialog", name="Column name")
+    expect(panel.get_by_label("Contains")).to_be_focused()
+    page.type("garcia")
+    page.says(re.compile(" of 250 rows"))
+    expect(page.cell(0, "name")).to_contain_text("García")
+    panel.get_by_role("button", name="Move right").press("Enter")
+    expect(heads.nth(1)).to_have_text("number")
+    wide = heads.nth(2).evaluate("one => one.offsetWidth")
+    panel.get_by_role("button", name="Wider").press("Enter")
+    expect(heads.nth(2)).to_have_js_property("offsetWidth", wide + 40)
+    page.notebook.shot("grid_column")
+    page.press("Escape")
+    expect(heads.nth(2)).to_be_focused()
+    expect(heads.nth(2)).to_have_attribute("aria-description", "filtered")
+
+    page.press("ArrowRight", "Space")
+    panel = page.grid.get_by_role("dialog", name="Column country_code")
+    few = page.grid.locator(".gd-foot [role=status]").inner_text()
+    panel.get_by_role("checkbox").first.check()
+    expect(page.grid.locator(".gd-foot [role=status]")).not_to_have_text(few)
+    panel.get_by_role("button", name="Hide").press("Enter")
+    expect(heads.filter(has_text="country_code")).to_have_count(0)
+    page.button("Show all rows").press("Enter")
+    page.says("250 rows")
+    expect(page.button("Show all rows")).to_be_hidden()
+
+    edge = heads.nth(0).locator(".gd-edge").bounding_box()
+    assert edge
+    wide = heads.nth(0).evaluate("one => one.offsetWidth")
+    page.page.mouse.move(edge["x"] + 2, edge["y"] + 8)
+    page.page.mouse.down()
+    page.page.mouse.move(edge["x"] + 62, edge["y"] + 8, steps=3)
+    page.page.mouse.up()
+    expect(heads.nth(0)).to_have_js_property("offsetWidth", wide + 60)
+    heads.nth(2).drag_to(heads.nth(1))
+    expect(heads.nth(1)).to_have_text("name")
+    expect(heads.nth(1)).to_have_attribute("aria-sort", "none")  # no click
+
+    run(page.notebook, 4)
+    expect(heads).to_have_text(["id", "name", "number"])
+    table = page.grid.get_by_role("grid")
+    room = table.evaluate("table => table.clientWidth")
+    ends = "row => row.lastChild.offsetLeft + row.lastChild.offsetWidth"
+    assert room - 4 <= page.grid.locator(".gd-head").evaluate(ends) <= room  # it is all used
+
+
+def test_texts_are_filled_replaced_copied_and_written_as_python(opened: GridPage) -> None:
+    page = opened
+    page.cell(2, "name").click()
+    page.type("a text that has more letters than there are in its cell, so it gets a box")
+    box = page.grid.get_by_role("textbox", name="name")
+    expect(page.grid.locator(".gd-long")).to_be_visible()
+    page.press("Alt+Enter")
+    page.type("and a second line")
+    page.accessible("grid_long")
+    tall = box.bounding_box()
+    assert tall
+    assert tall["height"] > 60
+    page.press("Enter")
+    expect(page.cell(2, "name")).to_contain_text("a box ↵ and a second line")
+
+    page.press("ArrowUp", "Shift+ArrowDown", "Shift+ArrowDown", "Control+d")
+    page.says("250 rows · 3 cells changed")
+    expect(page.cell(4, "name")).to_contain_text("a box ↵ and")
+    page.press("Control+z")
+    page.says("250 rows · 1 cell changed")
+
+    page.button("More").click()
+    page.accessible("grid_more")
+    page.button("Find and replace").click()
+    panel = page.grid.get_by_role("dialog", name="Find and replace")
+    panel.get_by_label("Find").fill("Smith")
+    panel.get_by_label("Replace with").fill("Smythe")
+    expect(panel.get_by_role("status")).to_contain_text("50001 name Oliver Smith → Oliver Smythe")
+    page.accessible("grid_replace")
+    page.says("250 rows · 1 cell changed")  # nothing yet
+    panel.get_by_role("button", name="Replace", exact=True).press("Enter")
+    expect(page.cell(0, "name")).to_have_text("Oliver Smythe")
+    page.cell(0, "name").click()
+    page.press("Shift+ArrowRight")
+    page.button("More").click()
+    page.button("Copy with headings").click()
+    expect(page.grid).to_contain_text("Copied 2 cells with headings")
+    page.button("Add row").click()
+    expect(page.grid.locator(".gd-new .gd-cell:focus")).to_have_count(1)
+    page.press("Control+v")  # a block with headings goes where they say
+    expect(page.grid.locator(".gd-new")).to_contain_text("Oliver Smythe")
+    page.button("More").click()
+    page.button("The same in Python").click()
+    code = page.page.locator(".chatkit-gridpanel .chatkit-code pre")
+    expect(code).to_contain_text("plan = client.contacts.plan(")
+    page.notebook.shot("grid_python")
+
+
+def test_a_page_of_rows_is_asked_for_before_it_is_scrolled_to(
+    browser: Browser, client: Client
+) -> None:
+    many = pd.concat([client.contacts.frame()] * 4).set_axis(pd.RangeIndex(1000, name="id"))
+    table = next(one for one in parts(Grid(client.contacts, many)) if isinstance(one, GridTable))
+    page = browser.new_page()
+    page.set_content("<!doctype html><body></body>")
+    page.add_style_tag(content=table._css)
+    page.evaluate(MODEL, [table._esm, {name: getattr(table, name) for name in TRAITS}])
+    asked = "() => player.sent.filter(one => one.do === 'page').map(one => one.page)"
+    page.wait_for_function(f"() => ({asked})().length === 2")
+    assert page.evaluate(asked) == [0, 1]  # two dozen rows are in view
+    page.locator(".gd-table").evaluate("table => { table.scrollTop = 150 * 28; }")
+    page.wait_for_function(f"() => ({asked})().includes(2)")
+    assert page.evaluate(asked) == [0, 1, 2]
+    page.close()
 
 
 def test_a_hundred_thousand_rows_scroll(opened: GridPage) -> None:

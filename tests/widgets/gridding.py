@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from widgets.screen import tell, wire
+from widgets.screen import part, tell, wire
 
 import chatkit
 from chatkit.client import Client
-from chatkit.widgets.grid.grid import Grid
+from chatkit.widgets.grid.grid import Grid, GridTable
 
 
 @pytest.fixture
@@ -31,17 +31,18 @@ class Page:
     def __init__(self, grid: Grid, monkeypatch: pytest.MonkeyPatch) -> None:
         self.grid = grid
         self.heard: list[dict[str, Any]] = []
-        monkeypatch.setattr(type(grid), "send", lambda _, m: self.heard.append(wire(m)))
+        self.table = part(grid, GridTable)
+        monkeypatch.setattr(GridTable, "send", lambda _, m: self.heard.append(wire(m)))
 
     def tell(self, do: str, **message: Any) -> list[dict[str, Any]]:
         """Send a message as JavaScript does; return what is answered."""
         self.heard.clear()
-        tell(self.grid, {"do": do, **message})
+        tell(self.table, {"do": do, **message})
         return self.heard
 
     @property
     def state(self) -> dict[str, Any]:
-        return wire(self.grid.state)
+        return wire(self.table.state)
 
     def rows(self, page: int = 0) -> list[dict[str, Any]]:
         """Ask for a page of rows."""
@@ -49,11 +50,11 @@ class Page:
         return answer["rows"]
 
     def column(self, name: str) -> int:
-        return [column["name"] for column in self.grid.columns].index(name)
+        return [column["name"] for column in self.table.columns].index(name)
 
     def type(self, row: int, column: str, value: str | bool) -> dict[str, Any]:
         """Type into a cell; return the row as it is then shown."""
-        answers = self.tell("set", row=row, column=self.column(column), value=value)
+        answers = self.tell("set", row=row, column=column, value=value)
         return answers[0]["rows"][0]
 
 

@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
+from threading import RLock
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import anywidget
+import ipywidgets as w
 import traitlets
 
-from chatkit.bulk.plan import RefusedCell
+from chatkit.bulk.frame_checks import DELETE
+from chatkit.bulk.plan import RefusedCell, refused_cells
 from chatkit.display import many
 from chatkit.display import values as shown
-from chatkit.errors import InputError, Problem, steady
+from chatkit.errors import ChatkitError, InputError, PlanRefused, Problem, steady
+from chatkit.frame import plain, records
 from chatkit.resource import Resource, endpoints_of
-from chatkit.widgets.assets import joined_text
-from chatkit.widgets.controls import Exported
-from chatkit.widgets.grid.sheet import Sheet
+from chatkit.widgets.assets import joined_text, packed_module
+from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, call_code, python_literal
+from chatkit.widgets.grid.sheet import EditedCell, ReplacedText, Sheet
 from chatkit.widgets.grid.view import (
+    ColumnFilter,
     View,
+    cell_text,
     described_columns,
     described_rows,
     edits_summary,
     table_html,
+    usual_layout,
 )
+from chatkit.widgets.planview import LANDED, PlanView
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,13 +43,39 @@ if TYPE_CHECKING:
 
 
 _PAGE = 100  #: rows that are sent at once
+_VALUES = 100  #: values of a column that are offered to be ticked
+_LINES = 8  #: lines of a preview
+#: What the page asks of a cell by the number of its row, and of rows by where they are shown.
+_OF_CELLS, _OF_PLACES = ("set", "dismiss", "whole"), ("clear", "paste", "fill", "delete")
 
 
-class Grid(Exported, anywidget.AnyWidget):
+class GridTable(anywidget.AnyWidget):
+    """The table of a grid in the page: it draws rows, and tells what a person did.
+
+    Args:
+        hears: What is called with each message of the page.
+    """
+
+    _esm = packed_module(["keys.js", "gridpanels.js", "grid.js"])
+    _css = joined_text(["grid.css"])
+
+    columns: traitlets.List[Any] = traitlets.List().tag(sync=True)
+    #: The columns that are shown, in their order: name, and width in pixels or 0.
+    shown_columns: traitlets.List[Any] = traitlets.List().tag(sync=True)
+    state: traitlets.Dict[str, Any] = traitlets.Dict().tag(sync=True)
+    height = traitlets.Int(420).tag(sync=True)
+    noun = traitlets.Unicode().tag(sync=True)
+
+    def __init__(self, hears: Callable[[Mapping[str, Any]], object], **traits: Any) -> None:
+        super().__init__(**traits)
+        self.on_msg(lambda _, message, __: hears(message))
+
+
+class Grid(Panel):
     """An editable table of the records of a resource: filter, sort, edit, paste, undo, plan.
 
     A cell that cannot be sent keeps what it held, and says why. Nothing is sent before a plan
-    of the grid is applied.
+    of the grid is applied: "Review changes" shows it below the table.
 
     Args:
         resource: A resource of a client, like `client.contacts`.
@@ -55,13 +91,8 @@ class Grid(Exported, anywidget.AnyWidget):
     Grid of 250 contacts: 1 cell changed.
     """
 
-    _esm = joined_text(["keys.js", "grid.js"])
-    _css = joined_text(["grid.css"])
-
-    columns: traitlets.List[Any] = traitlets.List().tag(sync=True)
-    state: traitlets.Dict[str, Any] = traitlets.Dict().tag(sync=True)
-    height = traitlets.Int(420).tag(sync=True)
-    noun = traitlets.Unicode().tag(sync=True)
+    _style = joined_text(["gridpanel.css"])
+    _css_classes = ("chatkit-gridpanel",)
 
     def __init__(
         self, resource: Resource[Any], frame: pd.DataFrame | None = None, *, height: int = 420
@@ -69,17 +100,29 @@ class Grid(Exported, anywidget.AnyWidget):
         self._resource = resource
         endpoints = self._endpoints = endpoints_of(resource)
         self._sheet = Sheet(endpoints, endpoints.base(None).frame if frame is None else frame)
+        known = None if frame is None else endpoints.snapshots.of(frame)
+        #: whether it shows the whole list, and new records when the account is read again
+        self._whole = frame is None or (known is not None and len(known.frame) == len(frame))
         self._view = View(self._sheet)
-        self._names = list(self._sheet.columns)
+        self._names = [name for name, _ in usual_layout(self._sheet)]  #: as they are shown
         self._shows = 0  #: how often the rows were found anew: answers to old questions are late
+        self._arranged = 0  #: how often other rows were shown, or in another order
+        self._renewed = 0  #: how often the account was read again: rows have other numbers then
         self._told = self._view.rows  #: the rows that the page knows of
-        super().__init__(
+        self._lock = RLock()  # a plan is applied in a thread of its own
+        self.plan_view: PlanView | None = None  #: the plan that was reviewed last, below
+        self._reviewed: dict[tuple[int, str], EditedCell] = {}  #: what was entered then
+        self._labels: dict[Any, int] = {}  #: which row is meant by a label of that plan
+        self._code, self._below = Code(), w.VBox()
+        self._table = GridTable(
+            self._heard,
             columns=described_columns(self._sheet),
+            shown_columns=usual_layout(self._sheet),
             state=self._state(),
             height=height,
             noun=endpoints.noun,
         )
-        self.on_msg(self._heard)
+        super().__init__([self._table, self._code, self._message, self._below])
 
     # --- what becomes of it -----------------------------------------------------------
 
@@ -90,6 +133,11 @@ class Grid(Exported, anywidget.AnyWidget):
         column `delete`; new rows have no key yet and labels like 'new 1'.
         """
         return self._sheet.frame()
+
+    def shown(self) -> pd.DataFrame:
+        """Return the rows of the edited frame that are shown, in the order in which they are."""
+        added = {row: self._sheet.size + n for n, row in enumerate(self._sheet.rows())}
+        return self.frame().iloc[[added.get(row, row) for row in self._view.rows.tolist()]]
 
     def plan(
         self,
@@ -120,6 +168,40 @@ class Grid(Exported, anywidget.AnyWidget):
             )
         return plan
 
+    def review(self, *, skip_invalid: bool = False) -> PlanView:
+        """Show the plan of the edited frame below the table, to be applied and taken back there.
+
+        Afterwards the grid shows what the account then holds; what was not applied, or was
+        edited after the review, stays an edit.
+
+        Args:
+            skip_invalid: Leave out the rows that cannot be planned.
+
+        Raises:
+            InputError: The frame as a whole cannot be planned.
+            PlanRefused: The plan that was reviewed before is being applied.
+        """
+        if self.plan_view is not None and self.plan_view.running:
+            raise PlanRefused("The changes below are being applied: wait, or stop them there.")
+        plan = self.plan(skip_invalid=skip_invalid)
+        view = self.plan_view = PlanView(plan, self._applied)
+        sheet = self._sheet
+        self._reviewed = dict(sheet.cells)
+        rows = sheet.rows() if self._keyed else [*range(sheet.size), *sheet.rows()]
+        self._labels = {sheet.label(row): row for row in rows}
+        below: list[w.Widget] = [view]
+        invalid = len({cell.row for cell in refused_cells(plan)})
+        if invalid and not skip_invalid:
+            words = f"Leave out {many(invalid, 'row')} that cannot be planned"
+            again = ActionButton(words, partial(self._attempt, self._leave_out))
+            below.append(boxed(w.HBox, "chatkit-bar", [again]))
+        self._message.say("")
+        self._below.children = below
+        return view
+
+    def _leave_out(self) -> None:
+        self.review(skip_invalid=True)
+
     @property
     def refused(self) -> list[RefusedCell]:
         """The entries that were refused: row, column, value, reason and what to do."""
@@ -134,6 +216,22 @@ class Grid(Exported, anywidget.AnyWidget):
             )
             for row, name, cell in self._sheet.refused()
         ]
+
+    @property
+    def code(self) -> str:
+        """The filters, the order and the edits as lines of Python, for `client` and `grid`."""
+        view, lines = self._view, list[str]()
+        filters = _filter_arguments(view)
+        if filters:
+            lines.append(call_code("grid.filter", **filters))
+        if view.column is not None:
+            down = {"descending": True} if view.descending else {}
+            lines.append(call_code("grid.sort", view.column, **down))
+        if lines:
+            lines.append("shown = grid.shown()")
+        if edits := self._edits():
+            lines.append(f"plan = {self._endpoints.place}.plan({', '.join(edits)})")
+        return "\n".join(lines)
 
     # --- for programs, and what JavaScript calls ----------------------------------------
 
@@ -157,16 +255,47 @@ class Grid(Exported, anywidget.AnyWidget):
         """Enter a block of cells, as copied from a spreadsheet, to the right and down from one.
 
         Rows are those that are shown; rows beyond the last are added. Each cell is taken or
-        refused for itself: `grid.refused` has those that were not.
+        refused for itself: `grid.refused` has those that were not. A block whose first line
+        names columns goes into these.
 
         Raises:
             InputError: There is no such cell to begin with, or the block is too wide.
         """
         self._known(column)
-        places = (self._view.rows == self._sheet.row(row)).nonzero()[0]
-        if not len(places):
-            raise InputError(f"Row {row!r} is not shown now: grid.filter('') shows all rows.")
-        self._paste(int(places[0]), self._names.index(column), parse_clipboard(text))
+        names = self._names if column in self._names else [*self._sheet.columns]
+        self._paste(self._place(row), names[names.index(column) :], parse_clipboard(text))
+
+    def fill_down(self, row: Any, column: str, count: int) -> None:
+        """Enter what a cell holds in the cells below it, in so many rows that are shown.
+
+        Raises:
+            InputError: There is no such cell.
+        """
+        self._known(column)
+        self._fill(self._place(row), count + 1, [column])
+
+    def replace(self, text: str, by: str, column: str | None = None, *, case: bool = True) -> int:
+        """Replace a text wherever it stands in the rows that are shown, as one step.
+
+        What a cell cannot hold stays as it is.
+
+        Args:
+            text: What to look for, to the letter.
+            by: What to write in its place.
+            column: The only column to look in; without it all those of texts that can be written.
+            case: Whether capital letters must be capital.
+
+        Returns:
+            How many cells were changed.
+
+        Raises:
+            InputError: There is no such column.
+        """
+        if column is not None:
+            self._known(column)
+        found = [one for one in self._replacements(text, by, column, case) if not one.reason]
+        self._edited(self._sheet.write((one.row, one.name, one.after) for one in found))
+        return len(found)
 
     def add(self) -> Any:
         """Add an empty row at the end, and return its label."""
@@ -194,16 +323,36 @@ class Grid(Exported, anywidget.AnyWidget):
         """Do again what was undone last. False if there is nothing."""
         return self._stepped(self._sheet.redo())
 
-    def filter(self, text: str = "", *, changed: bool = False) -> int:
+    def filter(
+        self,
+        text: str = "",
+        *,
+        changed: bool = False,
+        contains: Mapping[str, str] = MappingProxyType({}),
+        values: Mapping[str, Iterable[Any]] = MappingProxyType({}),
+        empty: Mapping[str, bool] = MappingProxyType({}),
+    ) -> int:
         """Show only rows that hold a text in some cell, whatever its case; '' shows all.
 
         Args:
             text: What to look for.
             changed: Only rows that were edited, refused or marked.
+            contains: By column, a text that its cell must hold, whatever its case.
+            values: By column, the values of which its cell must be one; None is an empty cell.
+            empty: By column, whether its cell must be empty, or must not be.
 
         Returns:
             How many rows are shown.
+
+        Raises:
+            InputError: There is no such column.
         """
+        for name in (names := {*contains, *values, *empty}):
+            self._known(name)
+        self._view.filters = {
+            name: ColumnFilter.made(contains.get(name, ""), values.get(name), empty.get(name))
+            for name in names
+        }
         self._view.text, self._view.changed = text, changed
         self._look()
         return len(self._view.rows)
@@ -219,19 +368,45 @@ class Grid(Exported, anywidget.AnyWidget):
         self._view.column, self._view.descending = column, descending
         self._look()
 
+    def columns(self, *names: str) -> list[str]:
+        """Show these columns in this order, and return them; without a name those of the start.
+
+        Raises:
+            InputError: There is no such column.
+        """
+        for name in names:
+            self._known(name)
+        widths = dict(self._table.shown_columns)
+        self._lay_out([[name, widths.get(name, 0)] for name in dict.fromkeys(names)])
+        return list(self._names)
+
     # --- how ----------------------------------------------------------------------------
 
+    @property
+    def _keyed(self) -> bool:
+        """Whether the index of the frame holds the keys of the records."""
+        return self._sheet.head == self._endpoints.key
+
     def _known(self, column: str) -> None:
-        if column not in self._names:
-            raise InputError(f"The grid has no column {column!r}: it has {', '.join(self._names)}.")
+        if column not in self._sheet.columns:
+            names = ", ".join(self._sheet.columns)
+            raise InputError(f"The grid has no column {column!r}: it has {names}.")
+
+    def _place(self, label: Any) -> int:
+        """Find where a row is shown, by its label."""
+        places = (self._view.rows == self._sheet.row(label)).nonzero()[0]
+        if not len(places):
+            raise InputError(f"Row {label!r} is not shown now: grid.filter('') shows all rows.")
+        return int(places[0])
 
     def _labelled(self, labels: Any) -> list[int]:
         one = isinstance(labels, str) or not isinstance(labels, Iterable)
         return [self._sheet.row(label) for label in ([labels] if one else labels)]
 
-    def _paste(self, place: int, column: int, cells: Sequence[Sequence[Any]]) -> None:
-        """Enter a block from a shown row and a column on."""
-        names = self._names[column:]
+    def _paste(self, place: int, names: Sequence[str], cells: list[list[Any]]) -> None:
+        """Enter a block from a shown row on, in these columns or in those that it names."""
+        if len(cells) > 1 < len(cells[0]) and {*cells[0]} <= {*self._sheet.columns}:
+            names, *cells = cells
         if (wide := max(map(len, cells))) > len(names):
             raise InputError(
                 f"The block has {many(wide, 'column')}, and there are {len(names)} from "
@@ -251,6 +426,21 @@ class Grid(Exported, anywidget.AnyWidget):
             )
         self._edited(touched)
 
+    def _fill(self, place: int, count: int, names: Sequence[str]) -> None:
+        """Enter what the first of some rows has in the others."""
+        first, *rows = self._shown(place, count)
+        self._edited(self._sheet.fill(first, rows, names))
+
+    def _replacements(
+        self, text: str, by: str, column: str | None, case: bool
+    ) -> list[ReplacedText]:
+        if not text:
+            return []
+        pattern = re.compile(re.escape(text), re.NOFLAG if case else re.IGNORECASE)
+        names = [c.name for c in self._sheet.columns.values() if c.kind == "text"]
+        looked = names if column is None else [column]
+        return list(self._sheet.replacements(self._view.rows.tolist(), looked, pattern, by))
+
     def _mark(self, rows: list[int], delete: bool) -> None:
         self._sheet.mark(rows, delete)
         self._edited(set(rows))
@@ -260,24 +450,170 @@ class Grid(Exported, anywidget.AnyWidget):
             self._edited(rows)
         return rows is not None
 
+    def _lay_out(self, layout: Sequence[Sequence[Any]]) -> None:
+        """Show columns in this order, each with its width; the first ones if none is named."""
+        known = [[n, max(0, int(wide))] for n, wide in layout if n in self._sheet.columns]
+        self._table.shown_columns = known or usual_layout(self._sheet)
+        self._names = [name for name, _ in self._table.shown_columns]
+
+    def _edits(self) -> list[str]:
+        """Write what was edited as the arguments of `resource.plan`."""
+        sheet, key = self._sheet, self._endpoints.key
+        writable = [c.name for c in sheet.columns.values() if not (c.fixed and c.closed)]
+        rows: dict[int, dict[str, Any]] = {row: {} for row in sheet.rows()}
+        for row, name in sheet.changed():
+            rows.setdefault(row, {})[name] = sheet.cells[row, name].value
+        marked = {row for row in sheet.deleted if row < sheet.size}
+        records = []
+        for row, entered in rows.items():
+            if row < sheet.size and row not in marked:
+                records.append(self._named(row, writable) | entered)
+            elif entered and row not in marked:
+                records.append({name: value for name, value in entered.items() if name != key})
+        deleted = [self._named(row, writable) for row in sorted(marked)]
+        records += [record | {DELETE: True} for record in deleted if key not in record]
+        keys = [record[key] for record in deleted if key in record]
+        lines = ",\n    ".join(map(python_literal, records))
+        whole = f"[{lines}]" if len(records) == 1 else f"[\n    {lines},\n]"
+        return [whole] * bool(records) + [f"delete={python_literal(keys)}"] * bool(keys)
+
+    def _named(self, row: int, writable: Sequence[str]) -> dict[str, Any]:
+        """Say which record a row of the frame is: by its key, or by all that could be sent."""
+        key = self._endpoints.key
+        if (
+            key in self._sheet.columns
+            and (value := self._sheet.original(key, [row])[0]) is not None
+        ):
+            return {key: plain(value)}
+        values = {name: self._sheet.original(name, [row])[0] for name in writable}
+        return {name: plain(value) for name, value in values.items() if value is not None}
+
+    # --- after a plan was applied -------------------------------------------------------
+
+    def _applied(self, view: PlanView) -> None:
+        """Show what the account holds now. Called in the thread in which a plan was applied."""
+        try:
+            self._read_again(view)
+        except ChatkitError as error:
+            words = "The table shows what was there before: the account could not be read again."
+            self._message.say(f"{words}\n{error}", wrong=True)
+
+    def _read_again(self, view: PlanView) -> None:
+        """Read the account, and keep what was not applied as edits of what is there now."""
+        endpoints, old = self._endpoints, self._sheet
+        full = any(
+            name in endpoints.record.model_fields and name not in endpoints.record.listed
+            for name in old.columns
+        )
+        read = endpoints.frame(full=full)
+        with self._lock:
+            done = {} if view.result is None else _landed(view.result)
+            mine = view is self.plan_view
+            rows = {label: self._row_of(label) for label in (done if mine else ())}
+            landed = {row for row in rows.values() if row is not None}
+            keys = self._keys(read)
+            keys |= {row: done[label] for label, row in rows.items() if row is not None}
+            sheet = Sheet(endpoints, self._frame_of(read, keys, done.values()))
+            found = sheet.base.index
+            at = dict(zip(found.tolist(), range(len(found)), strict=True))
+            places = {row: at.get(key, -1) for row, key in keys.items()}
+            cells = {
+                where
+                for where, cell in old.cells.items()
+                if where[0] in landed and self._reviewed.get(where) == cell
+            }
+            now = sheet.carry(old, places, cells)
+            self._reviewed = {
+                (now[row], name): sheet.cell(now[row], name)
+                for (row, name), cell in self._reviewed.items()
+                if row in now and old.cells.get((row, name)) == cell
+            }
+            self._labels = {n: now.get(row, -1) for n, row in self._labels.items()}
+            self._sheet, self._view = sheet, self._view.of(sheet)
+            self._renewed += 1
+            self._arranged += 1
+            with self._table.hold_sync():
+                self._table.columns = described_columns(sheet)
+                self._lay_out(self._table.shown_columns)
+                self._changed()
+
+    def _row_of(self, label: Any) -> int | None:
+        """Find the row that a label of the reviewed plan means; None if it is not there."""
+        if label in self._labels:
+            return self._labels[label] if self._labels[label] >= 0 else None
+        try:
+            return self._sheet.row(label)
+        except InputError:
+            return None
+
+    def _keys(self, read: pd.DataFrame) -> dict[int, Any]:
+        """Tell which record of the account each row of the frame is, as far as it is one."""
+        sheet, endpoints = self._sheet, self._endpoints
+        rows = range(sheet.size)
+        if endpoints.key in sheet.columns:
+            keys = zip(rows, sheet.original(endpoints.key, rows), strict=True)
+            return {row: key for row, key in keys if key is not None}
+        names = [name for name in endpoints.named_by() if name in read and name in sheet.columns]
+        texts = map(endpoints.natural, records(read[names], range(len(read))))
+        known = dict(zip(texts, read.index.tolist(), strict=True))
+        own = zip(*(sheet.values(name, rows) for name in names), strict=True)
+        named = (endpoints.natural(dict(zip(names, values, strict=True))) for values in own)
+        return {
+            row: known[name]
+            for row, name in zip(rows, named, strict=False)
+            if name is not None and name in known
+        }
+
+    def _frame_of(
+        self, read: pd.DataFrame, keys: Mapping[int, Any], more: Iterable[Any]
+    ) -> pd.DataFrame:
+        """Pick the rows and columns of this grid from what the account holds."""
+        base, key = self._sheet.base, self._endpoints.key
+        if self._whole and self._keyed:
+            frame = read
+        else:
+            wanted = dict.fromkeys([*(keys[row] for row in sorted(keys)), *more])
+            frame = read.loc[[one for one in wanted if one in read.index]]
+        frame, attrs = frame.copy(deep=False), frame.attrs
+        row_of = {value: row for row, value in keys.items() if row < len(base)}
+        for name in base.columns.difference([*frame.columns, key], sort=False):
+            rows = [row_of.get(value, -1) for value in frame.index]
+            frame[name] = base[name].reset_index(drop=True).reindex(rows).to_numpy()
+        frame = frame[[name for name in base.columns if name != key]]
+        frame.attrs = dict(attrs)
+        return frame
+
     # --- what JavaScript is told --------------------------------------------------------
 
     def _state(self) -> dict[str, Any]:
         view = self._view
         undo, redo = self._sheet.steps
+        said = edits_summary(self._sheet)
+        filters = view.filters.items()
         return {
             "shows": self._shows,
+            "arranged": self._arranged,
+            "renewed": self._renewed,
             "rows": len(view.rows),
             "of": self._sheet.size + len(self._sheet.rows()),
-            "said": edits_summary(self._sheet),
+            "said": said,
             "undo": undo > 0,
             "redo": redo > 0,
             "text": view.text,
             "changed": view.changed,
             "sort": [view.column, view.descending],
+            "filters": {
+                name: {
+                    "contains": wanted.contains,
+                    "values": None if wanted.values is None else sorted(wanted.values),
+                    "empty": wanted.empty,
+                }
+                for name, wanted in filters
+            },
         }
 
     def _look(self) -> None:
+        self._arranged += 1
         self._view.look()
         self._changed()
 
@@ -285,63 +621,115 @@ class Grid(Exported, anywidget.AnyWidget):
         """Tell that there are other rows than before, or many that were edited."""
         self._shows += 1
         self._told = self._view.rows
-        self.state = self._state()
+        self._say_state()
+
+    def _say_state(self) -> None:
+        self._table.state = self._state()
+        if self._code.text:
+            self._code.text = self.code or _NO_CODE
 
     def _edited(self, rows: Collection[int]) -> None:
         """Tell what rows have become."""
         self._view.lengthen()
         known = len(self._told) == len(self._view.rows) and (self._told == self._view.rows).all()
         if not known or len(rows) > _PAGE:
+            self._arranged += not known
             return self._changed()
-        self.send({"rows": described_rows(self._sheet, sorted(rows))})
-        self.state = self._state()
+        self._table.send({"rows": described_rows(self._sheet, sorted(rows))})
+        self._say_state()
 
-    def _heard(self, _: Any, message: Mapping[str, Any], __: Any) -> None:
+    def _heard(self, message: Mapping[str, Any]) -> None:
+        with self._lock:
+            do, now = message.get("do"), self._table.state
+            late = [("renewed", do in _OF_CELLS), ("arranged", do in _OF_PLACES)]
+            if any(asked and message.get(name, now[name]) != now[name] for name, asked in late):
+                self._table.send({"told": "Other rows are shown now: please do that once more"})
+            else:
+                self._do(message)
+
+    def _do(self, message: Mapping[str, Any]) -> None:
         """Do what a person did in the page."""
         match message:
             case {"do": "page", "page": page, "shows": shows}:
                 rows = self._shown(page * _PAGE, _PAGE)
                 if shows == self._shows:
-                    self.send(
+                    self._table.send(
                         {
                             "page": page,
                             "shows": shows,
                             "rows": described_rows(self._sheet, rows),
                         }
                     )
-            case {"do": "set", "row": row, "column": column, "value": value}:
-                self._edited(self._sheet.write([(row, self._names[column], value)]))
-                if why := self._sheet.cell(row, self._names[column]).reason:
-                    self.send({"told": f"Refused: {why}"})
-            case {"do": "dismiss", "row": row, "column": column}:
-                self._sheet.dismiss(row, self._names[column])
+            case {"do": "set", "row": row, "column": name, "value": value}:
+                self._edited(self._sheet.write([(row, name, value)]))
+                if why := self._sheet.cell(row, name).reason:
+                    self._table.send({"told": f"Refused: {why}"})
+            case {"do": "whole", "row": row, "column": name}:
+                text = cell_text(self._sheet.values(name, [row])[0])
+                self._table.send({"whole": text, "row": row, "column": name})
+            case {"do": "dismiss", "row": row, "column": name}:
+                self._sheet.dismiss(row, name)
                 self._edited({row})
-            case {"do": "clear", "place": place, "column": column, "rows": rows, "columns": wide}:
-                names = self._names[column : column + wide]
+            case {"do": "clear", "place": place, "rows": rows, "columns": names}:
                 self._edited(self._sheet.clear(self._shown(place, rows), names))
-            case {"do": "paste", "place": place, "column": column, "text": text}:
+            case {"do": "fill", "place": place, "rows": rows, "columns": names}:
+                self._fill(place, rows, names)
+            case {"do": "paste", "place": place, "columns": names, "text": text}:
                 cells = parse_clipboard(text)
                 if len(cells) == len(cells[0]) == 1:  # one text fills what is selected
-                    cells = [cells[0] * message["columns"]] * message["rows"]
-                self._tried(place, column, cells)
+                    cells = [cells[0] * message["wide"]] * message["rows"]
+                self._tried(self._paste, place, names, cells)
             case {"do": "delete", "place": place, "rows": rows, "delete": delete}:
                 self._mark(self._shown(place, rows), delete)
             case {"do": "filter", "text": text, "changed": changed}:
-                self.filter(text, changed=changed)
+                self._view.text, self._view.changed = text, changed
+                self._look()
+            case {"do": "where", "column": name, "filter": wanted}:
+                self._view.filters.pop(name, None)
+                if (made := ColumnFilter.made(**wanted)) != ColumnFilter():
+                    self._view.filters[name] = made
+                self._look()
+            case {"do": "values", "column": name}:
+                found, others = self._view.values(name, _VALUES)
+                self._table.send({"values": found, "others": others, "column": name})
+            case {"do": "preview" | "replace" as do, "text": text, "by": by, "column": name}:
+                if do == "replace":
+                    done = self.replace(text, by, name, case=message["case"])
+                    said = f"Replaced in {many(done, 'cell')}: Ctrl+Z takes it back"
+                    self._table.send({"told": said})
+                else:
+                    self._table.send(self._preview(text, by, name, message["case"]))
             case {"do": "sort", "column": column, "descending": descending}:
                 self.sort(column, descending=descending)
-            case {"do": "add" | "undo" | "redo" as do}:
+            case {"do": "layout", "layout": layout}:
+                self._lay_out(layout)
+            case {"do": "code"}:
+                self._code.text = "" if self._code.text else self.code or _NO_CODE
+            case {"do": "review"}:
+                self._attempt(self.review)
+                self._table.send({"reviewed": True})
+            case {"do": "add" | "undo" | "redo" | "filter" as do}:
                 getattr(self, do)()
 
     def _shown(self, place: int, count: int) -> list[int]:
         rows: list[int] = self._view.rows[place : place + count].tolist()
         return rows
 
-    def _tried(self, place: int, column: int, cells: Sequence[Sequence[Any]]) -> None:
+    def _preview(self, text: str, by: str, column: str | None, case: bool) -> dict[str, Any]:
+        """Say what a replacement would change: how many cells, some of them, and which not."""
+        found = self._replacements(text, by, column, case)
+        lines = [
+            [str(self._sheet.label(one.row)), one.name, one.before, one.after, one.reason]
+            for one in sorted(found, key=lambda one: bool(one.reason))[:_LINES]
+        ]
+        refused = sum(bool(one.reason) for one in found)
+        return {"preview": lines, "count": len(found) - refused, "refused": refused}
+
+    def _tried(self, act: Callable[..., None], *arguments: Any) -> None:
         try:
-            self._paste(place, column, cells)
+            act(*arguments)
         except InputError as error:
-            self.send({"told": str(error)})
+            self._table.send({"told": str(error)})
 
     # --- where nothing is live ------------------------------------------------------------
 
@@ -352,7 +740,30 @@ class Grid(Exported, anywidget.AnyWidget):
         return f"{about}: {said}." if said else f"{about}."
 
     def _page(self) -> str:
-        return table_html(self._sheet, repr(self))
+        below = "" if self.plan_view is None else self.plan_view._page()
+        return table_html(self._sheet, repr(self), self._names) + below
+
+
+_NO_CODE = "# nothing was filtered, sorted or edited yet"
+
+
+def _filter_arguments(view: View) -> dict[str, Any]:
+    """Write the filters of a view as the arguments of `Grid.filter`."""
+    filters = sorted(view.filters.items())
+    arguments = {
+        "text": view.text,
+        "changed": view.changed,
+        "contains": {name: f.contains for name, f in filters if f.contains},
+        "values": {name: sorted(f.values) for name, f in filters if f.values is not None},
+        "empty": {name: f.empty for name, f in filters if f.empty is not None},
+    }
+    return {name: value for name, value in arguments.items() if value}
+
+
+def _landed(result: pd.DataFrame) -> dict[Any, Any]:
+    """Pick the rows of a result with which nothing is left to do: label and key."""
+    done = result[result["state"].isin(LANDED)]
+    return dict(zip(done.index.tolist(), done["key"].tolist(), strict=True))
 
 
 # --- the clipboard -------------------------------------------------------------------------

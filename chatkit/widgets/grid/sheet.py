@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple, get_origin
 
@@ -30,6 +30,16 @@ class EditedCell(NamedTuple):
     value: Any = AS_IT_WAS
     typed: Any = None
     reason: str = ""
+
+
+class ReplacedText(NamedTuple):
+    """A text in which something would be replaced; `reason` is why it would be refused."""
+
+    row: int
+    name: str
+    before: str
+    after: str
+    reason: str
 
 
 class _Step(NamedTuple):
@@ -228,13 +238,36 @@ class Sheet:
 
     def clear(self, rows: Iterable[int], names: Sequence[str]) -> set[int]:
         """Empty cells; those that cannot be written are left alone. Returns the rows."""
-        columns = [self.columns[name] for name in names]
+        return self.write((row, name, "") for row in rows for name in names if self.open(row, name))
+
+    def open(self, row: int, name: str) -> bool:
+        """Tell whether a cell can be written."""
+        column = self.columns[name]
+        return not (column.fixed if row < self.size else column.closed)
+
+    def fill(self, source: int, rows: Sequence[int], names: Sequence[str]) -> set[int]:
+        """Enter in cells what a row has in their columns; those that cannot be written stay."""
+        values = {name: self.values(name, [source])[0] for name in names}
         return self.write(
-            (row, column.name, "")
+            (row, name, "" if value is None else value)
             for row in rows
-            for column in columns
-            if not (column.fixed if row < self.size else column.closed)
+            for name, value in values.items()
+            if self.open(row, name)
         )
+
+    def replacements(
+        self, rows: Sequence[int], names: Iterable[str], pattern: re.Pattern[str], by: str
+    ) -> Iterator[ReplacedText]:
+        """Tell what would become of the texts in which a pattern is found; nothing is changed."""
+        for name in names:
+            found = {}
+            for row, value in zip(rows, self.values(name, rows), strict=True):
+                if isinstance(value, str) and self.open(row, name) and pattern.search(value):
+                    found[row] = value, pattern.sub(lambda _: by, value)
+            checked = self.check(name, {row: after for row, (_, after) in found.items()})
+            for row, (before, after) in found.items():
+                cell = checked[row]
+                yield ReplacedText(row, name, before, after, cell.reason if cell else "")
 
     def dismiss(self, row: int, name: str) -> None:
         """Forget a refused entry: the cell shows again what it holds."""
@@ -298,6 +331,42 @@ class Sheet:
         """How many steps can be undone, and how many done again."""
         return len(self._past), len(self._undone)
 
+    def carry(
+        self, old: Sheet, places: dict[int, int], done: Collection[tuple[int, str]]
+    ) -> dict[int, int]:
+        """Take over what was entered in an older sheet and is still to be done.
+
+        Args:
+            old: The sheet that this one follows.
+            places: Which row of this one a row of the old one is; -1 for those that are gone.
+            done: The cells of the old one whose values are in the account now.
+
+        Returns:
+            Which row is which, those too that were not in `places`: they are added.
+        """
+        places = dict(places)
+        for row in [*range(old.size), *old.rows()]:
+            if row not in places:
+                (places[row],) = self.add()
+        places = {row: place for row, place in places.items() if place >= 0}
+        whole = [row for row in places if row < old.size and places[row] >= self.size]
+        for name in set(old.columns) & set(self.columns):
+            entered = dict(zip(whole, old.values(name, whole), strict=True))
+            self.write(
+                (places[row], name, value)
+                for row, value in entered.items()
+                if value is not None and self.open(places[row], name)
+            )
+        for (row, name), cell in old.cells.items():
+            if row in places and (row, name) not in done and name in self.columns:
+                if cell.value is not AS_IT_WAS:
+                    self.write([(places[row], name, cell.value)])
+                if cell.reason:
+                    self.write([(places[row], name, cell.typed)])
+        self.mark((places[row] for row in old.deleted if row in places and row < old.size), True)
+        self._past.clear()
+        return places
+
     # --- the frame ------------------------------------------------------------------
 
     def frame(self) -> pd.DataFrame:
@@ -350,13 +419,15 @@ _KINDS: dict[str, Kind] = {**dict.fromkeys("iuf", "number"), "b": "flag", "M": "
 class Column(NamedTuple):
     """A column: what it holds, and why it cannot be written; nothing where it can.
 
-    `fixed` is why it cannot be written in a row that exists, `closed` in a new one.
+    `fixed` is why it cannot be written in a row that exists, `closed` in a new one; `part` tells
+    that another column is written in its place.
     """
 
     name: str
     kind: Kind
     fixed: str
     closed: str
+    part: bool = False
 
 
 def column_of(endpoints: Endpoints[Any], name: str, dtype: str, *, head: bool) -> Column:
@@ -384,7 +455,7 @@ def column_of(endpoints: Endpoints[Any], name: str, dtype: str, *, head: bool) -
     elif head and not name:
         why = "only numbers the rows"
     kind = kinds(endpoints.record, [name])[name] if name in record else _KINDS.get(dtype, "text")
-    return Column(name, kind, why, why)
+    return Column(name, kind, why, why, name in endpoints.instead)
 
 
 def parse_typed(typed: Any, kind: Kind) -> Any:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from html import escape
 from math import nan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -26,6 +27,9 @@ from chatkit.widgets.grid.sheet import Sheet
 if TYPE_CHECKING:
     import pandas as pd
 
+
+#: Writes a value of a cell as a text.
+Write: TypeAlias = "Callable[[Any], str]"
 
 #: All that columns of these kinds are written with: no other text needs to be looked for there.
 _LETTERS = {"number": "0123456789-+.e", "time": "0123456789-:+. "}
@@ -56,23 +60,51 @@ def folded_text(value: Any) -> str:
     return "".join(c for c in parts if not unicodedata.combining(c))
 
 
+class ColumnFilter(NamedTuple):
+    """What the cells of a column must be for their rows to be shown."""
+
+    contains: str = ""
+    values: frozenset[str] | None = None  #: the texts of which a cell must be one
+    empty: bool | None = None
+
+    @classmethod
+    def made(
+        cls, contains: str = "", values: Iterable[Any] | None = None, empty: bool | None = None
+    ) -> ColumnFilter:
+        """Make one of what people and programs write: values of any type, None for nothing."""
+        texts = None if values is None else frozenset(map(cell_text, values))
+        return cls(cell_text(contains), texts, empty)
+
+
 class View:
     """The rows of a sheet that are shown, in their order: `rows`."""
 
     def __init__(self, sheet: Sheet) -> None:
         self.text = ""
         self.changed = False
+        self.filters: dict[str, ColumnFilter] = {}
         self.column: str | None = None
         self.descending = False
         self._sheet = sheet
-        self._texts: dict[str, pd.Series[Any]] = {}
+        self._texts: dict[tuple[str, Write], pd.Series[Any]] = {}
         self._found: Rows = np.arange(sheet.size)
         self.rows: Rows = self._found
+
+    def of(self, sheet: Sheet) -> View:
+        """Look at another sheet in the same way, as far as it has the columns."""
+        view = View(sheet)
+        view.text, view.changed, view.descending = self.text, self.changed, self.descending
+        view.column = self.column if self.column in sheet.columns else None
+        view.filters = {name: f for name, f in self.filters.items() if name in sheet.columns}
+        view.look()
+        return view
 
     def look(self) -> None:
         """Find the rows anew, and put them in order."""
         sheet = self._sheet
         mask = self._matching(self.text) if self.text else np.ones(sheet.size, bool)
+        for name, wanted in self.filters.items():
+            mask &= self._passing(name, wanted)
         if self.changed:
             touched = np.zeros(sheet.size, bool)
             touched[[row for row in self._edited() if row < sheet.size]] = True
@@ -86,35 +118,58 @@ class View:
         added = np.array(self._sheet.rows(), np.int64)
         self.rows = np.concatenate([self._found, added])
 
+    def values(self, name: str, most: int) -> tuple[list[tuple[str, int]], int]:
+        """Count the values of a column as texts: the most frequent, and how many others."""
+        counts = Counter(self._now(name, cell_text)).most_common()
+        return counts[:most], max(len(counts) - most, 0)
+
     def _edited(self) -> set[int]:
         return {row for row, _ in self._sheet.cells} | self._sheet.deleted
 
     def _matching(self, text: str) -> Mask:
         """Tell in which rows of the frame a text is found, in any cell."""
         sheet, text = self._sheet, folded_text(text)
+        entered = {name for _, name in sheet.cells}
         mask = np.zeros(sheet.size, bool)
         for name, column in sheet.columns.items():
-            if not {*text} <= {*_LETTERS.get(column.kind, text)}:
-                continue
-            mask |= self._column(name).str.contains(text, regex=False).to_numpy(bool)
-        edited = sorted({row for row, _ in sheet.cells if row < sheet.size})
-        mask[edited] = False
-        for name in sheet.columns:
-            for row, value in zip(edited, sheet.values(name, edited), strict=True):
-                cell = sheet.cells.get((row, name))
-                mask[row] |= text in folded_text(value) or bool(
-                    cell and text in folded_text(cell.typed)
-                )
+            if name in entered or {*text} <= {*_LETTERS.get(column.kind, text)}:
+                mask |= _contain(self._now(name, folded_text, typed=True), text)
         return mask
 
-    def _column(self, name: str) -> pd.Series[Any]:
-        """Return a column of the frame as texts to look in; they are made once."""
-        if name not in self._texts:
+    def _passing(self, name: str, wanted: ColumnFilter) -> Mask:
+        """Tell in which rows of the frame the cell of a column is as it is wanted."""
+        mask = np.ones(self._sheet.size, bool)
+        if wanted.contains:
+            texts = self._now(name, folded_text, typed=True)
+            mask &= _contain(texts, folded_text(wanted.contains))
+        if wanted.values is not None:
+            mask &= self._now(name, cell_text).isin(wanted.values).to_numpy(bool)
+        if wanted.empty is not None:
+            mask &= (self._now(name, cell_text) == "").to_numpy(bool) == wanted.empty
+        return mask
+
+    def _now(self, name: str, write: Write, *, typed: bool = False) -> pd.Series[Any]:
+        """Return a column as texts; what was entered counts, and on demand what was refused."""
+        texts, sheet = self._column(name, write), self._sheet
+        rows = [row for row, column in sheet.cells if column == name and row < sheet.size]
+        if rows:
+            texts = texts.copy()
+            values = map(write, sheet.values(name, rows))
+            cells = (sheet.cell(row, name) for row in rows)
+            texts.iloc[rows] = [
+                f"{text}\n{write(cell.typed)}" if typed and cell.reason else text
+                for text, cell in zip(values, cells, strict=True)
+            ]
+        return texts
+
+    def _column(self, name: str, write: Write) -> pd.Series[Any]:
+        """Return a column of the frame as texts; they are made once."""
+        if (name, write) not in self._texts:
             sheet = self._sheet
             cells = sheet.base.index.to_series() if name == sheet.head else sheet.base[name]
-            texts = [folded_text(value) for value in listed(cells)]
-            self._texts[name] = type(cells)(texts, dtype="str")
-        return self._texts[name]
+            texts = [write(value) for value in listed(cells)]
+            self._texts[name, write] = type(cells)(texts, dtype="str")
+        return self._texts[name, write]
 
     def _order(self, name: str) -> Rows:
         """Put all rows of the frame in the order of a column; empty cells are the last."""
@@ -124,10 +179,7 @@ class View:
             keys = np.array([_number(v) for v in sheet.values(name, range(sheet.size))], float)
             empty = np.isnan(keys)
         else:
-            keys = self._column(name).to_numpy(object)
-            for row, column in sheet.changed():
-                if column == name and row < sheet.size:
-                    keys[row] = folded_text(sheet.cells[row, name].value)
+            keys = self._now(name, folded_text).to_numpy(object)
             empty = np.equal(keys, "")
         order = np.argsort(keys, kind="stable")
         if self.descending:  # rows that are alike stay in their order
@@ -136,13 +188,18 @@ class View:
         return rows
 
 
+def _contain(texts: pd.Series[Any], text: str) -> Mask:
+    found: Mask = texts.str.contains(text, regex=False).to_numpy(bool)
+    return found
+
+
 def _number(value: Any) -> float:
     if isinstance(value, datetime):
         return value.timestamp()
     return float(value) if isinstance(value, int | float) else nan
 
 
-_LONG = 2000  #: characters of a cell that are sent; a longer one is not edited here
+_LONG = 2000  #: characters of a cell that are sent; of a longer one all when it is edited
 _FEW = 10  #: rows of the static form
 _SAMPLE = 200  #: rows that tell how wide a column is
 _WIDE = 36  #: characters of the widest column
@@ -163,11 +220,23 @@ def described_columns(sheet: Sheet) -> list[dict[str, Any]]:
     return found
 
 
+def usual_layout(sheet: Sheet) -> list[list[Any]]:
+    """Name the columns that are shown at first, each with its width, 0 for the usual one.
+
+    The key is the first, then what can be written, then what cannot. What another column holds
+    as well, like the parts of a name, is put away, and what cannot be written and is empty.
+    """
+    base, (head, *others) = sheet.base, sheet.columns.values()
+    fixed = [c for c in others if c.fixed and c.closed]
+    seen = [c for c in fixed if not c.part and (base[c.name].notna().any() or not sheet.size)]
+    return [[c.name, 0] for c in [head, *(c for c in others if c not in fixed), *seen]]
+
+
 def described_rows(sheet: Sheet, numbers: Sequence[int]) -> list[dict[str, Any]]:
     """Describe rows: the number `n`, values `v`, and the marks of the row and its cells.
 
-    `c` are changed cells, `e` refused ones with what was typed and why, `l` those too long to be
-    edited; `m` says of the whole row that it is new or to be deleted.
+    `c` are changed cells, `e` refused ones with what was typed and why, `l` those of which
+    only the beginning is sent; `m` says of the whole row that it is new or to be deleted.
     """
     names = list(sheet.columns)
     values = zip(*(sheet.values(name, numbers) for name in names), strict=True)
@@ -198,12 +267,20 @@ def edits_summary(sheet: Sheet) -> str:
     return ", ".join(f"{many(n, noun)} {done}" for (noun, done), n in counts.items() if n)
 
 
-def table_html(sheet: Sheet, title: str) -> str:
-    """Write the rows that were edited, or else the first ones, as a plain table."""
+def table_html(sheet: Sheet, title: str, names: Sequence[str] = ()) -> str:
+    """Write the rows that were edited, or else the first ones, as a plain table.
+
+    Args:
+        sheet: Whose rows they are.
+        title: What stands above them.
+        names: The columns that are shown; all if none is named.
+    """
+    known = list(sheet.columns)
+    shown = [known.index(name) for name in names or known]
     edited = {row for row, _ in sheet.cells} | sheet.deleted | {*sheet.rows()}
     numbers = sorted(row for row in edited if not sheet.gone(row)) or list(range(sheet.size))
-    heads = "".join(f"<th {START}>{escape(name)}</th>" for name in [*sheet.columns, ""])
-    body = "".join(map(_line, described_rows(sheet, numbers[:_FEW])))
+    heads = "".join(f"<th {START}>{escape(name)}</th>" for name in [*(names or known), ""])
+    body = "".join(_line(row, shown) for row in described_rows(sheet, numbers[:_FEW]))
     more = f"<p>… and {many(len(numbers) - _FEW, 'more row')}.</p>" if len(numbers) > _FEW else ""
     return (
         f"<p>{escape(title)}</p><table><thead><tr>{heads}</tr></thead>"
@@ -221,10 +298,11 @@ def _text(value: Any) -> str:
     return text if len(text) <= _LONG else text[:_LONG] + "…"
 
 
-def _line(row: Mapping[str, Any]) -> str:
-    """Write one row as HTML: every text comes from a stranger."""
+def _line(row: Mapping[str, Any], places: Sequence[int]) -> str:
+    """Write some cells of a row as HTML: every text comes from a stranger."""
     cells = []
-    for place, value in enumerate(row["v"]):
+    for place in places:
+        value = row["v"][place]
         text = "" if value is None else escape(cut(str(value), _WIDE))
         text = f"<strong>{text}</strong>" if place in row.get("c", ()) else text
         if place in row.get("e", {}):

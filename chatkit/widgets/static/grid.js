@@ -1,28 +1,14 @@
 // The view of a Grid: it draws pages of rows, and tells what a person did. grid.py decides.
 // Sent without its indents and whole-line comments: no text in here may span lines.
 
-const ROW = 28, PAGE = 100, SPARE = 8;
-
-const set = (element, values) => {
-  for (const [name, value] of Object.entries(values)) {
-    if (name === "text") { if (element.textContent !== value) element.textContent = value; }
-    else if (name.startsWith("on")) element[name] = value;
-    else if (value === null || value === false) element.removeAttribute(name);
-    else if (element.getAttribute(name) !== String(value)) element.setAttribute(name, value);
-  }
-  return element;
-};
-const make = (parent, tag, name, values = {}) => {
-  const made = set(document.createElement(tag), { class: name, ...values });
-  parent?.append(made);
-  return made;
-};
-const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
-const count = (n, noun) => n.toLocaleString("en") + (noun ? ` ${noun}${n === 1 ? "" : "s"}` : "");
+const ROW = 28, PAGE = 100, AHEAD = 100, SPARE = 8, LEAST = 48;
 
 function render({ model, el }) {
-  const columns = model.get("columns"), last = columns.length - 1, noun = model.get("noun");
-  const state = () => model.get("state"), tell = (message) => model.send(message);
+  const noun = model.get("noun"), state = () => model.get("state");
+  const tell = (message) => {
+    const { renewed, arranged } = state();
+    model.send({ ...message, renewed, arranged });
+  };
 
   // --- what there is -----------------------------------------------------------------
   const root = make(el, "div", "gd-grid");
@@ -31,63 +17,159 @@ function render({ model, el }) {
   const search = make(bar, "input", "gd-search", {
     type: "search", "aria-label": `Filter ${noun}s`, placeholder: "Filter rows", dir: "auto",
   });
-  const button = (text, title, onclick) =>
-    make(bar, "button", "", { type: "button", text, title, onclick });
-  const only = button("Edited only", "Show only rows that were edited", () => filter(true));
-  make(bar, "span", "gd-space");
-  button("Add row", "Add an empty row at the end", () => { toEnd = true; tell({ do: "add" }); });
-  const remove = button("Delete row", "Mark the selected rows to be deleted, or keep them", () => {
-    const { top, rows: tall } = box();
-    tell({ do: "delete", place: top, rows: tall, delete: data(at.row)?.m !== "delete" });
+  const only = button(bar, "Edited only", () => filter(true), {
+    title: "Show only rows that were edited",
   });
-  const back = button("Undo", "Take the last step back (Ctrl+Z)", () => tell({ do: "undo" }));
-  const again = button("Redo", "Do it again (Ctrl+Y)", () => tell({ do: "redo" }));
+  const which = button(bar, "Columns", () => columnsPanel(grid, which), { "aria-haspopup": "dialog" });
+  const more = button(bar, "More", () => morePanel(), { "aria-haspopup": "dialog" });
+  make(bar, "span", "gd-space");
+  button(bar, "Add row", () => { toEnd = true; tell({ do: "add" }); }, {
+    title: "Add an empty row at the end",
+  });
+  const remove = button(bar, "Delete row", () => {
+    const { place, rows } = box();
+    tell({ do: "delete", place, rows, delete: data(at.row)?.m !== "delete" });
+  }, { title: "Mark the selected rows to be deleted, or keep them" });
+  const back = button(bar, "Undo", () => tell({ do: "undo" }), {
+    title: "Take the last step back (Ctrl+Z)",
+  });
+  const again = button(bar, "Redo", () => tell({ do: "redo" }), { title: "Do it again (Ctrl+Y)" });
+  button(bar, "Review changes", () => tell({ do: "review" }), {
+    class: "gd-first-choice", title: "Show below what would be sent; nothing is sent yet",
+  });
   const table = make(root, "div", "gd-table", {
     role: "grid", "aria-label": `${noun}s`, "aria-multiselectable": true,
-    "aria-colcount": columns.length, style: `max-height: ${model.get("height")}px`,
+    style: `max-height: ${model.get("height")}px`,
   });
   const head = make(table, "div", "gd-row gd-head", { role: "row", "aria-rowindex": 1 });
   const body = make(table, "div", "gd-body", { role: "rowgroup" });
   const foot = make(root, "div", "gd-foot");
   const said = make(foot, "span", "", { role: "status" });
+  const all = button(foot, "Show all rows", () => { search.value = ""; tell({ do: "filter" }); });
   const why = make(foot, "span", "", { "aria-live": "polite", dir: "auto" });
-  root.style.setProperty("--gd-columns", columns.map((c) => `calc(${c.wide}ch + 22px)`).join(" "));
 
   // `at` is the active cell, -1 the row of headings; `from` is the other corner of a selection
-  let at = { row: state().rows ? 0 : -1, column: 0 }, from = null, editor = null, toEnd = false;
+  let at = { row: state().rows ? 0 : -1, column: 0 }, from = null, editing = null, toEnd = false;
   let pages = new Map(), numbers = new Map(), asked = new Set(), shows = state().shows;
-  let told = "Type to edit, paste from a spreadsheet, Ctrl+Z takes back", wanted = false, waiting;
+  let told = "Type to edit, paste from a spreadsheet, Ctrl+Z takes back", wanted = false;
+  let columns = [], last = 0, heads = [], letter = 0;
   const drawn = new Map();
   const data = (row) => pages.get(Math.floor(row / PAGE))?.[row % PAGE];
   const note = (text) => { told = text; soon(); };
   const box = () => {
-    const other = from ?? at, top = Math.max(0, Math.min(at.row, other.row));
-    const left = Math.min(at.column, other.column);
-    return {
-      top, left, rows: Math.max(at.row, other.row) - top + 1,
-      columns: Math.max(at.column, other.column) - left + 1,
-    };
+    const other = from ?? at, place = Math.max(0, Math.min(at.row, other.row));
+    const left = Math.min(at.column, other.column), right = Math.max(at.column, other.column);
+    const rows = Math.max(at.row, other.row) - place + 1;
+    return { place, left, rows, wide: right - left + 1 };
   };
-  const closed = (row, n) => {
-    const { name, fixed, closed: never } = columns[n], reason = row.m === "new" ? never : fixed;
-    if (reason) return `${name} ${reason}`;
-    return row.l?.includes(n) ? "This text is too long for a cell: edit it in the frame" : "";
+  const chosen = () => {
+    const { place, rows, left, wide } = box();
+    return { place, rows, columns: columns.slice(left, left + wide).map(({ name }) => name) };
   };
-  const kind = (column) =>
-    `gd-cell${column.kind === "number" ? " gd-number" : ""}${column.head ? " gd-first" : ""}`;
+  const closed = (row, { name, fixed, closed: never }) => {
+    const reason = row.m === "new" ? never : fixed;
+    return reason && `${name} ${reason}`;
+  };
+  const kind = (n) =>
+    `gd-cell${columns[n].kind === "number" ? " gd-number" : ""}${n ? "" : " gd-first"}`;
 
-  // --- drawing -----------------------------------------------------------------------
-  const heads = columns.map((column, n) => {
-    const cell = make(head, "div", kind(column) + (column.fixed ? " gd-fixed" : ""), {
-      role: "columnheader", "aria-colindex": n + 1,
-      title: column.fixed ? `${column.name} ${column.fixed}` : "Click to sort",
+  // --- columns -----------------------------------------------------------------------
+  const widths = () => model.get("shown_columns");
+  const grid = {
+    root, tell, state, answers: {},
+    names: () => model.get("columns").map(({ name }) => name),
+    shown: () => widths().map(([name]) => name),
+    open: () => model.get("columns").filter((c) => c.kind === "text" && !(c.fixed && c.closed))
+      .map(({ name }) => name),
+    focus: (name) => go(-1, columns.findIndex((column) => column.name === name)),
+    lay: (layout) => tell({ do: "layout", layout }),
+    show: (name, on) => grid.lay(on ? [...widths(), [name, 0]] : widths().filter((c) => c[0] !== name)),
+    move: (name, by) => {
+      const layout = [...widths()], n = layout.findIndex((column) => column[0] === name);
+      layout.splice(clamp(n + by, 0, last), 0, ...layout.splice(n, 1));
+      grid.lay(layout);
+    },
+    widen: (name, by) => {
+      const wide = heads[columns.findIndex((column) => column.name === name)].offsetWidth;
+      grid.lay(widths().map((c) => (c[0] === name ? [name, Math.max(LEAST, wide + by)] : c)));
+    },
+  };
+  // Room that is left goes to the texts whose width nobody has chosen.
+  const stretch = (resized = -1, wide = 0) => {
+    if (!letter) {
+      const probe = make(root, "span", "gd-probe", { text: "0".repeat(20) });
+      letter = probe.offsetWidth / 20;
+      probe.remove();
+    }
+    const usual = columns.map((c) => c.px || Math.round(c.wide * letter) + 34);
+    if (resized >= 0) usual[resized] = Math.max(LEAST, wide);
+    const grows = columns.map((c, n) =>
+      (c.px || n === resized || !["text", "json"].includes(c.kind) ? 0 : usual[n]));
+    const sum = (numbers) => numbers.reduce((one, other) => one + other, 0);
+    const spare = Math.max(0, table.clientWidth - sum(usual)), parts = sum(grows) || 1;
+    const pixels = usual.map((wide, n) => `${Math.floor(wide + (spare * grows[n]) / parts)}px`);
+    root.style.setProperty("--gd-columns", pixels.join(" "));
+  };
+  const build = () => {
+    const known = new Map(model.get("columns").map((column, n) => [column.name, { ...column, n }]));
+    columns = widths().filter(([name]) => known.has(name))
+      .map(([name, px]) => ({ ...known.get(name), px }));
+    last = columns.length - 1;
+    const focused = table.contains(document.activeElement);
+    drawn.forEach((row) => row.remove());
+    drawn.clear();
+    head.replaceChildren();
+    heads = columns.map(heading);
+    table.setAttribute("aria-colcount", columns.length);
+    const hidden = known.size - columns.length;
+    which.textContent = hidden ? `Columns (${hidden} hidden)` : "Columns";
+    at.column = clamp(at.column, 0, last);
+    from = null;
+    if (focused) go(at.row, at.column); else draw();
+  };
+  const heading = ({ name, fixed }, n) => {
+    let resizing = false;
+    const cell = make(head, "div", kind(n) + (fixed ? " gd-fixed" : ""), {
+      role: "columnheader", "aria-colindex": n + 1, "aria-label": name || "row", draggable: true,
+      title: `${fixed ? `${name} ${fixed}. ` : ""}Enter sorts, Space opens the options`,
       onclick: () => { go(-1, n); sort(n); },
+      ondragstart: (event) => (resizing ? event.preventDefault() : event.dataTransfer.setData("gd", n)),
+      ondragover: (event) => { if (event.dataTransfer.types.includes("gd")) event.preventDefault(); },
+      ondrop: (event) => {
+        event.preventDefault();
+        const moved = +event.dataTransfer.getData("gd");
+        grid.move(columns[moved].name, n - moved);
+      },
     });
-    make(cell, "span", "", { text: column.name || "row" });
-    make(cell, "span", "", { "aria-hidden": true });
+    make(cell, "span", "gd-name", { text: name || "row" });
+    make(cell, "span", "gd-mark", { "aria-hidden": true });
+    button(cell, "", (event) => { event.stopPropagation(); options(n); }, {
+      class: "gd-options", tabindex: -1, "aria-label": `Options of ${name || "row"}`,
+    });
+    const edge = make(cell, "span", "gd-edge", { onclick: (event) => event.stopPropagation() });
+    edge.onpointerdown = (event) => {
+      const start = cell.offsetWidth - event.clientX;
+      resizing = true;
+      edge.setPointerCapture(event.pointerId);
+      edge.onpointermove = (moved) => stretch(n, start + moved.clientX);
+      edge.onlostpointercapture = () => {
+        resizing = false;
+        edge.onpointermove = null;
+        grid.widen(name, 0);
+      };
+    };
     return cell;
+  };
+  const options = (n) => { go(-1, n); columnPanel(grid, heads[n], columns[n].name); };
+  const morePanel = () => panel(root, more, "More", (menu, close) => {
+    const item = (text, act) => button(menu, text, () => { close(); act(); });
+    item("Fill down (Ctrl+D)", fill);
+    item("Copy with headings", () => copied(true));
+    item("Find and replace …", () => replacePanel(grid, more));
+    item("The same in Python", () => tell({ do: "code" }));
   });
 
+  // --- drawing -----------------------------------------------------------------------
   const drawRow = (place) => {
     let row = drawn.get(place);
     if (!row) {
@@ -101,23 +183,23 @@ function render({ model, el }) {
       body.insertBefore(row, drawn.get(below) ?? null); // a reader hears them in their order
       drawn.set(place, row);
     }
-    const mark = data(place)?.m, b = box(), picked = place >= b.top && place < b.top + b.rows;
+    const mark = data(place)?.m, b = box(), picked = place >= b.place && place < b.place + b.rows;
     set(row, { class: `gd-row${mark ? ` gd-${mark}` : ""}` });
     columns.forEach((_, n) =>
       drawCell(row.children[n], data(place), n, place === at.row && n === at.column,
-        picked && n >= b.left && n < b.left + b.columns));
+        picked && n >= b.left && n < b.left + b.wide));
   };
 
-  const drawCell = (cell, row, n, active, picked) => {
-    if (editor?.cell === cell) return;
-    const refused = row?.e?.[n], changed = row?.c?.includes(n), locked = row && closed(row, n);
+  const drawCell = (cell, row, place, active, picked) => {
+    const column = columns[place], { n } = column;
+    const refused = row?.e?.[n], changed = row?.c?.includes(n), locked = row && closed(row, column);
     const value = row ? refused?.[0] ?? row.v[n] : "…", flag = typeof value === "boolean";
     const classes = { changed, refused, fixed: locked, chosen: picked, active };
     const names = Object.keys(classes).filter((name) => classes[name]).map((name) => ` gd-${name}`);
     const held = `The cell still holds ${row?.v[n] ?? "nothing"}`;
     const marks = [row?.m === "delete" && "to be deleted", changed && "changed"].filter(Boolean);
     set(cell, {
-      class: kind(columns[n]) + names.join(""),
+      class: kind(place) + names.join(""),
       text: flag ? (value ? "✓ true" : "✗ false") : (value ?? "").replaceAll("\n", " ↵ "),
       title: refused ? `${refused[1]}\n${held}` : String(value ?? ""),
       tabindex: active ? 0 : -1, "aria-selected": Boolean(picked), "aria-readonly": Boolean(locked),
@@ -129,10 +211,12 @@ function render({ model, el }) {
   const draw = () => {
     wanted = false;
     const now = state(), end = now.rows - 1, [name, down] = now.sort;
+    if (table.clientWidth) stretch();
     body.style.height = `${now.rows * ROW}px`;
     const top = Math.max(0, Math.floor(table.scrollTop / ROW) - SPARE);
     const low = Math.min(end, top + Math.ceil(table.clientHeight / ROW) + 2 * SPARE);
     need(top, low);
+    need(Math.max(0, top - AHEAD), Math.min(end, low + AHEAD)); // before they are scrolled to
     for (const [place, row] of drawn) { // the active row stays: it may have the focus
       if ((place >= top && place <= low) || (place === at.row && place <= end)) continue;
       row.remove();
@@ -141,20 +225,23 @@ function render({ model, el }) {
     for (let place = top; place <= low; place++) drawRow(place);
     if (drawn.has(at.row)) drawRow(at.row);
     heads.forEach((cell, n) => {
-      const sorted = columns[n].name === name;
+      const mine = columns[n].name, sorted = mine === name, filtered = mine in now.filters;
+      cell.classList.toggle("gd-filtered", filtered);
       set(cell, {
         "aria-sort": sorted ? (down ? "descending" : "ascending") : "none",
+        "aria-description": filtered ? "filtered" : null,
         tabindex: at.row < 0 && at.column === n ? 0 : -1,
       });
-      set(cell.lastChild, { text: sorted ? (down ? " ▾" : " ▴") : "" });
+      set(cell.querySelector(".gd-mark"), { text: sorted ? (down ? " ▾" : " ▴") : "" });
     });
-    const row = data(at.row), reason = row?.e?.[at.column]?.[1];
+    const row = data(at.row), reason = row?.e?.[columns[at.column]?.n]?.[1];
     const text = told || (reason ? `Refused: ${reason}` : "");
     const rows = now.rows === now.of ? "" : `${count(now.rows)} of `;
     set(said, { text: rows + count(now.of, "row") + (now.said && ` · ${now.said}`) });
-    set(why, { class: text.startsWith("Refused") ? "gd-bad" : "", text });
+    set(why, { class: text.startsWith("Refused") ? "gd-bad" : null, text });
     set(table, { "aria-rowcount": now.rows + 1 });
     set(only, { "aria-pressed": now.changed });
+    set(all, { hidden: !(now.text || now.changed || Object.keys(now.filters).length) });
     back.disabled = !now.undo;
     again.disabled = !now.redo;
     set(remove, { text: row?.m === "delete" ? "Keep row" : "Delete row", disabled: at.row < 0 });
@@ -173,7 +260,16 @@ function render({ model, el }) {
   };
   const hear = (message) => {
     if (message.told) note(message.told);
-    else if (message.page === undefined) message.rows?.forEach((row) =>
+    else if (message.values) grid.answers.values?.(message);
+    else if (message.preview) grid.answers.preview?.(message);
+    else if (message.whole !== undefined) {
+      const here = data(at.row)?.n === message.row && columns[at.column].name === message.column;
+      if (here) edit(undefined, message.whole);
+    } else if (message.reviewed) {
+      note("The changes stand below the table");
+      const below = () => el.closest(".chatkit-gridpanel")?.lastElementChild;
+      setTimeout(() => below()?.scrollIntoView({ block: "nearest", behavior: "smooth" }), 500);
+    } else if (message.page === undefined) message.rows?.forEach((row) =>
       Object.assign(numbers.get(row.n) ?? {}, { c: null, e: null, l: null, m: "" }, row));
     else if (message.shows === shows) {
       pages.set(message.page, message.rows);
@@ -190,7 +286,7 @@ function render({ model, el }) {
     const focused = table.contains(document.activeElement);
     if (at.row >= now.rows) { at.row = now.rows - 1; from = null; }
     draw();
-    if (toEnd) go(now.rows - 1, Math.max(0, columns.findIndex((column) => !column.closed)));
+    if (toEnd) go(now.rows - 1, firstOpen());
     else if (focused && !table.contains(document.activeElement)) go(at.row, at.column);
     toEnd = false;
   };
@@ -211,6 +307,12 @@ function render({ model, el }) {
     const left = start - heads[0].offsetWidth; // the first column stays in view
     table.scrollLeft = at.column && clamp(table.scrollLeft, right, left);
   };
+  const firstOpen = () => Math.max(0, columns.findIndex((column) => !column.closed));
+  // The next cell of a row that can be written, or -1.
+  const nextOpen = (row, n, step) => {
+    for (n += step; columns[n]; n += step) if (row && !closed(row, columns[n])) return n;
+    return -1;
+  };
   const sort = (n) => {
     const [name, down] = state().sort, mine = columns[n].name, other = name !== mine;
     tell({ do: "sort", column: other || !down ? mine : null, descending: !other && !down });
@@ -220,82 +322,87 @@ function render({ model, el }) {
     tell({ do: "filter", text: search.value, changed: state().changed !== flip });
   };
   const may = (row) => {
-    const locked = row && closed(row, at.column);
+    const locked = row && closed(row, columns[at.column]);
     if (locked) note(locked);
     return row && !locked;
   };
-  const edit = (first) => {
-    const row = data(at.row), cell = drawn.get(at.row)?.children[at.column], { column } = at;
-    if (editor || !cell || !may(row)) return;
-    cell.textContent = "";
-    const input = make(cell, "textarea", "gd-input", {
-      rows: 1, spellcheck: "false", "aria-label": columns[column].name, dir: "auto",
-    });
-    input.value = row.e?.[column]?.[0] ?? row.v[column] ?? "";
-    editor = { cell, input, was: input.value, row: row.n, column };
-    if (first === undefined) input.select(); else input.value = first;
-    input.focus();
-    input.onblur = () => close(true);
-    input.onkeydown = (event) => {
-      if (!goesOn(event)) event.stopPropagation();
-      const { key, shiftKey, altKey, isComposing } = event, step = shiftKey ? -1 : 1;
-      if (isComposing || !["Enter", "Tab", "Escape"].includes(key)) return;
-      event.preventDefault();
-      if (key === "Enter" && altKey)
-        return input.setRangeText("\n", input.selectionStart, input.selectionEnd, "end");
-      close(key !== "Escape");
-      go(at.row + (key === "Enter" ? step : 0), at.column + (key === "Tab" ? step : 0));
-    };
+  const edit = (first, whole) => {
+    const row = data(at.row), cell = drawn.get(at.row)?.children[at.column];
+    const { n, name } = columns[at.column];
+    if (editing || !cell || !may(row)) return;
+    if (first === undefined && whole === undefined && !row.e?.[n] && row.l?.includes(n))
+      return tell({ do: "whole", row: row.n, column: name });
+    const text = whole ?? row.e?.[n]?.[0] ?? row.v[n] ?? "";
+    editing = { row: row.n, n, name, ...editor(root, cell, name, String(text), { first, end }) };
+  };
+  const end = (take, down, right) => {
+    close(take);
+    if (right) {
+      const n = nextOpen(data(at.row), at.column, right);
+      if (n >= 0) return go(at.row, n);
+      const row = at.row + right, start = right > 0 ? -1 : columns.length;
+      if (row >= 0 && row < state().rows) return go(row, Math.max(0, nextOpen(data(row), start, right)));
+    }
+    if (down !== undefined) go(at.row + down, at.column);
   };
   const close = (take) => {
-    if (!editor) return;
-    const { input, was, row, column } = editor, { value } = input;
-    editor = null;
-    input.remove();
+    if (!editing) return;
+    const { input, was, row, n, name, close } = editing, { value } = input;
+    editing = null;
+    close();
     if (take && value !== was) {
       const shown = numbers.get(row);
-      if (shown) { shown.v[column] = value; delete shown.e?.[column]; } // until the answer comes
-      tell({ do: "set", row, column, value });
+      if (shown) { shown.v[n] = value; delete shown.e?.[n]; } // until the answer comes
+      tell({ do: "set", row, column: name, value });
     }
     soon();
+  };
+  const fill = () => {
+    if (box().rows > 1) return tell({ do: "fill", ...chosen() });
+    note("Select the cells to fill first: the topmost of them is copied into those below it");
   };
 
   // --- the keyboard, the mouse, the clipboard --------------------------------------------
   table.addEventListener("keydown", (event) => {
     const { key, shiftKey, altKey, ctrlKey, metaKey } = event, command = ctrlKey || metaKey;
-    const { row, column } = at, end = state().rows - 1, letter = key.toLowerCase();
+    const { row, column } = at, low = state().rows - 1, letter = key.toLowerCase();
     const tall = Math.max(1, Math.floor(table.clientHeight / ROW) - 2), here = data(row);
     const place = {
-      ArrowUp: [command ? 0 : row - 1, column], ArrowDown: [command ? end : row + 1, column],
+      ArrowUp: [command ? 0 : row - 1, column], ArrowDown: [command ? low : row + 1, column],
       ArrowLeft: [row, command ? 0 : column - 1], ArrowRight: [row, command ? last : column + 1],
       PageUp: [Math.max(0, row - tall), column], PageDown: [row + tall, column],
-      Home: [command ? 0 : row, 0], End: [command ? end : row, last],
+      Home: [command ? 0 : row, 0], End: [command ? low : row, last],
     }[key];
+    const { n, name, kind } = columns[column];
     if (event.getModifierState("AltGraph") && key.length === 1) edit(key); // @, on many keyboards
+    else if (row < 0 && (key === " " || (altKey && key === "ArrowDown"))) options(column);
     else if (altKey) return;
-    else if (place) go(...place, shiftKey);
-    else if (command && letter === "a") { go(0, 0); from = { row: end, column: last }; soon(); }
+    else if (key === "Tab" && here?.m === "new") {
+      const next = nextOpen(here, column, shiftKey ? -1 : 1);
+      if (next < 0) return;
+      go(row, next);
+    } else if (place) go(...place, shiftKey);
+    else if (command && letter === "a") { go(0, 0); from = { row: low, column: last }; soon(); }
     else if (command && letter === "z") tell({ do: shiftKey ? "redo" : "undo" });
     else if (command && letter === "y") tell({ do: "redo" });
+    else if (command && letter === "d" && !shiftKey) fill();
     else if (command) return;
-    else if (row < 0) { if (key === "Enter" || key === " ") sort(column); else return; }
+    else if (row < 0) { if (key === "Enter") sort(column); else return; }
     else if (key === "Enter" || key === "F2") edit();
-    else if (key === " " && columns[column].kind === "flag") {
-      if (may(here)) tell({ do: "set", row: here.n, column, value: here.v[column] !== true });
+    else if (key === " " && kind === "flag") {
+      if (may(here)) tell({ do: "set", row: here.n, column: name, value: here.v[n] !== true });
     } else if (key === "Escape") {
-      if (here?.e?.[column]) tell({ do: "dismiss", row: here.n, column });
+      if (here?.e?.[n]) tell({ do: "dismiss", row: here.n, column: name });
       go(row, column);
-    } else if (key === "Delete" || key === "Backspace") {
-      const { top, left, ...size } = box();
-      tell({ do: "clear", place: top, column: left, ...size });
-    } else if (key === "Process") return edit(""); // an input method begins to compose
+    } else if (key === "Delete" || key === "Backspace") tell({ do: "clear", ...chosen() });
+    else if (key === "Process") return edit(""); // an input method begins to compose
     else if (key.length === 1) edit(key);
     else return;
     event.preventDefault();
   });
 
   const placed = ({ target }) => {
-    const cell = target.closest("textarea") ? null : target.closest("[data-row]");
+    const cell = target.closest("[data-row]");
     return cell && [+cell.dataset.row, +cell.dataset.column];
   };
   body.addEventListener("mousedown", (event) => {
@@ -307,7 +414,7 @@ function render({ model, el }) {
   });
   body.addEventListener("mousemove", (event) => {
     const place = event.buttons === 1 && body.contains(document.activeElement) && placed(event);
-    if (place && !editor && (place[0] !== at.row || place[1] !== at.column)) go(...place, true);
+    if (place && !editing && (place[0] !== at.row || place[1] !== at.column)) go(...place, true);
   });
   body.addEventListener("dblclick", (event) => { if (placed(event)) edit(); });
 
@@ -315,36 +422,53 @@ function render({ model, el }) {
     const text = String(value ?? "");
     return /[\t\r\n]|^"/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
-  table.addEventListener("copy", (event) => {
-    if (editor || at.row < 0) return;
-    event.preventDefault();
-    const { top, left, rows, columns: wide } = box(), lines = [];
-    if (!need(top, top + rows - 1)) return note("Rows are being fetched: copy again in a moment");
-    for (let place = top; place < top + rows; place++) {
-      const row = data(place), texts = row.v.map((value, n) => quoted(row.e?.[n]?.[0] ?? value));
-      lines.push(texts.slice(left, left + wide).join("\t"));
+  // Writes what is selected into the clipboard: that of an event, or else of the browser.
+  const copied = (headings, clipboard) => {
+    const { place, left, rows, wide } = box(), picked = columns.slice(left, left + wide);
+    if (rows < 1) return;
+    if (!need(place, place + rows - 1)) return note("Rows are being fetched: copy again in a moment");
+    const lines = headings ? [picked.map(({ name }) => quoted(name)).join("\t")] : [];
+    for (let n = place; n < place + rows; n++) {
+      const row = data(n);
+      lines.push(picked.map((column) => quoted(row.e?.[column.n]?.[0] ?? row.v[column.n])).join("\t"));
     }
-    event.clipboardData.setData("text/plain", lines.join("\n") + (rows > 1 ? "\n" : ""));
-    note(`Copied ${count(rows * wide, "cell")}`);
+    const text = lines.join("\n") + (lines.length > 1 ? "\n" : "");
+    const done = () => note(`Copied ${count(rows * wide, "cell")}${headings ? " with headings" : ""}`);
+    if (clipboard) { clipboard.setData("text/plain", text); return done(); }
+    const refused = () => note("The browser does not let this page copy");
+    (navigator.clipboard?.writeText(text) ?? Promise.reject()).then(done, refused);
+  };
+  table.addEventListener("copy", (event) => {
+    if (at.row < 0) return;
+    event.preventDefault();
+    copied(false, event.clipboardData);
   });
   table.addEventListener("paste", (event) => {
-    if (editor || at.row < 0) return;
+    const none = !state().rows; // rows are made: there is no cell to begin with yet
+    if (at.row < 0 && !none) return;
     event.preventDefault();
-    const { top, left, ...size } = box(), text = event.clipboardData.getData("text/plain");
-    tell({ do: "paste", place: top, column: left, text, ...size });
+    const { place, left, rows, wide } = none ? { place: 0, left: firstOpen(), rows: 1, wide: 1 } : box();
+    const names = columns.slice(left).map(({ name }) => name);
+    const text = event.clipboardData.getData("text/plain");
+    tell({ do: "paste", place, columns: names, text, rows, wide });
   });
 
-  search.oninput = () => { clearTimeout(waiting); waiting = setTimeout(filter, 200); };
+  search.oninput = later(() => filter());
   table.onscroll = soon;
   const sized = new ResizeObserver(soon);
   sized.observe(table);
   model.on("msg:custom", hear);
   model.on("change:state", changed);
-  draw();
+  model.on("change:shown_columns", build);
+  model.on("change:columns", build);
+  build();
   return () => {
+    close(false);
     sized.disconnect();
     model.off("msg:custom", hear);
     model.off("change:state", changed);
+    model.off("change:shown_columns", build);
+    model.off("change:columns", build);
   };
 }
 

@@ -16,12 +16,12 @@ def declared(resource, name, dtype, *, head):
 
 
 def test_a_writable_field_is_written_in_any_row(client):
-    assert declared(client.contacts, "name", "O", head=False) == ("name", "text", "", "")
+    assert declared(client.contacts, "name", "O", head=False) == ("name", "text", "", "", False)
     assert declared(client.webhooks, "is_active", "b", head=False).kind == "flag"
     assert declared(client.webhooks, "events", "O", head=False).kind == "json"
     assert declared(client.templates("x"), "validity_period_seconds", "i", head=False) == (
         *("validity_period_seconds", "number"),
-        *("", ""),
+        *("", "", False),
     )
 
 

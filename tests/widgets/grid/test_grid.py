@@ -10,11 +10,13 @@ import pandas as pd
 import pytest
 from volume import volume
 from widgets.gridding import Page, client, page, sandbox  # noqa: F401
-from widgets.screen import page_of, sources, static
+from widgets.screen import page_of, part, sources, static
 
 import chatkit
 from chatkit.errors import InputError
 from chatkit.widgets import Grid
+from chatkit.widgets.controls import Code
+from chatkit.widgets.grid.grid import GridTable
 from chatkit.widgets.grid.view import folded_text
 
 
@@ -125,6 +127,73 @@ def test_filter_and_sort_show_other_rows_but_never_lose_any(grid, contacts):
     assert grid.filter(changed=True) == 0
     with pytest.raises(InputError, match="no column 'nmae'"):
         grid.sort("nmae")
+
+
+def test_columns_are_filtered_by_values_by_a_text_and_by_emptiness(grid, contacts):
+    names, codes = contacts.name.astype(object), contacts.country_code
+    assert grid.filter(contains={"name": "GARCIA"}) == names.str.contains("García").sum()
+    wanted = codes.isin(["+44", "+49"])
+    assert grid.filter(values={"country_code": ["+44", "+49"]}) == wanted.sum() > 0
+    assert grid.filter("", values={"country_code": ["+44"]}, contains={"name": "zzz"}) == 0
+    grid.set(50001, "name", "")
+    assert grid.filter(empty={"name": True}) == names.isna().sum() + 1
+    assert grid.filter(empty={"name": False}) == names.notna().sum() - 1
+    assert grid.filter(values={"name": [None]}) == names.isna().sum() + 1
+    grid.set(50001, "name", "Zed")  # it stays where it is until somebody looks anew
+    assert 50001 in grid.shown().index
+    assert grid.filter() == 250
+    assert grid.filter(values={"id": [50001, 50003]}) == 2
+    with pytest.raises(InputError, match="no column 'nmae'"):
+        grid.filter(empty={"nmae": True})
+
+
+def test_a_text_is_replaced_in_the_rows_that_are_shown_as_one_step(grid, contacts):
+    shown = grid.filter("garcía")
+    assert grid.replace("García", "Garcia", "name") == shown
+    assert not grid.frame().name.str.contains("García").any()
+    grid.undo()
+    assert grid.frame().equals(contacts)
+    assert grid.replace("GARCÍA", "X") == 0
+    assert grid.replace("GARCÍA", r"\1", case=False) == shown
+    assert grid.frame().name.str.contains(r"\1", regex=False).sum() == shown
+    assert grid.replace("", "x") == 0
+    grid.filter()
+    digits = contacts.number.str.contains("77").sum()
+    assert grid.replace("77", "7 7", "number") == 0  # what a number cannot be stays as it is
+    assert grid.replace("77", "70", "number") == digits > 0
+
+
+def test_a_cell_is_filled_down_over_the_rows_that_are_shown(grid, contacts):
+    grid.sort("name")
+    first, *below = grid.shown().index[:4]
+    grid.fill_down(first, "country_code", 3)
+    code = contacts.country_code[first]
+    assert grid.frame().country_code[below].tolist() == [code] * 3
+    grid.undo()
+    assert grid.frame().equals(contacts)
+    grid.set(first, "name", "")
+    grid.fill_down(first, "name", 2)
+    assert grid.frame().name[below[:2]].tolist() == ["", ""]  # empty, not left alone
+
+
+def test_a_block_with_headings_goes_into_the_columns_that_it_names(grid):
+    grid.paste(50256, "tags", "country_code\tname\n+1\tAna\n+49\tBo\n")
+    frame = grid.frame()
+    assert frame.name.tolist()[-2:] == ["Ana", "Bo"]
+    assert frame.country_code.tolist()[-2:] == ["+1", "+49"]
+    assert repr(grid) == "Grid of 250 contacts: 1 cell changed, 1 row added."
+
+
+def test_at_first_what_can_be_written_stands_before_what_cannot(grid, client):
+    shown = grid.columns()
+    assert shown[:4] == ["id", "name", "number", "country_code"]
+    assert not {"first_name", "middle_name", "last_name"} & set(shown)
+    assert "updated_at" in shown
+    assert grid.columns("first_name", "id") == ["first_name", "id"]
+    grid.paste(50001, "name", "Ana\t2025550143")  # a column that is hidden: as in the frame
+    assert grid.refused[0].column == "first_name"
+    with pytest.raises(InputError, match="no column 'nmae'"):
+        grid.columns("nmae")
 
 
 def test_the_plan_is_that_of_the_frame_at_any_time(grid, client):
@@ -238,16 +307,14 @@ def test_a_typed_entry_is_taken_or_refused_with_its_reason(page: Page):
     assert row["e"][str(number)][0] == "x"
     assert "digits only" in row["e"][str(number)][1]
     assert page.state["said"] == "1 cell changed, 1 cell refused"
-    (answer,) = page.tell("dismiss", row=0, column=number)
+    (answer,) = page.tell("dismiss", row=0, column="number")
     assert "e" not in answer["rows"][0]
     assert page.state["said"] == "1 cell changed"
 
 
 def test_a_block_is_pasted_where_the_page_says(page: Page):
-    column = page.column("number")
-    (answer,) = page.tell(
-        "paste", place=1, column=column, text="2025550143\t+1\r\nx\t+1\r\n", rows=1, columns=1
-    )
+    text, columns = "2025550143\t+1\r\nx\t+1\r\n", ["number", "country_code"]
+    (answer,) = page.tell("paste", place=1, columns=columns, text=text, rows=1, wide=1)
     assert [row["n"] for row in answer["rows"]] == [1, 2]
     assert "e" in answer["rows"][1]
     page.tell("undo")
@@ -258,17 +325,17 @@ def test_a_block_is_pasted_where_the_page_says(page: Page):
 
 
 def test_one_text_fills_what_is_selected(page: Page):
-    page.tell("paste", place=0, column=page.column("country_code"), text="+49", rows=3, columns=1)
+    page.tell("paste", place=0, columns=["country_code"], text="+49", rows=3, wide=1)
     assert page.grid.frame().country_code.head(3).tolist() == ["+49"] * 3
 
 
 def test_a_block_that_is_too_wide_is_told(page: Page):
-    (answer,) = page.tell("paste", place=0, column=14, text="a\tb", rows=1, columns=1)
+    (answer,) = page.tell("paste", place=0, columns=["tags"], text="a\tb", rows=1, wide=1)
     assert "has 2 columns" in answer["told"]
 
 
 def test_a_selection_is_cleared_deleted_and_kept(page: Page):
-    page.tell("clear", place=0, column=0, rows=2, columns=3)
+    page.tell("clear", place=0, rows=2, columns=["id", "name", "first_name"])
     assert page.state["said"] == "2 cells changed"
     page.tell("delete", place=1, rows=2, delete=True)
     assert page.grid.frame().delete.head(4).tolist() == [False, True, True, False]
@@ -304,9 +371,114 @@ def test_a_click_on_a_heading_sorts(page: Page):
 
 def test_what_touches_many_rows_makes_the_page_ask_again(page: Page):
     before = page.state["shows"]
-    answers = page.tell("clear", place=0, column=page.column("name"), rows=250, columns=1)
+    answers = page.tell("clear", place=0, columns=["name"], rows=250)
     assert answers == []
     assert page.state["shows"] == before + 1
+
+
+def test_rows_are_pasted_into_a_table_without_any(client, monkeypatch):
+    page = Page(Grid(client.contacts, client.contacts.frame().head(0)), monkeypatch)
+    text = "Ana\t2025550143\t+1\r\nBo\t2025550144\t+1\r\n"
+    columns = ["name", "number", "country_code", "tags"]
+    page.tell("paste", place=0, columns=columns, text=text, rows=1, wide=1)
+    assert page.state["said"] == "2 rows added"
+    assert page.grid.plan().counts["create"] == 2
+
+
+def test_columns_are_filtered_by_the_page(page: Page):
+    (answer,) = page.tell("values", column="country_code")
+    assert sum(n for _, n in answer["values"]) == 250
+    assert answer["others"] == 0
+    (value, times), *_ = answer["values"]
+    page.tell("where", column="country_code", filter={"values": [value], "contains": ""})
+    assert page.state["rows"] == times
+    assert page.state["filters"]["country_code"]["values"] == [value]
+    page.tell("filter", text="a", changed=False)
+    assert page.state["filters"]  # a text is looked for among those
+    page.tell("where", column="country_code", filter={})
+    assert page.state["filters"] == {}
+    page.tell("where", column="name", filter={"empty": True})
+    page.tell("filter")
+    assert (page.state["rows"], page.state["filters"]) == (250, {})
+    (answer,) = page.tell("values", column="id")
+    assert (len(answer["values"]), answer["others"]) == (100, 150)
+
+
+def test_what_would_be_replaced_is_shown_before_it_is(page: Page):
+    asked = {"text": "7", "by": "x", "column": None, "case": True}
+    (answer,) = page.tell("preview", **asked)
+    assert page.state["said"] == ""
+    assert (answer["count"], answer["refused"]) == (0, len([*_numbers(page, "7")]))
+    asked = {"text": "Oliver Smith", "by": "Ollie Smith", "column": "name", "case": True}
+    (answer,) = page.tell("preview", **asked)
+    assert answer["preview"][0] == ["50001", "name", "Oliver Smith", "Ollie Smith", ""]
+    page.tell("replace", **asked)
+    assert page.heard[-1]["told"].startswith(f"Replaced in {answer['count']} cell")
+    assert page.grid.frame().name[50001] == "Ollie Smith"
+
+
+def _numbers(page: Page, digit: str):
+    frame = page.grid.frame()
+    cells = [*frame.number.dropna(), *frame.country_code.dropna(), *frame.name.dropna()]
+    return [text for text in cells if digit in text]
+
+
+def test_a_selection_is_filled_down(page: Page):
+    names = ["name", "first_name", "country_code"]
+    page.tell("fill", place=0, rows=3, columns=names)
+    frame = page.grid.frame()
+    assert frame.name.head(3).tolist() == ["Oliver Smith"] * 3
+    assert page.grid.refused == []  # what cannot be written is left alone
+
+
+def test_columns_are_laid_out_by_the_page(page: Page):
+    page.tell("layout", layout=[["name", 300.4], ["gone", 1], ["id", 0]])
+    assert page.table.shown_columns == [["name", 300], ["id", 0]]
+    page.tell("layout", layout=[])
+    assert page.grid.columns()[:2] == ["id", "name"]
+
+
+def test_a_long_text_is_sent_whole_when_it_is_edited(page: Page):
+    text = "x" * 5000
+    page.type(0, "name", text)
+    assert len(page.rows()[0]["v"][page.column("name")]) == 2001
+    (answer,) = page.tell("whole", row=0, column="name")
+    assert answer == {"whole": text, "row": 0, "column": "name"}
+
+
+def test_what_was_meant_for_rows_that_moved_changes_nothing(page: Page):
+    at, renewed = page.state["arranged"], page.state["renewed"]
+    page.tell("sort", column="name", descending=True)
+    (answer,) = page.tell("delete", place=0, rows=1, delete=True, arranged=at, renewed=renewed)
+    assert "once more" in answer["told"]
+    assert page.state["said"] == ""
+    page.tell("set", row=0, column="name", value="Ana", arranged=at, renewed=renewed)
+    assert page.state["said"] == "1 cell changed"  # a row is known by its number
+    page.grid.plan().apply()
+    page.tell("review")
+    assert page.heard[-1] == {"reviewed": True}
+    page.grid.plan_view.back = None
+    page.grid._applied(page.grid.plan_view)
+    page.tell("set", row=1, column="name", value="Bo", arranged=at, renewed=renewed)
+    assert "once more" in page.heard[-1]["told"]
+
+
+def test_the_same_in_python_is_shown_and_kept_up_to_date(page: Page):
+    code = part(page.grid, Code)
+    page.tell("code")
+    assert code.text.startswith("# nothing was filtered")
+    page.type(0, "name", "Ana")
+    assert code.text == 'plan = client.contacts.plan([{"id": 50001, "name": "Ana"}])'
+    page.grid.delete(50003)
+    page.type(1, "name", "Bo")
+    assert code.text.splitlines() == [
+        "plan = client.contacts.plan([",
+        '    {"id": 50001, "name": "Ana"},',
+        '    {"id": 50002, "name": "Bo"},',
+        "], delete=[50003])",
+    ]
+    page.tell("code")
+    assert code.text == ""
 
 
 def test_a_large_frame_is_quick(client, contacts, monkeypatch):
@@ -321,7 +493,7 @@ def test_a_large_frame_is_quick(client, contacts, monkeypatch):
 
 
 def test_what_each_notebook_keeps_of_the_script_is_small():
-    script, style = sources(Grid)
+    script, style = sources(GridTable)
     assert len(script) + len(style) < 21_000
     static = Path(chatkit.__file__).parent / "widgets" / "static"
     assert "export default" in script

@@ -1,0 +1,189 @@
+// The panels of a Grid: dialogs over the page, which are made when they are opened.
+
+const set = (element, values) => {
+  for (const [name, value] of Object.entries(values)) {
+    if (name === "text") { if (element.textContent !== value) element.textContent = value; }
+    else if (name.startsWith("on") || name === "checked" || name === "value") element[name] = value;
+    else if (value === null || value === false) element.removeAttribute(name);
+    else if (element.getAttribute(name) !== String(value)) element.setAttribute(name, value);
+  }
+  return element;
+};
+const make = (parent, tag, name, values = {}) => {
+  const made = set(document.createElement(tag), { class: name || null, ...values });
+  parent?.append(made);
+  return made;
+};
+const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
+const count = (n, noun) => n.toLocaleString("en") + (noun ? ` ${noun}${n === 1 ? "" : "s"}` : "");
+const button = (parent, text, onclick, values = {}) =>
+  make(parent, "button", "", { type: "button", text, onclick, ...values });
+const field = (parent, text, tag, values) => {
+  const label = make(parent, "label", "gd-field", { text });
+  return make(label, tag, "", values);
+};
+const tick = (parent, text, checked, onchange) => {
+  const label = make(parent, "label", "gd-tick");
+  const box = make(label, "input", "", { type: "checkbox", checked, onchange });
+  make(label, "span", "", { text, dir: "auto" });
+  return box;
+};
+const choice = (parent, text, options, values = {}) => {
+  const found = field(parent, text, "select", {});
+  options.forEach(([value, text]) => make(found, "option", "", { value, text }));
+  return set(found, values);
+};
+const later = (act) => { // waits until somebody has stopped typing
+  let waiting;
+  return () => { clearTimeout(waiting); waiting = setTimeout(act, 200); };
+};
+
+// Puts a box below an element, or above it where there is no room, and always into the window.
+const place = (box, beside, gap = 4) => {
+  const { left, top, bottom } = beside.getBoundingClientRect(), tall = box.offsetHeight;
+  const low = bottom + gap + tall <= innerHeight ? bottom + gap : Math.max(4, top - gap - tall);
+  box.style.left = `${clamp(left, 4, innerWidth - box.offsetWidth - 4)}px`;
+  box.style.top = `${Math.min(low, innerHeight - tall - 4)}px`;
+};
+// Opens a dialog beside an element. Escape and a click elsewhere end it, and the focus goes back.
+const panel = (root, beside, label, fill, back = () => beside.focus()) => {
+  const box = make(root, "div", "gd-panel", { popover: "auto", role: "dialog", "aria-label": label });
+  box.addEventListener("toggle", ({ newState }) => {
+    if (newState !== "closed") return;
+    box.remove();
+    if (document.activeElement === document.body) back();
+  });
+  fill(box, () => box.hidePopover());
+  box.showPopover();
+  place(box, beside);
+  box.querySelector("input, select, button").focus();
+  return box;
+};
+
+// What can be done with one column: filter, move, widen, hide.
+const columnPanel = (grid, beside, name) => panel(grid.root, beside, `Column ${name}`, (box, close) => {
+  const wanted = { contains: "", values: null, empty: null, ...grid.state().filters[name] };
+  const apply = () => grid.tell({ do: "where", column: name, filter: wanted });
+  const contains = field(box, "Contains", "input", { value: wanted.contains, dir: "auto" });
+  contains.oninput = later(() => { wanted.contains = contains.value; apply(); });
+  const kinds = [["", "any"], ["true", "empty"], ["false", "not empty"]];
+  const empty = choice(box, "Cells", kinds, { value: String(wanted.empty ?? "") });
+  empty.onchange = () => { wanted.empty = empty.value ? empty.value === "true" : null; apply(); };
+  const list = make(box, "fieldset", "gd-values");
+  make(list, "legend", "", { text: "Only these values" });
+  const ticked = new Set(wanted.values);
+  grid.answers.values = ({ column, values, others }) => {
+    if (column !== name) return;
+    const known = new Set(values.map(([text]) => text));
+    const more = [...ticked].filter((text) => !known.has(text)).map((text) => [text, 0]);
+    for (const [text, n] of [...more, ...values]) {
+      tick(list, `${text || "(empty)"} · ${count(n)}`, ticked.has(text), ({ target }) => {
+        ticked[target.checked ? "add" : "delete"](text);
+        wanted.values = ticked.size ? [...ticked] : null;
+        apply();
+      });
+    }
+    if (others) make(list, "p", "", { text: `and ${count(others, "other value")}: use Contains` });
+    place(box, beside);
+  };
+  grid.tell({ do: "values", column: name });
+  const bar = make(box, "div", "gd-buttons");
+  const clear = () => { close(); grid.tell({ do: "where", column: name, filter: {} }); };
+  button(bar, "No filter", clear);
+  button(bar, "Move left", () => grid.move(name, -1));
+  button(bar, "Move right", () => grid.move(name, 1));
+  button(bar, "Narrower", () => grid.widen(name, -40));
+  button(bar, "Wider", () => grid.widen(name, 40));
+  button(bar, "Hide", () => { close(); grid.show(name, false); });
+}, () => grid.focus(name));
+
+// Which columns are shown.
+const columnsPanel = (grid, beside) => panel(grid.root, beside, "Columns", (box, close) => {
+  const shown = grid.shown();
+  const names = [...shown, ...grid.names().filter((name) => !shown.includes(name))];
+  const list = make(box, "div", "gd-values gd-all");
+  for (const name of names)
+    tick(list, name || "row", shown.includes(name), ({ target }) => grid.show(name, target.checked));
+  button(make(box, "div", "gd-buttons"), "As at first", () => { close(); grid.lay([]); });
+});
+
+// Find and replace: what would change is shown before anything does.
+const replacePanel = (grid, beside) => panel(grid.root, beside, "Find and replace", (box, close) => {
+  const text = field(box, "Find", "input", { dir: "auto" });
+  const by = field(box, "Replace with", "input", { dir: "auto" });
+  const options = [["", "all columns that can be written"]];
+  const column = choice(box, "In", options.concat(grid.open().map((name) => [name, name])));
+  const exact = tick(box, "Match case", true);
+  const found = make(box, "div", "gd-preview", { role: "status" });
+  const bar = make(box, "div", "gd-buttons");
+  const asked = (what) => ({
+    do: what, text: text.value, by: by.value, column: column.value || null, case: exact.checked,
+  });
+  const replace = button(bar, "Replace", () => { close(); grid.tell(asked("replace")); });
+  const look = () => grid.tell(asked("preview"));
+  grid.answers.preview = ({ preview, count: n, refused }) => {
+    found.replaceChildren();
+    const all = grid.state().rows === grid.state().of ? "" : " of the rows that are shown";
+    if (text.value) make(found, "p", "", { text: `${count(n, "cell")}${all} would change` });
+    if (refused) make(found, "p", "", { text: `${count(refused, "cell")} cannot, and stay` });
+    for (const [row, name, before, after, reason] of preview) {
+      const line = make(found, "p", "gd-line", { dir: "auto" });
+      make(line, "span", "", { text: `${row} ${name} ` });
+      make(line, "del", "", { text: before });
+      make(line, "span", "", { text: " → " });
+      make(line, "ins", "", { text: after || "(empty)" });
+      if (reason) make(line, "span", "gd-bad", { text: ` ${reason}` });
+    }
+    replace.disabled = !n;
+    place(box, beside);
+  };
+  text.oninput = by.oninput = later(look);
+  column.onchange = exact.onchange = look;
+  replace.disabled = true;
+});
+
+// A text that is edited: in its cell as long as there is room, and then in a box over the table.
+const editor = (root, cell, label, text, { first, end }) => {
+  const box = make(root, "div", "gd-editor", { popover: "manual" });
+  const input = make(box, "textarea", "gd-input", {
+    rows: 1, spellcheck: "false", "aria-label": label, dir: "auto",
+  });
+  make(box, "div", "gd-hint", { text: "Enter takes it · Alt+Enter begins a line · Escape leaves it" });
+  const stay = () => {
+    const { left, top, width } = cell.getBoundingClientRect(), wide = box.matches(".gd-long");
+    const room = clamp(innerWidth - 24, 100, 440);
+    box.style.width = `${wide ? Math.max(width, room) : width}px`;
+    input.style.height = "28px";
+    if (!wide && (input.value.includes("\n") || input.scrollWidth > input.clientWidth + 1)) {
+      box.classList.add("gd-long");
+      return stay();
+    }
+    if (wide) input.style.height = `${clamp(input.scrollHeight + 2, 84, 260)}px`;
+    box.style.left = `${clamp(left, 4, innerWidth - box.offsetWidth - 4)}px`;
+    box.style.top = `${Math.min(top, innerHeight - box.offsetHeight - 4)}px`;
+  };
+  input.value = first ?? text;
+  box.showPopover();
+  stay();
+  input.focus();
+  if (first === undefined) input.select();
+  input.oninput = stay;
+  input.onblur = () => end(true);
+  document.addEventListener("scroll", stay, true);
+  input.onkeydown = (event) => {
+    const { key, shiftKey, altKey, isComposing } = event, step = shiftKey ? -1 : 1;
+    if (isComposing || !["Enter", "Tab", "Escape"].includes(key)) return;
+    event.preventDefault();
+    if (key === "Enter" && altKey) {
+      input.setRangeText("\n", input.selectionStart, input.selectionEnd, "end");
+      return stay();
+    }
+    end(key !== "Escape", key === "Enter" ? step : 0, key === "Tab" ? step : 0);
+  };
+  const close = () => {
+    input.onblur = null;
+    document.removeEventListener("scroll", stay, true);
+    box.remove();
+  };
+  return { input, was: text, close };
+};

@@ -1,0 +1,245 @@
+"""The plan of a grid below it: what is applied or taken back there, the grid then shows."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from widgets.gridding import client, sandbox  # noqa: F401
+from widgets.screen import find, html, part, press
+
+import chatkit
+from chatkit.client import Client
+from chatkit.errors import PlanRefused
+from chatkit.widgets import Grid
+from chatkit.widgets.grid.grid import GridTable
+
+
+@pytest.fixture
+def grid(client: Client) -> Grid:
+    return Grid(client.contacts)
+
+
+def applied(grid: Grid) -> pd.DataFrame:
+    view = grid.review()
+    return view.apply(view.phrase)
+
+
+def test_what_was_applied_is_no_edit_any_more(grid: Grid, client: Client) -> None:
+    grid.set(50001, "name", "Ana Cruz")
+    new = grid.add()
+    for name, value in {"name": "Bo", "number": "2025550143", "country_code": "+1"}.items():
+        grid.set(new, name, value)
+    grid.delete(50003)
+    assert applied(grid).state.tolist() == ["applied"] * 3
+    assert repr(grid) == "Grid of 250 contacts."
+    frame = grid.frame()
+    assert frame.equals(client.contacts.frame())
+    assert frame.first_name[50001] == "Ana"  # as the service has split it
+    assert frame.name.iloc[-1] == "Bo"
+    assert 50003 not in frame.index
+    assert not grid.undo()
+    assert not grid.plan().changes
+
+
+def test_what_was_taken_back_is_shown_as_it_was(grid: Grid, client: Client) -> None:
+    before = grid.frame().name
+    grid.set(50001, "name", "Ana Cruz")
+    new = grid.add()
+    for name, value in {"name": "Bo", "number": "2025550143", "country_code": "+1"}.items():
+        grid.set(new, name, value)
+    applied(grid)
+    assert grid.plan_view is not None
+    back = grid.plan_view.undo()
+    back.apply(back.phrase)
+    assert grid.frame().name[50001] == before[50001]
+    assert repr(grid) == f"Grid of {len(client.contacts.frame())} contacts."
+
+
+def test_what_others_did_meanwhile_is_shown_too(grid: Grid, client: Client) -> None:
+    client.contacts.update(50009, name="From Elsewhere")
+    made = client.contacts.create(number="2025550187", country_code="+1")
+    grid.set(50001, "name", "Ana Cruz")
+    applied(grid)
+    assert grid.frame().name[50009] == "From Elsewhere"
+    assert made.id in grid.frame().index
+
+
+def test_what_was_not_applied_stays_an_edit(grid: Grid, client: Client) -> None:
+    grid.set(50001, "name", "Ana Cruz")
+    grid.set(50003, "number", "2025550199")
+    grid.paste(50004, "number", "x")
+    view = grid.review()
+    code = str(grid.frame().country_code[50003])
+    client.contacts.create(number="2025550199", country_code=code)  # somebody was quicker
+    states = view.apply(view.phrase).state
+    assert states[50001] == "applied"
+    assert states[50003] != "applied"
+    assert repr(grid) == "Grid of 251 contacts: 1 cell changed, 1 cell refused."
+    assert grid.frame().number[50003] == "2025550199"
+    assert grid.refused[0].row == 50004
+
+
+def test_what_was_edited_after_the_review_stays_an_edit(grid: Grid, client: Client) -> None:
+    grid.set(50001, "name", "Ana Cruz")
+    grid.set(50002, "name", "Bo")
+    view = grid.review()
+    grid.set(50001, "name", "Ana Cruz Diaz")
+    grid.set(50003, "name", "Cy")
+    new = grid.add()
+    grid.set(new, "name", "Di")
+    view.apply(view.phrase)
+    assert client.contacts.get(50001).name == "Ana Cruz"
+    assert repr(grid) == "Grid of 250 contacts: 2 cells changed, 1 row added."
+    assert grid.frame().name[50001] == "Ana Cruz Diaz"
+    assert grid.frame().name.iloc[-1] == "Di"
+
+
+def test_a_part_of_the_account_stays_that_part_and_keeps_its_own_columns(client: Client) -> None:
+    some = client.contacts.frame().iloc[5:8].assign(note=["a", "b", "c"])
+    keys = some.index.tolist()
+    grid = Grid(client.contacts, some)
+    grid.set(keys[0], "name", "Ana Cruz")
+    new = grid.add()
+    for name, value in {"name": "Bo", "number": "2025550143", "country_code": "+1"}.items():
+        grid.set(new, name, value)
+    grid.filter("o")
+    grid.sort("name")
+    grid.columns("id", "name", "note")
+    result = applied(grid)
+    frame = grid.frame()
+    assert frame.index.tolist() == [*keys, result["key"].iloc[-1]]
+    assert frame.note.tolist()[:3] == ["a", "b", "c"]
+    assert frame.name.iloc[0] == "Ana Cruz"
+    assert part(grid, GridTable).state["text"] == "o"
+    assert part(grid, GridTable).state["sort"] == ["name", False]
+    assert grid.columns("id", "name", "note") == ["id", "name", "note"]
+
+
+def test_a_frame_of_ones_own_becomes_its_records(client: Client) -> None:
+    known = client.contacts.get(50001)
+    own = pd.DataFrame(
+        {
+            "number": ["2025550143", known.number, "12 34"],
+            "country_code": ["+1", known.country_code, "+1"],
+            "name": ["Bo", known.name, "Cy"],
+            "row": [7, 8, 9],
+        }
+    )
+    grid = Grid(client.contacts, own)
+    view = grid.review()
+    assert find(grid, "Leave out 1 row that cannot be planned")
+    press(grid, "Leave out 1 row that cannot be planned")
+    assert grid.plan_view is not view
+    assert grid.plan_view is not None
+    grid.plan_view.apply()
+    frame = grid.frame()
+    assert frame.name.tolist() == ["Bo", known.name, "Cy"]
+    assert frame["id"].tolist()[1] == 50001
+    assert client.contacts.get(int(frame["id"].iloc[0])).name == "Bo"
+    assert frame["row"].tolist()[:2] == [7, 8]
+    assert repr(grid) == "Grid of 2 contacts: 1 row added, 1 cell refused."
+    assert grid.refused[0].value == '"12 34"'
+
+
+def test_contents_and_webhooks_are_reviewed_too(client: Client) -> None:
+    webhook = client.webhooks.create(url="https://example.com/a", events=["*"])
+    hooks = Grid(client.webhooks)
+    hooks.set(webhook.id, "is_active", "false")
+    applied(hooks)
+    assert repr(hooks) == "Grid of 4 webhooks."
+    contents = client.templates("hello")
+    contents.create(lang_code="en", text="Hi")
+    words = Grid(contents)
+    words.set("en", "text", "Hello")
+    applied(words)
+    assert repr(words).startswith("Grid of 1 ")
+    assert words.frame().text["en"] == "Hello"
+
+
+def test_while_one_plan_is_applied_no_other_is_reviewed(
+    grid: Grid, sandbox: chatkit.Sandbox
+) -> None:
+    grid.set(50001, "name", "Ana")
+    view = grid.review()
+    sandbox.middleware.faults.set({"latency": 0.2})
+    view.start()
+    with pytest.raises(PlanRefused, match="are being applied"):
+        grid.review()
+    sandbox.middleware.faults.set({})
+    view.wait()
+    assert repr(grid) == "Grid of 250 contacts."
+
+
+def test_an_account_that_cannot_be_read_again_is_told_and_nothing_is_lost(
+    client: Client, sandbox: chatkit.Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grid = Grid(client.contacts)
+    grid.set(50001, "name", "Ana")
+    view = grid.review()
+
+    def gone(**_: object) -> pd.DataFrame:
+        raise chatkit.ChatkitError("Nobody answers.")
+
+    monkeypatch.setattr(grid._endpoints, "frame", gone)
+    view.apply()
+    assert "could not be read again" in html(grid)
+    assert grid.frame().name[50001] == "Ana"
+    assert client.contacts.get(50001).name == "Ana"
+
+
+# --- the same in Python -----------------------------------------------------------------------
+
+
+def ran(client: Client, grid: Grid, code: str) -> dict[str, object]:
+    names: dict[str, object] = {"client": client, "grid": grid}
+    exec(code, names)
+    return names
+
+
+def test_filters_order_and_edits_are_lines_that_do_the_same(client: Client) -> None:
+    grid = Grid(client.contacts)
+    assert grid.code == ""
+    grid.set(50001, "name", 'Ana "Lu" O\'Neil\n')
+    grid.set(50002, "country_code", "+44")
+    grid.delete([50005, 50006])
+    new = grid.add()
+    for name, value in {"name": "Bo", "number": "2025550143", "country_code": "+1"}.items():
+        grid.set(new, name, value)
+    grid.paste(50007, "number", "x")  # refused, so not in it
+    codes = grid.frame().country_code[grid.frame().name.str.contains("García")]
+    grid.filter("a", contains={"name": "garcia"}, values={"country_code": [*codes[:2], None]})
+    grid.sort("name", descending=True)
+    expected = grid.shown().index.tolist()
+    assert len(expected) > 1
+    code = grid.code
+    grid.filter()
+    grid.sort(None)
+    names = ran(client, grid, code)
+    plan, shown = names["plan"], names["shown"]
+    assert isinstance(shown, pd.DataFrame)
+    assert shown.index.tolist() == expected
+    mine = {(c.kind, c.key, *c.after.items()) for c in grid.plan().changes}
+    assert {(c.kind, c.key, *c.after.items()) for c in plan.changes} == mine  # type: ignore[attr-defined]
+    assert len(mine) == 5
+
+
+def test_edits_of_a_frame_without_keys_name_their_records(client: Client) -> None:
+    known = client.contacts.get(50001)
+    own = pd.DataFrame(
+        {"number": ["2025550143", known.number], "country_code": ["+1", known.country_code]}
+    ).assign(name="")
+    grid = Grid(client.contacts, own)
+    grid.set(0, "name", "Bo")
+    grid.delete(1)
+    (plan,) = [ran(client, grid, grid.code)["plan"]]
+    assert plan.counts == {"create": 1, "update": 0, "delete": 1}  # type: ignore[attr-defined]
+
+
+def test_what_strangers_wrote_is_only_text_in_the_code(client: Client) -> None:
+    grid = Grid(client.contacts)
+    evil = '"); raise SystemExit(1) #\u202e\\'
+    grid.set(50001, "name", evil)
+    grid.filter(evil)
+    names = ran(client, grid, grid.code)
+    assert names["plan"].changes[0].after["name"] == evil  # type: ignore[attr-defined]
+    assert "\u202e" not in grid.code
