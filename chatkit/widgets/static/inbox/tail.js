@@ -196,7 +196,7 @@ function render({ model, el }) {
   const times = made("datalist");
   times.id = `tl-${view}`;
   for (const time of ["10 min", "1h", "today", "yesterday", "7 days"]) times.append(new Option(time));
-  for (const [name, hint] of [["contact", "+15550100"], ["search", "in bodies"], ["since", "1h, today"], ["until", "2026-11-20"]]) {
+  for (const [name, hint] of [["contact", "+15550100"], ["search", "in bodies"], ["since", "1h, today"], ["until", "yesterday"]]) {
     const input = made("input", `tl-${name}`);
     input.type = name === "contact" || name === "search" ? "search" : "text";
     input.placeholder = hint;
@@ -217,13 +217,15 @@ function render({ model, el }) {
   const state = made("span", "tl-state");
   state.setAttribute("role", "status");
   const count = made("span", "tl-count");
+  const now = made("span", "tl-now");
+  now.append(state, count);
   const labelled = (text, input) => {
     const label = made("label", "", `${text} `);
     label.append(input);
     return label;
   };
   const bar = made("div", "tl-bar");
-  bar.append(pause, labelled("Kind", kinds), labelled("Contact", inputs.contact), labelled("Search", inputs.search), labelled("From", inputs.since), labelled("Until", inputs.until), times, state, count);
+  bar.append(pause, labelled("Kind", kinds), labelled("Contact", inputs.contact), labelled("Search", inputs.search), labelled("From", inputs.since), labelled("Until", inputs.until), times, now);
   const pane = made("div", "tl-pane");
   pane.tabIndex = 0;
   pane.setAttribute("role", "group");
