@@ -53,6 +53,7 @@ if TYPE_CHECKING:
         PlanView,
         Player,
         Preview,
+        QueueView,
         Registrations,
         Tail,
         funnel,
@@ -87,6 +88,7 @@ __all__ = [
     "PlanView",
     "Player",
     "Preview",
+    "QueueView",
     "RateLimited",
     "Refused",
     "Registrations",
@@ -123,7 +125,16 @@ _HOME = {
     **dict.fromkeys(
         (
             *("BoardGrid", "ContentForm", "Conversation", "Editor", "Form", "Grid", "PlanView"),
-            *("Player", "Preview", "Registrations", "Tail", "funnel", "latency", "login"),
+            *(
+                "Player",
+                "Preview",
+                "QueueView",
+                "Registrations",
+                "Tail",
+                "funnel",
+                "latency",
+                "login",
+            ),
         ),
         "widgets",
     ),

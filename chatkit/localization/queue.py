@@ -126,8 +126,8 @@ class Queue(Report):
         ]
         #: The texts, language by language, in the order of the templates.
         self.items = [item for item in items if item.state in wanted]
-        order = list(dict.fromkeys(item.unit.lang_code for item in self.items))
-        self.items.sort(key=lambda item: order.index(item.unit.lang_code))
+        order = list(dict.fromkeys(language.normal(unit.lang_code) for unit in units))
+        self.items.sort(key=lambda item: order.index(language.normal(item.unit.lang_code)))
 
     def __len__(self) -> int:
         return len(self.items)

@@ -6,6 +6,7 @@ if TYPE_CHECKING:
     from chatkit.widgets.content.boardgrid import BoardGrid as BoardGrid
     from chatkit.widgets.content.contentform import ContentForm as ContentForm
     from chatkit.widgets.content.preview import Preview as Preview
+    from chatkit.widgets.content.queueview import QueueView as QueueView
     from chatkit.widgets.editor.editor import Editor as Editor
     from chatkit.widgets.form.form import Form as Form
     from chatkit.widgets.grid.grid import Grid as Grid
@@ -28,6 +29,7 @@ _HOME = {
     "PlanView": "planview",
     "Player": "player",
     "Preview": "content.preview",
+    "QueueView": "content.queueview",
     "Registrations": "inbox.registrations",
     "Tail": "inbox.tail",
     "funnel": "inbox.plots",

@@ -14,7 +14,7 @@ from chatkit.flowjson.graph import graph
 from chatkit.flowjson.lint import lint
 from chatkit.inbox.inbox import Inbox
 from chatkit.widgets import (BoardGrid, ContentForm, Conversation, Editor, Form, Grid, PlanView,
-    Player, Preview, Registrations, Tail, funnel, latency, login)
+    Player, Preview, QueueView, Registrations, Tail, funnel, latency, login)
 from chatkit.widgets.controls import ActionButton, Code, Message
 from inbox.bodies import ANA, BEN, message, status
 from widgets.inbox.stored import EVIL, moved, put, written
@@ -133,6 +133,16 @@ stopped""",
     "board with a form": """board = BoardGrid(client.templates, ['order_ready', 'rental_reminder'])
 board.edit("rental_reminder", "ja")
 board""",
+    "queue": "QueueView(client.templates.queue(['de', 'ar'], ['order_ready', 'rental_reminder']))",
+    "queue stale and answered": """client.templates.accept(["de"], ["rental_reminder"])
+text = "Hi {{1}}, <i>your</i> rental of {{2}} is over on {{3}}."
+client.templates("rental_reminder").update("en", text=text)
+stale = client.templates.queue(["de", "fr"], ["rental_reminder"], only=["stale", "unknown"])
+stale.edit(1, "Kurz")
+review = QueueView(stale)
+review.plan()
+review""",
+    "queue of nothing": "QueueView(client.templates.queue(['de'], ['order_ready'], only='stale'))",
     "content form": "ContentForm(ready, 'ar')",
     "content form wrong": """content = ContentForm(ready, "en")
 content.set("footer", "x" * 70)

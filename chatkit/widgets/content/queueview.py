@@ -1,0 +1,186 @@
+"""Queue of texts to review as a widget: one after the other, until a plan takes all answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anywidget
+import ipywidgets as w
+import traitlets
+
+from chatkit.display import changed_words, cut, escaped, visible
+from chatkit.errors import ChatkitError, InputError, steady
+from chatkit.localization import language
+from chatkit.localization.queue import Queue, QueueItem
+from chatkit.localization.rules import ContentFinding
+from chatkit.widgets import assets
+from chatkit.widgets.content.preview import Preview
+from chatkit.widgets.controls import ActionButton, Panel
+from chatkit.widgets.planview import PlanView
+
+_NAME = 80  #: characters of a template code
+_AHEAD = 3  #: texts that are sent before they are asked for
+_SIDE_BY_SIDE = {"flex_flow": "row wrap", "align_items": "flex-start", "grid_gap": "8px 20px"}
+_LETTERS = {"": " ", "accepted": "a", "edited": "e", "skipped": "s"}
+
+
+class QueueCard(anywidget.AnyWidget):
+    """The text that is reviewed, and what is typed there.
+
+    Args:
+        queue: The texts.
+        looked: What is called with the number of a text when it is shown, and with each
+            translation that is typed.
+    """
+
+    _esm = assets.joined_text(["keys.js", "content/queue.js"])
+    _css = assets.joined_text(["content/queue.css"])
+
+    #: A letter for each text: how it was answered.
+    answers = traitlets.Unicode().tag(sync=True)
+
+    def __init__(self, queue: Queue, looked: Any) -> None:
+        self._queue, self._looked = queue, looked
+        super().__init__(answers=self._letters())
+        self.on_msg(self._heard)
+
+    def _letters(self) -> str:
+        return "".join(_LETTERS[item.answer] for item in self._queue.items)
+
+    def _heard(self, _: Any, message: Any, __: Any) -> None:
+        try:
+            match message:
+                case {"look": int(number)} if 0 <= number < len(self._queue):
+                    self._looked(number, None)
+                    last = min(number + _AHEAD, len(self._queue))
+                    self.send({"items": [self._sent(n) for n in range(number, last)]})
+                case {"check": [int(number), str(text)]} if 0 <= number < len(self._queue):
+                    found = _findings(self._queue.findings(number, text))
+                    self.send({"checked": [number, text, found]})
+                    self._looked(number, text)
+                case {"answer": [str(kind), int(number), str(text)]}:
+                    self._answer(kind, number, text)
+                case {"comment": [int(number), str(text)]}:
+                    self._queue.comment(number, text)
+        except ChatkitError as error:
+            self.send({"failed": str(error)})
+
+    def _answer(self, kind: str, number: int, text: str) -> None:
+        try:
+            if kind == "edit":
+                self._queue.edit(number, text)
+            elif kind == "accept":
+                self._queue.accept(number)
+            elif kind == "skip":
+                self._queue.skip(number)
+            self.send({"items": [self._sent(number)]})
+        finally:  # the page has marked it already
+            self.answers = self._letters()
+            self.send_state("answers")
+
+    def _sent(self, number: int) -> dict[str, Any]:
+        item = self._queue.items[number]
+        unit = item.unit
+        return {
+            "n": number,
+            "template": cut(unit.template_code, _NAME),
+            "language": f"{language.name(unit.lang_code)} ({cut(unit.lang_code, 20)})",
+            "lang": language.bcp47_tag(unit.lang_code),
+            "dir": language.direction(unit.lang_code),
+            "from": language.bcp47_tag(item.original.lang_code),
+            "what": unit.field,
+            "state": item.state,
+            "changed": bool(item.source_before),
+            "source": _words(item),
+            "note": visible(unit.note),
+            "target": unit.target,
+            "text": item.text,
+            "limit": unit.limit,
+            "comment": item.comment,
+            "findings": _findings(self._queue.findings(number)),
+            "near": [
+                [one.translation, int(100 * one.alike), _from(one.template_code, one.live)]
+                for one in self._queue.suggestions(number)
+            ],
+        }
+
+
+def _words(item: QueueItem) -> list[tuple[str, str]]:
+    """Part the source into what stayed, what went out and what came in."""
+    if not item.source_before:
+        return [("same", visible(item.unit.source))]
+    parts = changed_words(item.source_before, item.unit.source)
+    return [(kind, visible(text)) for kind, text in parts]
+
+
+def _findings(found: list[ContentFinding]) -> list[list[str]]:
+    return [[each.severity, visible(f"{each.message}."), visible(each.hint)] for each in found]
+
+
+def _from(template_code: str, live: bool) -> str:
+    return f"{cut(template_code, 40)}{'' if live else ', a draft'}"
+
+
+class QueueView(Panel):
+    """Texts to review, one after the other: source, translation, rules, preview, suggestions.
+
+    Ctrl+Enter takes a translation as it stands and goes on, Alt+↑ and Alt+↓ go from text to
+    text, Alt+S skips, Alt+1 uses the first suggestion. At the end one plan has all answers:
+    "Review changes" shows it below.
+
+    In a program: `plan()` makes that plan from what was answered here.
+
+    Args:
+        queue: As `client.templates.queue(["de"], ["order_ready"])` makes it.
+
+    Raises:
+        InputError: It is not a queue.
+
+    >>> chatkit.QueueView(client.templates.queue(["de"], ["order_ready"]))
+    <queue: 5 texts in 1 language: 5 unknown.>
+    """
+
+    _css_classes = ("qu-queueview",)
+
+    def __init__(self, queue: Queue) -> None:
+        if not isinstance(queue, Queue):
+            raise InputError(
+                'QueueView takes a queue, like client.templates.queue(["de"]), not '
+                f"{type(queue).__name__}."
+            )
+        self.queue = queue
+        self.shown: PlanView | None = None  #: the plan that was made last
+        self._card = QueueCard(queue, self._looked)
+        self._preview = Preview(queue.content(0)) if len(queue) else None
+        self._review = ActionButton(
+            "Review changes", lambda: self._attempt(self.plan), "primary", disabled=not len(queue)
+        )
+        self._below = w.VBox()
+        beside = [self._card, *([self._preview] if self._preview else [])]
+        row = w.HBox(beside, layout=w.Layout(**_SIDE_BY_SIDE))
+        self._card.layout = w.Layout(flex="1 1 420px", min_width="0")
+        super().__init__([row, self._review, self._message, self._below])
+
+    def _looked(self, number: int, text: str | None) -> None:
+        if self._preview is not None:
+            self._preview.show(self.queue.content(number, text))
+
+    def plan(self) -> PlanView:
+        """Make one plan from all answers, and show it below.
+
+        Raises:
+            InputError: Nothing was answered.
+        """
+        view = PlanView(self.queue.plan())
+        self.shown = view
+        self._below.children = [view]
+        self._message.say("")
+        return view
+
+    @steady
+    def __repr__(self) -> str:
+        return f"<queue: {self.queue._heading()}>"
+
+    def _page(self) -> str:
+        message = f"<p>{escaped(self.message)}</p>" if self.message else ""
+        return f"{self.queue._repr_html_()}{message}"

@@ -1,0 +1,75 @@
+"""Texts are reviewed one after the other, by keyboard alone, until one plan takes all answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from browser import story
+from browser.lab import Lab, OpenNotebook
+from playwright.sync_api import expect
+
+QUEUE = """import chatkit
+
+client = chatkit.connect(chatkit.Sandbox(seed="demo"))
+codes = ["order_ready", "rental_reminder"]
+client.templates.accept("de", codes)
+text = "Hi {{1}}, <img src=x onerror=alert(1)> your rental of {{2}} is over on {{3}}, sadly."
+client.templates("rental_reminder").update("en", text=text)
+view = chatkit.QueueView(client.templates.queue(["de", "fr"], codes, only=["stale", "unknown"],
+    glossary=[{"language": "fr", "address": "formal"}]))
+view"""
+MADE = """view.shown.wait()
+print(client.templates("order_ready").get("fr").headers[0]["text"])"""
+
+
+def test_a_queue_is_answered_by_keyboard_and_ends_in_one_plan(
+    lab: Lab, open_notebook: Callable[[str], OpenNotebook]
+) -> None:
+    notebook = open_notebook(story.write(lab, "queue.ipynb", [QUEUE, MADE]))
+    keys = notebook.page.keyboard
+    queue = story.run(notebook, 0)
+    card = queue.locator(".qu-queue")
+    text, place = card.get_by_label("Translation"), card.locator(".qu-place")
+    expect(place).to_have_text("rental_reminder · German (de) · text stale")
+    expect(card.locator("ins").last).to_be_visible()
+    expect(card.locator("img")).to_have_count(0)
+    notebook.shot("queue-stale")
+
+    # what is typed is judged, counted, and seen as a customer will see it; Escape takes it back
+    text.focus()
+    before = text.input_value()
+    keys.type("{{9}} ")
+    expect(card.locator(".qu-told")).to_contain_text("{{9}} is not in en")
+    expect(queue.locator(".pv-missing")).to_have_text("{{9}}")
+    keys.press("Escape")
+    expect(text).to_have_value(before)
+    expect(card.locator(".qu-told li")).to_have_count(0)
+
+    # right as it is, and on to the next; a text that is edited stays edited on the way back
+    keys.press("Control+Enter")
+    expect(place).to_have_text("order_ready · French (fr) · headers.0.text unknown")
+    expect(text).to_be_focused()
+    keys.press("Control+a")
+    keys.type("Ton vélo est prêt")
+    expect(card.locator(".qu-told")).to_contain_text("“Ton” addresses the reader informally")
+    keys.press("Alt+ArrowDown")
+    expect(place).to_contain_text("text unknown")
+    keys.press("Alt+ArrowUp")
+    expect(place).to_contain_text("headers.0.text edited")
+    expect(text).to_have_value("Ton vélo est prêt")
+    keys.press("Alt+s")
+    expect(place).to_contain_text("order_ready · French (fr) · text")
+    keys.press("Alt+ArrowUp")
+    keys.press("Control+a")
+    keys.type("Votre bicyclette est prête")
+    keys.press("Control+Enter")
+    expect(card.locator(".qu-count")).to_have_text("2 answered")
+
+    # all answers in one plan, below
+    queue.get_by_role("button", name="Review changes").press("Enter")
+    apply = queue.get_by_role("button", name="Apply")
+    expect(queue.get_by_text("1 text is recorded as right, as they are.")).to_be_visible()
+    notebook.shot("queue-plan")
+    apply.press("Enter")
+    made = story.run(notebook, 1)
+    expect(made).to_contain_text("Votre bicyclette est prête")

@@ -1,0 +1,97 @@
+"""What a queue of texts sends to its page, and what it does with what comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import chatkit
+from chatkit.errors import InputError
+
+EVIL = "<img src=x onerror=alert(1)>\u202e"
+
+
+@pytest.fixture
+def client() -> Iterator[Any]:
+    with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as made:
+        yield made
+
+
+@pytest.fixture
+def view(client: Any) -> Any:
+    return chatkit.QueueView(client.templates.queue(["de"], ["order_ready"]))
+
+
+def heard(view: Any, message: dict[str, Any]) -> list[dict[str, Any]]:
+    """What the card answers to a message of its page."""
+    sent: list[dict[str, Any]] = []
+    view._card.send = sent.append
+    view._card._heard(view._card, message, [])
+    return sent
+
+
+def test_a_text_is_sent_with_the_next_ones(view: Any) -> None:
+    (answer,) = heard(view, {"look": 1})
+    first = answer["items"][0]
+    assert [each["n"] for each in answer["items"]] == [1, 2, 3]
+    assert (first["what"], first["lang"], first["from"], first["state"]) == (
+        "text", "de", "en", "unknown",
+    )  # fmt: skip
+    assert first["text"].startswith("Hallo {{1}}") and first["limit"] == 1024
+    assert [each["n"] for each in heard(view, {"look": 4})[0]["items"]] == [4]
+
+
+def test_answers_arrive_in_the_queue_and_in_one_plan(view: Any, client: Any) -> None:
+    heard(view, {"answer": ["accept", 1, ""]})
+    heard(view, {"answer": ["edit", 0, "Dein Rad wartet"]})
+    heard(view, {"answer": ["skip", 2, ""]})
+    heard(view, {"comment": [2, "why so?"]})
+    assert view._card.answers == "eas  "
+    assert view.queue.counts() == {"": 2, "accepted": 1, "edited": 1, "skipped": 1}
+    plan = view.plan().plan
+    assert [c.key for c in plan.changes] == ["de"]
+    assert client.templates.queue(["de"], ["order_ready"]).items[1].comment == "why so?"
+
+
+def test_what_is_typed_is_judged_and_shown_without_being_answered(view: Any) -> None:
+    (answer,) = heard(view, {"check": [1, "Hallo {{7}}."]})
+    number, text, found = answer["checked"]
+    assert (number, text) == (1, "Hallo {{7}}.")
+    assert any("{{7}} is not in en" in message for _, message, _ in found)
+    assert view.queue.counts()[""] == 5
+    assert "{{7}}" in str(view._preview.message)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"answer": ["edit", 0, " "]},
+        {"answer": ["edit", 99, "x"]},
+        {"comment": [-1, "x"]},
+    ],
+)
+def test_what_cannot_be_is_told_in_the_page(view: Any, message: dict[str, Any]) -> None:
+    said = [each["failed"] for each in heard(view, message) if "failed" in each]
+    assert len(said) == 1 and said[0]
+
+
+@pytest.mark.parametrize("message", [{"look": 99}, {"look": "1"}, {"check": [1]}, "x", None])
+def test_messages_of_no_sense_are_let_be(view: Any, message: Any) -> None:
+    assert heard(view, message) == []
+
+
+def test_a_page_without_a_kernel_has_the_texts_and_runs_nothing(client: Any) -> None:
+    client.templates("order_ready").update("de", footer=EVIL)
+    view = chatkit.QueueView(client.templates.queue(["de"], ["order_ready"]))
+    page = view._page()
+    assert "Dein Rad ist fertig" in page and "onerror" in page
+    assert "<img" not in page and "\u202e" not in page
+
+
+def test_what_is_no_queue_is_refused_and_an_empty_one_is_shown(client: Any) -> None:
+    with pytest.raises(InputError, match="QueueView takes a queue"):
+        chatkit.QueueView(client.templates)
+    empty = chatkit.QueueView(client.templates.queue(["de"], ["order_ready"], only="stale"))
+    assert repr(empty) == "<queue: Nothing to review.>"
