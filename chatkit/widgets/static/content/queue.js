@@ -10,7 +10,8 @@ const make = (parent, tag, name, text) => {
 const PATIENCE = 250; // milliseconds after the last key until the rules are asked
 function render({ model, el }) {
   const get = (name) => model.get(name);
-  const root = make(el, "section", "qu-queue");
+  const root = make(el, "div", "qu-queue");
+  root.setAttribute("role", "group");
   root.setAttribute("aria-label", "Texts to review");
   const labelled = (parent, text, field) => {
     const label = make(parent, "label", "qu-label");
