@@ -376,6 +376,16 @@ def test_texts_are_filled_replaced_copied_and_written_as_python(opened: GridPage
     expect(code).to_contain_text("plan = client.contacts.plan(")
     page.notebook.shot("grid_python")
 
+    page.page.set_viewport_size({"width": 900, "height": 1000})
+    expect(page.grid).to_contain_text("more at the side →")
+    bar = page.grid.locator(".gd-bar").bounding_box()
+    assert bar
+    assert bar["height"] < 70  # two lines of buttons
+    page.button("Review changes").click()
+    expect(page.page.locator(".chatkit-gridpanel .chatkit-planview")).to_be_visible()
+    page.accessible("grid_900")
+    page.page.set_viewport_size({"width": 1400, "height": 1000})
+
 
 def test_a_page_of_rows_is_asked_for_before_it_is_scrolled_to(
     browser: Browser, client: Client

@@ -56,7 +56,7 @@ class GridTable(anywidget.AnyWidget):
         hears: What is called with each message of the page.
     """
 
-    _esm = packed_module(["keys.js", "gridpanels.js", "grid.js"])
+    _esm = packed_module(["keys.js", "side.js", "gridpanels.js", "grid.js"])
     _css = joined_text(["grid.css"])
 
     columns: traitlets.List[Any] = traitlets.List().tag(sync=True)
@@ -164,7 +164,7 @@ class Grid(Panel):
         if refused := len(self.refused):
             plan.notes.append(
                 f"The grid refused what was entered in {many(refused, 'cell')}, so that is not in "
-                "this plan: grid.refused tells which and why."
+                "this plan: each cell says why, and grid.refused lists them."
             )
         return plan
 

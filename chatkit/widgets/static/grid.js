@@ -46,6 +46,7 @@ function render({ model, el }) {
   const foot = make(root, "div", "gd-foot");
   const said = make(foot, "span", "", { role: "status" });
   const all = button(foot, "Show all rows", () => { search.value = ""; tell({ do: "filter" }); });
+  const side = sayMore(table, make(foot, "span", "gd-side"));
   const why = make(foot, "span", "", { "aria-live": "polite", dir: "auto" });
 
   // `at` is the active cell, -1 the row of headings; `from` is the other corner of a selection
@@ -212,6 +213,7 @@ function render({ model, el }) {
     wanted = false;
     const now = state(), end = now.rows - 1, [name, down] = now.sort;
     if (table.clientWidth) stretch();
+    side.look();
     body.style.height = `${now.rows * ROW}px`;
     const top = Math.max(0, Math.floor(table.scrollTop / ROW) - SPARE);
     const low = Math.min(end, top + Math.ceil(table.clientHeight / ROW) + 2 * SPARE);
@@ -465,6 +467,7 @@ function render({ model, el }) {
   return () => {
     close(false);
     sized.disconnect();
+    side.end();
     model.off("msg:custom", hear);
     model.off("change:state", changed);
     model.off("change:shown_columns", build);
