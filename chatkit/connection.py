@@ -107,6 +107,31 @@ def account_parts(account: str) -> tuple[str, str]:
     return where, account_id
 
 
+def account_words(account: str, name: str = "") -> str:
+    """Name an account for people: by its connection, or as an id at an address.
+
+    Args:
+        account: What `Connection.account` says.
+        name: The name of its connection, if it has one.
+    """
+    where, account_id = account_parts(account)
+    if where.startswith("sandbox "):
+        return "the sandbox"
+    if not name or name == "environment":
+        return f"account {account_id} at {where}"
+    return Path(name).name if "/" in name else name
+
+
+def is_live(account: str) -> bool:
+    """Whether a service beyond this machine holds an account, so that its data is live."""
+    where, _ = account_parts(account)
+    return where.startswith("http") and not _is_loopback(_host(where))
+
+
+def _host(base_url: str) -> str:
+    return re.sub(r":[0-9]+$", "", urlsplit(base_url).netloc)
+
+
 def same_host(one: str, other: str) -> bool:
     """Whether two base addresses of this machine differ in the port alone."""
     first, second = (urlsplit(where) for where in (one, other))
@@ -161,4 +186,4 @@ class Connection(StoredConnection):
     @property
     def loopback(self) -> bool:
         """Whether the service runs on this machine, so that nothing leaves it."""
-        return _is_loopback(re.sub(r":[0-9]+$", "", urlsplit(self.base_url).netloc))
+        return _is_loopback(_host(self.base_url))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,10 @@ from chatkit.progress import say
 if TYPE_CHECKING:
     import pandas as pd
 
+    from chatkit.endpoints import Endpoints
+    from chatkit.transport import Transport
+    from chatkit.widgets.runsview import RunsView
+
 
 def runs(client: Client | None = None) -> pd.DataFrame:
     """List the runs of this machine, the latest first, indexed by run.
@@ -40,6 +45,10 @@ def runs(client: Client | None = None) -> pd.DataFrame:
     `not_sent` (how many of them), `state`, `undoes` (the run that it took back) and
     `taken_back` (when it was taken back itself, UTC). The state is one of "finished", "open"
     (`resume` goes on with it), "taken back", "partly taken back" and "damaged".
+
+    In a notebook the frame shows itself as a table to click: to open a run with all of its rows,
+    to go on with it, to take it or some rows of it back, to see what is in doubt. Whatever you
+    make of the frame is a frame as any other.
 
     Args:
         client: Only the runs of its account.
@@ -53,7 +62,53 @@ def runs(client: Client | None = None) -> pd.DataFrame:
     told = [_told(path) for path in sorted(paths, key=lambda path: path.name, reverse=True)]
     found = [run for run in told if run is not None]
     _mark_undone(found)
-    return rendering.runs_frame([run for run in found if account in (None, run["account"])])
+    frame = rendering.runs_frame([run for run in found if account in (None, run["account"])])
+    return rendering.ClickableFrame.of(frame, partial(_table_to_click, client))
+
+
+def _table_to_click(client: Client | None, frame: pd.DataFrame) -> RunsView | None:
+    """Show runs as a widget; None where widgets are not installed."""
+    try:
+        from chatkit.widgets.runsview import RunsView
+    except ImportError:
+        return None
+    accessor.register()
+    return RunsView(frame, partial(runs, client), partial(_opened, client))
+
+
+def _opened(client: Client | None, run: str) -> tuple[Plan, pd.DataFrame]:
+    """Read a run from its journal: what it means to do, and what came of it so far.
+
+    Its account is looked for only when something is sent or taken back.
+    """
+    path = find_journal(run)
+    with Journal.open(path, reading=True) as kept:
+        header = kept.header
+        rows = rows_of_journal(kept)
+        plan = plan_of_run(kept, _LateDesk(partial(_desk, header, client, False)))
+    _, last = glance(path)
+    stopped = last.detail.get("reason", "") if last is not None and last.what == "stopped" else ""
+    return plan, rendering.result_frame(rows, header.run, header.names, stopped)
+
+
+class _LateDesk:
+    """Where the records of a run are; its account is looked for when it is first needed."""
+
+    def __init__(self, find: Callable[[], Desk]) -> None:
+        self._find = find
+
+    @cached_property
+    def _found(self) -> Desk:
+        return self._find()
+
+    @property
+    def transport(self) -> Transport:
+        """What sends the calls."""
+        return self._found.transport
+
+    def of(self, code: str | None) -> Endpoints[Any]:
+        """Return the endpoints of a template code."""
+        return self._found.of(code)
 
 
 def _mark_undone(found: Sequence[dict[str, Any]]) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, get_args
 
 import pandas as pd
 
@@ -512,6 +512,32 @@ def runs_frame(found: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     texts = ("run", "connection", "account", "noun", "state", "undoes")
     remember(frame)
     return frame.astype(dict.fromkeys(texts, "str")).set_index("run")
+
+
+class ClickableFrame(pd.DataFrame):
+    """A frame that a notebook shows as a widget; whatever is made of it is a frame as any other.
+
+    `shown` makes the widget of it; None stands for the look of a frame.
+    """
+
+    _metadata: ClassVar[list[str]] = []
+    _shown: Callable[[pd.DataFrame], Any] | None = None
+
+    @classmethod
+    def of(cls, frame: pd.DataFrame, shown: Callable[[pd.DataFrame], Any]) -> pd.DataFrame:
+        """Make it of a frame."""
+        made = cls(frame)
+        made.attrs = frame.attrs
+        object.__setattr__(made, "_shown", shown)
+        return made
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        widget = self._shown(self) if self._shown and _html_wanted() else None
+        return {} if widget is None else widget._repr_mimebundle_(**options)
+
+
+def _html_wanted() -> bool:
+    return bool(pd.get_option("display.notebook_repr_html"))
 
 
 def _moments(texts: Iterable[Any]) -> pd.Series[Any]:

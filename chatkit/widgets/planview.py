@@ -23,7 +23,7 @@ from chatkit.bulk.journal import Change, Journal, find_journal
 from chatkit.bulk.outcomes import Row, rows_of_journal
 from chatkit.bulk.plan import DELETES, desk_of, refused_cells, rows_at_work, setting_of
 from chatkit.bulk.undo import taken_back, undo_plan
-from chatkit.connection import Connection
+from chatkit.connection import account_words, is_live
 from chatkit.display import escaped, many
 from chatkit.errors import ChatkitError, InputError, PlanRefused, needed_by, steady
 from chatkit.report import MANY, STYLE, html_heading, html_list, html_tables
@@ -55,6 +55,7 @@ class PlanView(Panel):
         applied: What is called with the view when it was applied or stopped, and with the view
             of the plan that takes it back when that was.
         result: What came of it so far, where another kernel has applied it.
+        live: The live account that it writes to; without it the account of the plan says so.
 
     >>> plan = client.contacts.plan([{"id": 50001, "name": "Ana Cruz"}])
     >>> chatkit.PlanView(plan)
@@ -70,6 +71,7 @@ class PlanView(Panel):
         applied: Callable[[PlanView], object] | None = None,
         *,
         result: pd.DataFrame | None = None,
+        live: str = "",
     ) -> None:
         if not hasattr(plan, "objections"):
             raise InputError(
@@ -80,6 +82,7 @@ class PlanView(Panel):
         self.result = result  #: what truly happened, once it was applied
         self.back: PlanView | None = None  #: the plan that takes it back, once asked for
         self._applied = applied
+        self._live = live or ("" if result is not None else _live(plan))
         self._taken: set[int] = set()  #: the numbers of the rows that were taken back
         self._interrupt = Interrupt()
         self._thread: threading.Thread | None = None
@@ -106,7 +109,9 @@ class PlanView(Panel):
         head = rendering.heading(plan) if result is None else rendering.run_heading(plan)
         self._heading.value = f"<p><strong>{escaped(head)}</strong></p>"
         if result is None:
-            told = [*rendering.notes_of(plan), *_live(desk_of(plan).transport.connection)]
+            told = rendering.notes_of(plan)
+            if self._live:
+                told.append(f"It writes to {self._live}: live data.")
             self._notes.value = html_list("told", "", told) + html_list(
                 "objections", "Blocked:", [_said(one) for one in plan.objections()]
             )
@@ -234,6 +239,14 @@ class PlanView(Panel):
         )
         self._paint()
         return self.back
+
+    def show(self, kind: str) -> None:
+        """Show the rows of one kind, if there are any of it.
+
+        Args:
+            kind: A state, or "not applied".
+        """
+        self._rows.choose(kind)
 
     def rest(self) -> pd.DataFrame:
         """Return what was not applied as a frame that can be planned again, with the reasons.
@@ -385,6 +398,8 @@ class PlanView(Panel):
         if result is not None:
             self._apply.label = f"Go on with {undone:,}"
             self._apply.kind = "primary"
+        if self._live:
+            self._apply.label += f" in {self._live}"
         typed = not self.phrase or self._confirm.value.strip() == self.phrase
         asks = bool(self.phrase) and (result is None or not self._allowed_here)
         has_refused = bool(refused_cells(plan))
@@ -420,12 +435,11 @@ def _overrides(plan: Plan) -> list[str]:
     return [name for name in names if len(plan.objections(**{name: True})) < before]
 
 
-def _live(connection: Connection) -> list[str]:
-    """Say which account is written to where that is live data."""
-    if connection.passing or connection.loopback or connection.sandbox is not None:
-        return []
-    account = f"account {connection.account_id} at {connection.base_url}"
-    return [f"It writes to {connection.name or account}: live data."]
+def _live(plan: Plan) -> str:
+    """Name the account that a plan writes to, where that is live data."""
+    connection = desk_of(plan).transport.connection
+    account = connection.account
+    return account_words(account, connection.name or "") if is_live(account) else ""
 
 
 def _said(objection: str) -> str:
@@ -535,6 +549,15 @@ class PagedRows(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         self._filters.layout.display = None if len(self.items) > 1 else "none"
         self._page = page if stay else 0
         self.redraw()
+
+    def choose(self, kind: str) -> None:
+        """Show the rows of one kind, if there are any of it."""
+        if any(kind in item.kinds for item in self.items):
+            self.kind.value = kind
+
+    def label(self, name: str) -> None:
+        """Call the table something where it goes on at a side."""
+        self._table.label = name
 
     def download(self, name: str, data: bytes) -> None:
         """Have the browser save a file."""

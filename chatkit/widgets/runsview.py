@@ -1,0 +1,233 @@
+"""Table of runs: what was applied, to be opened, gone on with and taken back without code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets as w
+
+from chatkit.connection import account_words, is_live
+from chatkit.display import escaped, many
+from chatkit.errors import PlanRefused
+from chatkit.report import MANY, STYLE, html_heading, html_tables
+from chatkit.widgets import assets
+from chatkit.widgets.controls import ActionButton, Panel, boxed
+from chatkit.widgets.planview import PAGE, Item, PagedRows, PlanView
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from chatkit.bulk.plan import Plan
+
+_COLUMNS = {"started": 18, "account": 18, "changes": 22, "state": 20, "to do": 22}
+_LOOKS = {"finished": "fine", "open": "open", "damaged": "bad"}
+
+
+class RunsView(Panel):
+    """The runs of this machine as a table to click; `chatkit.runs()` shows itself as one.
+
+    A click opens a run below with all its rows, as its journal knows them. What writes to an
+    account is a second button, which says to which; it shows how far it is and can be stopped.
+
+    Args:
+        runs: The frame of the runs.
+        reread: Returns the frame as it is now.
+        opened: Returns the plan of a run and what came of it so far.
+    """
+
+    _style = STYLE + assets.joined_text(["planview.css"])
+    _css_classes = ("chatkit-planview", "chatkit-runs")
+
+    def __init__(
+        self,
+        runs: pd.DataFrame,
+        reread: Callable[[], pd.DataFrame],
+        opened: Callable[[str], tuple[Plan, pd.DataFrame]],
+    ) -> None:
+        self.runs = runs  #: the frame that is shown
+        self.view: PlanView | None = None  #: the run that is open
+        self._reread, self._opened = reread, opened
+        self._heading = w.HTML()
+        self._rows = PagedRows(_COLUMNS, [], act=self._act)
+        self._rows.label("Runs")
+        self._again = ActionButton("Read again", self.read_again)
+        self._close = ActionButton("Close this run", self._put_away)
+        self._below = w.VBox()
+        bar = boxed(w.HBox, "chatkit-bar", [self._again, self._close])
+        super().__init__([self._heading, self._rows, bar, self._message, self._below])
+        self._show(stay=False)
+
+    def __repr__(self) -> str:
+        return repr(self.runs)
+
+    def _page(self) -> str:
+        rows = [item.html() for item in _items(self.runs, acts=False)[:MANY]]
+        columns = {name: width for name, width in _COLUMNS.items() if name != "to do"}
+        table = html_tables(columns, rows[:PAGE], rows[PAGE:], len(self.runs), "chatkit.runs()")
+        parts = [f"<style>{self._style}</style>", html_heading(_summary(self.runs)), table]
+        below = "" if self.view is None else self.view._page()
+        return f'<div class="chatkit-plan chatkit-planview">{"".join(parts)}</div>{below}'
+
+    def read_again(self) -> None:
+        """Show the runs as they are now."""
+        self.runs = self._reread()
+        self._show(stay=True)
+
+    def open_run(self, run: str) -> PlanView:
+        """Show the rows of a run below, and return the view of it.
+
+        Args:
+            run: Its name, as in the index of the frame.
+
+        Raises:
+            JournalError: There is no such run, or its journal is damaged.
+            PlanRefused: The run that is open is at work.
+        """
+        for view in (self.view, self.view and self.view.back):
+            if view is not None and view.running:
+                raise PlanRefused("The run below is at work: stop it, or wait until it is done.")
+        plan, result = self._opened(run)
+        found = _records(self.runs)[run]
+        live = account_words(found["account"], found["connection"])
+        live = live if is_live(found["account"]) else ""
+        view = self.view = PlanView(plan, self._changed, result=result, live=live)
+        title = w.HTML(f"<p><strong>{_title(found)}</strong></p>")
+        self._below.children = [title, view]
+        self._close.layout.display = None
+        return view
+
+    def _put_away(self) -> None:
+        self.view = None
+        self._below.children = []
+        self._message.say("")
+        self._close.layout.display = "none"
+
+    def _changed(self, _: PlanView) -> None:
+        self.read_again()
+
+    def _act(self, act: str, run: str) -> None:
+        """Do what a button of a run asks for. Nothing is written before a button below says so."""
+        if run in self.runs.index:
+            self._attempt(self._do, act, run)
+
+    def _do(self, act: str, run: str) -> None:
+        view = self.open_run(run)
+        said = "Its rows are below."
+        if act == "resume":
+            view.show("not applied")
+            said = "What it has not applied is below: nothing is sent before you go on there."
+        elif act == "doubt":
+            view.show("unknown")
+            said = "What is in doubt is below: going on looks what landed before it sends anything."
+        elif act == "back":
+            view.undo()
+            said = "The plan that takes it back is below: nothing is sent before you click there."
+        self._message.say(said)
+
+    def _show(self, *, stay: bool) -> None:
+        self._heading.value = f"<p><strong>{escaped(_summary(self.runs))}</strong></p>"
+        self._rows.fill(_COLUMNS, _items(self.runs), stay=stay)
+        if self.view is None:
+            self._close.layout.display = "none"
+
+
+def _summary(runs: pd.DataFrame) -> str:
+    """Say how many runs there are, and what somebody should look after."""
+    if not len(runs):
+        return "No run yet: plan.apply() makes one."
+    open_ones, doubts = int((runs["state"] == "open").sum()), int(runs["unknown"].sum())
+    told = [f"{open_ones:,} can be gone on with"] if open_ones else []
+    told += [f"{many(doubts, 'change')} in doubt"] if doubts else []
+    damaged = int((runs["state"] == "damaged").sum())
+    told += [f"{damaged:,} cannot be read"] if damaged else []
+    rest = f": {', '.join(told)}" if told else ""
+    return f"{many(len(runs), 'run')}, the latest first{rest}."
+
+
+def _records(runs: pd.DataFrame) -> dict[str, dict[str, Any]]:
+    """Return what is known of each run by its name."""
+    rows = zip(runs.index, runs.itertuples(index=False, name=None), strict=True)
+    return {str(name): dict(zip(map(str, runs.columns), row, strict=True)) for name, row in rows}
+
+
+def _items(runs: pd.DataFrame, *, acts: bool = True) -> Sequence[Item]:
+    records = _records(runs)
+    started = {name: _moment(one["started"]) for name, one in records.items()}
+    items = []
+    for name, one in records.items():
+        undoes = started.get(one["undoes"], "")
+        account = account_words(one["account"], one["connection"]) if one["account"] else ""
+        text = f"{started[name]} {account} {one['account']} {one['noun']} {one['state']} {name}"
+        kinds = (one["state"], *(["in doubt"] if one["unknown"] else []))
+        drawn = partial(_draw, name, one, started[name], account, undoes, acts)
+        items.append(Item(kinds, text, drawn))
+    return items
+
+
+def _draw(
+    name: str, run: Mapping[str, Any], started: str, account: str, undoes: str, acts: bool
+) -> str:
+    """Draw one run, with buttons for what can be done with it."""
+    state = run["state"]
+    if state == "damaged":
+        why = "its journal cannot be read"
+        cells = [escaped(name), "", "", f"damaged<div>{why}</div>"]
+    else:
+        noun = many(run["changes"], run["noun"])
+        what = f"{escaped(noun)}<div>takes back the run of {escaped(undoes)}</div>"
+        live = "<div>live data</div>" if is_live(run["account"]) else ""
+        cells = [
+            escaped(started or name),
+            f"{escaped(account)}{live}",
+            what if undoes else escaped(noun + (", takes back another" if run["undoes"] else "")),
+            f"{escaped(state)}<div>{escaped(_counts(run))}</div>",
+        ]
+    if acts:
+        cells.append(_buttons(name, run, f"{started}, {account}"))
+    first, *others = cells
+    row = f'<th scope="rowgroup">{first}</th>' + "".join(f'<td dir="auto">{c}</td>' for c in others)
+    return f'<tbody class="{_LOOKS.get(state, "back")}"><tr>{row}</tr></tbody>'
+
+
+def _buttons(name: str, run: Mapping[str, Any], about: str) -> str:
+    state = run["state"]
+    can = {
+        "open": ("Open", state != "damaged"),
+        "resume": ("Resume …", state == "open"),
+        "doubt": (f"{run['unknown']:,} in doubt", bool(run["unknown"])),
+        "back": ("Take back …", bool(run["applied"]) and state not in ("taken back", "damaged")),
+    }
+    return " ".join(
+        f'<button type="button" class="chatkit-button small" data-act="{act}" '
+        f'data-row="{escape(name)}" aria-label="{escape(f"{label}: {about}")}">{label}</button>'
+        for act, (label, seen) in can.items()
+        if seen
+    )
+
+
+def _counts(run: Mapping[str, Any]) -> str:
+    """Say what came of the rows of a run."""
+    told = [f"{run['applied']:,} of {run['changes']:,} applied"]
+    told += [f"{run['unknown']:,} in doubt"] if run["unknown"] else []
+    told += [f"{run['not_sent']:,} not sent"] if run["not_sent"] else []
+    back = _moment(run["taken_back"])
+    told += [f"taken back {back}"] if back else []
+    return ", ".join(told)
+
+
+def _title(run: Mapping[str, Any]) -> str:
+    """Name a run above its rows: when it was, and of which account."""
+    account = account_words(run["account"], run["connection"])
+    live = ", live data" if is_live(run["account"]) else ""
+    return escaped(f"Run of {_moment(run['started'])}, {account}{live}")
+
+
+def _moment(moment: Any) -> str:
+    """Write a time as people do, where this kernel is; nothing for none."""
+    if moment is None or moment != moment:  # NaT is unlike itself
+        return ""
+    here = moment.to_pydatetime().astimezone()
+    return f"{here.day} {here:%b %Y, %H:%M %Z}".strip()
