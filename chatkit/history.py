@@ -110,6 +110,10 @@ class _LateDesk:
         """Return the endpoints of a template code."""
         return self._found.of(code)
 
+    def keep(self, written: Sequence[Sequence[str]], run: str) -> None:
+        """Keep what the plan of a run has told of what it writes."""
+        self._found.keep(written, run)
+
 
 def _mark_undone(found: Sequence[dict[str, Any]]) -> None:
     """Say of each run whether another has taken it back; the latest come first.

@@ -84,8 +84,8 @@ def run_heading(plan: Plan) -> str:
     """Count what a run means to do in words."""
     setting = plan._setting
     found = [many(count, kind) for kind, count in plan.counts.items() if count]
-    about = "Run that takes back another" if setting.undoes else "Run"
-    return f"{about}, of {many(len(plan), setting.noun)}: {', '.join(found) or '0 changes'}."
+    about = "Run that takes back another, of" if setting.undoes else "Run of"
+    return f"{about} {many(len(plan), setting.noun)}: {', '.join(found) or '0 changes'}."
 
 
 def _met(count: int, noun: str) -> str:
@@ -327,7 +327,8 @@ def html_outcome(change: Change, looks: str, state: str, reason: str) -> str:
     lines = change_lines(change) or [Line("", None, None)]
     span = f' rowspan="{len(lines)}"'
     first, *others = map(partial(_html_line, change), lines)
-    head = f"<td{span}>{state}<div>{_html_kind(change)}</div></td>{_html_name(change, {}, span)}"
+    what = f'<td{span} class="dot short">{state}<div>{_html_kind(change)}</div></td>'
+    head = f"{what}{_html_name(change, {}, span)}"
     rest = "".join(f"<tr>{row}</tr>" for row in others)
     reason = f'<td{span} dir="auto">{reason}</td>'
     return f'<tbody class="{looks}"><tr>{head}{first}{reason}</tr>{rest}</tbody>'

@@ -103,7 +103,8 @@ class PlanView(Panel):
         self._undo = ActionButton("Take it back …", lambda: self._attempt(self.undo))
         self._save = ActionButton("Download the rest as XLSX", lambda: self._attempt(self.download))
         self._code = Code(call_code("plan.apply", **dict.fromkeys(self._allowed, True)))
-        controls = [self._apply, self._stop, self._meter, self._undo, self._save, self._code]
+        # Where Apply stood is no button then: a double click does not stop what it began.
+        controls = [self._apply, self._meter, self._stop, self._undo, self._save, self._code]
         actions = boxed(w.HBox, "chatkit-bar", controls)
         self._below = w.VBox()
         head = rendering.heading(plan) if result is None else rendering.run_heading(plan)
@@ -411,7 +412,7 @@ class PlanView(Panel):
             self._message.say("Stopping: waiting for what is under way.")
         back = self.back is not None and (self.back.running or self.back.result is None)
         rest = result is not None and bool(result["state"].isin(REST).any())
-        for widget, seen in (
+        controls = (
             (self._notes, result is None and not running),
             (self._confirm, asks and ready and not running and (result is None or undone > 0)),
             (self._apply, ready and not running and (result is None or undone > 0)),
@@ -420,7 +421,9 @@ class PlanView(Panel):
             (self._meter, running),
             (self._undo, bool(self._left_to_take_back()) and not running and not back),
             (self._save, (rest or (result is not None and has_refused)) and not running),
-        ):
+        )
+        # What is shown comes first: it takes the focus of what is hidden.
+        for widget, seen in sorted(controls, key=lambda control: not control[1]):
             widget.layout.display = None if seen else "none"
 
     def _undone(self) -> int:
@@ -651,7 +654,7 @@ def _refused_items(plan: Plan, *, outcome: bool = False) -> list[Item]:
 
 def _refused(cell: RefusedCell, outcome: bool) -> str:
     row, column, value, *said = (escaped(str(part)) for part in cell)
-    where = f'<td>refused</td><th scope="rowgroup" dir="auto">row {row}</th>'
+    where = f'<td class="dot short">refused</td><th scope="rowgroup" dir="auto">row {row}</th>'
     before = "<td></td>" if outcome else ""
     what = f'<td dir="auto">{column}</td>{before}<td dir="auto">{value}</td>'
     look = ' class="bad"' if outcome else ""

@@ -106,6 +106,7 @@ class RunsView(Panel):
         self._close.layout.display = "none"
 
     def _changed(self, _: PlanView) -> None:
+        self._message.say("")
         self.read_again()
 
     def _act(self, act: str, run: str) -> None:
@@ -187,8 +188,10 @@ def _draw(
         ]
     if acts:
         cells.append(_buttons(name, run, f"{started}, {account}"))
-    first, *others = cells
-    row = f'<th scope="rowgroup">{first}</th>' + "".join(f'<td dir="auto">{c}</td>' for c in others)
+    row = f'<th scope="rowgroup">{cells[0]}</th>'
+    for n, cell in enumerate(cells[1:], 1):
+        dot = ' class="dot"' if n == 3 else ""
+        row += f'<td dir="auto"{dot}>{cell}</td>'
     return f'<tbody class="{_LOOKS.get(state, "back")}"><tr>{row}</tr></tbody>'
 
 

@@ -119,6 +119,20 @@ stopped.start(stopped.phrase)
 stopped.stop()
 stopped.wait()
 stopped""",
+    "plan view with failures": """other = edited(client, 12)
+client.contacts.update(50002, name="Somebody Else")
+failed_rows = PlanView(other)
+failed_rows.apply(failed_rows.phrase)
+failed_rows._act("back", "5")
+failed_rows""",
+    "runs": "chatkit.runs()",
+    "runs with an open one": """from chatkit.history import _opened
+from chatkit.widgets.runsview import RunsView
+frame = chatkit.runs()
+table = RunsView(frame, chatkit.runs, lambda run: _opened(None, run))
+table._act("resume", frame.index[frame.state == "open"][0])
+table""",
+    "runs of nobody": "chatkit.runs(empty)",
     "preview": "Preview(ready.get('de'))",
     "preview from right to left": "Preview(ready.get('ar'))",
     "preview odd": """Preview({"lang_code": "en",

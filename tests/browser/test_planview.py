@@ -29,6 +29,14 @@ print(len(writes), client.contacts.get(50001).first_name[:4])
 sandbox.middleware.faults.set({})""",
     """view.back.wait()
 print(client.contacts.get(50002).name)""",
+    """sandbox.middleware.faults.set({"latency": 0.1})
+again = client.contacts.plan(contacts.head(30), skip_invalid=True)
+stopped = PlanView(again)
+stopped.start(stopped.phrase)
+stopped.stop()
+stopped.wait()
+sandbox.middleware.faults.set({})
+chatkit.runs(client)""",
 ]
 
 
@@ -60,29 +68,74 @@ def test_a_plan_is_confirmed_applied_stopped_and_taken_back(
     expect(apply).to_have_attribute("aria-disabled", "true")
     confirm.fill("CHANGE 162")
     expect(apply).to_have_attribute("aria-disabled", "false")
-    apply.evaluate("button => { button.click(); button.click(); }")
+    apply.dblclick()
     stop = view.get_by_role("button", name="Stop")
+    expect(stop).to_be_focused()
     expect(view.get_by_role("progressbar")).to_have_attribute(
         "aria-valuenow", re.compile("[1-9][0-9]"), timeout=15_000
     )
     notebook.shot("planview_running")
-    stop.click()
+    stop.press("Enter")
     expect(view.get_by_role("alert")).to_contain_text("not sent", timeout=10_000)
+    go_on = view.get_by_role("button", name="Go on with")
+    expect(go_on).to_be_focused()
     notebook.shot("planview_stopped")
     first = view.locator("tbody").first
     expect(first).to_contain_text("not sent")
     expect(first.locator("del, ins")).to_have_count(2)  # what it was and what it would become
     with notebook.page.expect_download() as saved:
         view.get_by_role("button", name="Download the rest as XLSX").click()
-    (lab.root / "rest.xlsx").write_bytes(Path(saved.value.path()).read_bytes())
+    assert Path(saved.value.path()).read_bytes()[:2] == b"PK"
+    assert re.fullmatch("not_applied_[0-9a-f-]+.xlsx", saved.value.suggested_filename)
     story.run(notebook, 1)
 
-    view.get_by_role("button", name="Go on with").click()
+    go_on.press("Enter")
     expect(view.get_by_role("status").filter(has_text="All 162 changes applied.")).to_be_visible()
-    view.get_by_role("button", name="Take it back").click()
+    whole = view.get_by_role("button", name="Take it back").first
+    expect(whole).to_be_focused()
+    row = view.locator("tbody").nth(2)
+    one = row.get_by_role("button", name="Take back")
+    one.press("Enter")
     back = view.locator(".chatkit-planview")
+    expect(back).to_contain_text("1 of the 162 rows of the run")
+    expect(one).to_be_focused()
+    back.get_by_role("button", name="Take back 1 change").press("Enter")
+    expect(row).to_contain_text("taken back")
+    expect(back.get_by_role("status").filter(has_text="1 change: 1 applied.")).to_be_visible()
+    whole.click()
     expect(back).to_contain_text("takes back a run of contacts")
     notebook.shot("planview_back", whole=True)
-    back.get_by_role("button", name="Take back 162 changes").click()
-    expect(back.get_by_role("status").filter(has_text="All 162 changes applied.")).to_be_visible()
+    back.get_by_role("button", name="Take back 161 changes").click()
+    expect(back.get_by_role("status").filter(has_text="All 161 changes applied.")).to_be_visible()
     story.run(notebook, 2)
+
+
+def test_runs_are_a_table_to_click(lab: Lab, open_notebook: Callable[[str], OpenNotebook]) -> None:
+    notebook = open_notebook(story.write(lab, "runs.ipynb", [CELLS[0], CELLS[3]]))
+    story.run(notebook, 0)
+    runs = story.run(notebook, 1).locator(".chatkit-runs").first
+    expect(runs.locator("tbody")).to_have_count(1)
+    resume = runs.get_by_role("button", name="Resume")
+    resume.press("Enter")
+    view = runs.locator(".chatkit-planview").first
+    expect(resume).to_be_focused()
+    expect(view.locator("tbody").first).to_contain_text("not sent")
+    notebook.shot("runs_resume")
+    view.get_by_role("button", name="Go on with").press("Enter")
+    expect(view.get_by_role("status").filter(has_text="changes applied.")).to_be_visible()
+    expect(runs.locator("tbody").first).to_contain_text("finished")
+
+    view.locator("tbody").nth(1).get_by_role("button", name="Take back").press("Enter")
+    view.locator(".chatkit-planview").get_by_role("button", name="Take back 1 change").press(
+        "Enter"
+    )
+    expect(runs.locator("tbody").first).to_contain_text("takes back the run of")
+    expect(runs.locator("tbody").nth(1)).to_contain_text("partly taken back")
+    expect(view.locator("tbody").nth(1)).to_contain_text("taken back")
+    notebook.page.set_viewport_size({"width": 900, "height": 2200})
+    notebook.shot("runs_900")
+    notebook.theme("Dark")
+    notebook.shot("runs_dark_900")
+    runs.get_by_role("button", name="Close this run").press("Enter")
+    expect(view).to_have_count(0)
+    expect(runs.get_by_role("button", name="Read again")).to_be_focused()

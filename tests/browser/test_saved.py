@@ -25,6 +25,7 @@ contacts.loc[50003, "name"] = "Ines"
 WIDGETS = {
     "Grid(client.contacts)": "Karl-Heinz",
     "PlanView(client.contacts.plan(contacts))": "All 2 changes applied",
+    "chatkit.runs(client)": "No run yet",
     "Form(client.contacts)": "555 0100",
     "Preview(order.get('de'))": "Dein Rad ist fertig",
     "ContentForm(order, 'ar')": "order_ready",
@@ -64,7 +65,7 @@ def test_what_was_last_seen_of_each_widget_is_there_when_its_kernel_has_ended(
     notebook = open_notebook(name, place)
     notebook.run_all()
     expect(notebook.page.get_by_text(LINE)).to_have_count(0)
-    expect(notebook.page.locator(".chatkit-planview")).to_have_count(1)
+    expect(notebook.page.locator(".chatkit-planview")).to_have_count(2)  # the runs too
     notebook.page.get_by_role("button", name="Apply 2 changes").click()
     notebook.page.locator(".chatkit-form input").first.fill("555 0100")
 

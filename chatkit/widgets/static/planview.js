@@ -2,6 +2,7 @@
 // was while the view changes. A file that Python sends is saved by the browser.
 const SETTLED = 60; // ms in which what is hidden, and what is shown in its place, have both come
 const CONTROLS = "button, input, select, summary, [tabindex='0']";
+const ENTERED = "button, input, select, textarea, [contenteditable='true']";
 const usable = (one) => one.checkVisibility() && !one.disabled && one.getAttribute("aria-disabled") !== "true";
 const named = (one) => one?.dataset?.act && `${one.dataset.act} ${one.dataset.row}`;
 
@@ -12,18 +13,18 @@ const keepFocus = (inside) => {
   const here = (target) => target.closest(".chatkit-planview") === root();
   const controls = () => [...root().querySelectorAll(CONTROLS)];
   const entered = ({ target }) => {
-    if (!root() || !root().contains(target)) return void (last = null);
-    if (!here(target)) return void (last = null);
-    last = target;
-    place = controls().indexOf(target);
-    name = named(target);
-    watch.observe(root(), { attributeFilter: ["style", "class"], childList: true, subtree: true });
+    if (root()?.contains(target) && here(target)) {
+      last = target;
+      place = controls().indexOf(target);
+      name = named(target);
+      watch.observe(root(), { attributeFilter: ["style", "class"], childList: true, subtree: true });
+    } else if (last?.checkVisibility()) last = null; // somebody went on; else Jupyter only tidied up
   };
   const find = () => {
     timer = 0;
-    const at = document.activeElement;
-    if (!last || !root() || (last.isConnected && last.checkVisibility())) return;
-    if (at && at !== document.body && !at.contains(root())) return void (last = null);
+    if (!last || !root() || last.checkVisibility()) return;
+    const at = document.activeElement; // may still be what is hidden
+    if (at !== last && at?.matches(ENTERED) && at.checkVisibility()) return void (last = null);
     const all = controls(), bar = last.isConnected && last.closest(".chatkit-bar");
     const near = bar ? all.filter((one) => bar.contains(one)) : [];
     const same = name && all.find((one) => named(one) === name && usable(one));
