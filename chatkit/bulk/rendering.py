@@ -287,7 +287,7 @@ def plan_html(plan: Plan) -> list[str]:
     first = [row for kind in rows for row in kind[:FEW]]
     more = [row for kind in rows for row in kind[FEW:]]
     cells = [_html_refused(cell) for cell in plan._cells[:MANY]]
-    widths = {"change": 10, plan._setting.noun: 22, "field": 16, "before": 26, "after": 26}
+    widths = {"change": 13, plan._setting.noun: 22, "field": 15, "before": 25, "after": 25}
     does = "<p><code>plan.apply()</code> does it.</p>" if any(plan.counts.values()) else ""
     objections = [visible(said) for said in plan.objections()]
     return [

@@ -636,7 +636,7 @@ def plan_items(plan: Plan) -> tuple[Mapping[str, int], Sequence[Item]]:
         for change in kind
     ]
     items += _refused_items(plan)
-    return {"change": 10, noun: 22, "field": 16, "before": 26, "after": 26}, items
+    return {"change": 13, noun: 22, "field": 15, "before": 25, "after": 25}, items
 
 
 def _searched(change: Change) -> str:
