@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import weakref
 from functools import partial
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from chatkit import background, settings
 from chatkit.connection import Connection
 from chatkit.contacts import Contacts
-from chatkit.errors import HelpPage, SettingsError, needed_by, steady
+from chatkit.errors import HelpPage, PlanRefused, SettingsError, file_bytes, needed_by, steady
 from chatkit.flows import Flows
 from chatkit.profile import ServiceProfile
 from chatkit.progress import say
@@ -26,6 +27,7 @@ from chatkit.webhooks import Webhooks
 if TYPE_CHECKING:
     from chatkit.bulk.apply import Desk
     from chatkit.bulk.plan import Plan
+    from chatkit.record import Body
     from chatkit.sandbox import Sandbox
 
 
@@ -101,16 +103,48 @@ class Client(metaclass=HelpPage):
         _open[self._number] = self
 
     def load_plan(self, path: str | Path) -> Plan:
-        """Read a plan that `plan.save(path)` has written.
+        """Read a plan that `plan.save(path)` has written, or plan the rest of one again.
+
+        The rest is an XLSX file that a plan view lets you download: what was not applied, with
+        the reasons. You may correct it first; it is compared with what is in the account now.
 
         Raises:
             PlanRefused: The file is no plan, was edited, or belongs to another account.
+            InputError: The file of a rest cannot be read.
         """
         from chatkit import accessor
         from chatkit.bulk.plan import load_plan
 
         accessor.register()
+        if file_bytes(path)[:2] == b"PK":
+            return self._plan_rest(path)
         return load_plan(path, partial(source_of, self))
+
+    def _plan_rest(self, path: str | Path) -> Plan:
+        """Plan again what a file holds that a plan view has written."""
+        from chatkit.bulk.rendering import rest_title
+        from chatkit.tables.workbook import read_sheets
+
+        sheets = read_sheets(file_bytes(path))
+        nouns = {rest_title(noun): noun for noun in ("contact", "flow", "content", "webhook")}
+        title = next((title for title in sheets if title in nouns), None)
+        if title is None:
+            raise PlanRefused(f"{path} holds nothing that can be planned again.")
+        names, *rows = (row.cells for row in sheets[title].rows)
+        body = source_of(self, nouns[title]).of("rest").body
+        told = ("state", "reason")
+        records = [
+            {
+                name: _from_cell(body, name, cell)
+                for name, cell in zip(map(str, names), cells, strict=True)
+                if cell is not None and name not in told
+            }
+            for cells in rows
+        ]
+        resources = {"contact": self.contacts, "flow": self.flows, "webhook": self.webhooks}
+        resource: Any = resources.get(nouns[title], self.templates)
+        plan: Plan = resource.plan(records)
+        return plan
 
     @steady
     def __repr__(self) -> str:
@@ -132,6 +166,16 @@ class Client(metaclass=HelpPage):
         tb: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _from_cell(body: type[Body], name: str, cell: Any) -> Any:
+    """Read what a cell holds of a field: text, or what is no text written as JSON."""
+    if not isinstance(cell, str) or name not in body.model_fields or body.takes_text(name):
+        return cell
+    try:
+        return json.loads(cell)
+    except ValueError:  # a person has written otherwise: the plan tells
+        return cell
 
 
 def source_of(client: Client, noun: str) -> Desk:

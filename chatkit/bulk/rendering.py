@@ -462,6 +462,11 @@ def rest_frames(plan: Plan, result: pd.DataFrame) -> tuple[pd.DataFrame, pd.Data
     return _rows_frame(again), _rows_frame(read)
 
 
+def rest_title(noun: str) -> str:
+    """Name the sheet of what can be planned again."""
+    return f"{noun.capitalize()}s"
+
+
 _KEYS = {"content": "lang_code"}
 
 

@@ -9,6 +9,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,7 +26,14 @@ from chatkit.bulk.plan import DELETES, desk_of, refused_cells, rows_at_work, set
 from chatkit.bulk.undo import taken_back, undo_plan
 from chatkit.connection import account_words, is_live
 from chatkit.display import escaped, many
-from chatkit.errors import ChatkitError, InputError, PlanRefused, needed_by, steady
+from chatkit.errors import (
+    ChatkitError,
+    InputError,
+    JournalError,
+    PlanRefused,
+    needed_by,
+    steady,
+)
 from chatkit.report import MANY, STYLE, html_heading, html_list, html_tables
 from chatkit.widgets import assets
 from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, call_code
@@ -264,7 +272,7 @@ class PlanView(Panel):
         """Have the browser save what was not applied as a workbook."""
         again, read = rendering.rest_frames(self.plan, self.wait())
         noun = setting_of(self.plan).noun
-        title = "Contacts" if noun == "contact" else f"{noun.capitalize()}s"
+        title = rendering.rest_title(noun)
         sheets = {title: again} | ({"Only to read": read} if len(read) else {})
         if not len(again):
             del sheets[title]
@@ -272,10 +280,10 @@ class PlanView(Panel):
             from chatkit.tables.writing import xlsx_bytes
         data = xlsx_bytes(sheets, wide=("reason",))
         self._rows.download(f"not_applied_{self.plan.id}.xlsx", data)
-        reads = "chatkit.read_contacts reads it, and the frame can be planned again."
         said = [f"Downloaded {many(len(again), 'row')} that can be planned again"]
         said += [f"{many(len(read), 'row')} only to read"] if len(read) else []
-        self._message.say(f"{', '.join(said)}. {reads if noun == 'contact' else ''}".strip())
+        how = " client.load_plan(path) makes a plan of the file." if len(again) else ""
+        self._message.say(f"{', '.join(said)}.{how}")
 
     def _left_to_take_back(self) -> set[int]:
         """Find the rows that landed, can be taken back, and were not."""
@@ -331,8 +339,10 @@ class PlanView(Panel):
     def _tell_result(self, *, stay: bool = False) -> None:
         """Show what came of it, what failed first."""
         assert self.result is not None  # noqa: S101  # whoever calls it has looked
-        with Journal.open(find_journal(self.plan.id), reading=True) as kept:
-            self._taken = taken_back(self.plan.id, rows_of_journal(kept))
+        run = self.plan.id
+        # Where the journal was pruned meanwhile, what was taken back stays as it is known.
+        with suppress(JournalError), Journal.open(find_journal(run), reading=True) as kept:
+            self._taken = taken_back(run, rows_of_journal(kept))
         self._rows.fill(*self._items(), stay=stay)
         said = self.result.chatkit.summary()
         if self._taken:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import io
+import json
 import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import ipywidgets as w
@@ -28,6 +30,7 @@ from widgets.screen import (
 )
 
 import chatkit
+from chatkit.bulk.apply import Interrupt
 from chatkit.bulk.plan import Plan
 from chatkit.client import Client
 from chatkit.errors import AccountBusy, PlanRefused
@@ -349,7 +352,7 @@ def test_the_rest_is_read_back_into_a_plan_of_what_was_not_applied(
     name, data = downloaded(view)
     assert name == f"not_applied_{view.plan.id}.xlsx"
     assert view.message.startswith(
-        "Downloaded 4 rows that can be planned again, 1 row only to read. chatkit.read_contacts"
+        "Downloaded 4 rows that can be planned again, 1 row only to read. client.load_plan(path)"
     )
     assert pd.read_excel(io.BytesIO(data), sheet_name=None).keys() == {"Contacts", "Only to read"}
     read = chatkit.read_contacts(data)
@@ -362,6 +365,55 @@ def test_the_rest_is_read_back_into_a_plan_of_what_was_not_applied(
     assert "12 34" in data_of(data, "Only to read")
     assert set(again.apply().state) <= {"applied", "skipped"}
     assert client.contacts.get(50002).name == "=1+1"
+
+
+@pytest.mark.parametrize("noun", ["contact", "flow", "content", "webhook"])
+def test_the_rest_of_every_resource_is_planned_again_from_its_file(
+    noun: str, tmp_path: Path
+) -> None:
+    with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
+        client.webhooks.create(url="https://example.com/1", events=["*"])
+        content = client.templates.frame(["order_ready"]).loc[[("order_ready", "de")]]
+        flows = client.flows.frame(full=True).query("wa_status == 'DRAFT'").head(1)
+        document = json.loads(json.dumps(flows.flow_json.iloc[0]))
+        document["screens"][0]["title"] = "Another title"
+        flows["flow_json"] = [document]
+        hooks = client.webhooks.frame()
+        hooks["events"] = [["chat.message.status"]] * len(hooks)
+        plan = {
+            "contact": lambda: client.contacts.plan(renamed(client)),
+            "flow": lambda: client.flows.plan(flows),
+            "content": lambda: client.templates.plan(content.assign(footer="Neu")),
+            "webhook": lambda: client.webhooks.plan(hooks),
+        }[noun]()
+        wanted = [(c.kind, c.key, c.code, dict(c.after)) for c in plan.changes]
+        assert wanted
+        result = plan.apply(many=True, interrupt=asked())
+        assert set(result.state) == {"not sent"}
+        _, data = downloaded(PlanView(plan, result=result))
+        path = tmp_path / "rest.xlsx"
+        path.write_bytes(data)
+        again = client.load_plan(path)
+        assert [(c.kind, c.key, c.code, dict(c.after)) for c in again.changes] == wanted
+
+
+def renamed(client: Client) -> pd.DataFrame:
+    frame = client.contacts.frame().head(2)
+    return frame.assign(name=["Ana", "=1+1"])
+
+
+def asked() -> Interrupt:
+    """Stops a run before anything is sent."""
+    interrupt = Interrupt()
+    interrupt.ask()
+    return interrupt
+
+
+def test_another_workbook_is_no_rest(client: Client, tmp_path: Path) -> None:
+    path = tmp_path / "other.xlsx"
+    pd.DataFrame({"a": [1]}).to_excel(path)
+    with pytest.raises(PlanRefused, match="holds nothing that can be planned again"):
+        client.load_plan(path)
 
 
 def data_of(data: bytes, sheet: str) -> str:
