@@ -368,8 +368,9 @@ class SecretShownOnce(anywidget.AnyWidget):
         self.told, self.kept, self.waits = "", False, secret is not None
         if secret is not None:
             self.told = (
-                f"The signing secret of webhook {webhook} is shown this once. Your receiver needs "
-                "it to verify deliveries; nobody can ask for it again."
+                f"The signing secret of webhook {webhook} is shown this once, and gone when the "
+                "kernel ends. Your receiver needs it to verify deliveries; nobody can ask for it "
+                "again."
             )
 
     def forget(self) -> None:

@@ -120,6 +120,7 @@ class Tail(Follower):
         self._at = 0  #: the id of the last delivery that was looked at
         self._judged = inbox.judged
         self._chosen = _Choice(*map(str.strip, (kind, contact, search, since, until)))
+        self._tried = self._chosen
         super().__init__(inbox)
 
     def _begin(self) -> dict[str, Any]:
@@ -151,6 +152,9 @@ class Tail(Follower):
             judged = self._inbox.judged  # rows that are shown may have been verified since
             if chosen != self._chosen or (judged != self._judged and not self.paused):
                 before, self._chosen = self._chosen, chosen
+                if any(chosen) and chosen != self._tried:
+                    self.send({"busy": True})  # far back it takes seconds
+                self._tried = chosen
                 try:
                     self._fill()
                 except ChatkitError:
@@ -197,11 +201,16 @@ class Tail(Follower):
     # --- reading --------------------------------------------------------------------
 
     def _fill(self) -> None:
-        """Begin anew with the last deliveries."""
+        """Begin anew with the last deliveries: from the newest back, until there are enough."""
         top = self._inbox.last
         low, high = self._within(top)
-        begin = max(low, high - (_FAR if any(self._chosen) else _BACK), 0)
-        rows, _ = self._between(begin, high)
+        low = max(low, high - (_FAR if any(self._chosen) else _BACK), 0)
+        rows: list[dict[str, Any]] = []
+        limit = self._rows.maxlen or 0
+        while high > low and len(rows) < limit:
+            begin = max(low, high - _BACK)
+            rows = [*self._between(begin, high)[0], *rows][-limit:]
+            high = begin
         self._rows.clear()
         self._rows.extend(rows)
         self._renamed()

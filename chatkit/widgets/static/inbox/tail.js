@@ -253,6 +253,7 @@ function render({ model, el }) {
   let seen = 0;
   let passed = 0;
   let problem = "";
+  let busy = false;
   let waiting = [];
   let queued = [];
   let frame = 0;
@@ -266,7 +267,7 @@ function render({ model, el }) {
     pause.textContent = paused ? "Go on" : "Pause";
     pause.disabled = model.get("stopped");
     const said = model.get("stopped") ? "stopped" : paused ? "paused" : "live";
-    const told = problem ? `${said} · ${problem}` : said;
+    const told = problem ? `${said} · ${problem}` : busy ? `${said} · searching …` : said;
     if (state.textContent !== told) state.textContent = told;
     root.dataset.state = said;
     const more = passed ? `, ${passed.toLocaleString("en")} passed over` : "";
@@ -310,6 +311,8 @@ function render({ model, el }) {
   };
   const hear = (message) => {
     if (message.view && message.view !== view) return;
+    if (message.all || message.problem) busy = false;
+    if (message.busy) busy = true;
     if (message.all) fill(message.all);
     if (message.rows) {
       seen += message.seen;
