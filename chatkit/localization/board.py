@@ -248,7 +248,7 @@ def board(
             # of two that mean the same language the first counts; the audit tells of both
             cells.setdefault((template, language.normal(entry.lang_code)), cell)
     wanted = dict.fromkeys(language.normal(lang) for lang in languages)
-    columns = _in_order({*wanted, *(lang for _, lang in cells)}, source)
+    columns = language.in_order({*wanted, *(lang for _, lang in cells)}, source)
     rows = list(dict.fromkeys((*members, *codes)))
     if since is not None:
         touched = {each.template_code for each in changed}
@@ -305,12 +305,6 @@ def _unknown(judged: Judged, source: str) -> str:
     texts = f"{first} and {many(len(more), 'other text')}" if more else first
     who = f"{texts} {'were' if more else 'was'}" if judged.known else "it was"
     return f"it is not recorded from which text in {source} {who} made"
-
-
-def _in_order(languages: Iterable[str], source: str) -> list[str]:
-    """Put the source language first, then its relatives, then all others by their code."""
-    own, base = language.normal(source), language.base(source)
-    return sorted(languages, key=lambda lang: (lang != own, language.base(lang) != base, lang))
 
 
 def _older(entry: Entry, source: Entry) -> bool:

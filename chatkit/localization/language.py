@@ -109,6 +109,15 @@ def find(code: str, among: Iterable[str]) -> str | None:
     return near[0] if len(near) == 1 else None
 
 
+def in_order(codes: Iterable[str], source: str = "en") -> list[str]:
+    """Put languages in the order in which they stand everywhere.
+
+    The source language comes first, then its relatives, then all others by their code.
+    """
+    own, near = normal(source), base(source)
+    return sorted(codes, key=lambda code: (normal(code) != own, base(code) != near, normal(code)))
+
+
 def supported(code: str) -> bool:
     """Whether the platform has templates in this language, by its page of November 2025."""
     return normal(code) in _SUPPORTED

@@ -5,12 +5,15 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, TypeAlias
+from weakref import WeakKeyDictionary
 
 from pydantic import AfterValidator, Field
 
 from chatkit.bulk.findings import value_at
 from chatkit.call import Call, why_no_segment
+from chatkit.display import values
 from chatkit.endpoints import Endpoints, Key, Planned, ReadFull, Undo
 from chatkit.errors import BadAnswer, CallError, InputError, NotFound, Refused
 from chatkit.progress import say
@@ -177,7 +180,10 @@ class ContentEndpoints(Endpoints[Content]):
         Lists show a text without its buttons and samples: what a change leaves live, or makes
         live, is read in full, as for the update of one content.
         """
-        return check_plan(changes, base, full, source=self.source, wanted=self.wanted)
+        found = check_plan(changes, base, full, source=self.source, wanted=self.wanted)
+        for n, said in check_languages(self.transport, self.code, changes, base).items():
+            found.setdefault(n, []).insert(0, said)
+        return found
 
     def written(
         self, changes: Sequence[Planned], base: pd.DataFrame, full: ReadFull
@@ -319,16 +325,100 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
         Raises:
             BadAnswer: The lookup is not as documented.
         """
-        from chatkit.frame import Columns, WrongRows
+        return read_languages(self._endpoints.transport, self.code)
 
-        call = Call("GET", (*self._endpoints.path, "lookups", "languages"))
-        columns = Columns({"code": "text", "label": "text"})
-        data = self._endpoints.transport.send(call).data
+
+# --- languages --------------------------------------------------------------------------
+
+
+def read_languages(transport: Transport, code: str) -> pd.DataFrame:
+    """Read the languages that contents of a template may have.
+
+    Raises:
+        BadAnswer: The lookup is not as documented.
+    """
+    from chatkit.frame import Columns, WrongRows
+
+    call = Call("GET", ("templates", code, "contents", "lookups", "languages"))
+    columns = Columns({"code": "text", "label": "text"})
+    data = transport.send(call).data
+    try:
+        columns.add(data)
+        return columns.frame("code")
+    except WrongRows as error:
+        raise BadAnswer(call, f"the lookup is not as documented: {error}") from None
+
+
+class _Languages:
+    """What a client knows of languages: those of the lookup, and those it has told of as new."""
+
+    def __init__(self) -> None:
+        self.lookup: list[str] | None = None
+        self.told: set[str] = set()
+
+
+_known_languages: WeakKeyDictionary[Transport, _Languages] = WeakKeyDictionary()
+
+
+def check_languages(
+    transport: Transport, code: str, changes: Sequence[Planned], base: pd.DataFrame
+) -> dict[int, Finding]:
+    """Check the languages of new contents: whether there is such a one, and whether it is new.
+
+    The lookup is read once a client, and only for a language that no content has that was read.
+    Where it cannot be read, the service has the last word.
+
+    Args:
+        transport: Of the account.
+        code: The template, where the changes tell none.
+        changes: Creates, updates and deletes of contents.
+        base: The contents as they were read.
+    """
+    from chatkit.finding import Finding
+    from chatkit.localization import language
+    from chatkit.localization.ledger import LedgerFile
+
+    used = {str(lang) for lang in base.index.get_level_values(-1)}
+    new = {
+        n: (each.code or code, str(each.key))
+        for n, each in enumerate(changes)
+        if each.kind == "create" and str(each.key) not in used
+    }
+    if not new:
+        return {}
+    known = _known_languages.setdefault(transport, _Languages())
+    if known.lookup is None:
         try:
-            columns.add(data)
-            return columns.frame("code")
-        except WrongRows as error:
-            raise BadAnswer(call, f"the lookup is not as documented: {error}") from None
+            known.lookup = list(read_languages(transport, next(iter(new.values()))[0]).index)
+        except CallError:
+            known.lookup = []
+    try:
+        recorded = {spot.lang_code for spot in LedgerFile(transport.connection).read().origins}
+    except (OSError, InputError):
+        recorded = set()  # the board says what is wrong with it
+    wrong: Literal["error", "warning"] = (
+        "error" if transport.connection.profile.unknown_language == "refuse" else "warning"
+    )
+    found = {}
+    for n, (_, lang) in new.items():
+        if known.lookup and lang not in known.lookup:
+            near = language.find(lang, known.lookup) or _near(lang, known.lookup)
+            hint = f"Did you mean {near}?" if near else 'templates("code").languages() has all.'
+            said = f"the lookup of languages does not have {values(lang)}"
+            found[n] = Finding("language", wrong, "/lang_code", said, hint)
+        elif not (used and base.index.nlevels > 1):
+            continue  # one template does not tell what the account uses
+        elif lang not in known.told and language.normal(lang) not in recorded:
+            known.told.add(lang)
+            said = f"{language.name(lang)} is new: no content that was read is in it"
+            found[n] = Finding("language new", "warning", "/lang_code", said)
+    return found
+
+
+def _near(lang: str, among: Sequence[str]) -> str:
+    """Find a code that is written much like this one."""
+    folded = {code.casefold(): code for code in among}
+    return next((folded[each] for each in get_close_matches(lang.casefold(), folded, 1)), "")
 
 
 # --- contents as they would be once they are sent ---------------------------------------

@@ -174,6 +174,8 @@ def test_drafts_are_made_of_what_is_missing_and_nothing_else_is_touched(client):
     assert plan.notes == [
         "3 drafts with the words of en: to be translated.",
         "Without a content in en, left alone: nothing.",
+        "order_ready/fr has 1 warning: language new at /lang_code: French is new: no content that "
+        "was read is in it",
     ]
     result = plan.apply()
     assert result.state.isin(["applied", "differs"]).all(), result.reason.tolist()

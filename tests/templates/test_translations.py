@@ -3,6 +3,7 @@
 import pytest
 
 import chatkit
+from chatkit.errors import InputError
 
 NASTY = "<img src=x onerror=alert(1)>\u202e"
 
@@ -43,3 +44,41 @@ def test_it_shows_both_and_nothing_of_a_stranger_is_run(returned):
     assert "\u202e" not in html
     assert "\u202e" not in said
     assert "&lt;img" in html
+
+
+# --- languages ------------------------------------------------------------------------------
+
+TEXT = "Ciao {{1}}, la tua {{2}} aspetta fino a {{3}} nella nostra officina in centro, a presto."
+
+
+def planned(client, lang):
+    row = {"template_code": "order_ready", "lang_code": lang, "text": TEXT, "is_draft": True}
+    return client.templates.plan([row], skip_invalid=True)
+
+
+@pytest.mark.parametrize(
+    ("lang", "meant"),
+    [("en-GB", "Did you mean en_GB?"), ("deu", "Did you mean de?"), ("xx", "languages() has all")],
+)
+def test_a_language_that_the_lookup_lacks_is_refused_with_the_one_that_is_meant(lang, meant):
+    with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
+        [cell] = planned(client, lang).refused.itertuples()
+        assert cell.column == "lang_code" and "lookup of languages does not have" in cell.reason
+        assert meant in cell.next_step
+        assert not planned(client, lang).changes
+
+
+def test_a_language_that_the_account_has_not_used_is_told_once():
+    with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
+        assert any("Italian is new" in note for note in planned(client, "it").notes)
+        assert not any("is new" in note for note in planned(client, "it").notes)
+        assert not any("is new" in note for note in planned(client, "de").notes)
+
+
+def test_a_language_to_translate_into_is_written_as_the_api_does(tmp_path):
+    with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
+        with pytest.raises(InputError, match="did you mean en_GB"):
+            client.templates.export(tmp_path / "a.csv", ["order_ready"], languages=["en-GB"])
+        found = client.templates.export(tmp_path / "a.csv", ["order_ready"], only="all")
+        board = client.templates.board(["order_ready"])
+        assert found.lang_code.tolist() == list(board.languages[1:])

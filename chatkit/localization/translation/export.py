@@ -158,7 +158,7 @@ def gather(
                 continue
             entry = _in(members[code], lang_code)
             units += _units(original, entry, lang_code, also, homeless)
-    _refuse(units, source)
+    _refuse(units, source, {entry.lang_code for entry in found})
     return units, list(homeless)
 
 
@@ -170,7 +170,8 @@ def _wanted(
     there = list(dict.fromkeys(entry.lang_code for entry in found))
     codes = [code for code in there if code not in sources] if languages is None else languages
     written = {language.normal(code): code for code in reversed(there)}
-    return list(dict.fromkeys(written.get(language.normal(code), code) for code in codes))
+    meant = dict.fromkeys(written.get(language.normal(code), code) for code in codes)
+    return list(meant) if languages is not None else language.in_order(meant)
 
 
 def _in(group: Sequence[Entry], lang_code: str) -> Entry | None:
@@ -205,7 +206,7 @@ def _units(
         yield stamped(unit, original.lang_code)
 
 
-def _refuse(units: Sequence[Unit], source: str) -> None:
+def _refuse(units: Sequence[Unit], source: str, there: Collection[str]) -> None:
     """Refuse what no file could bring back as it was."""
     codes = dict.fromkeys(unit.template_code for unit in units)
     languages = dict.fromkeys([source, *(unit.lang_code for unit in units)])
@@ -222,6 +223,11 @@ def _refuse(units: Sequence[Unit], source: str) -> None:
         Problem("lang_code", visible(code)[:60] or "''", "must be a code like en or en_US")
         for code in languages
         if not language.is_tag(code)
+    ]
+    problems += [
+        Problem("languages", visible(code)[:60], f"did you mean {language.normal(code)}?")
+        for code in languages
+        if language.is_tag(code) and code not in there and code != language.normal(code)
     ]
     problems += [
         Problem(

@@ -29,8 +29,8 @@ def test_every_text_stands_beside_its_translation():
 
 def test_languages_are_written_as_the_contents_write_them():
     rows = full(ENGLISH, {**GERMAN, "lang_code": "pt_BR"})
-    units, _ = gather(rows, "en_US", ["pt-BR", "pt_BR", "fr-CA", "en"], ())
-    assert {each.lang_code for each in units} == {"pt_BR", "fr-CA"}
+    units, _ = gather(rows, "en_US", ["pt-BR", "pt_BR", "fr_CA", "en"], ())
+    assert {each.lang_code for each in units} == {"pt_BR", "fr_CA"}
     other = pd.concat([rows, full(ENGLISH, template="other")])
     units, _ = gather(other, "en", ["pt-BR"], ())
     assert {(u.template_code, u.lang_code) for u in units} == {
