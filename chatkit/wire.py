@@ -93,19 +93,17 @@ class Wire:
             return _failure(call, error)
         if isinstance(body, str):
             return BadAnswer(call, f"the answer {body}", status=response.status_code)
-        return Answer(call, response.status_code, *self._masked(response.headers, body))
+        return Answer(call, response.status_code, *self._masked(_texts(response.headers), body))
 
-    def _masked(self, fields: httpx.Headers, body: bytes) -> tuple[httpx.Headers, bytes]:
+    def _masked(self, fields: dict[str, str], body: bytes) -> tuple[dict[str, str], bytes]:
         """Mask the token in what came back: it is shown to people, and may repeat it."""
         if len(self._token.reveal()) < LEAST:
             return fields, body
         for spelling in self._spellings():
             body = body.replace(spelling, MASK.encode())
         token = self._token.reveal().lower()  # header values are compared in lower case
-        if any(token in value.lower() for value in fields.values()):
-            fields = httpx.Headers(
-                [(n, MASK if token in v.lower() else v) for n, v in fields.multi_items()]
-            )
+        if token in "\n".join(fields.values()).lower():
+            fields = {n: MASK if token in v.lower() else v for n, v in fields.items()}
         return fields, body
 
     def _spellings(self) -> list[bytes]:
@@ -114,9 +112,9 @@ class Wire:
         quoted = token.replace("\\", "\\\\").replace('"', '\\"')
         return [text.encode() for text in {token, quoted, quoted.replace("/", "\\/")}]
 
-    def _fields(self, more: Mapping[str, str]) -> httpx.Headers:
+    def _fields(self, more: Mapping[str, str]) -> _Fields:
         """Make the header fields of every call, once for all."""
-        return httpx.Headers(
+        return _Fields(
             {
                 "Authorization": f"Bearer {self._token.reveal()}",
                 "Accept": "application/json",
@@ -156,6 +154,12 @@ class Wire:
         return self._carrier
 
 
+class _Fields(httpx.Headers):
+    """Header fields that many requests share, and once for all as aiohttp sends them."""
+
+    sent: Mapping[str, str] | None = None
+
+
 class _Request(httpx.Request):
     """A request that shares its address and header fields with others.
 
@@ -167,7 +171,7 @@ class _Request(httpx.Request):
         self,
         method: str,
         url: httpx.URL,
-        headers: httpx.Headers,
+        headers: _Fields,
         content: bytes | None,
         connect: float,
     ) -> None:
@@ -189,10 +193,15 @@ class _Pool(httpx.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request; the response begins, and its body is read from its stream."""
+        fields = request.headers
+        assert isinstance(fields, _Fields)  # noqa: S101  (as Wire makes them)
+        if fields.sent is None:
+            fields.sent = sent = self._session.headers.copy()
+            sent.update(fields)
         response = await self._session.request(
             request.method,
             str(request.url),
-            headers=request.headers,
+            headers=fields.sent,
             data=_body_of(request) or None,
             allow_redirects=False,
             auto_decompress=False,
@@ -257,6 +266,22 @@ async def _only_once(
         raise
     except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
         raise aiohttp.ClientConnectionError from error
+
+
+def _texts(fields: httpx.Headers) -> dict[str, str]:
+    """Read all header fields at once, their names in lower case: one by one takes far longer."""
+    texts: dict[str, str] = {}
+    for name, value in fields.raw:
+        key, text = name.decode("latin-1").lower(), _text(value)
+        texts[key] = f"{texts[key]}, {text}" if key in texts else text
+    return texts
+
+
+def _text(value: bytes) -> str:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
 
 
 async def _read(response: httpx.Response) -> bytes | str:

@@ -530,9 +530,55 @@ def test_a_slow_reader_holds_back_the_calls() -> None:
         for got, _ in enumerate(transport.send_all(counted(), concurrency=4), 1):
             if got % 20 == 0:
                 time.sleep(0.05)
-            assert taken <= got + 4
+            assert taken <= got + 8, "four under way, and four that wait for their turn"
         transport.close()
         assert taken == len(server.asked) == 200
+
+
+def test_calls_that_wait_for_their_turn_are_sent_in_order_or_taken_back() -> None:
+    held, asked_for = threading.Event(), threading.Semaphore(0)
+
+    def hold(line: Line, asked: Asked) -> None:
+        asked_for.release()
+        held.wait(60)
+        ok(line, asked)
+
+    waiting = list(calls(9))
+    with FaultServer(hold) as server:
+        transport = server.transport()
+        with transport.flight(2) as flight:
+            flight.start(waiting[:5])
+            assert all(asked_for.acquire(timeout=60) for _ in range(2))
+            assert flight.out == 5
+            assert flight.take_back() == waiting[2:5]
+            assert flight.take_back() == []
+            assert flight.out == 2
+            flight.start(waiting[5:7])
+            held.set()
+            came = []
+            while flight.out:
+                came += [call for call, _ in flight.outcomes()]
+        transport.close()
+        assert sorted(map(str, came)) == sorted(map(str, [*waiting[:2], *waiting[5:7]]))
+        assert {asked.target for asked in server.asked[2:]} == {"contacts/5", "contacts/6"}
+        assert len(server.asked) == 4
+
+
+def test_what_waits_for_its_turn_is_dropped_with_the_flight() -> None:
+    asked_for = threading.Semaphore(0)
+
+    def hang(line: Line, asked: Asked) -> None:
+        asked_for.release()
+        assert line.ask() is None
+
+    with FaultServer(hang) as server:
+        transport = server.transport()
+        with transport.flight(2) as flight:
+            flight.start(calls(6))
+            assert all(asked_for.acquire(timeout=60) for _ in range(2))
+        nothing_more_is_sent(server)
+        assert len(server.asked) == 2
+        transport.close()
 
 
 def test_calls_are_taken_in_the_thread_of_the_reader() -> None:
