@@ -257,7 +257,9 @@ class Flight:
     """Calls in flight, and what came of each; leaving its `with` block cancels the rest.
 
     All of it happens in one thread, that of the caller; only sending is done on the loop. Calls
-    beyond its concurrency wait there, so that one leaves in the moment in which another is back.
+    beyond its concurrency wait there, so that one leaves in the moment in which another is back
+    with a success. After anything else none leaves before the caller has taken that, and has
+    called `start` again: it may mean that nothing more should be sent.
     """
 
     def __init__(self, transport: Transport, wire: Wire, concurrency: int) -> None:
@@ -267,6 +269,8 @@ class Flight:
         self._waiting: deque[tuple[Call, bytes | None]] = deque()
         self._flying: set[asyncio.Task[Outcome]] = set()
         self._landed: Landed = queue.SimpleQueue()
+        # Outcomes that are no success: those there were, those taken, and those known at a start.
+        self._odd = self._odd_taken = self._odd_known = 0
 
     def __enter__(self) -> Self:
         return self
@@ -282,9 +286,14 @@ class Flight:
         Raises:
             InputError: A body cannot be written as JSON; none of them was sent.
         """
-        if batch := [(call, call.content()) for call in calls]:
-            self.out += len(batch)
-            self._waiting.extend(batch)
+        self.start_written([(call, call.content()) for call in calls])
+
+    def start_written(self, batch: list[tuple[Call, bytes | None]]) -> None:
+        """Do as `start` does, with calls whose bodies are serialized already."""
+        self.out += len(batch)
+        self._waiting.extend(batch)
+        self._odd_known = self._odd_taken
+        if self._waiting:
             self._loop.call_soon_threadsafe(self._fill)
 
     def take_back(self) -> list[Call]:
@@ -307,6 +316,7 @@ class Flight:
             if isinstance(outcome, BaseException):
                 raise outcome
             back.append(outcome)
+        self._odd_taken += sum(not _is_success(outcome) for _, outcome in back)
         self.out -= len(back)
         return back
 
@@ -314,7 +324,7 @@ class Flight:
 
     def _fill(self) -> None:
         with suppress(IndexError):  # they are taken back in the other thread
-            while len(self._flying) < self._concurrency:
+            while len(self._flying) < self._concurrency and self._odd == self._odd_known:
                 call, content = self._waiting.popleft()
                 task = self._loop.create_task(self._transport.fly(call, content, self._wire))
                 self._flying.add(task)
@@ -324,8 +334,14 @@ class Flight:
         # Not the task itself: Python swallows an interrupt that comes while one is freed.
         self._flying.discard(task)
         if not task.cancelled():
-            self._landed.put(task.exception() or task.result())
+            outcome = task.exception() or task.result()
+            self._odd += isinstance(outcome, BaseException) or not _is_success(outcome[1])
+            self._landed.put(outcome)
         self._fill()
+
+
+def _is_success(outcome: Answer | CallError) -> bool:
+    return isinstance(outcome, Answer) and 200 <= outcome.status < 300
 
 
 def _wait_for_some(landed: Landed, wait: float | None) -> list[Outcome | BaseException]:

@@ -298,7 +298,7 @@ def _header_as_json(header: RunHeader) -> str:
     try:
         text = msgspec.json.encode(header).decode()
         msgspec.json.decode(text, type=RunHeader)  # of the types that it declares
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, msgspec.MsgspecError) as error:  # not each is a ValueError
         raise InputError(f"The run cannot be written as JSON, nothing was sent: {error}") from None
     return text
 

@@ -80,7 +80,7 @@ weather = st.fixed_dictionaries(
                 None,
                 (Journal, "commit"),
                 (Journal, "write"),
-                (Flight, "start"),
+                (Flight, "start_written"),
                 (Flight, "landed"),
                 (Judge, "landed"),
                 (Judge, "note"),

@@ -221,6 +221,20 @@ def test_a_size_nobody_stated_is_a_doubt() -> None:
     assert doubts(check, document) == [(CLICK, FOOT.format(0) + "/payload")]
 
 
+@pytest.mark.parametrize(("version", "wrong"), [("4.0", 1), ("5.0", 0), ("5.1", 0), ("6.0", 0)])
+def test_an_answer_held_one_file_before_version_5(version: str, wrong: int) -> None:
+    document = sending("${form.photo}", version, max_uploaded_photos=2, max_file_size_kb=1)
+    assert errors(check, document) == []
+    assert doubts(check, document) == [(CLICK, FOOT.format(0) + "/payload")] * wrong
+
+
+def test_files_whose_number_is_not_known_are_not_counted() -> None:
+    document = sending(
+        "${form.photo}", max_uploaded_photos="${data.n}", max_file_size_kb=2 * 10 * 10240
+    )
+    assert errors(check, document) == doubts(check, document) == []
+
+
 def updating(payload: Any, data: Any = None) -> dict[str, Any]:
     act = {"name": "update_data", "payload": payload}
     chosen = {

@@ -169,3 +169,9 @@ def test_a_case_has_a_name_that_begins_with_a_letter() -> None:
 def test_a_word_that_is_close_is_proposed() -> None:
     assert close("lable", ("label", "name")) == "Did you mean label?"
     assert close("zzz", ("label", "name")) == "Use one of label, name."
+
+
+def test_up_to_24_words_are_listed_and_more_are_not() -> None:
+    words = tuple(f"word{n}" for n in range(25))
+    assert close("zzz", words[:24]) == f"Use one of {', '.join(words[:24])}."
+    assert close("zzz", words) == ""
