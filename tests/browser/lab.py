@@ -198,6 +198,7 @@ class Window:
         self._context.close()
 
 
+ALONE = f"() => [...jupyterapp.shell.widgets('main')].forEach(w => w !== {PANEL} && w.dispose())"
 #: What was opened goes, unsaved; so do the style sheets that its widgets brought to the page.
 LEAVE = """
 for (const panel of [...jupyterapp.shell.widgets("main")]) {
@@ -224,6 +225,7 @@ class OpenNotebook:
         self.page.on("console", self._listen)
         if place == "lab":
             self.command("docmanager:open", path=name, factory="Notebook")
+            self.page.evaluate(ALONE)  # without the launcher, say
         else:
             url = f"{lab.url}/notebooks/{quote(name)}"
             self.page.goto(url, wait_until="domcontentloaded")
