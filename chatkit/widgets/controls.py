@@ -160,29 +160,6 @@ class Message(w.HTML):  # type: ignore[misc]  # ipywidgets has no types
         self.say(text, wrong=True)
 
 
-_SHARED: dict[type[w.Widget], w.Widget] = {}
-
-
-def shared(kind: type[w.DOMWidget], *names: str) -> dict[str, Any]:
-    """Return the one style, or the one layout, of all widgets of a kind that change nothing of it.
-
-    Without it each input brings two more widgets to the page, which is most of what takes time
-    when a form is opened.
-    """
-    found = {}
-    for name in names:
-        part = kind.class_traits()[name].klass
-        if part not in _SHARED or _SHARED[part].comm is None:  # closed, with all others
-            _SHARED[part] = part()
-        found[name] = _SHARED[part]
-    return found
-
-
-def is_shared(part: object) -> bool:
-    """Tell whether a style or a layout is that of other widgets too."""
-    return any(part is one for one in _SHARED.values())
-
-
 def boxed(kind: type[w.Box], css: str, children: Sequence[w.Widget]) -> w.Box:
     """Lay out some controls in a box that has classes of the page."""
     box = kind(children)

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from chatkit.widgets.light import LightWidget
 from chatkit.widgets.planview import RowsTable
 
 
@@ -27,7 +28,7 @@ def seen(widget: Any, but: tuple[type, ...] = ()) -> Iterator[Any]:
 
 def is_seen(widget: Any) -> bool:
     layout = getattr(widget, "layout", None)
-    return layout is None or layout.display != "none"
+    return not getattr(widget, "hidden", False) and (layout is None or layout.display != "none")
 
 
 def part(widget: Any, kind: type, css: str = "") -> Any:
@@ -82,9 +83,15 @@ def html(widget: Any) -> str:
     for one in parts(widget):
         if isinstance(one, RowsTable):
             found.append(one.html)
-        elif "HTML" in one.get_state()["_view_name"]:
+        elif kind(one) in ("html", "HTMLView"):
             found.append(one.value)
     return "\n".join(found)
+
+
+def kind(widget: Any) -> str:
+    """How a part is drawn."""
+    named: str = getattr(widget, "kind", "") or widget.get_state()["_view_name"]
+    return named
 
 
 def static(widget: Any) -> dict[str, Any]:
@@ -100,6 +107,8 @@ def page_of(widget: Any) -> str:
 
 def classes(widget: Any) -> tuple[str, ...]:
     """The classes that a widget has in the page."""
+    if isinstance(widget, LightWidget):
+        return widget.classes
     return tuple(widget.get_state().get("_dom_classes", ()))
 
 

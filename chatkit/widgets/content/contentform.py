@@ -26,6 +26,7 @@ from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, call_code
 from chatkit.widgets.form.fields import Fieldset, FormField
 from chatkit.widgets.form.inputs import Input
 from chatkit.widgets.form.saving import OpenedRecord, Saving
+from chatkit.widgets.light import LightBox, LightFold, LightForm, LightHTML
 
 if TYPE_CHECKING:
     from chatkit.bulk.plan import Plan
@@ -120,6 +121,10 @@ class ContentForm(Panel):
 
         A new language begins with what the source has that needs no translation.
         """
+        with self._form.held():
+            self._lay(mine)
+
+    def _lay(self, mine: Mapping[str, Any]) -> None:
         self._filling = True
         self._fields.fill(self._known)
         origin = self._origin or {}
@@ -212,7 +217,7 @@ class ContentForm(Panel):
             said = "Nothing was planned: see above." if error.problems else str(error)
             self._message.say("\n".join([said, *left]), wrong=True)
             if set(self._fields.wrong) & set(self._others):
-                self._more.selected_index = 0
+                self._more.value = True
             raise
         self._message.say("")
         self.view = Saving(plan, self._landed, self._fields.lock)
@@ -259,9 +264,9 @@ class ContentForm(Panel):
         apart = {*_BESIDE, "lang_code", "is_draft"}
         self._others = [name for name in fields if name not in apart]
         self._title, self._code = w.HTML(), Code()
-        self._rest = w.HTML()
-        folded = w.VBox([fields[name].widget for name in self._others])
-        self._more = w.Accordion([folded], titles=[f"{len(self._others)} more fields"])
+        self._rest = LightHTML()
+        folded = [fields[name].widget for name in self._others]
+        self._more = LightFold(f"{len(folded)} more fields", folded)
         self._button = ActionButton("Review the change", self._clicked, "primary")
         self._preview = Preview({"lang_code": self.lang_code})
         self._below = w.VBox()
@@ -274,15 +279,17 @@ class ContentForm(Panel):
         if self.source is not None and self._origin is not None:
             heads.insert(0, self.source)
             previews.append(Preview(self._origin))
-        titles = [w.HTML(language_heading(code)) for code in heads]
-        head = boxed(w.HBox, "cf-pair cf-heads", titles)
+        titles = [LightHTML(language_heading(code)) for code in heads]
+        head = LightBox(titles, "cf-pair cf-heads", row=True)
         rows = []
         for name, row in self._rows.items():
-            source = [] if self._origin is None else [w.HTML(source_field_html(name, self._origin))]
-            rows.append(boxed(w.HBox, "cf-pair", [*source, row.widget]))
+            origin = self._origin
+            source = [] if origin is None else [LightHTML(source_field_html(name, origin))]
+            rows.append(LightBox([*source, row.widget], "cf-pair", row=True))
         actions = boxed(w.HBox, "chatkit-actions", [self._button, self._code])
         draft = self._fields.fields["is_draft"].widget
-        left = boxed(w.VBox, "cf-fields", [head, *rows, draft, self._more, self._rest])
+        self._form = LightForm(LightBox([head, *rows, draft, self._more, self._rest]))
+        left = boxed(w.VBox, "cf-fields", [self._form])
         seen = zip(reversed(heads), previews, strict=True)
         shown = [one for code, it in seen for one in (w.HTML(language_heading(code)), it)]
         desk = boxed(w.HBox, "cf-desk", [left, boxed(w.VBox, "cf-seen", shown)])
@@ -351,9 +358,8 @@ class ContentRow:
 
     def __init__(self, field: FormField, lang_code: str) -> None:
         self._field = field
-        self._lengths, self._found = w.HTML(), w.HTML()
-        self.widget = w.VBox([field.widget, self._lengths, self._found])
-        self.widget.add_class("cf-edit")
+        self._lengths, self._found = LightHTML(), LightHTML()
+        self.widget = LightBox([field.widget, self._lengths, self._found], "cf-edit")
         if language.direction(lang_code) == "rtl":
             self.widget.add_class("cf-rtl")
 

@@ -10,16 +10,15 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-import ipywidgets as w
 from pydantic.fields import FieldInfo
 
 from chatkit.display import cut
 from chatkit.localization.content import part
 from chatkit.localization.placeholders import slots
 from chatkit.templates import Button, Header
-from chatkit.widgets.controls import ActionButton
 from chatkit.widgets.form.fields import input_for
 from chatkit.widgets.form.inputs import Bodies, Input, TextLine, of_kind
+from chatkit.widgets.light import LightBox, LightButton, LightHTML
 
 _USED = {
     "text": ("text",),
@@ -81,10 +80,10 @@ class Parts(Bodies):
         """Add an empty one; the first type is chosen."""
         row = super().add()
         *inputs, remove = row.widget.children
-        up = ActionButton("Up", lambda: self._move(row, -1))
-        down = ActionButton("Down", lambda: self._move(row, +1))
-        tools = w.HBox([*([up, down] if self._most > 1 else []), remove])
-        tools.add_class("cf-tools")
+        up = LightButton("Up", lambda: self._move(row, -1))
+        down = LightButton("Down", lambda: self._move(row, +1))
+        moves = [up, down] if self._most > 1 else []
+        tools = LightBox([*moves, remove], "cf-tools", row=True)
         row.widget.children = [*inputs, tools]
         kinds = row.inputs[0]
         if kinds.read() is None:
@@ -115,21 +114,21 @@ class Parts(Bodies):
         used |= {n for n, of in _SAMPLES.items() if of in used and slots(part(values, of))}
         for name, one in zip(self._names, row.inputs, strict=True):
             seen = name in used or values[name] not in (None, "")
-            one.widget.layout.display = None if seen else "none"
+            one.widget.hidden = not seen
 
     def _laid_out(self) -> None:
         """Name the tools by the row they are for, and lay out the rows."""
         last = len(self._rows)
         for n, row in enumerate(self._rows, 1):
             tools = row.widget.children[-1]
-            if not isinstance(tools, w.HBox):  # it is being added
+            if not isinstance(tools, LightBox):  # it is being added
                 continue
             *moves, remove = tools.children
             remove.label = f"Remove {self._noun} {n}"
             for move, word, end in zip(moves, ("up", "down"), (n == 1, n == last), strict=False):
                 move.label, move.disabled = f"Move {word}", end
             self._fit(row)
-        self._add.layout.display = None if last < self._most else "none"
+        self._add.hidden = last >= self._most
         self._box.children = [row.widget for row in self._rows]
         self.hint(self._hints)
         self._changed()
@@ -166,11 +165,9 @@ class Samples:
         self._lines: dict[str, TextLine] = {}
         self._known: dict[str, str] = {}
         self._hints: Mapping[str, Any] = {}
-        self._box = w.VBox()
-        title = w.HTML(f'<span class="chatkit-label">{name}</span>')
-        self.widget = w.VBox([title, self._box])
-        self.widget.add_class("chatkit-rows")
-        self.widget.add_class("cf-samples")
+        self._box = LightBox()
+        title = LightHTML(f'<span class="chatkit-label">{name}</span>')
+        self.widget = LightBox([title, self._box], "chatkit-rows cf-samples")
 
     def read(self) -> dict[str, str]:
         """Return the texts that are filled in: an emptied one is taken away."""

@@ -17,7 +17,7 @@ from chatkit.flowjson.outline import outline
 from chatkit.flowjson.pointer import at, steps
 from chatkit.flowjson.property import ComponentShape, Property, Shape
 from chatkit.flowjson.version import RECOMMENDED, RELEASED, Version, data_api_versions
-from chatkit.widgets.controls import Message, boxed, is_shared
+from chatkit.widgets.controls import Message
 from chatkit.widgets.editor.additions import ENDS
 from chatkit.widgets.editor.edits import child, unused
 from chatkit.widgets.editor.state import DocumentState
@@ -32,6 +32,15 @@ from chatkit.widgets.form.inputs import (
     TextLines,
     is_reference,
     of_kind,
+)
+from chatkit.widgets.light import (
+    LightBox,
+    LightCheckbox,
+    LightFold,
+    LightForm,
+    LightHTML,
+    LightText,
+    LightWidget,
 )
 
 #: Kinds that the tree shows.
@@ -101,12 +110,14 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         self._lines: dict[str, PropertyField] = {}
         self._folded: set[str] = set()
         self._branch = Branch("", 0, "flow", "", "")
-        self._more: Any = None  #: what is folded away, if anything is
+        self._more: LightFold | None = None  #: what is folded away, if anything is
+        self._box = LightBox()
+        self._form = LightForm(self._box)
         self._message = Message()
         self._screens: Sequence[str] = ()
         self._answers: dict[str, SendableAnswer] = {}
         self._version = RECOMMENDED
-        super().__init__([])
+        super().__init__([self._form, self._message])
         self.add_class("chatkit-form")
         self.add_class("chatkit-inspector")
 
@@ -120,13 +131,12 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
 
     def show(self, branch: Branch, document: Any, screens: Sequence[str], locked: bool) -> None:
         """Make the form of a place of the document."""
-        old = list[Any](getattr(self, "children", ()))
         self._screens, self._answers = screens, answers_before(document, branch.pointer)
         stated = document.get("version") if isinstance(document, dict) else None
         self._version = Version.parse(stated) or RECOMMENDED
         self._lines, self._folded, self._branch = {}, set(), branch
         value = at(document, branch.pointer) if branch.kind != "odd" or branch.pointer else document
-        title = w.HTML(_title(branch))
+        title = LightHTML(_title(branch))
         main: list[Any] = []
         more: list[Any] = []
         if isinstance(value, dict) and branch.kind != "slot":
@@ -139,17 +149,11 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
                 (more if fold else main).append(part)
         elif "/cases/" in branch.pointer and branch.kind == "slot":
             main.append(self._case(branch))
-        folded: list[Any] = []
-        if more:
-            folded = [w.Accordion([w.VBox(more)], titles=[f"{len(more)} more properties"])]
-        self._more = folded[0] if folded else None
-        self.children = [title, *main, *folded, self._message]
+        self._more = LightFold(f"{len(more)} more properties", more) if more else None
         self._message.say("")
         for line in self._lines.values():
             line.lock(locked)
-        for one in old:
-            if one is not self._message:
-                forget(one)
+        self._box.children = [title, *main, *([self._more] if self._more else [])]
 
     def mark(self, findings: Sequence[Finding]) -> None:
         """Show findings at their fields."""
@@ -160,16 +164,17 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
                 place = place.rpartition("/")[0]
             if place in said:
                 said[place].append(each)
-        for pointer, some in said.items():
-            self._lines[pointer].say(some)
+        with self._form.held():
+            for pointer, some in said.items():
+                self._lines[pointer].say(some)
 
     def focus(self, pointer: str) -> None:
         """Put the cursor into the field of a place, or of what is around it."""
         while pointer and pointer not in self._lines:
             pointer = pointer.rpartition("/")[0]
         if pointer in self._lines:
-            if pointer in self._folded:
-                self._more.selected_index = 0
+            if self._more is not None and pointer in self._folded:
+                self._more.value = True
             self._lines[pointer].focus()
 
     # --- what it is made of -----------------------------------------------------------
@@ -193,7 +198,7 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
                 kind = "text" if isinstance(value[key], str) else "map"
                 yield Property(key, kind, about)  # type: ignore[arg-type]
 
-    def _part(self, prop: Property, pointer: str, value: Any) -> w.Widget:
+    def _part(self, prop: Property, pointer: str, value: Any) -> LightWidget:
         """Make the field of a property, or the group of fields of an action or an object."""
         place = child(pointer, prop.name)
         nested = value is ABSENT or isinstance(value, dict)
@@ -205,7 +210,7 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
             prop, pointer, property_input_for(prop, self._version, value, self._screens)
         )
 
-    def _line(self, prop: Property, pointer: str, made: Input) -> w.Widget:
+    def _line(self, prop: Property, pointer: str, made: Input) -> LightWidget:
         """Make the field of a property of what stands at a place, around what is typed into."""
         place, branch = child(pointer, prop.name), self._branch
         line = PropertyField(prop, self._version, made)
@@ -215,7 +220,7 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         self._lines[place] = line
         return line.widget
 
-    def _group(self, prop: Property, shape: Shape, place: str, value: Any) -> w.Widget:
+    def _group(self, prop: Property, shape: Shape, place: str, value: Any) -> LightWidget:
         """Make the fields of an object within."""
         inside = value if isinstance(value, dict) else {}
         parts = [
@@ -225,7 +230,7 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         ]
         return _boxed(prop.name, prop.about, parts)
 
-    def _action(self, prop: Property, place: str, value: Any) -> w.Widget:
+    def _action(self, prop: Property, place: str, value: Any) -> LightWidget:
         """Make the fields of an action: which one, and what that one takes."""
         inside = value if isinstance(value, dict) else {}
         name = inside.get("name", ABSENT)
@@ -259,7 +264,7 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
                 parts.append(self._part(one, place, held))
         return _boxed(prop.name, "", [line.widget, *parts])
 
-    def _case(self, branch: Branch) -> w.Widget:
+    def _case(self, branch: Branch) -> LightWidget:
         """Make the field of a case: the value for which it stands."""
         name = steps(branch.pointer)[-1]
         prop = Property("id", "name", "It is shown when the value of the Switch is this.")
@@ -319,10 +324,10 @@ def _title(branch: Branch) -> str:
     )
 
 
-def _boxed(name: str, about: str, parts: Sequence[Any]) -> w.Widget:
+def _boxed(name: str, about: str, parts: Sequence[Any]) -> LightWidget:
     label = f'<span class="chatkit-label">{escape(name)}</span>'
-    title = w.HTML(f"{label} <small>{escape(about)}</small>")
-    return boxed(w.VBox, "chatkit-group", [title, *parts])
+    title = LightHTML(f"{label} <small>{escape(about)}</small>")
+    return LightBox([title, *parts], "chatkit-group")
 
 
 # --- a field for each property, which takes a value or a reference ------------------------
@@ -343,20 +348,9 @@ def property_input_for(
         try:
             made.show(value)
         except TypeError:
-            forget(made.widget)
             continue
         return made
     return _json(prop, value)
-
-
-def forget(widget: Any) -> None:
-    """Close a widget and all that it is made of, here and in the page."""
-    for one in getattr(widget, "children", ()):
-        forget(one)
-    for part in (getattr(widget, "layout", None), getattr(widget, "style", None)):
-        if isinstance(part, w.Widget) and not is_shared(part):
-            part.close()
-    widget.close()
 
 
 def _makers(
@@ -403,8 +397,7 @@ class TextProperty(SingleInput):
         several = "strings" in prop.kinds(version)
         long = several or (prop.length or 0) > _WIDE or "\n" in str(value)
         later = prop.name in ("id", "name")  # a name is changed once it is typed whole
-        options = {"description": prop.name, "continuous_update": not later}
-        self.widget = w.Textarea(rows=3, **options) if long else w.Text(**options)
+        self.widget = LightText(prop.name, rows=3 if long else 0, late=later)
         self._several, self._needed, self._listed = several, prop.needed(version), False
 
     def read(self) -> Any:
@@ -430,9 +423,7 @@ class RowsReference(SingleInput):
 
     def __init__(self, prop: Property) -> None:
         self._rows: Any = ABSENT
-        self.widget = w.Text(
-            description=prop.name, placeholder="in the tree; or here ${data.…} in their place"
-        )
+        self.widget = LightText(prop.name, "in the tree; or here ${data.…} in their place")
 
     def read(self) -> Any:
         """Return the reference, or the rows that were there. Raises `ValueError` for words."""
@@ -517,12 +508,11 @@ class PayloadInput:
     def __init__(self, answers: Mapping[str, SendableAnswer]) -> None:
         self._answers, self._value = answers, dict[str, Any]()
         self._boxes = {
-            reference: w.Checkbox(description=answer.words, indent=False)
-            for reference, answer in answers.items()
+            reference: LightCheckbox(answer.words) for reference, answer in answers.items()
         }
         self._more = JsonText("and also", 2, {})
-        title = w.HTML('<span class="chatkit-label">what is sent</span>')
-        self.widget = boxed(w.VBox, "ce-payload", [title, *self._boxes.values(), self._more.widget])
+        title = LightHTML('<span class="chatkit-label">what is sent</span>')
+        self.widget = LightBox([title, *self._boxes.values(), self._more.widget], "ce-payload")
 
     def _offered(self, held: Any) -> bool:
         return isinstance(held, str) and held in self._answers

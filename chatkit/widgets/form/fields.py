@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from contextlib import AbstractContextManager
+from functools import cached_property, partial
 from html import escape
 from types import MappingProxyType, NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
-import ipywidgets as w
 from pydantic.fields import FieldInfo
 
 from chatkit.display import escaped, visible
@@ -17,7 +17,6 @@ from chatkit.errors import InputError, Problem
 from chatkit.record import Body
 from chatkit.resource import Resource, endpoints_of
 from chatkit.widgets.assets import START
-from chatkit.widgets.controls import boxed, shared
 from chatkit.widgets.form.inputs import (
     Bodies,
     Checkbox,
@@ -30,6 +29,7 @@ from chatkit.widgets.form.inputs import (
     TextLines,
     TickBoxes,
 )
+from chatkit.widgets.light import LightBox, LightFold, LightForm, LightHTML
 
 #: Texts that have several lines.
 LONG = frozenset({"text", "flow_json_raw"})
@@ -76,9 +76,8 @@ class LabelledInput:
     def __init__(self, made: Input) -> None:
         self.input = made
         self.help = ""
-        self._help = w.HTML(**shared(w.HTML, "layout", "style"))
-        self._problem = w.HTML(**shared(w.HTML, "style"))
-        self.widget = boxed(w.VBox, "chatkit-field", [made.widget, self._help, self._problem])
+        self._help, self._problem = LightHTML(), LightHTML()
+        self.widget = LightBox([made.widget, self._help, self._problem], "chatkit-field")
         self._show_problems([])
 
     def explain(self, text: str, *, required: bool) -> None:
@@ -94,14 +93,11 @@ class LabelledInput:
             f"{escaped(text.strip())}</span>"
             for severity, text in problems
         )
-        self._problem.layout.display = None if problems else "none"
+        self._problem.hidden = not problems
 
     def focus(self) -> None:
         """Put the cursor into it."""
-        first: Any = self.input.widget
-        while inside := [one for one in getattr(first, "children", ()) if type(one) is not w.HTML]:
-            first = inside[0]
-        first.focus()
+        self.widget.focus()
 
 
 class FormField(LabelledInput):
@@ -165,7 +161,8 @@ class FormField(LabelledInput):
             problem = Problem(self.name, repr(value), "can only be set when it is created")
             raise InputError("This field cannot be set:", [problem])
         try:
-            self.input.show(value)
+            with self.widget.held():
+                self.input.show(value)
         except TypeError as error:
             problem = Problem(self.name, repr(value), str(error))
             raise InputError("This field cannot be set:", [problem]) from None
@@ -261,11 +258,17 @@ class Fieldset:
             and name not in endpoints.required()
             and not (known or {}).get(name)
         ]
-        folded = w.VBox([self.fields[name].widget for name in self._folded])
-        self._more = w.Accordion([folded], titles=[f"{len(self._folded)} more fields"])
-        main = [field.widget for name, field in self.fields.items() if name not in self._folded]
-        self.widgets = [*main, *([self._more] if self._folded else [])]
+        self._more: LightFold | None = None
         self.fill(known)
+
+    @cached_property
+    def widget(self) -> LightForm:
+        """All of them as one widget; what nobody needs to fill in is folded."""
+        shown = [field.widget for name, field in self.fields.items() if name not in self._folded]
+        if self._folded:
+            folded = [self.fields[name].widget for name in self._folded]
+            self._more = LightFold(f"{len(self._folded)} more fields", folded)
+        return LightForm(LightBox([*shown, *([self._more] if self._more else [])]))
 
     def fill(self, known: Mapping[str, Any] | None) -> None:
         """Show what a record holds, to be edited; None for a new one."""
@@ -273,14 +276,15 @@ class Fieldset:
         chosen = {endpoints.key} if endpoints.chosen else set()
         fixed = {*endpoints.body.create_only, *chosen} if self._editing else set()
         self._filling = True
-        for name, field in self.fields.items():
-            field.begin(
-                (known or {}).get(name),
-                required=not self._editing and name in endpoints.required(),
-                fixed=name in fixed,
-                hidden=known is not None and name not in known,
-                default=None if self._editing else endpoints.defaults.get(name),
-            )
+        with self._held():
+            for name, field in self.fields.items():
+                field.begin(
+                    (known or {}).get(name),
+                    required=not self._editing and name in endpoints.required(),
+                    fixed=name in fixed,
+                    hidden=known is not None and name not in known,
+                    default=None if self._editing else endpoints.defaults.get(name),
+                )
         self._before = {name: field.text for name, field in self.fields.items()}
         self._filling = False
 
@@ -300,8 +304,13 @@ class Fieldset:
 
     def lock(self, locked: bool) -> None:
         """Let nobody type, or let them again."""
-        for field in self.fields.values():
-            field.input.lock(locked or field.fixed)
+        with self._held():
+            for field in self.fields.values():
+                field.input.lock(locked or field.fixed)
+
+    def _held(self) -> AbstractContextManager[None]:
+        """Send what changes in several fields to the page at once."""
+        return next(iter(self.fields.values())).widget.held()
 
     def rearrange(self) -> None:
         """Put what was typed into one field, and belongs into several, where it belongs."""
@@ -403,10 +412,11 @@ class Fieldset:
                 said[name].append(_placed(problem))
             else:
                 left.append(f"{problem.field}: {problem.reason}")
-        for name, field in self.fields.items():
-            field.say("; ".join(said[name]))
-        if any(said[name] for name in self._folded):
-            self._more.selected_index = 0
+        with self._held():
+            for name, field in self.fields.items():
+                field.say("; ".join(said[name]))
+        if self._more is not None and any(said[name] for name in self._folded):
+            self._more.value = True
         return left
 
     def focus(self) -> None:

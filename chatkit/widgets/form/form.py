@@ -80,7 +80,7 @@ class Form(Panel):
         self._new = ActionButton("", self.new)
         actions = boxed(w.HBox, "chatkit-actions", [self._button, self._new, self._code])
         secret = [self.secret_once] if self.secret_once else []
-        super().__init__([self._title, *self._fields.widgets, actions, self._message, *secret])
+        super().__init__([self._title, self._fields.widget, actions, self._message, *secret])
         self._paint()
 
     @steady

@@ -9,19 +9,26 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import ipywidgets as w
 from pydantic.fields import FieldInfo
 
 from chatkit.display import visible
 from chatkit.json_reader import JsonFault, read_json
 from chatkit.record import Body
-from chatkit.widgets.controls import ActionButton, boxed, shared
+from chatkit.widgets.light import (
+    LightBox,
+    LightButton,
+    LightCheckbox,
+    LightDropdown,
+    LightHTML,
+    LightText,
+    LightWidget,
+)
 
 
 class Input(Protocol):
     """Something that a person types into, and that holds one value."""
 
-    widget: w.Widget
+    widget: Any  #: a control of a form, or a widget of its own
 
     def read(self) -> Any:
         """Return the value. Raises `ValueError` if what is typed is none."""
@@ -57,7 +64,7 @@ def is_reference(value: Any) -> bool:
 class SingleInput:
     """An input that is a single widget."""
 
-    widget: w.Widget
+    widget: Any
 
     def watch(self, changed: Callable[[], None]) -> None:
         """Call something whenever it changes."""
@@ -72,9 +79,7 @@ class TextLine(SingleInput):
     """A text. One that may be a number too stays a number if it was one."""
 
     def __init__(self, name: str, numbers: bool, none: bool, long: bool) -> None:
-        kind = w.Textarea if long else w.Text
-        more = {"rows": 5} if long else {}
-        self.widget = kind(description=name, **shared(kind, "style"), **more)
+        self.widget = LightText(name, rows=5 if long else 0)
         self._long, self._numbers, self._none, self._number = long, numbers, none, False
 
     def read(self) -> str | int | None:
@@ -110,7 +115,7 @@ class NumberLine(SingleInput):
         digits: int = 4000,
         reference: bool = False,
     ) -> None:
-        self.widget = w.Text(description=name, **shared(w.Text, "style"))
+        self.widget = LightText(name)
         self._nothing, self._reference, self._whole = nothing, reference, whole
         fraction = "" if whole else r"(\.[0-9]{1,15})?"
         self._pattern = re.compile(f"-?[0-9]{{1,{digits}}}{fraction}")
@@ -142,7 +147,7 @@ class Checkbox(SingleInput):
     """Yes or no."""
 
     def __init__(self, name: str) -> None:
-        self.widget = w.Checkbox(description=name, indent=False, **shared(w.Checkbox, "style"))
+        self.widget = LightCheckbox(name)
 
     def read(self) -> bool:
         """Return whether it is ticked."""
@@ -177,15 +182,14 @@ class Choice:
         self._bound = len(self._values) if reference else -1
         options = [(text, n) for n, text in enumerate([unset, *values])]
         more = [("a reference …", self._bound)] if reference else []
-        self._pick = w.Dropdown(
-            description=name, options=[*options, *more], **shared(w.Dropdown, "style")
-        )
-        self._controls, self.widget = [self._pick], self._pick
+        self._pick = LightDropdown(name, [*options, *more])
+        self._controls: list[Any] = [self._pick]
+        self.widget: LightWidget = self._pick
         if reference:
-            self._text = w.Text(placeholder=_SUGGESTED, description=f"{name} refers to")
+            self._text = LightText(f"{name} refers to", _SUGGESTED)
             self._text.add_class("chatkit-reference")
             self._controls.append(self._text)
-            self.widget = w.VBox(self._controls)
+            self.widget = LightBox(self._controls)
             self._pick.observe(lambda _: self._paint(), names="value")
             self._paint()
 
@@ -228,7 +232,7 @@ class Choice:
             one.disabled = locked
 
     def _paint(self) -> None:
-        self._text.layout.display = None if self._pick.value == self._bound else "none"
+        self._text.hidden = self._pick.value != self._bound
 
 
 class TextLines(SingleInput):
@@ -242,7 +246,7 @@ class TextLines(SingleInput):
 
     def __init__(self, name: str, nothing: Any = None, *, reference: bool = False) -> None:
         more = ", or ${data.…}" if reference else ""
-        self.widget = w.Textarea(description=name, rows=3, placeholder=f"one on each line{more}")
+        self.widget = LightText(name, f"one on each line{more}", rows=3)
         self._nothing, self._reference = nothing, reference
 
     def read(self) -> Any:
@@ -273,7 +277,7 @@ class JsonText(SingleInput):
     """
 
     def __init__(self, name: str, rows: int, nothing: Any = None) -> None:
-        self.widget = w.Textarea(description=name, rows=rows, placeholder="JSON")
+        self.widget = LightText(name, "JSON", rows=rows)
         self.widget.add_class("chatkit-json")
         self._nothing = nothing
 
@@ -307,11 +311,11 @@ class TickBoxes:
     """
 
     def __init__(self, name: str, meanings: Mapping[str, str]) -> None:
-        self._boxes: dict[str, w.Checkbox] = {}
+        self._boxes: dict[str, LightCheckbox] = {}
         self._changed: Callable[[], None] = lambda: None
         self._locked = False
-        self._title = w.HTML(f'<span class="chatkit-label">{name}</span>')
-        self.widget = boxed(w.VBox, "chatkit-rows chatkit-ticks", [self._title])
+        self._title = LightHTML(f'<span class="chatkit-label">{name}</span>')
+        self.widget = LightBox([self._title], "chatkit-rows chatkit-ticks")
         for value, means in meanings.items():
             self._offer(value, means)
 
@@ -341,9 +345,7 @@ class TickBoxes:
 
     def _offer(self, value: str, means: str) -> None:
         words = f"{visible(means)} ({visible(value)})"
-        box = w.Checkbox(
-            value=False, indent=False, description=words, **shared(w.Checkbox, "style")
-        )
+        box = LightCheckbox(words)
         box.observe(self._ticked, names="value")
         self._boxes[value] = box
         self.widget.children = [self._title, *self._boxes.values()]
@@ -364,7 +366,7 @@ class _InputRow:
     """One row: its inputs, how it is laid out, and which of its fields were there before."""
 
     inputs: list[Input]
-    widget: w.HBox
+    widget: LightBox
     known: frozenset[str] = frozenset()
 
 
@@ -375,11 +377,10 @@ class _Repeated(ABC):
         self._noun = noun
         self._rows: list[_InputRow] = []
         self._changed: Callable[[], None] = lambda: None
-        self._add = ActionButton(f"Add {noun}", self.add)
-        self._box = w.VBox()
-        title = w.HTML(f'<span class="chatkit-label">{name}</span>')
-        self.widget = w.VBox([title, self._box, self._add])
-        self.widget.add_class("chatkit-rows")
+        self._add = LightButton(f"Add {noun}", self.add)
+        self._box = LightBox()
+        title = LightHTML(f'<span class="chatkit-label">{name}</span>')
+        self.widget = LightBox([title, self._box, self._add], "chatkit-rows")
 
     @abstractmethod
     def inputs(self) -> list[Input]:
@@ -390,12 +391,11 @@ class _Repeated(ABC):
         inputs = self.inputs()
         for one in inputs:
             one.watch(lambda: self._changed())
-        row = _InputRow(inputs, w.HBox())
+        row = _InputRow(inputs, LightBox(css="chatkit-row", row=True))
         row.widget.children = [
             *(one.widget for one in inputs),
-            ActionButton("Remove", lambda: self._remove(row)),
+            LightButton("Remove", lambda: self._remove(row)),
         ]
-        row.widget.add_class("chatkit-row")
         self._rows.append(row)
         self._laid_out()
         return row

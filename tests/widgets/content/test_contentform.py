@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipywidgets as w
 import pytest
 from bulk.wayward import says, wayward
 from profiles import PROFILES
@@ -11,6 +10,7 @@ from widgets.screen import (
     controls,
     find,
     html,
+    kind,
     page_of,
     part,
     parts,
@@ -23,6 +23,7 @@ import chatkit
 from chatkit.errors import InputError, PlanRefused
 from chatkit.widgets.content.contentform import ContentForm
 from chatkit.widgets.content.preview import Preview
+from chatkit.widgets.light import LightBox, LightFold
 
 REVIEW = "Review the change"
 EVIL = "<img src=x onerror=alert(1)>"
@@ -72,8 +73,8 @@ def preview(form):
 
 def samples(form):
     """The labels of the lines for samples."""
-    box = part(form, w.VBox, "cf-samples")
-    return [one.description for one in parts(box) if isinstance(one, w.Text)]
+    box = part(form, LightBox, "cf-samples")
+    return [one.description for one in parts(box) if kind(one) == "text"]
 
 
 def row(form, name):
@@ -307,7 +308,7 @@ def test_what_is_wrong_is_said_at_its_field_and_nothing_is_planned(room):
     press(form, REVIEW)
     assert form.message == "Nothing was planned: see above."
     assert html(form).count('role="alert" dir="auto">must be a whole number<') == 1
-    assert part(form, w.Accordion).selected_index == 0
+    assert part(form, LightFold).value
     assert form.view is None
     with pytest.raises(InputError, match="cannot be sent"):
         form.plan()

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import ipywidgets as w
 import pytest
-from widgets.screen import classes, find, is_seen, parts, press, type_into
+from widgets.screen import classes, find, is_seen, kind, parts, press, type_into
 
 from chatkit.templates import Button, Header
 from chatkit.widgets.content.inputs import Loose, Parts, Samples
@@ -135,7 +134,7 @@ def test_a_loose_text_keeps_what_nobody_touches(value):
 
 
 def lines(samples):
-    texts = [one for one in parts(samples.widget) if isinstance(one, w.Text)]
+    texts = [one for one in parts(samples.widget) if kind(one) == "text"]
     return {one.description: one.value for one in texts}
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import ipywidgets as w
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ipywidgets.widgets.widget import _instances
-from widgets.screen import find, part, type_into
+from widgets.screen import find, html, part, type_into
 from widgets.showcase import DOCUMENT
 
 from chatkit.errors import InputError
@@ -18,6 +17,7 @@ from chatkit.flowjson.components import COMPONENTS
 from chatkit.widgets.editor.additions import new_component, new_flow
 from chatkit.widgets.editor.inspector import Inspector
 from chatkit.widgets.editor.tree import branches
+from chatkit.widgets.light import LightFold
 
 FORM = "/screens/0/layout/children/4"
 KEYS = st.sampled_from(["type", "name", "label", "text", "on-click-action", "next", "children"])
@@ -75,7 +75,7 @@ def test_every_component_has_a_field_for_each_of_its_properties(kind: str) -> No
     ranged = {prop.name for prop in shape.properties if prop.place == "range mode"}
     assert names == {*shape.by_name} - elsewhere - ranged - {"type"}
     assert notes.done == []  # to look at it changes nothing
-    assert shape.about in inspector.children[0].value
+    assert shape.about in html(inspector)
 
 
 def test_fields_follow_version_and_place() -> None:
@@ -176,11 +176,11 @@ def test_findings_are_told_at_their_fields() -> None:
 
 def test_a_folded_field_is_unfolded_to_be_focused() -> None:
     inspector, _ = opened(alone(new_component("TextInput")), FIRST)
-    assert part(inspector, w.Accordion).selected_index is None
+    assert not part(inspector, LightFold).value
     inspector.focus(f"{FIRST}/label")
-    assert part(inspector, w.Accordion).selected_index is None
+    assert not part(inspector, LightFold).value
     inspector.focus(f"{FIRST}/helper-text")
-    assert part(inspector, w.Accordion).selected_index == 0
+    assert part(inspector, LightFold).value
     inspector.focus("/nowhere")
 
 

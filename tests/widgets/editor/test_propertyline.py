@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipywidgets as w
 from widgets.screen import classes, html, seen
 
 from chatkit.flowjson import Finding
@@ -15,6 +14,7 @@ from chatkit.widgets.editor.inspector import (
     help_text,
     property_input_for,
 )
+from chatkit.widgets.light import LightBox
 
 
 def line(prop: Property, version: Version = RECOMMENDED, value: object = "x") -> PropertyField:
@@ -50,7 +50,7 @@ def test_problems_of_typing_and_of_the_lint_are_told_escaped() -> None:
     assert 'class="chatkit-problem warning"' in html(one.widget)
     one.wrong("")
     one.say([])
-    assert html(w.VBox(list(seen(one.widget))[1:])) == f"<small>{one.help}</small>"
+    assert html(LightBox(list(seen(one.widget))[1:])) == f"<small>{one.help}</small>"
 
 
 def test_it_can_be_locked() -> None:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import ipywidgets as w
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from volume import volume
-from widgets.screen import part
+from widgets.screen import kind, part
 
 from chatkit.errors import InputError
 from chatkit.flowjson import lint
@@ -152,7 +151,7 @@ def test_a_footer_that_ends_the_flow_has_a_tick_box_for_each_answer(
     foot = "/screens/1/layout/children/1"
     editor.select(foot)
     field = part(editor, Inspector).fields[f"{foot}/on-click-action/payload"]
-    earlier, own = [box for box in field.input.widget.children if isinstance(box, w.Checkbox)]
+    earlier, own = [box for box in field.input.widget.children if kind(box) == "checkbox"]
     assert earlier.description == "Your answer (text_input, screen WELCOME)"
     assert own.description == "I agree (opt_in)"
     assert (earlier.value, own.value) == (True, True)
@@ -182,7 +181,7 @@ def test_a_footer_that_leads_on_has_its_payload_as_json(editor: Editor) -> None:
     foot = "/screens/0/layout/children/2"
     editor.select(foot)
     field = part(editor, Inspector).fields[f"{foot}/on-click-action/payload"]
-    assert isinstance(field.input.widget, w.Textarea)
+    assert field.input.widget.rows > 1
 
 
 def names(editor: Editor, pointer: str = FIRST) -> list[str]:

@@ -2,15 +2,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import ipywidgets as w
 import pytest
-from widgets.screen import controls
+from widgets.screen import controls, part, parts
 
 import chatkit
 from chatkit.client import Client
 from chatkit.errors import InputError, Problem
 from chatkit.resource import endpoints_of
 from chatkit.widgets.form.fields import Fieldset
+from chatkit.widgets.light import LightFold
 
 CONTACT = {"number": "2025550142", "country_code": "+1", "name": "Ana Cruz"}
 
@@ -102,14 +102,14 @@ def test_problems_are_marked_at_their_fields_with_their_place_and_the_rest_is_re
 def test_spare_fields_are_folded_away_until_something_is_wrong_with_one(client: Client) -> None:
     room = client.templates("greeting")
     fields = Fieldset(room, {"lang_code": "en", "is_draft": True})
-    *main, more = fields.widgets
-    assert isinstance(more, w.Accordion)
-    assert controls(w.VBox(main), "is_draft") and controls(more, "is_catalog")
-    assert more.selected_index is None
+    more = part(fields.widget, LightFold)
+    assert controls(fields.widget, "is_draft") and not controls(more, "is_draft")
+    assert controls(more, "is_catalog")
+    assert not more.value
     fields.mark([Problem("catalog_format", "", "is unknown")])
-    assert more.selected_index == 0
+    assert more.value
     few = Fieldset(client.contacts, None)
-    assert not any(isinstance(one, w.Accordion) for one in few.widgets)
+    assert not any(isinstance(one, LightFold) for one in parts(few.widget))
 
 
 def test_the_page_without_widgets_shows_values_as_text(client: Client) -> None:
