@@ -13,6 +13,7 @@ SHEETS = {
     "button.css": "chatkit-button",
     "code.css": "chatkit-code",
     "content/content.css": "cf-content",
+    "content/queue.css": "qu-queue",
     "editor/editor.css": "chatkit-editor",
     "editor/findings.css": "cl-findings",
     "editor/source.css": "cs-source",
