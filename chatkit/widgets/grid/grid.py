@@ -168,13 +168,14 @@ class Grid(Panel):
             )
         return plan
 
-    def review(self, *, skip_invalid: bool = False) -> PlanView:
+    def review(self, *, existing: Existing = "fill", skip_invalid: bool = False) -> PlanView:
         """Show the plan of the edited frame below the table, to be applied and taken back there.
 
         Afterwards the grid shows what the account then holds; what was not applied, or was
         edited after the review, stays an edit.
 
         Args:
+            existing: What becomes of a record that a row without a key names, as in `plan`.
             skip_invalid: Leave out the rows that cannot be planned.
 
         Raises:
@@ -183,24 +184,26 @@ class Grid(Panel):
         """
         if self.plan_view is not None and self.plan_view.running:
             raise PlanRefused("The changes below are being applied: wait, or stop them there.")
-        plan = self.plan(skip_invalid=skip_invalid)
+        plan = self.plan(existing=existing, skip_invalid=skip_invalid)
         view = self.plan_view = PlanView(plan, self._applied)
         sheet = self._sheet
         self._reviewed = dict(sheet.cells)
         rows = sheet.rows() if self._keyed else [*range(sheet.size), *sheet.rows()]
         self._labels = {sheet.label(row): row for row in rows}
-        below: list[w.Widget] = [view]
+        others = []
         invalid = len({cell.row for cell in refused_cells(plan)})
         if invalid and not skip_invalid:
             words = f"Leave out {many(invalid, 'row')} that cannot be planned"
-            again = ActionButton(words, partial(self._attempt, self._leave_out))
-            below.append(boxed(w.HBox, "chatkit-bar", [again]))
+            others.append((words, partial(self.review, existing=existing, skip_invalid=True)))
+        if kept := sum(change.kind == "skip" for change in plan.changes):
+            words = f"Update {many(kept, self._endpoints.noun)} that would be kept"
+            others.append(
+                (words, partial(self.review, existing="update", skip_invalid=skip_invalid))
+            )
+        buttons = [ActionButton(words, partial(self._attempt, act)) for words, act in others]
         self._message.say("")
-        self._below.children = below
+        self._below.children = [view, *([boxed(w.HBox, "chatkit-bar", buttons)] if buttons else [])]
         return view
-
-    def _leave_out(self) -> None:
-        self.review(skip_invalid=True)
 
     @property
     def refused(self) -> list[RefusedCell]:

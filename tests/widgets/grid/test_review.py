@@ -141,6 +141,20 @@ def test_a_frame_of_ones_own_becomes_its_records(client: Client) -> None:
     assert grid.refused[0].value == '"12 34"'
 
 
+def test_records_that_a_frame_of_ones_own_would_leave_as_they_are_can_be_updated(
+    client: Client,
+) -> None:
+    known = client.contacts.get(50001)
+    cells = {"number": known.number, "country_code": known.country_code, "name": "Ana Cruz"}
+    grid = Grid(client.contacts, pd.DataFrame([cells]))
+    assert not any(grid.review().plan.counts.values())
+    press(grid, "Update 1 contact that would be kept")
+    assert grid.plan_view is not None
+    grid.plan_view.apply()
+    assert client.contacts.get(50001).name == "Ana Cruz"
+    assert grid.frame().name.tolist() == ["Ana Cruz"]
+
+
 def test_contents_and_webhooks_are_reviewed_too(client: Client) -> None:
     webhook = client.webhooks.create(url="https://example.com/a", events=["*"])
     hooks = Grid(client.webhooks)
