@@ -7,19 +7,24 @@ theirs is: compared with what is there now, its placeholders counted, nothing ha
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from chatkit.display import changed_words, cut, many, visible
 from chatkit.errors import InputError
 from chatkit.localization import language
 from chatkit.localization.audit import check_contents
-from chatkit.localization.content import Entry, entries, grouped, source_of
+from chatkit.localization.content import Entry
 from chatkit.localization.ledger import Ledger, LedgerFile, Spot, text_digest
 from chatkit.localization.memory import Suggestion, TranslationMemory
 from chatkit.localization.rules import ContentFinding
-from chatkit.localization.translation.export import gather
-from chatkit.localization.translation.units import Unit, new_draft, with_texts
+from chatkit.localization.translation.export import outgoing, paired
+from chatkit.localization.translation.units import (
+    Unit,
+    contents,
+    new_draft,
+    translator_note,
+    with_texts,
+)
 from chatkit.report import LABEL, Report, html_heading, marked, wrapped
 
 if TYPE_CHECKING:
@@ -61,6 +66,11 @@ class QueueItem:
 
     def __repr__(self) -> str:
         return f"<{self.state} {' '.join(self.unit.spot)}: {cut(self.unit.source, 60)}>"
+
+    @property
+    def note(self) -> str:
+        """What a translator should know of it."""
+        return translator_note(self.unit.field, self.original)
 
     @property
     def text(self) -> str:
@@ -114,19 +124,17 @@ class Queue(Report):
         self.source = source
         self._frame, self._ledger, self._glossary, self._take = frame, ledger, glossary, take
         self._known = ledger.read()
-        found = entries(frame)
-        originals = {code: source_of(group, source) for code, group in grouped(found).items()}
+        self._found = found = contents(frame)
         there = {(e.template_code, language.normal(e.lang_code)): e for e in found}
         self._memories: dict[str, TranslationMemory] = {}
-        units, _ = gather(frame, source, languages, ())
+        pairs, _ = paired(found, source, languages)
         items = [
             QueueItem(unit, original, there.get(_place(unit)[:2]), self._known)
-            for unit in units
-            if (original := originals[unit.template_code]) is not None
+            for unit, original in pairs
         ]
         #: The texts, language by language, in the order of the templates.
         self.items = [item for item in items if item.state in wanted]
-        order = list(dict.fromkeys(language.normal(unit.lang_code) for unit in units))
+        order = list(dict.fromkeys(language.normal(unit.lang_code) for unit, _ in pairs))
         self.items.sort(key=lambda item: order.index(language.normal(item.unit.lang_code)))
 
     def __len__(self) -> int:
@@ -241,13 +249,9 @@ class Queue(Report):
         unit = self._at(number).unit
         memory = self._memories.get(unit.lang_code)
         if memory is None:
-            memory = TranslationMemory(self._all, unit.lang_code, self.source)
+            memory = TranslationMemory(self._found, unit.lang_code, self.source)
             self._memories[unit.lang_code] = memory
         return memory.suggest(unit.source, besides=(unit.template_code, unit.field))
-
-    @cached_property
-    def _all(self) -> list[Entry]:
-        return entries(self._frame)
 
     # --- the end ----------------------------------------------------------------------
 
@@ -279,7 +283,10 @@ class Queue(Report):
                 item.commented = False
         self._known = self._ledger.add(new)
         edited = [i for i in self.items if i.answer == "edited"]
-        units = [item.unit._replace(target=item.new_translation) for item in edited]
+        units = [
+            outgoing(item.unit, item.original)._replace(target=item.new_translation)
+            for item in edited
+        ]
         plan = self._take(units, self._frame)
         if accepted := sum(item.answer == "accepted" for item in self.items):
             are = "text is" if accepted == 1 else "texts are"

@@ -140,26 +140,47 @@ def gather(
     Raises:
         InputError: Nothing can be translated, or a file cannot hold it.
     """
+    pairs, homeless = paired(contents(frame), source, languages, also)
+    return [outgoing(*pair) for pair in pairs], homeless
+
+
+def outgoing(unit: Unit, original: Entry) -> Unit:
+    """Complete a unit with what a translator should know, and with its stamp."""
+    noted = unit._replace(note=translator_note(unit.field, original))
+    return stamped(noted, original.lang_code)
+
+
+def paired(
+    found: Sequence[Entry],
+    source: str,
+    languages: Iterable[str] | None,
+    also: Collection[Extra] = (),
+) -> tuple[list[tuple[Unit, Entry]], list[str]]:
+    """Collect the units, each beside its source, before they are completed as `outgoing`.
+
+    Raises:
+        InputError: As `gather`.
+    """
     if isinstance(languages, str) or isinstance(also, str):
         raise InputError("Pass languages and also as lists: languages=['de', 'pt_BR'].")
     if strange := [name for name in also if name not in EXTRAS]:
         raise InputError(f"also= takes {' and '.join(EXTRAS)}, not {strange[0]!r}.")
-    found = contents(frame)
     members = grouped(found)
     originals = {code: source_of(group, source) for code, group in members.items()}
     if not any(originals.values()):
         raise InputError(f"No template has a content in {source!r} to translate from.")
     wanted = _wanted(found, originals.values(), languages)
-    units: list[Unit] = []
+    pairs: list[tuple[Unit, Entry]] = []
     homeless: dict[str, None] = {}
     for code, original in originals.items():
         for lang_code in wanted if original is not None else ():
             if original is None or language.same(lang_code, original.lang_code):
                 continue
             entry = _in(members[code], lang_code)
-            units += _units(original, entry, lang_code, also, homeless)
-    _refuse(units, source, {entry.lang_code for entry in found})
-    return units, list(homeless)
+            units = _units(original, entry, lang_code, also, homeless)
+            pairs += [(unit, original) for unit in units]
+    _refuse([unit for unit, _ in pairs], source, {entry.lang_code for entry in found})
+    return pairs, list(homeless)
 
 
 def _wanted(
@@ -194,16 +215,8 @@ def _units(
         if group_of(entry, original, field) is None:
             homeless.setdefault(f"{original.template_code} {code} {field}")
             continue
-        unit = Unit(
-            original.template_code,
-            code,
-            field,
-            text,
-            there.get(field, ""),
-            note=translator_note(field, original),
-            limit=field_limit(field),
-        )
-        yield stamped(unit, original.lang_code)
+        spot = original.template_code, code, field
+        yield Unit(*spot, text, there.get(field, ""), limit=field_limit(field))
 
 
 def _refuse(units: Sequence[Unit], source: str, there: Collection[str]) -> None:

@@ -92,7 +92,7 @@ class QueueCard(anywidget.AnyWidget):
             "state": item.state,
             "changed": bool(item.source_before),
             "source": _words(item),
-            "note": visible(unit.note),
+            "note": visible(item.note),
             "target": unit.target,
             "text": item.text,
             "limit": unit.limit,
