@@ -91,6 +91,7 @@ class PlanView(Panel):
         self.back: PlanView | None = None  #: the plan that takes it back, once asked for
         self._applied = applied
         self._live = live or ("" if result is not None else _live(plan))
+        self._told = ""  #: what was said of its end
         self._taken: set[int] = set()  #: the numbers of the rows that were taken back
         self._interrupt = Interrupt()
         self._thread: threading.Thread | None = None
@@ -243,9 +244,8 @@ class PlanView(Panel):
             plan = undo_plan(kept, desk_of(self.plan), only=only)
         self.back = PlanView(plan, self._was_taken_back)
         self._below.children = [self.back]
-        self._message.say(
-            "The plan that takes it back is below. Nothing is sent before you click there."
-        )
+        where = "The plan that takes it back is below. Nothing is sent before you click there."
+        self._message.say(f"{self._told} {where}")
         self._paint()
         return self.back
 
@@ -350,6 +350,7 @@ class PlanView(Panel):
         if self.plan.secrets:
             said += " Keep the signing secrets now: plan.secrets alone holds them."
         odd = set(self.result["state"]).difference(LANDED, ["skipped"])
+        self._told = said
         self._message.say(said, wrong=bool(odd))
 
     def _items(self) -> tuple[Mapping[str, int], Sequence[Item]]:

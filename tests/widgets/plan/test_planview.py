@@ -33,7 +33,10 @@ import chatkit
 from chatkit.bulk.apply import Interrupt
 from chatkit.bulk.plan import Plan
 from chatkit.client import Client
+from chatkit.connection import Connection
 from chatkit.errors import AccountBusy, PlanRefused
+from chatkit.secret import Secret
+from chatkit.transport import Transport
 from chatkit.widgets.controls import Code
 from chatkit.widgets.planview import PagedRows, PlanView, RowsTable
 
@@ -319,6 +322,28 @@ def test_while_it_runs_each_row_says_how_far_it_is(
     drawn = html(rows(view))
     view.wait()
     assert "11 to 20 of" in drawn and drawn.count('<tbody class="fine">') == 10
+
+
+def test_a_live_account_is_named_before_anything_is_written_to_it(
+    sandbox: chatkit.Sandbox,
+) -> None:
+    connection = Connection(
+        name="production",
+        base_url="https://api.example.com",
+        account_id=sandbox.account_id,
+        token=Secret(sandbox.token),
+        profile=sandbox.profile,
+    )
+    transport = Transport(connection, door=sandbox.answer)
+    with Client._made(connection, transport) as client:
+        view = PlanView(client.contacts.plan(client.contacts.frame().head(2).assign(name="Bo")))
+        assert "It writes to production: live data." in html(view)
+        assert seen(view) == ["Apply 2 changes in production"]
+        view.apply()
+        press(view, "Take it back …")
+        assert view.back is not None and seen(view.back) == ["Take back 2 changes in production"]
+        assert view.message.startswith("All 2 changes applied. The plan that takes it back is")
+        chatkit.prune(days=36_500, runs=[view.plan.id])
 
 
 # --- the rest ---------------------------------------------------------------------------------
