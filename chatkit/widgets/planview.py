@@ -237,7 +237,7 @@ class PlanView(Panel):
             PlanRefused: It has not been applied, or is being taken back.
         """
         self.wait()
-        if self.back is not None and self.back.running:
+        if self.back is not None and self.back.at_work:
             raise PlanRefused("It is being taken back already: wait until that is done.")
         only = rows if rows is not None or not self._taken else self._left_to_take_back()
         with Journal.open(find_journal(self.plan.id), reading=True) as kept:
@@ -248,6 +248,11 @@ class PlanView(Panel):
         self._message.say(f"{self._told} {where}")
         self._paint()
         return self.back
+
+    @property
+    def at_work(self) -> bool:
+        """Whether it, or a plan below it that takes it back, is being applied now."""
+        return self.running or (self.back is not None and self.back.at_work)
 
     def show(self, kind: str) -> None:
         """Show the rows of one kind, if there are any of it.
@@ -421,7 +426,7 @@ class PlanView(Panel):
         self._stop.disabled = asked > 1
         if running and asked:
             self._message.say("Stopping: waiting for what is under way.")
-        back = self.back is not None and (self.back.running or self.back.result is None)
+        back = self.back is not None and (self.back.at_work or self.back.result is None)
         rest = result is not None and bool(result["state"].isin(REST).any())
         controls = (
             (self._notes, result is None and not running),

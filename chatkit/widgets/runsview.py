@@ -54,7 +54,7 @@ class RunsView(Panel):
         self._rows = PagedRows(_COLUMNS, [], act=self._act)
         self._rows.label("Runs")
         self._again = ActionButton("Read again", self.read_again)
-        self._close = ActionButton("Close this run", self._put_away)
+        self._close = ActionButton("Close this run", lambda: self._attempt(self.close_run))
         self._below = w.VBox()
         bar = boxed(w.HBox, "chatkit-bar", [self._again, self._close])
         super().__init__([self._heading, self._rows, bar, self._message, self._below])
@@ -86,9 +86,7 @@ class RunsView(Panel):
             JournalError: There is no such run, or its journal is damaged.
             PlanRefused: The run that is open is at work.
         """
-        for view in (self.view, self.view and self.view.back):
-            if view is not None and view.running:
-                raise PlanRefused("The run below is at work: stop it, or wait until it is done.")
+        self._check_idle()
         plan, result = self._opened(run)
         found = _records(self.runs)[run]
         live = account_words(found["account"], found["connection"])
@@ -99,7 +97,17 @@ class RunsView(Panel):
         self._close.layout.display = None
         return view
 
-    def _put_away(self) -> None:
+    def _check_idle(self) -> None:
+        if self.view is not None and self.view.at_work:
+            raise PlanRefused("The run below is at work: stop it, or wait until it is done.")
+
+    def close_run(self) -> None:
+        """Put the run away that is open.
+
+        Raises:
+            PlanRefused: It is at work.
+        """
+        self._check_idle()
         self.view = None
         self._below.children = []
         self._message.say("")

@@ -325,8 +325,9 @@ def test_while_it_runs_each_row_says_how_far_it_is(
 
 
 def test_a_live_account_is_named_before_anything_is_written_to_it(
-    sandbox: chatkit.Sandbox,
+    sandbox: chatkit.Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("CHATKIT_DATA", str(tmp_path / "data"))  # such a run outlasts the process
     connection = Connection(
         name="production",
         base_url="https://api.example.com",
@@ -343,7 +344,6 @@ def test_a_live_account_is_named_before_anything_is_written_to_it(
         press(view, "Take it back …")
         assert view.back is not None and seen(view.back) == ["Take back 2 changes in production"]
         assert view.message.startswith("All 2 changes applied. The plan that takes it back is")
-        chatkit.prune(days=36_500, runs=[view.plan.id])
 
 
 # --- the rest ---------------------------------------------------------------------------------

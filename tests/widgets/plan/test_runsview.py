@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import processes
 import pytest
 from widgets.screen import buttons, html, page_of, part, parts, press, seen, static, tell
 
@@ -224,6 +226,8 @@ def test_a_run_at_work_is_not_left_for_another(
         view.open_run(name_of(first))
     click(view, "open", name_of(first))
     assert "is at work" in view.message and opened(view).running
+    press(view, "Close this run")
+    assert opened(view).at_work and "is at work" in view.message
     sandbox.middleware.faults.set({})
     opened(view).wait()
 
@@ -247,6 +251,40 @@ def test_a_run_of_an_account_that_is_not_open_is_read_and_says_what_it_needs_to_
         with pytest.raises(chatkit.SettingsError, match="pass its client"):
             opened(view).wait()
         assert account in opened(view).message
+
+
+FRESH = """
+import sys
+import chatkit
+base_url, account, token, run = sys.argv[1:]
+frame = chatkit.runs()
+view = frame._shown(frame)  # as a notebook does
+rows = view.open_run(run)
+print("&lt;img src=x" in rows._rows._table.html, rows.result.state.tolist())
+with chatkit.Client(base_url, account, token) as client:
+    print(rows.apply().state.tolist())
+    rows.undo([0]).apply()
+    print(rows._rows._table.html.count('<tbody class="back">'), view.runs.state.tolist())
+"""
+
+
+def test_after_a_restart_a_run_is_read_gone_on_with_and_taken_back(
+    sandbox: chatkit.Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CHATKIT_DATA", str(tmp_path / "data"))
+    with sandbox.serve() as base_url:
+        with chatkit.Client(base_url, sandbox.account_id, sandbox.token) as client:
+            name = name_of(stopped(client))
+        told = processes.run(
+            [sys.executable, "-c", FRESH, base_url, sandbox.account_id, sandbox.token, name],
+            capture_output=True, text=True, timeout=60, env=os.environ,
+        )  # fmt: skip
+    assert told.returncode == 0, told.stderr
+    assert told.stdout.splitlines() == [
+        "True ['not sent', 'not sent', 'not sent']",
+        "['applied', 'applied', 'applied']",
+        "1 ['finished', 'partly taken back']",
+    ]
 
 
 def test_a_damaged_run_can_neither_be_opened_nor_gone_on_with(
