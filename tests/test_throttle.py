@@ -491,11 +491,38 @@ def test_after_a_hold_one_call_goes_first_and_the_oldest_before_all() -> None:
     in_invented_time(story)
 
 
+def test_who_comes_later_does_not_go_before_one_who_waits() -> None:
+    async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
+        throttle.refused(1.0, loop.time())
+        await asyncio.sleep(1.1)
+        came: list[str] = []
+
+        async def wait_for_turn(name: str, end: float) -> None:
+            assert not await throttle.turn(end)
+            throttle.out += 1
+            came.append(name)
+
+        await wait_for_turn("first", loop.time() + 20)
+        waiting = [loop.create_task(wait_for_turn("waiting", loop.time() + 20))]
+        await asyncio.sleep(0.005)
+        throttle.out -= 1
+        waiting.append(loop.create_task(wait_for_turn("later", loop.time() + 30)))
+        await asyncio.sleep(0)
+        assert came == ["first"]
+        await asyncio.sleep(0.02)
+        assert came == ["first", "waiting"]
+        throttle.out -= 1
+        await asyncio.gather(*waiting)
+
+    in_invented_time(story)
+
+
 def test_who_would_wait_beyond_his_end_is_told_at_once() -> None:
     async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
         throttle.refused(9.0, loop.time())
         before = loop.time()
         assert await throttle.turn(before + 5) == 9.0
+        assert await throttle.turn(before + 9) == 9.0, "at his very end too"
         assert loop.time() == before
         assert throttle.concurrency == 1
 

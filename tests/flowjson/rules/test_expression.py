@@ -124,6 +124,10 @@ NO_BACKTICKS = [("error", f"{UNREAD}` is not known here, at character 1 of it.")
             "`${data.flag} ?? true`",
             [("error", f"{UNREAD}? is not known here, at character 14 of it.")],
         ),
+        (
+            "${data.flag} == ${data.flag",
+            [("error", f"{UNREAD}a reference has no closing bracket }}, at character 17 of it.")],
+        ),
         ("``", [("error", f"{UNREAD}it is empty, at character 1 of it.")]),
     ],
 )

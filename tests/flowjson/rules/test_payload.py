@@ -20,6 +20,7 @@ MINE = {
     "count": field("number", 1),
     "person": field("object", {}, properties={"name": {"type": "string"}}),
     "list": field("array", [], items={"type": "string"}),
+    "rows": field("array", [], items={"type": "object"}),
 }
 
 
@@ -53,6 +54,7 @@ LIST = field("array", [], items={"type": "string"})
         ("${form.days}", field("object", {})),
         ("${data.person}", field("object", {}, properties={"name": {"type": "string"}})),
         ("${data.list}", LIST),
+        ("${data.rows}", field("array", [], items={"type": "object"})),
         ("${data.count}", field("integer", 1)),
         ("Hello ${form.who}", STRING),
         ("`${data.count} > 1`", FLAG),

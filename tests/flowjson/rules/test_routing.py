@@ -6,7 +6,7 @@ import pytest
 from screens import body, doubts, errors, flow, foot, good, last, screen, to
 
 from chatkit.flowjson.outline import outline
-from chatkit.flowjson.rules.routing import check, routes
+from chatkit.flowjson.rules.routing import check, routes, stated
 
 CODE = "INVALID_ROUTING_MODEL"
 
@@ -28,6 +28,10 @@ def test_good_ways_have_no_finding() -> None:
     assert errors(check, good()) == []
     assert errors(check, three(GOOD)) == []
     assert errors(check, flow(last())) == []
+
+
+def test_a_flow_without_a_routing_model_states_no_ways() -> None:
+    assert stated(outline(flow(last()))) == {}
 
 
 def test_a_terminal_screen_may_be_left_out_of_the_model() -> None:
