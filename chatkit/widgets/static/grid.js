@@ -53,7 +53,7 @@ function render({ model, el }) {
   let at = { row: state().rows ? 0 : -1, column: 0 }, from = null, editing = null, toEnd = false;
   let pages = new Map(), numbers = new Map(), asked = new Set(), shows = state().shows;
   let told = "Type to edit, paste from a spreadsheet, Ctrl+Z takes back", wanted = false;
-  let columns = [], last = 0, heads = [], letter = 0;
+  let columns = [], last = 0, heads = [], letter = 0, laid = "";
   const drawn = new Map();
   const data = (row) => pages.get(Math.floor(row / PAGE))?.[row % PAGE];
   const note = (text) => { told = text; soon(); };
@@ -109,7 +109,10 @@ function render({ model, el }) {
     const sum = (numbers) => numbers.reduce((one, other) => one + other, 0);
     const spare = Math.max(0, table.clientWidth - sum(usual)), parts = sum(grows) || 1;
     const pixels = usual.map((wide, n) => `${Math.floor(wide + (spare * grows[n]) / parts)}px`);
-    root.style.setProperty("--gd-columns", pixels.join(" "));
+    if (pixels.join(" ") === laid) return;
+    laid = pixels.join(" ");
+    root.style.setProperty("--gd-columns", laid);
+    side.look();
   };
   const build = () => {
     const known = new Map(model.get("columns").map((column, n) => [column.name, { ...column, n }]));
@@ -213,7 +216,6 @@ function render({ model, el }) {
     wanted = false;
     const now = state(), end = now.rows - 1, [name, down] = now.sort;
     if (table.clientWidth) stretch();
-    side.look();
     body.style.height = `${now.rows * ROW}px`;
     const top = Math.max(0, Math.floor(table.scrollTop / ROW) - SPARE);
     const low = Math.min(end, top + Math.ceil(table.clientHeight / ROW) + 2 * SPARE);
