@@ -196,7 +196,8 @@ class Queue(Report):
     def _at(self, number: int) -> QueueItem:
         if not 0 <= number < len(self.items):
             last = len(self.items) - 1
-            raise InputError(f"There is no text {number}: they go from 0 to {last}.")
+            which = f"they go from 0 to {last}" if self.items else "nothing is to be reviewed"
+            raise InputError(f"There is no text {number}: {which}.")
         return self.items[number]
 
     # --- what helps -------------------------------------------------------------------
