@@ -14,6 +14,7 @@
 #   make faults ROWS=1000 KILLS=100 SEED=7
 # `make mutants` plants small faults in the core modules and prints those that no test notices.
 #   make mutants MODULES="listing bulk/undo" COUNT=20 SEED=7
+# `make pictures` takes the pictures of the README anew, half a minute, in real JupyterLab.
 PYTHON  ?= python3
 PORT    ?= 8888
 BROWSER ?= 1
@@ -57,7 +58,7 @@ as_root := $(if $(filter 0,$(shell id -u)),,sudo -n) env DEBIAN_FRONTEND=noninte
 # Lab asks about news on its first start unless the default says no; your own settings still win.
 quiet := {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false"}}
 
-.PHONY: lab test check bench faults fuzz mutants clean compiled
+.PHONY: lab test check bench faults fuzz mutants pictures clean compiled
 .DELETE_ON_ERROR:
 
 lab: compiled
@@ -95,6 +96,10 @@ compiled: .venv/ready-lab  # what was edited since the installation
 
 mutants: .venv/ready-test
 	@PYTHONPATH=tests $(PY) -m mutants $(MODULES) --count $(COUNT) --seed $(SEED)
+
+pictures: .venv/ready-test compiled
+	@$(PY) tests/browser/chromium.py
+	@PYTHONPATH=tests $(PY) -m browser.pictures
 
 clean:
 	rm -rf .venv .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis

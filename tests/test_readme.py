@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import test_onboarding
+from browser.pictures import IMAGES, PICTURES
 
 import chatkit
 
@@ -57,10 +58,14 @@ def test_the_readme_is_short_and_so_is_its_glossary() -> None:
     assert len(text.split()) < 900
     words = text.partition("## Twelve words")[2].partition("## ")[0]
     assert len(re.findall(r"^\| \w+ \|", words, re.MULTILINE)) == 1 + 12  # and the heading
-    assert text.count("![") == 1
-    (picture,) = (README.parent / "notebooks/images").iterdir()
-    assert f"]({picture.relative_to(README.parent).as_posix()})" in text
-    assert picture.stat().st_size < 150_000
+
+
+def test_each_picture_is_taken_by_the_script_shown_and_small() -> None:
+    """`make pictures` takes them anew."""
+    named = re.findall(r"!\[[^]]+\]\(([^)]+)\)", README.read_text(encoding="utf-8"))
+    assert sorted(named) == sorted(f"notebooks/images/{name}.webp" for name in PICTURES)
+    assert {README.parent / name for name in named} == {*IMAGES.iterdir()}
+    assert all((README.parent / name).stat().st_size < 150_000 for name in named)
 
 
 @pytest.mark.parametrize("name", MODULES)
