@@ -90,6 +90,18 @@ class Entry:
         """Return a simple field, None if it is absent or of another type."""
         return None if name in self.wrong else self.given.get(name)
 
+    def filled(self) -> str:
+        """Write it in one line as a customer reads it, with the samples in their places."""
+        text, end = "", 0
+        for slot in self.slots:
+            sample = self.variables.get(slot.name)
+            text += self.text[end : slot.start] + (str(sample) if sample else str(slot))
+            end = slot.end
+        heads = [text for field, _, text in self.pieces if field.startswith("headers")]
+        labels = "".join(f" [{part(b, 'label')}]" for b in self.buttons if part(b, "label"))
+        parts = [*heads, text + self.text[end:], self.footer]
+        return " / ".join(each for each in parts if each.strip()) + labels
+
     def _of(self, name: str) -> Any:
         kind = _TYPES[name][0]
         value = self.given.get(name)

@@ -344,7 +344,7 @@ def accepted(
     from chatkit.localization.table import frame_of
 
     found = entries(contents)
-    wanted = _wanted(found, languages)
+    wanted = languages_meant(found, languages)
     new, rows, sources, at = Ledger(), [], 0, _now()
     for members in grouped(found).values():
         original = source_of(members, source)
@@ -363,7 +363,9 @@ def accepted(
     return frame_of(rows, _Accepted._fields), new
 
 
-def _wanted(found: Sequence[Entry], languages: str | Iterable[str] | None) -> set[str] | None:
+def languages_meant(
+    found: Sequence[Entry], languages: str | Iterable[str] | None
+) -> set[str] | None:
     """Take the languages that are meant.
 
     Raises:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
-from chatkit.display import many, values, visible
+from chatkit.display import cut, many, values, visible
 from chatkit.errors import InputError, Problem
 from chatkit.frame import records
 from chatkit.localization.placeholders import Slot, slots
@@ -16,6 +16,8 @@ from chatkit.templates.contents import ContentBody
 if TYPE_CHECKING:
     import pandas as pd
 
+    from chatkit.localization.ledger import Ledger
+
 #: Where can be replaced: `url` and `number` are what buttons lead to.
 Field: TypeAlias = Literal["text", "footer", "header", "label", "url", "number"]
 FIELDS: tuple[Field, ...] = get_args(Field)
@@ -23,6 +25,7 @@ FIELDS: tuple[Field, ...] = get_args(Field)
 #: What a button of each type leads to.
 _VALUES: dict[str, Field] = {"visit_website": "url", "call_phone": "number"}
 _FEW = 5
+_LINE = 400  #: characters of a message
 
 
 class Replacement:
@@ -282,4 +285,110 @@ class Drafts:
         if self.sourceless:
             none_of = visible(", ".join(self.sourceless))
             said.append(f"Without a content in {self._source}, left alone: {none_of}.")
+        return said
+
+
+_SEEN = 12  #: messages that a plan shows as customers will see them
+_LEFT = {
+    "broken": "would be refused by the platform (broken=True plans them all the same)",
+    "stale": "were made from another source text than there is now",
+    "not translated": "hold the words of the source",
+    "unknown": "are not recorded as made from the source of today: if they are right, "
+    "client.templates.accept(languages) records it",
+}
+
+
+class Publication:
+    """Which drafts of some contents can go live: complete, checked and not stale.
+
+    Args:
+        contents: Contents in full.
+        languages: One language, or several; None for all.
+        source: The language that the others are translated from.
+        ledger: What is recorded of their sources.
+        broken: Whether what the platform would refuse goes live, too.
+
+    Raises:
+        InputError: No content is in one of the languages.
+    """
+
+    def __init__(
+        self,
+        contents: pd.DataFrame,
+        languages: str | Iterable[str] | None,
+        source: str,
+        ledger: Ledger,
+        *,
+        broken: bool,
+    ) -> None:
+        from chatkit.localization import language
+        from chatkit.localization.board import board
+        from chatkit.localization.content import entries, grouped, source_of
+        from chatkit.localization.ledger import languages_meant
+        from chatkit.localization.rules import STRUCTURE
+
+        found = entries(contents)
+        wanted = languages_meant(found, languages)
+        shown = board(contents, source, ledger=ledger)
+        same: set[tuple[str, str]] = set()
+        unlike: set[tuple[str, str]] = set()
+        for each in shown.audit:
+            if each.code == "untranslated" or each.code in STRUCTURE:
+                kind = unlike if each.code in STRUCTURE else same
+                kind.add((each.template_code, each.lang_code))
+        self._frame = contents
+        self._seen: list[str] = []
+        self._left: dict[str, list[str]] = {}
+        self._rows: list[bool] = []
+        self._live = 0
+        sources = {code: source_of(group, source) for code, group in grouped(found).items()}
+        for entry in found:
+            self._rows.append(False)
+            if wanted is not None and language.normal(entry.lang_code) not in wanted:
+                continue
+            if entry.flag("is_draft") is not True:
+                self._live += 1
+                continue
+            place = f"{entry.template_code}/{entry.lang_code}"
+            original = sources[entry.template_code]
+            why = ""
+            if original is not None and original is not entry:
+                judged = ledger.judge(entry, original)
+                why = "unknown" if judged.unknown else ""
+                why = "not translated" if (entry.template_code, entry.lang_code) in same else why
+                spot = entry.template_code, entry.lang_code
+                cell = shown[spot]
+                why = "stale" if cell.state == "stale" or cell.changes or spot in unlike else why
+            if shown[entry.template_code, entry.lang_code].state == "broken" and not broken:
+                why = "broken"
+            if why:
+                self._left.setdefault(why, []).append(place)
+            else:
+                self._rows[-1] = True
+                self._seen.append(f"{place} as a customer sees it: {cut(entry.filled(), _LINE)}")
+
+    def frame(self) -> pd.DataFrame:
+        """Return a copy of the contents in which these drafts are none."""
+        edited = self._frame.copy(deep=False)
+        before = self._frame["is_draft"]
+        drafts = before.tolist()
+        edited["is_draft"] = [
+            False if ready else draft for ready, draft in zip(self._rows, drafts, strict=True)
+        ]
+        edited["is_draft"] = edited["is_draft"].astype(before.dtype)
+        return edited
+
+    def notes(self) -> list[str]:
+        """Show the messages as customers will see them, and say which drafts are left out."""
+        said = self._seen[:_SEEN]
+        if (more := len(self._seen) - _SEEN) > 0:
+            said.append(f"… and {many(more, 'more message')}: chatkit.Preview(content) shows one.")
+        if not self._seen:
+            are = "is" if self._live == 1 else "are"
+            live = f"{many(self._live, 'content')} {are} live already."
+            said.append(f"No draft goes live. {live}" if self._live else "No draft goes live.")
+        for why, what in _LEFT.items():
+            if places := self._left.get(why):
+                shown = ", ".join(places[:_FEW]) + (" …" if len(places) > _FEW else "")
+                said.append(f"Left as drafts, as they {what}: {visible(shown)}.")
         return said

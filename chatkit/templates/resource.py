@@ -480,6 +480,40 @@ class Templates(metaclass=HelpPage):
             broken=broken,
         )
 
+    def publish(
+        self,
+        languages: str | Iterable[str] | None = None,
+        codes: Codes | None = None,
+        source: str = "en",
+        *,
+        broken: bool = False,
+    ) -> Plan:
+        """Plan to set drafts live that are complete, checked and not stale.
+
+        The plan shows each message as a customer will see it, and says which drafts it leaves
+        and why: their source has changed since, is not recorded, or they hold its words.
+
+        Args:
+            languages: One language, or several: "it", ["de", "fr"]; without it all.
+            codes: The template codes, or a file of them; without them those remembered.
+            source: The language that the others are translated from.
+            broken: Set live what the platform would refuse, too.
+
+        Raises:
+            InputError: No code is named, or no template has such a language.
+            NotFound: The service does not know some codes; all of them are named.
+
+        >>> found = client.templates.accept("ar", ["rental_reminder"])
+        4 texts in 1 content are recorded as made from en as it is now.
+        >>> client.templates.publish("ar", ["rental_reminder"]).counts
+        {'create': 0, 'update': 1, 'delete': 0}
+        """
+        from chatkit.templates.edits import Publication
+
+        there = self.frame(codes, full=True)
+        ready = Publication(there, languages, source, self.ledger.read(), broken=broken)
+        return self._bulk.planned(ready.frame(), notes=ready.notes, source=source, broken=broken)
+
     # --- translators ----------------------------------------------------------------
 
     def export(

@@ -1,0 +1,82 @@
+"""Going live is one line: what is ready goes live, and the rest is left with its reason."""
+
+from __future__ import annotations
+
+import pytest
+
+import chatkit
+from chatkit.errors import InputError
+
+CODES = ["order_ready", "rental_reminder", "spring_offer", "review_request"]
+
+
+@pytest.fixture
+def client():
+    with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
+        client.templates.remember(CODES)
+        yield client
+
+
+def labels(plan):
+    return [change.label for change in plan.changes]
+
+
+def test_drafts_of_which_nothing_is_recorded_are_left_until_somebody_accepts_them(client):
+    plan = client.templates.publish()
+    assert not plan.changes
+    [said] = [note for note in plan.notes if "not recorded" in note]
+    assert "rental_reminder/ar, review_request/hi" in said and "templates.accept(" in said
+    client.templates.accept()
+    plan = client.templates.publish()
+    assert labels(plan) == ["rental_reminder/ar", "review_request/hi"]
+    assert [dict(change.after) for change in plan.changes] == [{"is_draft": False}] * 2
+    assert plan.apply().state.tolist() == ["applied", "applied"]
+    assert client.templates.board()["review_request", "hi"].state == "live"
+    assert not client.templates.publish().changes
+
+
+def test_the_plan_shows_the_message_as_the_customer_sees_it(client):
+    client.templates.accept()
+    plan = client.templates.publish("ar")
+    assert labels(plan) == ["rental_reminder/ar"]
+    [said] = [note for note in plan.notes if "as a customer sees it" in note]
+    content = client.templates("rental_reminder").get("ar")
+    assert content.variables["1"] in said and "{{1}}" not in said
+    assert all(f"[{button['label']}]" in said for button in content.buttons)
+    assert said in repr(plan).replace("\n", " ")
+
+
+def test_what_the_platform_refuses_goes_live_only_when_that_is_said(client):
+    client.templates.accept()
+    plan = client.templates.publish("ja")
+    assert not plan.changes
+    assert any("broken=True" in note and "review_request/ja" in note for note in plan.notes)
+    assert labels(client.templates.publish("ja", broken=True)) == ["review_request/ja"]
+
+
+def test_a_draft_whose_source_has_changed_stays_one(client):
+    client.templates.accept()
+    frame = client.templates.frame(["rental_reminder"], full=True)
+    frame.loc[("rental_reminder", "en"), "text"] = (
+        "Dear {{1}}, the rental of {{2}} is over on {{3}}. Please bring it back before 6 pm."
+    )
+    client.templates.plan(frame).apply()
+    for broken in (False, True):
+        plan = client.templates.publish(["ar", "fr"], broken=broken)
+        assert not plan.changes
+        [said] = [note for note in plan.notes if "another source text" in note]
+        assert "rental_reminder/ar" in said and "spring_offer/fr" in said
+
+
+def test_a_draft_that_holds_the_words_of_its_source_is_not_complete(client):
+    client.templates.draft_missing(["it"], ["order_ready"]).apply()
+    plan = client.templates.publish("it", ["order_ready"])
+    assert not plan.changes
+    assert any("the words of the source: order_ready/it" in note for note in plan.notes)
+
+
+def test_a_language_that_nobody_has_is_refused(client):
+    with pytest.raises(InputError, match="No content is in it: they are in"):
+        client.templates.publish("it")
+    with pytest.raises(InputError, match="did you mean pt_BR"):
+        client.templates.publish(["pt"])
