@@ -742,6 +742,24 @@ def test_a_token_that_comes_back_in_an_answer_is_masked(status: int, kind: str) 
     assert TOKEN not in str(caught.value)
 
 
+@pytest.mark.parametrize("left", [0.5, 3.0, 600.0])
+def test_connecting_has_an_end_before_the_deadline_and_never_takes_long(left: float) -> None:
+    """After it "it never left" is certain, and there is still time to send the call again."""
+    seen: list[float] = []
+
+    class Recorder(httpx.AsyncBaseTransport):
+        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+            seen.append(request.extensions["timeout"]["pool"])
+            return httpx.Response(200, content=OK)
+
+    wire = Wire(connection("http://localhost"))
+    wire._carrier = Recorder()
+    asyncio.run(wire.ask(POST, POST.content(), left))
+    [connecting] = seen
+    assert 0 < connecting < left
+    assert connecting <= wire_module.MAX_CONNECT
+
+
 def told(token: str, body: bytes, **headers: str) -> Answer:
     """What a client knows of an answer to a call with this token."""
 
