@@ -104,3 +104,9 @@ def test_both_ends_of_a_range_that_is_upside_down_are_told() -> None:
     days = DAY | {"min-date": "2026-05-02", "max-date": "2026-05-01"}
     at = [f"{CHILDREN}/0/{key}" for key in ("max-date", "min-date")]
     assert sorted(errors(flow(days))) == [("INVALID_DATE_RANGE", each) for each in at]
+
+
+def test_a_range_of_which_one_end_is_not_known_is_not_upside_down() -> None:
+    for end in ({}, {"end-date": "${data.day}"}):
+        some = RANGE | {"init-value": {"start-date": "2026-05-04"} | end}
+        assert "INVALID_DATE_RANGE" not in [code for code, _ in errors(flow(some))]

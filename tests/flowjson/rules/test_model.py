@@ -110,6 +110,7 @@ def test_a_reference_stands_for_any_value_where_bindings_are_let() -> None:
     assert (
         list(mismatches(["${data.a}"], LIST | {"items": {"type": "number"}}, bindings=True)) == []
     )
+    assert list(mismatches("`1 + 2`", {"type": "number"}, bindings=True)) == []
     assert list(mismatches("a", {"type": "number"}, bindings=True)) == [
         ("", "expected number, found string")
     ]

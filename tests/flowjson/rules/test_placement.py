@@ -106,6 +106,11 @@ def test_all_components_of_one_name_are_told() -> None:
     ]
 
 
+def test_what_has_no_name_takes_none_from_others() -> None:
+    text = {"type": "TextBody", "text": "Hi", "name": INPUT["name"]}
+    assert {code for code, _ in errors(flow(INPUT, text, text))} == {"INVALID_PROPERTY_KEY"}
+
+
 def test_too_many_if_are_told_at_the_outermost() -> None:
     deep: dict[str, Any] = IF
     for _ in range(4):
