@@ -291,7 +291,7 @@ def test_what_landed_but_cannot_be_read_back_is_applied_and_says_so(sandbox):
 
 def test_rows_that_the_service_refuses_say_why(sandbox, client):
     new = pd.DataFrame({"lang_code": ["en", "xx"], "text": "Hi"})
-    result = client.templates("order_ready").plan(new).apply()
+    result = client.templates("order_ready").plan(new, broken=True).apply()
     assert states(result) == ["applied", "failed"]
     assert "422" in result["reason"].iloc[1] and "lang_code" in result["reason"].iloc[1]
     assert [c["lang_code"] for c in active(sandbox, "contents").values()] == ["en"]

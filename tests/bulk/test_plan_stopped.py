@@ -133,7 +133,7 @@ def test_ten_refusals_in_a_row_stop_a_run(sandbox):
 def test_refusals_between_rows_that_land_do_not_stop_a_run(sandbox, client):
     frame = pd.DataFrame({"lang_code": ["xx", "en", "xy", "de", "xz", "fr"] * 7, "text": "Hi"})
     frame["template_code"] = [f"code_{n // 6}" for n in range(42)]
-    result = client.templates.plan(frame).apply(concurrency=1)
+    result = client.templates.plan(frame, broken=True).apply(concurrency=1)
     assert result["state"].value_counts().to_dict() == {"failed": 21, "applied": 21}
     assert "stopped" not in result.chatkit.summary()
 
