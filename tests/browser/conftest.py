@@ -10,9 +10,12 @@ from pathlib import Path
 import pytest
 from browser import chromium
 from browser.lab import Lab, OpenNotebook, Place, Window, serve
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+
+#: What is waited for comes in an instant, or after many other things where a machine is busy.
+expect.set_options(timeout=20_000)
 
 ARGUMENTS = [
     "--no-sandbox",  # Chromium refuses to start as root otherwise, which CI often is
