@@ -210,7 +210,7 @@ def test_contents(sandbox: chatkit.Sandbox, client: Client) -> None:
     frame["footer"] = pd.Series({"de": "Danke"}, dtype="str").reindex(frame.index)
     frame.loc["pt_BR", ["text", "is_draft"]] = ["Olá", True]
     frame.loc["xx_no_such", ["text", "is_draft"]] = ["?", True]
-    plan = contents.plan(frame, delete=["fr"])
+    plan = contents.plan(frame, delete=["fr"], broken=True)
     assert plan.counts == {"create": 2, "update": 2, "delete": 1}
     result = story(sandbox, plan, "contents")
     assert result.state.drop("xx_no_such").unique().tolist() == ["applied"]

@@ -504,6 +504,6 @@ def test_a_create_that_is_refused_and_not_there_was_refused_for_good():
     profile = chatkit.ServiceProfile(duplicate_content="invalid", unknown_language="refuse")
     with chatkit.Sandbox(seed="empty", profile=profile) as sandbox, chatkit.connect(sandbox) as to:
         frame = pd.DataFrame({"lang_code": ["xx_no_such"], "text": ["?"], "is_draft": [True]})
-        result = to.templates("order_ready").plan(frame).apply()
+        result = to.templates("order_ready").plan(frame, broken=True).apply()
         assert result.state.tolist() == ["failed"]
         assert [call.method for call in sandbox.middleware.log].count("POST") == 1
