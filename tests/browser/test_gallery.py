@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from browser import looks, story
 from browser.gallery import START, STATES, TOLD
-from browser.lab import OpenNotebook, Window
+from browser.lab import SHOTS, OpenNotebook, Window
 from browser.phone import Phone
 from playwright.sync_api import Locator, expect
 
@@ -68,12 +68,13 @@ def photograph(gallery: Gallery, name: str) -> None:
     page, strip = gallery.page, 4000
     before = page.viewport_size
     assert before is not None
+    SHOTS.mkdir(exist_ok=True)
     page.set_viewport_size({"width": before["width"], "height": strip + 120})
     pane = page.locator(".jp-WindowedPanel-outer")
     height = pane.evaluate("one => one.scrollHeight")
     for n in range(-(-height // strip)):
         pane.evaluate("(one, top) => { one.scrollTop = top; }", n * strip)
-        gallery.notebook.shot(f"gallery_{name}_{n + 1:02}")
+        page.screenshot(path=SHOTS / f"gallery_{name}_{n + 1:02}.jpg", type="jpeg", quality=75)
     page.set_viewport_size(before)
 
 
