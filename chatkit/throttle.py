@@ -106,20 +106,13 @@ class Throttle:
         self._clock = clock
         self._held_until = 0.0
 
-    def free(self, out: int, *, ahead: bool = False) -> int:
-        """Tell how many calls may start now, while `out` are under way.
-
-        Args:
-            out: How many have started and are not back.
-            ahead: Count as many again, which wait for their turn. Under a rate none does: their
-                turn would come at a time that nobody has counted.
-        """
+    def free(self, out: int) -> int:
+        """Tell how many calls may start now, while `out` are under way."""
         now = self._clock()
         if now < self._held_until:
             return 0
-        if self._window is None:
-            return max(0, (2 if ahead else 1) * self.concurrency - out)
-        return max(0, min(self.concurrency - out, self._window.free(now)))
+        slots = self.concurrency - out
+        return max(0, slots if self._window is None else min(slots, self._window.free(now)))
 
     def took(self, count: int) -> None:
         """Note that so many have started."""
@@ -129,11 +122,6 @@ class Throttle:
     def hold(self, seconds: float) -> None:
         """Start none for a while."""
         self._held_until = max(self._held_until, self._clock() + seconds)
-
-    @property
-    def held(self) -> bool:
-        """Whether none may start for a while, because the service asks for it."""
-        return self._clock() < self._held_until
 
     def wait(self) -> float:
         """Tell how many seconds it is until one may start, if there is a slot for it."""

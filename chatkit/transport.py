@@ -257,9 +257,7 @@ class Flight:
     """Calls in flight, and what came of each; leaving its `with` block cancels the rest.
 
     All of it happens in one thread, that of the caller; only sending is done on the loop. Calls
-    beyond its concurrency wait there, so that one leaves in the moment in which another is back
-    with a success. After anything else none leaves before the caller has taken that, and has
-    called `start` again: it may mean that nothing more should be sent.
+    beyond its concurrency wait there, so that one leaves in the moment in which another is back.
     """
 
     def __init__(self, transport: Transport, wire: Wire, concurrency: int) -> None:
@@ -269,8 +267,6 @@ class Flight:
         self._waiting: deque[tuple[Call, bytes | None]] = deque()
         self._flying: set[asyncio.Task[Outcome]] = set()
         self._landed: Landed = queue.SimpleQueue()
-        # Outcomes that are no success: those there were, those taken, and those known at a start.
-        self._odd = self._odd_taken = self._odd_known = 0
 
     def __enter__(self) -> Self:
         return self
@@ -286,24 +282,10 @@ class Flight:
         Raises:
             InputError: A body cannot be written as JSON; none of them was sent.
         """
-        self.start_written([(call, call.content()) for call in calls])
-
-    def start_written(self, batch: list[tuple[Call, bytes | None]]) -> None:
-        """Do as `start` does, with calls whose bodies are serialized already."""
-        self.out += len(batch)
-        self._waiting.extend(batch)
-        self._odd_known = self._odd_taken
-        if self._waiting:
+        if batch := [(call, call.content()) for call in calls]:
+            self.out += len(batch)
+            self._waiting.extend(batch)
             self._loop.call_soon_threadsafe(self._fill)
-
-    def take_back(self) -> list[Call]:
-        """Return the calls that still wait for their turn: they are not sent."""
-        back = []
-        with suppress(IndexError):  # the loop takes from it at the same time
-            while True:
-                back.append(self._waiting.popleft()[0])
-        self.out -= len(back)
-        return back
 
     def landed(self, wait: float | None = None) -> list[tuple[Call, Envelope] | Fault]:
         """Wait for at least one outcome and take all that are there; none after `wait` seconds."""
@@ -316,15 +298,14 @@ class Flight:
             if isinstance(outcome, BaseException):
                 raise outcome
             back.append(outcome)
-        self._odd_taken += sum(not _is_success(outcome) for _, outcome in back)
         self.out -= len(back)
         return back
 
     # --- on the loop ---
 
     def _fill(self) -> None:
-        with suppress(IndexError):  # they are taken back in the other thread
-            while len(self._flying) < self._concurrency and self._odd == self._odd_known:
+        with suppress(IndexError):  # they are dropped in the other thread
+            while len(self._flying) < self._concurrency:
                 call, content = self._waiting.popleft()
                 task = self._loop.create_task(self._transport.fly(call, content, self._wire))
                 self._flying.add(task)
@@ -334,14 +315,8 @@ class Flight:
         # Not the task itself: Python swallows an interrupt that comes while one is freed.
         self._flying.discard(task)
         if not task.cancelled():
-            outcome = task.exception() or task.result()
-            self._odd += isinstance(outcome, BaseException) or not _is_success(outcome[1])
-            self._landed.put(outcome)
+            self._landed.put(task.exception() or task.result())
         self._fill()
-
-
-def _is_success(outcome: Answer | CallError) -> bool:
-    return isinstance(outcome, Answer) and 200 <= outcome.status < 300
 
 
 def _wait_for_some(landed: Landed, wait: float | None) -> list[Outcome | BaseException]:

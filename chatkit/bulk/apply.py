@@ -345,9 +345,8 @@ class Run:
         doubtful: list[Row] = []
         in_flight: dict[int, tuple[RowStep, Call]] = {}
         told = False
-        with self._desk.transport.flight(self._throttle.concurrency) as flight:
+        with self._desk.transport.flight() as flight:
             while self.interrupt.asked < 2:
-                self._take_back(flight, in_flight, ready)
                 if self.interrupt.asked and in_flight and not told:
                     say("Stopping: waiting for what is under way. Interrupt again to not wait.")
                     told = True
@@ -361,23 +360,10 @@ class Run:
                     call = outcome.call if isinstance(outcome, Fault) else outcome[0]
                     step, _ = in_flight.pop(id(call))
                     doubtful += self._landed(step, outcome, ready)
-            self._take_back(flight, in_flight, ready)
         for step, _ in in_flight.values():
             if step.stage == "write":
                 self._judge.note(step.row, "in doubt", reason="its answer was not waited for")
         return doubtful
-
-    def _take_back(
-        self, flight: Flight, in_flight: dict[int, tuple[RowStep, Call]], ready: deque[RowStep]
-    ) -> None:
-        """Let no more rows out that wait for their turn when nothing is to be sent just now."""
-        if self._ended() or self._judge.outage_suspected or self._throttle.held:
-            for call in reversed(flight.take_back()):
-                step, _ = in_flight.pop(id(call))
-                if step.stage == "write":
-                    self._judge.note(step.row, "not sent")
-                    step = first_step(step.row)
-                ready.appendleft(step)
 
     def _patience(self, ready: deque[RowStep]) -> float:
         """Seconds to wait for an answer before looking whether more may go out, or must stop."""
@@ -405,26 +391,20 @@ class Run:
     def _dispatch(
         self, ready: deque[RowStep], flight: Flight, in_flight: dict[int, tuple[RowStep, Call]]
     ) -> None:
-        """Dispatch as many rows as may go out now: record their intents, then send.
-
-        Creates that nothing was read for are dispatched ahead: their intents are recorded while
-        others are under way, and each leaves as soon as one of those is back. Whatever was read
-        leaves at once: nothing lies between reading a record and writing it.
-        """
-        if self._ended() or self._judge.outage_suspected:
+        """Dispatch as many rows as may go out now: record their intents, then send."""
+        if not ready or self._ended() or self._judge.outage_suspected:
             return
-        batch: list[tuple[RowStep, Call, bytes | None]] = []
-        free = self._throttle.free(flight.out)
-        ahead = self._throttle.free(flight.out, ahead=True)
-        while ready and len(batch) < (ahead if self._unread(ready[0]) else free):
+        batch: list[tuple[RowStep, Call]] = []
+        for _ in range(min(len(ready), self._throttle.free(flight.out))):
             step = ready.popleft()
             try:
                 call = self._call(step)
-                batch.append((step, call, call.content()))
+                call.content()
+                batch.append((step, call))
             except InputError as error:
                 self._judge.note(step.row, "failed", reason=str(error))
                 self._count(step.row)
-        writes = [step for step, _, _ in batch if step.stage == "write"]
+        writes = [step for step, _ in batch if step.stage == "write"]
         now = time.monotonic()
         for row, _, record in writes:
             self.gap = max(self.gap, now - self._read_at.get(row.n, now))
@@ -435,12 +415,8 @@ class Run:
                 row.feed("not sent", {"reason": self.stopped})
             return
         self._throttle.took(len(batch))
-        in_flight.update((id(call), (step, call)) for step, call, _ in batch)
-        flight.start_written([(call, content) for _, call, content in batch])
-
-    def _unread(self, step: RowStep) -> bool:
-        """Tell whether a step is the first of its row: a create that is sent without a look."""
-        return step.stage == "write" and step.row.n not in self._read_at and not step.row.attempts
+        in_flight.update((id(call), (step, call)) for step, call in batch)
+        flight.start(call for _, call in batch)
 
     def _committed(self) -> bool:
         """Make what was noted durable. If that fails, nothing more is sent."""

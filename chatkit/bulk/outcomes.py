@@ -392,12 +392,7 @@ class Judge:
             record = None
         key = row.key
         if change.kind == "create":
-            told = None if endpoints.key in change.after else record  # not read a second time
-            key = (
-                endpoints.key_of(call, envelope, change.after)
-                if told is None
-                else getattr(told, endpoints.key)
-            )
+            key = endpoints.key_of(call, envelope, change.after)
             if not endpoints.chosen and key in self.taken:
                 raise BadAnswer(call, f"the answer is about a {endpoints.noun} that was there")
         if record is not None:

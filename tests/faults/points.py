@@ -27,7 +27,7 @@ POINTS = _both(
     "bulk.journal:Journal.commit",
     "bulk.apply:Run._dispatch",
     "bulk.outcomes:Judge.note",
-    "transport:Flight.start_written",
+    "transport:Flight.start",
     "wire:Wire.ask",
     "transport:Flight.landed",
     "bulk.apply:Run._landed",

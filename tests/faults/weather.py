@@ -80,7 +80,7 @@ weather = st.fixed_dictionaries(
                 None,
                 (Journal, "commit"),
                 (Journal, "write"),
-                (Flight, "start_written"),
+                (Flight, "start"),
                 (Flight, "landed"),
                 (Judge, "landed"),
                 (Judge, "note"),
