@@ -313,6 +313,16 @@ def spot_of(entry: Entry, field: str, source_code: str, text: str) -> Spot:
     return Spot(entry.template_code, *codes, text_digest(text))
 
 
+def sources_of(contents: Contents, source: str) -> Ledger:
+    """Write down the source texts of contents: what goes out to translators is kept as it was."""
+    ledger = Ledger()
+    for members in grouped(entries(contents)).values():
+        original = source_of(members, source)
+        for _, _, text in original.pieces if original is not None else ():
+            ledger.send(text)
+    return ledger
+
+
 def accept(ledger: Ledger, entry: Entry, original: Entry, known: Ledger, at: str) -> int:
     """Write down that a content was made from its source as it is now; count its texts."""
     now = {field: text for field, _, text in original.pieces}

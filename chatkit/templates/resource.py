@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from chatkit.display import many
 from chatkit.errors import HelpPage, InputError, steady
 from chatkit.progress import say
-from chatkit.report import Report, marked
+from chatkit.report import FEW, Report, marked
 from chatkit.snapshot import memory, remember
 from chatkit.templates.bulk_templates import BulkTemplates
 from chatkit.templates.codes import NONE, Codes, Remembered, template_codes
@@ -315,7 +315,13 @@ class Templates(metaclass=HelpPage):
 
         returned = import_units(units, there, any_order=True)
         plan = self._bulk.planned(returned.frame, source=returned.source or "en")
-        return Translations(plan, returned).plan
+        lost = returned.rejected
+        for row in lost.head(FEW).itertuples():
+            where = f"{row.template_code} {row.lang_code} {row.field}"
+            plan.notes.append(f"Not taken: {where}: {row.reason}: {row.message}.")
+        if len(lost) > FEW:
+            plan.notes.append(f"… and {len(lost) - FEW:,} more that were not taken.")
+        return plan
 
     # --- the ledger of sources --------------------------------------------------------
 
@@ -556,10 +562,12 @@ class Templates(metaclass=HelpPage):
             NotFound: The service does not know some codes; all of them are named.
             OSError: A file cannot be written.
         """
+        from chatkit.localization.ledger import sources_of
         from chatkit.localization.translation import export
 
-        return export(
-            self.frame(codes, full=True),
+        frame = self.frame(codes, full=True)
+        written = export(
+            frame,
             target,
             source=source,
             languages=languages,
@@ -570,6 +578,8 @@ class Templates(metaclass=HelpPage):
             one_sheet=one_sheet,
             replace=replace,
         )
+        self.ledger.add(sources_of(frame, source))
+        return written
 
     def read_translations(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -71,7 +72,7 @@ def test_a_language_that_is_missing_becomes_a_draft_once_all_its_texts_are_there
         queue.accept(0)
     queue.edit(0, "La tua bici è pronta")
     half = queue.plan()
-    assert half.counts["create"] == 0 and "not taken" in " ".join(half.notes)
+    assert half.counts["create"] == 0 and "Not taken" in " ".join(half.notes)
     for number, item in enumerate(queue.items):
         queue.edit(number, item.unit.source.replace("Hello", "Ciao"))
     plan = queue.plan()
@@ -95,6 +96,26 @@ def test_rules_glossary_and_memory_help_with_each_text(client: Any) -> None:
     assert queue.suggestions(footer) == []
     content = queue.content(header)
     assert content["text"] == "Hallo {{1}}, komm!", "what was edited beside it is in it too"
+
+
+def test_what_cannot_be_taken_is_told_in_the_plan_text_by_text(client: Any) -> None:
+    queue = client.templates.queue(["de"], [CODE])
+    queue.edit(0, "Ganz neu")
+    queue.edit(1, "Kurz")
+    plan = queue.plan()
+    assert plan.counts["update"] == 1
+    said = (
+        f"Not taken: {CODE} de text: placeholder lost: {{{{1}}}}, {{{{2}}}}, {{{{3}}}} is missing."
+    )
+    assert said in plan.notes
+
+
+def test_what_goes_out_to_translators_is_kept_as_it_was(client: Any, tmp_path: Path) -> None:
+    client.templates.export(tmp_path / "texts.csv", [CODE], languages=["it"])
+    rewrite(client, SOURCE)
+    known = client.templates.ledger.read()
+    assert any(text.startswith("Hello {{1}}, your {{2}} is") for text in known.sources.values())
+    assert len(known) == 0, "nothing was translated yet"
 
 
 def test_what_cannot_be_answered_is_told(client: Any) -> None:
