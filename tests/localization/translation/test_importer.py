@@ -115,11 +115,11 @@ def test_what_a_translator_writes_comes_back_exactly(tmp_path, form, sides):
             ],
         )
     )
-    paths = sent(frame, tmp_path, form, languages=["pt-BR"])
+    paths = sent(frame, tmp_path, form, languages=["pt_BR"])
     translate(paths, lambda field, _: target[field])
     result = imported(paths, frame, any_order=True)
     assert result.rejected.empty, result
-    made = next(e for e in entries(result.frame) if e.lang_code == "pt-BR")
+    made = next(e for e in entries(result.frame) if e.lang_code == "pt_BR")
     assert field_texts(made, ()) == target
     assert made.given["is_draft"] is True
     assert made.buttons[1]["value"] == "https://shop.example/en"
