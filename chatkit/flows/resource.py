@@ -273,12 +273,22 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
 
     # --- one flow -------------------------------------------------------------------
 
-    def copy(self, key: Key, name: str, *, duplicates: bool = False, broken: bool = False) -> Flow:
+    def copy(
+        self,
+        key: Key,
+        name: str | None = None,
+        *,
+        to: HasFlows | Flows | None = None,
+        duplicates: bool = False,
+        broken: bool = False,
+    ) -> Flow:
         """Create a flow with the document of another one; what is copied stays as it is.
 
         Args:
             key: The id of the flow to copy.
-            name: The name of the copy.
+            name: The name of the copy; without it, in another account, the same.
+            to: The client of another account, to make the copy there. It has an id of its own
+                there, and is a DRAFT; what else is not carried is told once.
             duplicates: Copy although there is a flow of that name.
             broken: Copy the document although it has errors.
 
@@ -286,23 +296,31 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
             InputError: The name is taken, or the document is not shown or has errors.
             NotFound: There is no flow with that id.
         """
+        there = self if to is None else to if isinstance(to, Flows) else getattr(to, "flows", None)
+        if not isinstance(there, Flows):
+            raise InputError(f"copy takes the client of another account, not {type(to).__name__}.")
         problems = []
+        flow = None
+        if name is None and to is not None:
+            flow = self.get(key)
+            name = flow.name
         if not isinstance(name, str) or not name.strip():
             what = repr(name) if isinstance(name, str) else type(name).__name__
             problems.append(Problem("name", what, "must be text, and not empty"))
-        elif not duplicates and self._endpoints.base(None).frame["name"].eq(name).any():
+        elif not duplicates and there._endpoints.base(None).frame["name"].eq(name).any():
             reason = "a flow has it: take another, or say duplicates=True"
             problems.append(Problem("name", repr(name), reason))
-        flow = self.get(key)
+        flow = self.get(key) if flow is None else flow
         if flow.flow_json is None:
             problems.append(Problem("flow_json", "", "the service does not show it"))
         if problems:
             raise InputError(f"Flow {key} cannot be copied:", problems)
         shown = {field: getattr(flow, field, None) for field in self._endpoints.body.model_fields}
         fields = {field: value for field, value in shown.items() if value is not None}
-        return self.create(**fields | {"name": name}, broken=broken)
-
-    # --- many flows -----------------------------------------------------------------
+        made = there.create(**fields | {"name": name}, broken=broken)
+        if to is not None:
+            self._endpoints.tell_left(there._endpoints, flow)
+        return made
 
     # --- all flows of the account ---------------------------------------------------
 
