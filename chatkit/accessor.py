@@ -92,6 +92,7 @@ class Accessor(metaclass=HelpPage):
 _LONG = 200  #: characters of a text that are shown, unless pandas is told of more
 _STYLE = """
 .chatkit-frame { overflow-x: auto; }
+.chatkit-frame:focus-visible { outline: 2px solid #1976d2; outline-offset: -2px; }
 .chatkit-frame.chatkit-frame :is(td, th) { max-width: 36em; overflow-wrap: break-word;
   text-align: start; vertical-align: top; }
 .chatkit-frame.chatkit-frame .number { text-align: end; }
@@ -139,7 +140,9 @@ def frame_html(frame: pd.DataFrame) -> str:
     if None in rows or None in places:
         table += f"<p>{many(len(frame), 'row')} × {many(frame.shape[1], 'column')}</p>"
     look = f"<style>{_STYLE}</style>"
-    return f'<div class="chatkit-frame tex2jax_ignore mathjax_ignore">{look}{table}</div>'
+    # what is wider than the page is moved sideways by keys too
+    start = 'class="chatkit-frame tex2jax_ignore mathjax_ignore" tabindex="0" role="group"'
+    return f'<div {start} aria-label="Table">{look}{table}</div>'
 
 
 class _Column:
