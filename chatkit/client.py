@@ -5,17 +5,33 @@ from __future__ import annotations
 import json
 import sys
 import weakref
+from collections.abc import Collection
+from contextlib import nullcontext, suppress
 from functools import partial
 from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+import msgspec
+from msgspec import Raw
+
 from chatkit import background, settings
+from chatkit.answer import Envelope
 from chatkit.connection import Connection
 from chatkit.contacts import Contacts
-from chatkit.errors import HelpPage, PlanRefused, SettingsError, file_bytes, needed_by, steady
+from chatkit.endpoints import Endpoints
+from chatkit.errors import (
+    HelpPage,
+    NotFound,
+    PlanRefused,
+    SettingsError,
+    file_bytes,
+    needed_by,
+    steady,
+)
 from chatkit.flows import Flows
+from chatkit.listing import ListReader, answers_in_order
 from chatkit.profile import ServiceProfile
 from chatkit.progress import say
 from chatkit.resource import Resource, endpoints_of
@@ -29,6 +45,7 @@ if TYPE_CHECKING:
     from chatkit.bulk.plan import Plan
     from chatkit.record import Body
     from chatkit.sandbox import Sandbox
+    from chatkit.sandbox.seed import AccountRecords
 
 
 _open: weakref.WeakValueDictionary[int, Client] = weakref.WeakValueDictionary()
@@ -146,6 +163,29 @@ class Client(metaclass=HelpPage):
         plan: Plan = resource.plan(records)
         return plan
 
+    def _seed_records(
+        self, codes: Collection[str] | None = None, *, contacts: bool = True
+    ) -> AccountRecords:
+        """Read all that the account holds as plain data, to make a sandbox of it; reads only.
+
+        Args:
+            codes: Template codes, which no call lists; without them those remembered and used.
+            contacts: Whether to read the contacts.
+        """
+        opened = bulk_templates(self.templates)
+        named = [*self.templates.codes, *opened.codes()] if codes is None else codes
+        flows = _records_of(endpoints_of(self.flows), full=self.profile.flow_json_in_get)
+        contents = {code: _records_of(opened.of(code), full=True) for code in dict.fromkeys(named)}
+        return {
+            "account_id": self.connection.account_id,
+            "profile": self.profile,
+            "flows": flows,
+            "contents": contents,
+            "contacts": _records_of(endpoints_of(self.contacts)) if contacts else [],
+            "webhooks": _records_of(endpoints_of(self.webhooks)),
+            "now": self.transport.service_time().timestamp(),
+        }
+
     @steady
     def __repr__(self) -> str:
         where = self.connection.name or self.connection.base_url
@@ -176,6 +216,35 @@ def _from_cell(body: type[Body], name: str, cell: Any) -> Any:
         return json.loads(cell)
     except ValueError:  # a person has written otherwise: the plan tells
         return cell
+
+
+def _records_of(endpoints: Endpoints[Any], *, full: bool = False) -> list[dict[str, Any]]:
+    """Read the records of one resource as the service shows them; `full` reads each as well.
+
+    A template that the service does not know has none. One that is gone when it is read in
+    full is left out.
+    """
+    transport, profile = endpoints.transport, endpoints.profile
+    found: dict[Any, dict[str, Any]] = {}
+
+    def add(data: Raw) -> int:
+        page = msgspec.json.decode(data)
+        found.update((record[endpoints.key], record) for record in page)
+        return len(page)
+
+    past_end = profile.page_past_end == "refuse"
+    reader = ListReader(
+        transport, endpoints.list_call, add, first=profile.page_base, refuses=past_end
+    )
+    with suppress(NotFound) if endpoints.code else nullcontext():
+        for _ in reader.read():
+            pass
+    if not full:
+        return list(found.values())
+    calls = [endpoints.get_call(key) for key in found]
+    answers = answers_in_order(transport, calls, kept=(NotFound,))
+    read = [msgspec.json.decode(each.data) for each in answers if isinstance(each, Envelope)]
+    return [found.get(each[endpoints.key], {}) | each for each in read]
 
 
 def source_of(client: Client, noun: str) -> Desk:

@@ -2,12 +2,13 @@
 
 import json
 import os
+import secrets
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -22,6 +23,7 @@ from chatkit.sandbox.store import SandboxStore
 
 if TYPE_CHECKING:
     from chatkit.sandbox.scenario import Played
+    from chatkit.sandbox.seed import AccountRecords, Seed
 
 __all__ = ["Sandbox"]
 
@@ -32,9 +34,11 @@ class Sandbox:
     """The messaging service without the service: all its operations, offline.
 
     Without a path it lives in memory. With a seed, ids, secrets and times are the same
-    at every run: `"empty"` begins with nothing, `"demo"` with a small business. With a
+    at every run: `"empty"` begins with nothing, `"demo"` with a small business. A client, a
+    folder or the state of an account as the seed makes a copy of that account: the same ids,
+    profile and clock, new signing secrets. With a
     path everything is kept in that file; the clock and the secrets are then real ones,
-    and `"demo"` fills the file only when it is empty. When such a sandbox is served again, it
+    and a seed fills the file only when it is empty. When such a sandbox is served again, it
     takes its port again if that is free, and has its token: both are kept beside the file, in
     `FILE.access`, and `chatkit.connect("FILE.access")` opens it.
 
@@ -46,6 +50,8 @@ class Sandbox:
 
     Raises:
         StoreError: The file is no sandbox file, is in use, or has another profile.
+        ValueError: The seed cannot be one.
+        CallError: The account of a client cannot be read.
     """
 
     account_id = "1001"
@@ -54,16 +60,18 @@ class Sandbox:
         self,
         path: str | Path | None = None,
         *,
-        seed: Literal["demo", "empty"] | None = None,
+        seed: "Literal['demo', 'empty'] | Seed | AccountRecords | None" = None,
         profile: ServiceProfile | None = None,
     ) -> None:
-        if seed not in (None, "demo", "empty"):
-            raise ValueError(f"seed is 'demo' or 'empty', not {seed!r:.60}")
-        self.profile = profile or ServiceProfile()
+        self._records = _records(seed)
+        self.profile = profile or self._records.get("profile") or ServiceProfile()
+        self.account_id = self._records.get("account_id") or type(self).account_id
         self.identity = uuid4().hex if path is None else str(Path(path).resolve())
-        self._seed = seed
-        resolution = self.profile.timestamps
-        clock = SeededClock(resolution, seed) if seed and path is None else Clock(resolution)
+        self._seed = seed if isinstance(seed, str) else None
+        resolution, clock = self.profile.timestamps, Clock(self.profile.timestamps)
+        if seed is not None and path is None:
+            # What a copy holds is somebody's: who knows the code must not know its token.
+            clock = SeededClock(resolution, self._seed or secrets.token_hex(16))
         self.in_memory = path is None
         self.store = SandboxStore(None if path is None else Path(path))
         self.service = Service(self.store, self.profile, clock, self.account_id)
@@ -274,10 +282,10 @@ class Sandbox:
             self._fill()
 
     def _fill(self) -> None:
-        if self._seed == "demo" and self.store.is_empty:
-            from chatkit.sandbox.seed import demo
+        if (self._records or self._seed == "demo") and self.store.is_empty:
+            from chatkit.sandbox.seed import clone, demo
 
-            demo(self.service)
+            clone(self.service, self._records) if self._records else demo(self.service)
         self.store.commit()
 
     def serve(self, host: str = "127.0.0.1", port: int = 0) -> AbstractContextManager[str]:
@@ -317,3 +325,16 @@ class Sandbox:
 
     def __repr__(self) -> str:
         return f"<Sandbox of account {self.account_id}>"
+
+
+def _records(seed: object) -> "AccountRecords":
+    """The records that a sandbox begins with; nothing of those that need none."""
+    if seed is None or seed in ("demo", "empty"):
+        return {}
+    tell = getattr(seed, "_seed_records", None)
+    if tell is None and not isinstance(seed, Mapping):
+        raise ValueError(
+            "seed is 'demo', 'empty', a client, a folder or the state of an account, "
+            f"not {seed!r:.60}"
+        )
+    return cast("AccountRecords", tell() if tell else seed)

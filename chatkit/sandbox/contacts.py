@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from json.encoder import encode_basestring as _quoted
 from typing import Any
 
@@ -170,6 +170,18 @@ class ContactsHandler(ResourceHandler):
                 raise KeyError(name)
             (more if name == "ref_id" else record)[name] = value
         self._rewrite(row, dumps(record), dumps(more))
+
+    def insert_copy(self, account: str, record: Mapping[str, Any], actor: str) -> None:
+        """Store a contact of another account as it is, under its id; the newest ids last."""
+        contact_id, given = self._copied_id(record), dict(record)
+        given.pop("id", None)
+        more = {"ref_id": given.pop("ref_id", None)}
+        number, code, name = given["number"], given["country_code"], given.pop("name", None)
+        item = json.loads(self._new_item(contact_id, self._split(name), number, code, actor))
+        item |= given
+        searched = _searched((item[part] for part in _NAMES), code, number)
+        key = self._key(number, code)
+        self.table.insert(contact_id, account, key, dumps(item), dumps(more), "{}", *searched)
 
     def _new_item(self, record_id: int, names: Names, number: str, code: str, actor: str) -> str:
         """The JSON text of a new contact, written out because creates must be quick."""

@@ -1,6 +1,7 @@
 """Flows: interactive forms of the upstream platform (sections Flow, Flows, States)."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from chatkit.flowjson.lint import lint
@@ -162,6 +163,30 @@ class FlowsHandler(ResourceHandler):
         self.table.rewrite(row, row.key, dumps(record), row.more, row.hidden, wa_status)
         self._publisher.flow(account, record, before["wa_status"])
 
+    def insert_copy(self, account: str, record: Mapping[str, Any]) -> None:
+        """Store a flow of another account as it is, under its id; the newest ids last."""
+        flow_id, given = self._copied_id(record), dict(record)
+        document, raw = given.pop("flow_json", None), given.pop("flow_json_raw", None)
+        found = _document(document) or _document(raw)
+        more = {
+            "profile_id": given.pop("profile_id", _PROFILE_ID),
+            "categories": given.pop("categories", None) or [],
+            "flow_json": found or {},
+            "flow_json_raw": raw or "",
+        }
+        item: dict[str, Any] = {
+            "id": self._shown_id(flow_id),
+            "name": "",
+            "wa_flow_id": upstream_id(flow_id, "8140"),
+            "wa_status": "DRAFT",
+            "template_name": "default",
+            "updated_at": given.get("updated_at") or self.clock.stamp(),
+        }
+        item |= {name: value for name, value in given.items() if name != "id"}
+        findings = dumps({"findings": []}) if found is None else _findings(found)
+        told = dumps(item), self._kept(more), findings, str(item["wa_status"])
+        self.table.insert(flow_id, account, item["name"], *told)
+
     def _whole(self, row: StoredRecord) -> bytes:
         """A flow with its document, in the form that the profile names."""
         form = self.profile.flow_json_form
@@ -186,6 +211,16 @@ class FlowsHandler(ResourceHandler):
 def _brief(item: str) -> bytes:
     """What a flow is answered with where its document is not shown."""
     return f'{item[:-1]},"profile_id":{_PROFILE_ID}}}'.encode()
+
+
+def _document(shown: Any) -> dict[str, Any] | None:
+    """A flow document, from the form in which a service shows it; None when it shows none."""
+    if isinstance(shown, str):
+        try:
+            shown = json.loads(shown)
+        except ValueError:
+            return None
+    return shown if isinstance(shown, dict) and "screens" in shown else None
 
 
 def _findings(document: dict[str, Any]) -> str:

@@ -1,6 +1,6 @@
 """The base of the handlers of all resources: find, get, delete, page."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from chatkit.profile import ServiceProfile
@@ -86,6 +86,11 @@ class ResourceHandler:
             self.clock.stamp()
             self.table.retire(row)
         return self.replies.deleted(f"{self.noun} deleted")
+
+    def _copied_id(self, record: Mapping[str, Any]) -> int:
+        """The id of a record of another account: its own; the next one when it has none."""
+        given = record.get("id")
+        return self.table.next_id() if given is None else int(given)
 
     def _stored(self, call: AllowedCall) -> StoredRecord | None:
         record_id = read_id(call.values[0])

@@ -1,14 +1,19 @@
-"""The demo seed: Larkspur Cycles, a small workshop that repairs and rents bicycles.
+"""What a sandbox begins with: the demo, or a copy of another account.
 
-All of it is invented. Its flows, templates and names are in the folder `demo`; some of them
-are broken on purpose, so that there is something to find.
+The demo is Larkspur Cycles, a small workshop that repairs and rents bicycles. All of it is
+invented. Its flows, templates and names are in the folder `demo`; some of them are broken on
+purpose, so that there is something to find.
+
+A copy is made of plain data, so the sandbox needs to know nothing of who has read it.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypedDict
 
+from chatkit.profile import ServiceProfile
 from chatkit.sandbox.access import Grant
 from chatkit.sandbox.request import PERMISSIONS
 from chatkit.sandbox.resource import AllowedCall
@@ -59,6 +64,75 @@ _RESERVED: dict[str, tuple[str, tuple[str, ...], Sequence[int]]] = {
         (6, 110, 156, 157, 158, 159, 313, 737, 1266, 1491, 1804, 2549, 2665, 2983, 3087, 3770),
     ),
 }
+
+
+class AccountRecords(TypedDict, total=False):
+    """What an account holds, as plain data: records with the fields that the service shows.
+
+    A record without an id gets the next one; a field that is missing has its usual value.
+    """
+
+    account_id: str
+    profile: ServiceProfile
+    now: float  #: the clock of the service, in seconds since 1970
+    flows: Iterable[Mapping[str, Any]]
+    contents: Mapping[str, Iterable[Mapping[str, Any]]]  #: by template code
+    contacts: Iterable[Mapping[str, Any]]
+    webhooks: Iterable[Mapping[str, Any]]
+
+
+class Seed(Protocol):
+    """What a sandbox can be a copy of: it tells its records."""
+
+    def _seed_records(self) -> AccountRecords: ...
+
+
+def clone(service: Service, records: AccountRecords) -> None:
+    """Fill an empty sandbox with the records of an account, under their ids.
+
+    Signing secrets are new ones: no service shows those that exist. Nothing is delivered.
+
+    Raises:
+        ValueError: A record has no key, or two have one id; the text says which.
+    """
+    account = service.account_id
+    contents = [
+        {**record, "template_code": code}
+        for code, several in records.get("contents", {}).items()
+        for record in several
+    ]
+    _insert("flow", records.get("flows", ()), lambda each: service.flows.insert_copy(account, each))
+    _insert(
+        "content",
+        contents,
+        lambda each: service.templates.insert_copy(account, each["template_code"], each),
+    )
+    _insert(
+        "contact",
+        records.get("contacts", ()),
+        lambda each: service.contacts.insert_copy(account, each, _OWNER),
+    )
+    _insert(
+        "webhook",
+        records.get("webhooks", ()),
+        lambda each: service.webhooks.insert_copy(account, each),
+    )
+    if (now := records.get("now")) is not None:
+        service.clock.set(now)
+
+
+def _insert(
+    noun: str, records: Iterable[Mapping[str, Any]], insert: Callable[[Mapping[str, Any]], None]
+) -> None:
+    """Insert records in the order of their ids, those without an id at last."""
+    numbered = sorted(records, key=lambda each: (each.get("id") is None, int(each.get("id") or 0)))
+    for record in numbered:
+        try:
+            insert(record)
+        except (KeyError, sqlite3.IntegrityError) as error:
+            lacks = isinstance(error, KeyError)
+            reason = f"has no {error.args[0]}" if lacks else "has the id of another one"
+            raise ValueError(f"The {noun} {record.get('id')!r:.40} {reason}.") from None
 
 
 def demo(service: Service) -> None:

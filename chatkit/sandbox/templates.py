@@ -1,6 +1,7 @@
 """Template contents: one text in one language of a template (section Template content)."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from chatkit.localization.checks import check_content
@@ -213,6 +214,14 @@ class TemplatesHandler(ResourceHandler):
             )
         return answer
 
+    def insert_copy(self, account: str, code: str, record: Mapping[str, Any]) -> None:
+        """Store a content of another account as it is, under its id; the newest ids last."""
+        content_id = self._copied_id(record)
+        given = {n: v for n, v in record.items() if n not in ("id", "template_code")}
+        shown = {"id": self._shown_id(content_id), **_complete(given)}
+        texts = _texts(_shown(shown))
+        self.table.insert(content_id, f"{account}/{code}", given["lang_code"], *texts)
+
     def _rewrite(self, row: StoredRecord, given: dict[str, Any]) -> dict[str, Any]:
         content = _shown(json.loads(row.shown) | given)
         self.clock.stamp()
@@ -241,7 +250,7 @@ def _shown(content: dict[str, Any]) -> dict[str, Any]:
     for name, fields in (("headers", _header(False)), ("buttons", _button(False))):
         content[name] = [
             {f.name: item.get(f.name) for f in fields.fields if f.nullable or f.name in item} | item
-            for item in content[name]
+            for item in content[name] or []
         ]
     return content
 

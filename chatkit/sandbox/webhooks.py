@@ -1,7 +1,7 @@
 """Webhooks: callback URLs that are told of events (sections Webhook registration, Events)."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -83,20 +83,8 @@ class WebhooksHandler(ResourceHandler):
         self._check_url(call.grant, given["url"], None)
         if len(self.table.listed(call.grant.account)) >= MOST:
             raise RefusedRequest("webhook_limit", f"An account has at most {MOST} webhooks")
-        webhook_id, now = self.table.next_id(), self.clock.stamp()
-        record = {
-            "id": self._shown_id(webhook_id),
-            "url": given["url"],
-            "is_active": given.get("is_active", True),
-            "events": given["events"],
-            "has_signing_secret": True,
-            "last_delivery_at": None,
-            "last_delivery_status": None,
-            "last_delivery_http_status": None,
-            "last_delivery_error": None,
-            "created_at": now,
-            "updated_at": now,
-        }
+        webhook_id = self.table.next_id()
+        record = self._new_item(webhook_id, given)
         hidden = {"webhook_secret": self.clock.secret()}
         self.table.insert(
             webhook_id, call.grant.account, given["url"], dumps(record), "{}", dumps(hidden)
@@ -116,6 +104,30 @@ class WebhooksHandler(ResourceHandler):
         if self.profile.patch_echoes_secret:
             record |= json.loads(row.hidden)
         return self.replies.updated(dumps(record).encode(), "Webhook updated")
+
+    def insert_copy(self, account: str, record: Mapping[str, Any]) -> None:
+        """Store a webhook of another account under its id, with a signing secret of its own."""
+        webhook_id = self._copied_id(record)
+        item = self._new_item(webhook_id, record)
+        item |= {name: value for name, value in record.items() if name != "id"}
+        hidden = dumps({"webhook_secret": self.clock.secret()})
+        self.table.insert(webhook_id, account, item["url"], dumps(item), "{}", hidden)
+
+    def _new_item(self, webhook_id: int, given: Mapping[str, Any]) -> dict[str, Any]:
+        now = self.clock.stamp()
+        return {
+            "id": self._shown_id(webhook_id),
+            "url": given["url"],
+            "is_active": given.get("is_active", True),
+            "events": given["events"],
+            "has_signing_secret": True,
+            "last_delivery_at": None,
+            "last_delivery_status": None,
+            "last_delivery_http_status": None,
+            "last_delivery_error": None,
+            "created_at": now,
+            "updated_at": now,
+        }
 
     def active(self, account: str, kind: str) -> Sequence[ActiveWebhook]:
         """The active webhooks that events of this kind go to: those that ask for it, or all."""
