@@ -9,7 +9,7 @@ import secrets
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
@@ -115,6 +115,7 @@ class Plan(Report):
         self._desk = desk
         self._skip_invalid = skip_invalid
         self._at_work: Sequence[Row] = ()
+        self._rehearsed = ""  # the hash of the plan that went well in a rehearsal
 
     @property
     def counts(self) -> dict[str, int]:
@@ -218,6 +219,7 @@ class Plan(Report):
         irreversible: bool = False,
         settle: float | None = None,
         gap: Gap = "row",
+        rehearsed: bool = False,
         interrupt: Interrupt | None = None,
         watch: Watch | None = None,
     ) -> pd.DataFrame:
@@ -237,6 +239,7 @@ class Plan(Report):
                 changed it: alone ("row"), or a page of the list at a time ("page"), which takes
                 half the calls. What somebody changes between the two is overwritten unseen;
                 `result.attrs["gap"]` says how many seconds that were at most.
+            rehearsed: Send nothing unless `chatkit.rehearse` of this very plan went well.
             interrupt: Its `ask()` stops the run, from any thread, as the stop button does.
             watch: Called with how many rows are done, and of how many, in place of a bar.
 
@@ -256,6 +259,11 @@ class Plan(Report):
             raise InputError(f"gap is 'row' or 'page', not {gap!r:.60}.")
         if objections := self.objections(many=many, irreversible=irreversible):
             raise PlanRefused("\n- ".join(["This plan is blocked, nothing was sent:", *objections]))
+        if rehearsed and self._rehearsed != self.hash:
+            raise PlanRefused(
+                "This plan is blocked, nothing was sent: no rehearsal of it went well. "
+                "chatkit.rehearse(plan) applies it to a copy of the account."
+            )
         connection = self._desk.transport.connection
         folder = journal_folder(connection.passing)
         accounts = {self._setting.account, connection.account}  # two, for a run that has moved
@@ -317,6 +325,7 @@ class Plan(Report):
             "skip_invalid": self._skip_invalid,
             "left": [[label_as_json(row.row), *row[1:]] for row in self._left],
             "written": self._written,
+            "rehearsed": self._rehearsed,
         }
 
     def _header(self) -> RunHeader:
@@ -365,7 +374,7 @@ def load_plan(path: str | Path, desk_of: Callable[[str], Desk]) -> Plan:
     if fields["account"] != desk.transport.connection.account:
         raise PlanRefused(f"{path} is a plan for another account ({fields['account']}).")
     setting = Setting(**fields | {name: tuple(fields[name]) for name in ("names", "known")})
-    return Plan(
+    plan = Plan(
         desk,
         setting,
         [Change.from_json(change) for change in content["changes"]],
@@ -376,6 +385,24 @@ def load_plan(path: str | Path, desk_of: Callable[[str], Desk]) -> Plan:
         left=[Left(label_from_json(row), *rest) for row, *rest in content.get("left", [])],
         written=content.get("written", []),
     )
+    plan._rehearsed = content.get("rehearsed", "")
+    return plan
+
+
+def plan_of_copy(plan: Plan, desk: Desk) -> Plan:
+    """Make the same plan for a copy of its account: another run, and nothing else is kept of it.
+
+    Args:
+        plan: The plan.
+        desk: Where the records of the copy are.
+    """
+    setting = replace(plan._setting, account=desk.transport.connection.account)
+    return Plan(desk, setting, plan.changes, plan._cells, skip_invalid=plan._skip_invalid)
+
+
+def note_rehearsal(plan: Plan) -> None:
+    """Let a plan be applied with `rehearsed=True`, as long as it is this one."""
+    plan._rehearsed = plan.hash
 
 
 def setting_of(plan: Plan) -> Setting:

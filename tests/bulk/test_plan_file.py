@@ -25,7 +25,7 @@ from bulk.planning import (  # noqa: F401
 
 import chatkit
 from chatkit.bulk.journal import journal_folder
-from chatkit.bulk.plan import refused_cells, setting_of
+from chatkit.bulk.plan import note_rehearsal, refused_cells, setting_of
 
 
 @pytest.fixture
@@ -230,3 +230,18 @@ def test_secrets_are_there_again_only_while_the_plan_is(sandbox, client, tmp_pat
     loaded = client.load_plan(path)
     loaded.apply()
     assert loaded.secrets == {}
+
+
+def test_a_plan_that_asks_for_its_rehearsal_sends_nothing_without_one(sandbox, client, plan):
+    with untouched(sandbox), pytest.raises(chatkit.PlanRefused, match="no rehearsal of it went"):
+        plan.apply(rehearsed=True)
+
+
+def test_a_rehearsal_counts_for_its_plan_alone_and_is_kept_in_the_file(client, plan, tmp_path):
+    note_rehearsal(plan)
+    again = client.load_plan(plan.save(tmp_path / "plan.json"))
+    other = client.contacts.plan([{"number": "2125550178", "country_code": "+1"}])
+    other._rehearsed = plan._rehearsed
+    with pytest.raises(chatkit.PlanRefused, match="no rehearsal of it went"):
+        other.apply(rehearsed=True)
+    assert states(again.apply(rehearsed=True)) == ["applied"] * 3
