@@ -7,9 +7,10 @@ cell that nobody edited.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -27,9 +28,6 @@ from chatkit.bulk.frame_checks import (
 from chatkit.bulk.matching import Identity, Match, Rows, ascending
 from chatkit.errors import InputError
 from chatkit.frame import INEXACT, listed, plain, whole
-
-if TYPE_CHECKING:
-    pass
 
 Cells: TypeAlias = "pd.Series[Any]"
 #: Objects compared at a time: enough to be quick, few enough to be forgotten soon.
@@ -183,6 +181,78 @@ class Edits:
             found = _differing(self._base[name], self._frame[name], self._places, self._rows)
             self._found[name] = self._rows.rows[found]
         return self._found[name]
+
+
+# --- two sides ------------------------------------------------------------------------
+
+
+class FrameDifferences(NamedTuple):
+    """Where two frames differ, as numbers of their rows."""
+
+    left: Rows  #: of the left frame, those that the right one does not have
+    right: Rows  #: of the right frame, those that the left one does not have
+    #: For each column that both have, or one has, where cells differ: rows of the left frame,
+    #: and those of the right one that they belong to.
+    changed: dict[str, tuple[Rows, Rows]]
+
+
+def compare_frames(left: pd.DataFrame, right: pd.DataFrame, key: Sequence[str]) -> FrameDifferences:
+    """Find what differs between two frames in which the same records are called the same.
+
+    An edited frame leaves alone what it does not say; here both sides say all they have, and a
+    cell that is empty on one side differs. An empty text is the same as none.
+
+    Args:
+        left: A frame, in any order.
+        right: Another one.
+        key: The columns of texts that name a record; of two of one name the first counts.
+    """
+    one, two = _joined(left, key), _joined(right, key)
+    if one.equals(two):
+        places = rows = np.arange(len(left))
+        alone = np.zeros(len(left), bool), np.zeros(len(right), bool)
+    else:
+        found = pc.index_in(two, value_set=one.combine_chunks()).combine_chunks()
+        there = found.is_valid().to_numpy(zero_copy_only=False)
+        places = found.filter(found.is_valid()).to_numpy().astype(np.int64)
+        rows = np.flatnonzero(there)
+        alone = np.ones(len(left), bool), ~there
+        alone[0][places] = False
+    pick, other = _Pick(places, len(left)), _Pick(rows, len(right))
+    changed = {}
+    for name in dict.fromkeys([*left.columns, *right.columns]):
+        if name not in key and len(rows):
+            cells = left[name] if name in left else _nothing_of(right[name], left)
+            beside = right[name] if name in right else _nothing_of(left[name], right)
+            if len(differs := _unlike(cells, beside, pick, other)):
+                changed[name] = (places[differs], rows[differs])
+    return FrameDifferences(np.flatnonzero(alone[0]), np.flatnonzero(alone[1]), changed)
+
+
+def _joined(frame: pd.DataFrame, key: Sequence[str]) -> Any:
+    """Join the cells that name each record."""
+    cells = [pc.fill_null(_texts(frame[name].astype("str")), "") for name in key]
+    return (
+        cells[0]
+        if len(cells) == 1
+        else pc.binary_join_element_wise(*cells, pa.scalar("\x1f", pa.large_string()))
+    )
+
+
+def _nothing_of(cells: Cells, frame: pd.DataFrame) -> Cells:
+    """Make an empty column of the kind of another one, for a frame that has none."""
+    return pd.Series(None, index=frame.index, dtype=cells.dtype)
+
+
+def _unlike(left: Cells, right: Cells, places: _Pick, rows: _Pick) -> Rows:
+    """Find where two columns differ, an empty cell of the right one among them."""
+    empty = right.isna()
+    if not empty.any():
+        return _differing(left, right, places, rows)
+    if isinstance(right.dtype, pd.StringDtype) and isinstance(left.dtype, pd.StringDtype):
+        return _differing(left, right.fillna(""), places, rows)
+    gone = places.numpy(left.notna().to_numpy(bool)) & rows.numpy(empty.to_numpy(bool))
+    return np.union1d(_differing(left, right, places, rows), np.flatnonzero(gone))
 
 
 # --- columns --------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from volume import volume
 
 from chatkit import frame as frames
 from chatkit.bulk import comparison as module
-from chatkit.bulk.comparison import Edits, compare
+from chatkit.bulk.comparison import Edits, compare, compare_frames
 from chatkit.bulk.matching import Identity, Natural
 from chatkit.errors import InputError
 
@@ -581,3 +581,48 @@ def test_no_object_is_made_of_a_cell_that_nobody_edited(monkeypatch: pytest.Monk
     edits = compare(frame, base, WHO)
     assert changes(edits) == {"tags": [frame.index.get_loc(7)]}
     assert compared == [([7], ["other"])]
+
+
+# --- two frames that both say all they have -------------------------------------------------
+
+SAID = st.sampled_from([None, "", "Ana", "Zoe", "a name that is longer than twelve characters"])
+SIDE = st.lists(
+    st.fixed_dictionaries(
+        {"code": st.sampled_from(["+1", "+44", None]), "number": st.sampled_from(["1", "11", "2"])}
+        | {"first": SAID, "last": SAID, "size": st.sampled_from([None, 1, 2])}
+    ),
+    max_size=9,
+    unique_by=lambda row: (row["code"], row["number"]),
+)
+SIDES: dict[str, frames.Kind] = {
+    "id": "number", "code": "text", "number": "text", "first": "text", "last": "text",
+    "size": "number",
+}  # fmt: skip
+
+
+def side(rows: list[Row]) -> pd.DataFrame:
+    columns = frames.Columns(SIDES)
+    columns.add(json.dumps([{"id": n, **row} for n, row in enumerate(rows)]).encode())
+    return columns.frame("id").reset_index(drop=True)
+
+
+@given(SIDE, SIDE, st.booleans())
+def test_two_sides_are_compared_record_by_record_as_a_dict_would(
+    left: list[Row], right: list[Row], lacks: bool
+) -> None:
+    one, two = side(left), side(right)
+    if lacks:  # a side may not have a column at all
+        two, right = two.drop(columns="last"), [row | {"last": None} for row in right]
+    found = compare_frames(one, two, ("code", "number"))
+    mine = {(row["code"] or "", row["number"]): n for n, row in enumerate(left)}
+    theirs = {(row["code"] or "", row["number"]): n for n, row in enumerate(right)}
+    assert found.left.tolist() == [n for key, n in mine.items() if key not in theirs]
+    assert found.right.tolist() == [n for key, n in theirs.items() if key not in mine]
+    for name in ("first", "last", "size"):
+        rows = [
+            (mine[key], n)
+            for key, n in theirs.items()
+            if key in mine and (left[mine[key]][name] or None) != (right[n][name] or None)
+        ]
+        got = found.changed.get(name, (np.zeros(0, int), np.zeros(0, int)))
+        assert list(zip(*(side.tolist() for side in got), strict=True)) == rows
