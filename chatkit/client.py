@@ -298,7 +298,8 @@ def connect(to: str | Sandbox | None = None) -> Client:
     return _sandboxed(to)
 
 
-def _sandboxed(sandbox: Sandbox) -> Client:
+def client_of(sandbox: Sandbox) -> Client:
+    """Open a sandbox without a word, for who only reads it or says more of it."""
     connection = Connection(
         name="the sandbox",
         base_url="http://localhost",
@@ -308,8 +309,13 @@ def _sandboxed(sandbox: Sandbox) -> Client:
         sandbox=sandbox.identity,
         passing=sandbox.in_memory,
     )
+    return Client._made(connection, Transport(connection, door=sandbox.answer))
+
+
+def _sandboxed(sandbox: Sandbox) -> Client:
+    client = client_of(sandbox)
     say("Connected to the sandbox: the whole service, in this process. Nothing leaves it.")
-    return _told(Client._made(connection, Transport(connection, door=sandbox.answer)))
+    return _told(client)
 
 
 def _told(client: Client) -> Client:

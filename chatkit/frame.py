@@ -386,6 +386,14 @@ def beside(codes: Sequence[str], frames: Sequence[pd.DataFrame], name: str) -> p
     return pd.concat(frames, keys=codes, names=[name])
 
 
+def sorted_rows(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """Put the rows in the order of these columns of texts, by their code points."""
+    table = pa.table({name: pa.array(frame[name], pa.large_string()) for name in names})
+    order = pc.sort_indices(table, [(name, "ascending") for name in names])
+    rows: pd.DataFrame = frame.iloc[order.to_numpy()]
+    return rows
+
+
 def column_or_level(frame: pd.DataFrame, name: str) -> pd.Series[Any] | None:
     """Return the values of a column, or of a level of the index, of that name, by position."""
     if name in frame.columns:

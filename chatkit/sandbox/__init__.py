@@ -266,6 +266,12 @@ class Sandbox:
         return play(self.middleware, scenario, options, seed=seed, wait=wait)
 
     @property
+    def template_codes(self) -> list[str]:
+        """The codes of the templates that have contents; the API has no list of them."""
+        with self.middleware.alone() as service:
+            return service.templates.codes(self.account_id)
+
+    @property
     def attempts(self) -> list[Attempt]:
         """The latest attempts to deliver, oldest first."""
         return list(self.middleware.delivery_worker.log)

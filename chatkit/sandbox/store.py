@@ -333,6 +333,10 @@ class ResourceTable:
         """Whether the scope has or ever had a record."""
         return scope in self._loaded()
 
+    def scopes(self) -> list[str]:
+        """The scopes whose lists show a record."""
+        return [name for name, scope in self._loaded().items() if scope.ids]
+
     def listed(self, scope: str) -> Sequence[int]:
         """The ids that lists of the scope show, ascending."""
         known = self._loaded().get(scope)

@@ -153,6 +153,11 @@ class TemplatesHandler(ResourceHandler):
             [{"code": code, "label": label} for code, label in LANGUAGES]
         ).encode()
 
+    def codes(self, account: str) -> list[str]:
+        """Name the templates of an account that have contents."""
+        scopes = (scope.split("/", 1) for scope in self.table.scopes())
+        return sorted(code for owner, code in scopes if owner == account)
+
     def languages(self, call: AllowedCall) -> ServiceAnswer:
         """Answer with all languages a content can have."""
         self._check_known(call)

@@ -1,0 +1,265 @@
+"""Reading: what an account holds, by what names each record, wherever it is kept.
+
+Flows go by name, contents by template code and language, contacts by country code and number,
+webhooks by address: what has the same name in two accounts is the same. Ids belong to one
+account, and are beside the records, never in them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from chatkit.connection import Connection, account_words
+from chatkit.display import many, values
+from chatkit.flows.resource import FlowBody
+from chatkit.frame import records, sorted_rows
+from chatkit.record import Body
+from chatkit.resource import endpoints_of
+from chatkit.templates import ContentBody, bulk_templates
+from chatkit.webhooks.resource import WebhookBody
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from chatkit.client import Client
+
+#: The resources by what one record is called, in the order in which they are sent: a flow is
+#: there before the content whose button opens it, and webhooks hear of nothing before them.
+ROOMS = ("flow", "content", "webhook", "contact")
+
+#: What names a record among all accounts: a name, a code and a language, an address.
+Name: TypeAlias = "str | tuple[str, str]"
+Fields: TypeAlias = Mapping[str, Any]
+
+_BODIES: dict[str, type[Body]] = {
+    "flow": FlowBody, "content": ContentBody, "webhook": WebhookBody,
+}  # fmt: skip
+#: What names a record, and a text that repeats the document.
+_ASIDE = {"name", "lang_code", "url", "flow_json_raw"}
+#: The fields of each kind of record that count, in the order of the API document.
+FIELDS: dict[str, tuple[str, ...]] = {
+    noun: tuple(name for name in body.model_fields if name not in _ASIDE)
+    for noun, body in _BODIES.items()
+}
+#: The columns of contacts: what can be sent, and the parts that the service keeps of a name.
+CONTACT_COLUMNS = ("country_code", "number", "name", "first_name", "middle_name", "last_name")
+#: Fields that are written although they are as the service would set them: the few of a webhook.
+_ALWAYS = frozenset({"template_name", "flow_json", "events", "is_active"})
+
+NOT_CARRIED = (
+    "Never in a state, a folder or a plan: tokens and signing secrets, ids, wa_status and "
+    "wa_flow_id of flows, deliveries and their times, tags, meta_name and ai_mode of contacts."
+)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class AccountState:
+    """What an account holds, by what names each record.
+
+    A field that a record does not have is as `default_of` says: empty, or what the service sets
+    when it is not told. So two states can be compared field by field, whatever each service
+    shows of what is empty.
+
+    Attributes:
+        origin: Where it is from, for people: "account 700001 of production", "shop/".
+        flows: By name: `template_name`, `categories`, `flow_json`, as far as they are shown.
+        contents: By template code and language: what can be sent of each.
+        webhooks: By address: `events` and `is_active`.
+        contacts: A row each in the columns `CONTACT_COLUMNS`, sorted by country code and number,
+            indexed by id where there are ids; None if they were not asked for.
+        codes: The template codes that were read: the API has no list of them.
+        ids: Of an account: noun to name to id, without contacts.
+        not_carried: What is there and not in here, said once.
+    """
+
+    origin: str
+    flows: Mapping[str, Fields]
+    contents: Mapping[tuple[str, str], Fields]
+    webhooks: Mapping[str, Fields]
+    contacts: pd.DataFrame | None
+    codes: tuple[str, ...]
+    ids: Mapping[str, Mapping[Any, int | str]]
+    not_carried: Sequence[str]
+
+    def __repr__(self) -> str:
+        counts = [many(len(self.of(noun)), noun) for noun in ("flow", "content", "webhook")]
+        if self.contacts is not None:
+            counts.append(many(len(self.contacts), "contact"))
+        return f"<{self.origin}: {', '.join(counts)}>"
+
+    def of(self, noun: str) -> Mapping[Any, Fields]:
+        """Return the records of one kind by name: flow, content or webhook."""
+        if noun == "content":
+            return self.contents
+        return self.flows if noun == "flow" else self.webhooks
+
+
+def read_account(
+    client: Client, codes: Iterable[str] | None = None, *, contacts: bool = False
+) -> AccountState:
+    """Read what an account holds.
+
+    Args:
+        client: Of the account.
+        codes: The template codes to read contents of; without it those that are remembered. One
+            that the account does not know has no contents, and is told.
+        contacts: Read contacts, too.
+
+    Raises:
+        CallError: It cannot be read.
+    """
+    from chatkit import accessor
+
+    accessor.register()
+    named = tuple(client.templates.codes if codes is None else codes)
+    told: list[str] = []
+    flows = endpoints_of(client.flows).frame(full=client.profile.flow_json_in_get)
+    webhooks = endpoints_of(client.webhooks).frame()
+    ids: dict[str, Mapping[Any, int | str]] = {}
+    told += _unshown(flows)
+    found_flows, ids["flow"] = _named("flow", _rows(flows, "name"), told)
+    contents, ids["content"] = _contents(client, named, told)
+    found_webhooks, ids["webhook"] = _named("webhook", _rows(webhooks, "url"), told)
+    return AccountState(
+        origin=origin_of(client.connection),
+        flows=found_flows,
+        contents=contents,
+        webhooks=found_webhooks,
+        contacts=_contacts(client, told) if contacts else None,
+        codes=named,
+        ids=ids,
+        not_carried=[*told, NOT_CARRIED],
+    )
+
+
+def origin_of(connection: Connection) -> str:
+    """Name an account for people."""
+    words = account_words(connection.account, connection.name or "")
+    return (
+        words if connection.account_id in words else f"account {connection.account_id} of {words}"
+    )
+
+
+def default_of(noun: str, field: str) -> Any:
+    """Return what a field of a record is that does not say it: None if it has no such value."""
+    known = _BODIES[noun].model_fields[field]
+    return None if known.is_required() else known.get_default(call_default_factory=True)
+
+
+def canonical(noun: str, fields: Fields) -> dict[str, Any]:
+    """Keep what counts of a record: known fields that are not as they are by themselves."""
+    found = {}
+    for name in FIELDS[noun]:
+        value = fields.get(name)
+        if value is None or (name not in _ALWAYS and value == default_of(noun, name)):
+            continue
+        if value == "" and name != "template_name":  # what shows "" for null means null
+            continue
+        found[name] = _without_nulls(value) if isinstance(value, list) else value
+    return found
+
+
+def _without_nulls(items: list[Any]) -> list[Any]:
+    """Leave out of headers and buttons what they have not: services show null for it."""
+    return [
+        {name: value for name, value in item.items() if value is not None}
+        if isinstance(item, dict)
+        else item
+        for item in items
+    ]
+
+
+def to_send(noun: str, wanted: Fields, live: Fields | None = None) -> dict[str, Any]:
+    """Return the fields that make a record what is wanted: those that it lacks become empty.
+
+    Args:
+        noun: flow, content or webhook.
+        wanted: The record of one state.
+        live: The record of the other; None for a new one.
+    """
+    cleared = {name: default_of(noun, name) for name in live or () if name not in wanted}
+    return {n: v for n, v in cleared.items() if v is not None} | dict(wanted)
+
+
+# --- an account -------------------------------------------------------------------------
+
+
+def _rows(frame: pd.DataFrame, name: str) -> Iterator[tuple[Any, Any, Fields]]:
+    """Yield the name, the id and the fields of each record."""
+    rows = records(frame, range(len(frame)))
+    for key, fields in zip(frame.index.tolist(), rows, strict=True):
+        yield fields.get(name), key, fields
+
+
+def _named(
+    noun: str, rows: Iterable[tuple[Any, Any, Fields]], told: list[str]
+) -> tuple[dict[Any, dict[str, Any]], dict[Any, int | str]]:
+    """Take records by name; several of one name are told, and none of them is taken."""
+    found = list(rows)
+    count = Counter(name for name, _, _ in found)
+    for name, times in count.items():
+        if name and times > 1:
+            keys = ", ".join(str(key) for other, key, _ in found if other == name)
+            told.append(
+                f"{many(times, noun)} are called {values(name)} (ids {keys}): which is meant "
+                "cannot be told, so none of them is taken. Rename or delete all but one."
+            )
+        elif not name:
+            told.append(f"{many(times, noun)} without a name {'is' if times == 1 else 'are'} left.")
+    taken = sorted((each for each in found if each[0] and count[each[0]] == 1), key=_by_name)
+    return (
+        {name: canonical(noun, fields) for name, _, fields in taken},
+        {name: key for name, key, _ in taken},
+    )
+
+
+def _by_name(row: tuple[Any, Any, Fields]) -> Any:
+    return row[0]
+
+
+def _unshown(flows: pd.DataFrame) -> list[str]:
+    """Name the flows whose document the service does not show."""
+    if not len(flows):
+        return []
+    shown = int(flows["flow_json"].notna().sum()) if "flow_json" in flows else 0
+    hidden = len(flows) - shown
+    if not hidden:
+        return []
+    return [f"The service does not show the document of {many(hidden, 'flow')}."]
+
+
+def _contents(
+    client: Client, codes: Sequence[str], told: list[str]
+) -> tuple[dict[Any, dict[str, Any]], dict[Any, int | str]]:
+    if not codes:
+        told.append(
+            "No contents were read: the API has no list of templates. Say their codes with "
+            "codes=, or keep them with client.templates.remember(codes)."
+        )
+        return {}, {}
+    reader = bulk_templates(client.templates).reader(codes)
+    frame = reader.frame(full=True)
+    if reader.absent:
+        told.append(f"The account does not know these templates: {', '.join(reader.absent)}.")
+    rows = [
+        (key, fields.get("id"), fields)
+        for key, fields in zip(frame.index.tolist(), records(frame, range(len(frame))), strict=True)
+    ]
+    rows.sort(key=_by_name)
+    return (
+        {tuple(key): canonical("content", fields) for key, _, fields in rows},
+        {tuple(key): of for key, of, _ in rows if of is not None},
+    )
+
+
+def _contacts(client: Client, told: list[str]) -> pd.DataFrame:
+    """Read the contacts, sorted by their numbers."""
+    frame = endpoints_of(client.contacts).frame()
+    named = frame["number"].notna() & frame["country_code"].notna()
+    if lost := len(frame) - int(named.sum()):
+        told.append(f"{many(lost, 'contact')} without a whole number cannot be named.")
+        frame = frame[named]
+    return sorted_rows(frame[list(CONTACT_COLUMNS)], ["country_code", "number"])

@@ -1,0 +1,71 @@
+"""What an account holds, by what names each record."""
+
+from __future__ import annotations
+
+import pytest
+
+import chatkit
+from chatkit.account.state import AccountState, default_of, state_of, to_send
+
+
+@pytest.fixture
+def sandbox() -> chatkit.Sandbox:
+    return chatkit.Sandbox(seed="demo")
+
+
+def test_a_state_goes_by_names_and_has_no_ids_in_its_records(sandbox: chatkit.Sandbox) -> None:
+    state = state_of(sandbox, contacts=True)
+    assert repr(state) == (
+        "<account 1001 of the sandbox: 5 flows, 30 contents, 3 webhooks, 250 contacts>"
+    )
+    assert set(state.flows["Book a repair"]) == {"template_name", "categories", "flow_json"}
+    assert state.ids["flow"]["Book a repair"] > 0
+    assert ("order_ready", "pt_BR") in state.contents
+    held = [*state.flows.values(), *state.contents.values(), *state.webhooks.values()]
+    assert not {"id", "wa_status", "wa_flow_id", "webhook_secret"} & {n for f in held for n in f}
+    assert state.contacts is not None
+    assert state.contacts.columns.tolist()[:2] == ["country_code", "number"]
+    codes = list(zip(state.contacts.country_code, state.contacts.number, strict=True))
+    assert codes == sorted(codes)
+
+
+def test_contacts_are_read_only_when_they_are_asked_for(sandbox: chatkit.Sandbox) -> None:
+    assert state_of(sandbox).contacts is None
+
+
+def test_what_a_record_does_not_say_is_as_by_itself(sandbox: chatkit.Sandbox) -> None:
+    content = state_of(sandbox).contents["order_ready", "en"]
+    assert "is_catalog" not in content
+    assert "is_draft" not in content
+    assert default_of("content", "is_draft") is False
+    assert all(None not in button.values() for button in content["buttons"])
+    less = {name: value for name, value in content.items() if name != "footer"}
+    assert to_send("content", less, content) == less | {"footer": ""}
+
+
+def test_two_flows_of_one_name_are_told_and_not_guessed(sandbox: chatkit.Sandbox) -> None:
+    with chatkit.connect(sandbox) as client:
+        document = client.flows.get(client.flows.frame().index[0]).flow_json
+        for _ in range(2):
+            client.flows.create(name="Twice", template_name="default", flow_json=document)
+        state = state_of(client)
+    assert "Twice" not in state.flows
+    assert any("2 flows are called" in line and "Twice" in line for line in state.not_carried)
+
+
+def test_a_client_without_codes_says_why_it_has_no_contents(sandbox: chatkit.Sandbox) -> None:
+    with chatkit.connect(sandbox) as client:
+        state = state_of(client)
+        assert not state.contents
+        assert any("codes=" in line for line in state.not_carried)
+        named = state_of(client, codes=["order_ready", "not_there"])
+    assert {code for code, _ in named.contents} == {"order_ready"}
+    assert any("not_there" in line for line in named.not_carried)
+
+
+def test_a_state_is_returned_as_it_is_and_nothing_else_is_taken(sandbox: chatkit.Sandbox) -> None:
+    state = state_of(sandbox)
+    assert isinstance(state, AccountState)
+    assert state_of(state) is state
+    with pytest.raises(chatkit.InputError, match="not dict"):
+        state_of({})  # type: ignore[arg-type]
