@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b, sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, get_args
 
 from chatkit.bulk.journal import journal_folder
 from chatkit.bulk.lock import make_folder, sync_folder, writing
@@ -294,6 +294,40 @@ class _Row(NamedTuple):
     how: str
     run: str
     target: str
+
+
+class _Commented(Protocol):
+    """A text that came back with a comment, and when it went out."""
+
+    @property
+    def template_code(self) -> str: ...
+    @property
+    def lang_code(self) -> str: ...
+    @property
+    def field(self) -> str: ...
+    @property
+    def comment(self) -> str: ...
+    @property
+    def sent(self) -> str: ...
+
+
+def commented(known: Ledger, returned: Iterable[_Commented]) -> Ledger:
+    """Write down what translators said of texts, unless it is known or somebody said more since.
+
+    Args:
+        known: What was written down before.
+        returned: Texts that came back; the time when they went out is that of their stamp.
+    """
+    new = Ledger()
+    for each in returned:
+        place = each.template_code, language.normal(each.lang_code), each.field
+        before = known.comments.get(place)
+        if before is not None:
+            digits = re.sub(r"\D", "", before.at.partition("+")[0])
+            if before.text == each.comment.strip() or digits > re.sub(r"\D", "", each.sent):
+                continue
+        new.comment(place, each.comment.strip())
+    return new
 
 
 #: How many texts name the place of a remark.

@@ -14,10 +14,17 @@ from chatkit.errors import InputError
 from chatkit.localization import language
 from chatkit.localization.audit import check_contents
 from chatkit.localization.content import Entry
-from chatkit.localization.ledger import Ledger, LedgerFile, Spot, text_digest
+from chatkit.localization.ledger import Ledger, LedgerFile
 from chatkit.localization.memory import Suggestion, TranslationMemory
 from chatkit.localization.rules import ContentFinding
-from chatkit.localization.translation.export import outgoing, paired
+from chatkit.localization.translation.export import (
+    UNIT_STATES,
+    UnitState,
+    described,
+    outgoing,
+    paired,
+    spot_of,
+)
 from chatkit.localization.translation.units import (
     Unit,
     contents,
@@ -33,8 +40,8 @@ if TYPE_CHECKING:
     from chatkit.bulk.plan import Plan
     from chatkit.localization.glossary import Glossary
 
-QueueState = Literal["missing", "stale", "unknown", "draft", "live"]
-QUEUE_STATES: tuple[QueueState, ...] = get_args(QueueState)
+QueueState = UnitState
+QUEUE_STATES = UNIT_STATES
 #: What is reviewed unless it is said otherwise: what a person has to look at.
 TO_REVIEW: tuple[QueueState, ...] = ("missing", "stale", "unknown")
 Answer = Literal["", "accepted", "edited", "skipped"]
@@ -49,19 +56,16 @@ class QueueItem:
     """One text to review: where it stands, its source, its translation, and what was answered."""
 
     def __init__(self, unit: Unit, original: Entry, entry: Entry | None, known: Ledger) -> None:
-        self.unit = unit
+        draft = entry is not None and entry.flag("is_draft") is True
+        self.unit = unit = described(unit, original, known, draft=draft)
         self.original = original  #: the content in the source language
         self.entry = entry  #: the content it is of; None if there is none yet
-        self.spot = _spot(unit, original)
-        origin = known.origins.get(self.spot)
-        stale = origin is not None and origin.source != text_digest(unit.source)
-        self.state: QueueState = _state(unit, entry, origin is not None, stale)
+        self.state = unit.state
         #: From which source it was made; empty unless it is stale.
-        self.source_before = known.sources.get(origin.source, "") if origin and stale else ""
-        remark = known.comments.get(_place(unit))
+        self.source_before = unit.source_before
         self.answer: Answer = ""
         self.new_translation = ""  #: what was written in its place; empty unless it was edited
-        self.comment = remark.text if remark else ""
+        self.comment = unit.comment
         self.commented = False  #: whether the comment is a new one
 
     def __repr__(self) -> str:
@@ -278,7 +282,7 @@ class Queue(Report):
         new = Ledger()
         for item in self.items:
             if item.answer == "accepted":
-                new.note(item.spot, item.unit.source, "accept", self._known)
+                new.note(spot_of(item.unit, item.original), item.unit.source, "accept", self._known)
             if item.commented:
                 new.comment(_place(item.unit), item.comment)
                 item.commented = False
@@ -329,21 +333,6 @@ class Queue(Report):
         table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
         parts = [html_heading(self._heading())]
         return [*parts, *([table] if rows else []), *([rest] if more > 0 else [])]
-
-
-def _state(unit: Unit, entry: Entry | None, known: bool, stale: bool) -> QueueState:
-    if entry is None or not unit.target.strip():
-        return "missing"
-    if stale:
-        return "stale"
-    if not known and unit.source != unit.target:
-        return "unknown"
-    return "draft" if entry.flag("is_draft") is True else "live"
-
-
-def _spot(unit: Unit, original: Entry) -> Spot:
-    place = (*_place(unit), language.normal(original.lang_code))
-    return Spot(*place, text_digest(unit.target))
 
 
 def _place(unit: Unit) -> tuple[str, str, str]:

@@ -71,13 +71,13 @@ def read_sheet(data: bytes, sheet: str | None) -> RawTable:
 
 
 def read_sheets(data: bytes) -> dict[str, RawTable]:
-    """Read every sheet of a workbook that is not hidden, by its title.
+    """Read every sheet of a workbook, also those that are hidden, by its title.
 
     Raises:
         InputError: It is no workbook that can be read.
     """
     with _reading(data) as book:
-        return {name: book.table(name) for name in book.shown()}
+        return {name: book.table(name) for name in book.names}
 
 
 class _Book:
@@ -90,7 +90,7 @@ class _Book:
         self._data = data
         self._opened: dict[bool, Any] = {}
         sheets = self._open(values=False).worksheets
-        self._names = [sheet.title for sheet in sheets]
+        self.names = [sheet.title for sheet in sheets]
         self.visible = [sheet.title for sheet in sheets if sheet.sheet_state == "visible"]
 
     def shown(self) -> list[str]:
@@ -109,7 +109,7 @@ class _Book:
         Raises:
             InputError: There is none of that name, or it is too wide.
         """
-        if name not in self._names:
+        if name not in self.names:
             there = ", ".join(map(repr, self.visible))
             raise InputError(f"There is no sheet {name!r}. The sheets are: {there}.")
         rows = self._rows(name, values=False)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from chatkit.display import many
 from chatkit.errors import HelpPage, InputError, steady
 from chatkit.progress import say
-from chatkit.report import FEW, Report, marked
+from chatkit.report import FEW, Report
 from chatkit.snapshot import memory, remember
 from chatkit.templates.bulk_templates import BulkTemplates
 from chatkit.templates.codes import NONE, Codes, Remembered, template_codes
@@ -63,6 +63,7 @@ class Templates(metaclass=HelpPage):
         self._bulk = BulkTemplates(transport)
         self._opened: dict[str, Contents] = {}
         self._remembered = Remembered(transport.connection)
+        self._glossary: Glossary | None = None
 
     @steady
     def __repr__(self) -> str:
@@ -112,6 +113,23 @@ class Templates(metaclass=HelpPage):
         if codes is None and not self.codes:
             raise InputError(NONE)
         return template_codes(self.codes if codes is None else codes)
+
+    @property
+    def glossary(self) -> Glossary | None:
+        """What translations say and never say: of `check`, `queue` and `read_translations`.
+
+        Set it once to a .csv or .xlsx file, a frame or rows, or to None; `glossary=` of a method
+        counts before it. It lasts as long as this client.
+
+        Raises:
+            InputError: When it is set: a column is unknown, or rows are wrong.
+            OSError: When it is set: the file cannot be opened.
+        """
+        return self._glossary
+
+    @glossary.setter
+    def glossary(self, source: GlossarySource | None) -> None:
+        self._glossary = None if source is None else _glossary(source)
 
     # --- read -----------------------------------------------------------------------
 
@@ -203,7 +221,8 @@ class Templates(metaclass=HelpPage):
                 codes, or a file of them, to be read; without them those remembered.
             source: The language that the others are translated from.
             glossary: What translations say and never say: a .csv or .xlsx file, a frame or rows
-                with columns `term`, `language`, `use`, `never`, `keep` and `address`.
+                with columns `term`, `language`, `use`, `never`, `keep` and `address`. Without it
+                `client.templates.glossary`, if that was set.
 
         Raises:
             InputError: No code is named, the frame does not tell its languages, or rows of the
@@ -219,7 +238,7 @@ class Templates(metaclass=HelpPage):
         """
         from chatkit.localization.audit import check_contents
 
-        words = None if glossary is None else _glossary(glossary)
+        words = self.glossary if glossary is None else _glossary(glossary)
         if hasattr(codes, "columns"):
             frame = cast("pd.DataFrame", codes)
         else:
@@ -300,7 +319,7 @@ class Templates(metaclass=HelpPage):
         """
         from chatkit.localization.queue import Queue
 
-        words = None if glossary is None else _glossary(glossary)
+        words = self.glossary if glossary is None else _glossary(glossary)
         frame = self.frame(codes, full=True)
         return Queue(
             *(frame, None if languages is None else list(languages), source, only),
@@ -529,7 +548,7 @@ class Templates(metaclass=HelpPage):
         source: str = "en",
         *,
         languages: Iterable[str] | None = None,
-        only: Only = "missing",
+        only: Only | Collection[Only] = "missing",
         since: Paths | None = None,
         also: Collection[Extra] = (),
         form: Form | None = None,
@@ -537,6 +556,9 @@ class Templates(metaclass=HelpPage):
         replace: bool = False,
     ) -> pd.DataFrame:
         """Write texts into files for translators; `read_translations` takes them back.
+
+        Beside each text stand what a translator should know, how long it may be, its state, the
+        source that it was made from where that has changed, and what people said of it.
 
         What the name ends in says the format: .xlsx, .csv, .po, .xlf or .xliff. PO and XLIFF
         have a file for each language: `texts.po` becomes `texts.de.po` and so on.
@@ -546,8 +568,9 @@ class Templates(metaclass=HelpPage):
             codes: The template codes, or a file of them; without them those remembered.
             source: The language to translate from.
             languages: The languages to translate into; without it all that are there.
-            only: "missing" for texts without a translation, "all", or "changed" for those of the
-            files in `since` whose source is not as it was when they went out.
+            only: Texts in these states, one or several: "missing" without a translation, "stale"
+                made from another source text, "unknown", "draft", "live"; "all"; or "changed" for
+                those of the files in `since` whose source is not as it was when they went out.
             since: Files that went out before.
             also: What else is translated: "samples" of placeholders, "addresses" of buttons.
             form: The format, where the name does not say it: "xliff-2.0".
@@ -577,6 +600,7 @@ class Templates(metaclass=HelpPage):
             form=form,
             one_sheet=one_sheet,
             replace=replace,
+            ledger=self.ledger.read(),
         )
         self.ledger.add(sources_of(frame, source))
         return written
@@ -586,36 +610,50 @@ class Templates(metaclass=HelpPage):
         paths: Paths,
         codes: Codes | None = None,
         *,
+        glossary: GlossarySource | None = None,
         any_order: bool = False,
         skip_invalid: bool = False,
         broken: bool = False,
     ) -> Translations:
         """Take back what translators made of the files that `export` wrote, as a plan.
 
-        Nothing is overwritten that changed since the export: that is in `rejected`, with all
-        else that was not taken, and why.
+        Nothing is overwritten that changed since the export. That is in `rejected`, with all else
+        that was not taken, and why: its source has changed, it is too long, a placeholder is
+        lost, the glossary says otherwise. Of several files the later export counts. What
+        translators say in comments is recorded in the ledger.
 
         Args:
             paths: A path, several, or a folder.
             codes: The template codes, or a file of them; without them those in the files.
+            glossary: What translations say and never say, as for `check`.
             any_order: Take placeholders in another order than in the source, too.
             skip_invalid: As for `plan`, like `broken`.
-            broken: As for `plan`.
+            broken: As for `plan`; what is too long or breaks the glossary is taken, too.
 
         Raises:
-            InputError: A file is none of translations.
+            InputError: A file does not hold translations, or has lost a column.
             NotFound: The service does not know some codes; all of them are named.
             OSError: A file cannot be opened.
         """
+        from chatkit.localization.ledger import commented
         from chatkit.localization.translation import import_units, read_units
         from chatkit.templates.codes import codes_of
 
+        words = self.glossary if glossary is None else _glossary(glossary)
         units = read_units(paths)
         if codes is None:  # what a translator has spoilt is rejected, not looked for
             there = self._bulk.kept(self._bulk.reader(codes_of(units)).frame(full=True))
         else:
             there = self.frame(codes, full=True)
-        returned = import_units(units, there, any_order=any_order)
+        known = self.ledger.read()
+        returned = import_units(
+            units,
+            there,
+            any_order=any_order,
+            glossary=words,
+            is_silent=known.is_silent,
+            broken=broken,
+        )
         plan = self._bulk.planned(
             returned.frame,
             source=returned.source or "en",
@@ -623,6 +661,13 @@ class Templates(metaclass=HelpPage):
             broken=broken,
             skip_invalid=skip_invalid,
         )
+        if (said := commented(known, returned.comments())).comments:
+            self.ledger.add(said)
+            one = len(said.comments) == 1
+            plan.notes.append(
+                f"{many(len(said.comments), 'comment')} of translators {'is' if one else 'are'} "
+                "recorded: queue() shows them."
+            )
         return Translations(plan, returned)
 
 
@@ -637,7 +682,7 @@ class Translations(Report):
     def __init__(self, plan: Plan, returned: ImportedTexts) -> None:
         self.plan = plan
         self._returned = returned
-        if count := len(returned.rejected):
+        if count := len(returned.refused):
             one = count == 1
             plan.notes.append(
                 f"{count:,} text{' was' if one else 's were'} not taken: "
@@ -651,15 +696,23 @@ class Translations(Report):
 
     @property
     def rejected(self) -> pd.DataFrame:
-        """Every text that was not taken, with what is there now, and the reason."""
+        """Every text that was not taken, with both sources, what is there now, and the reason."""
         return self._returned.rejected
+
+    @property
+    def texts(self) -> pd.DataFrame:
+        """Every text of the files, row by row, and what became of it.
+
+        `verdict` is "fresh" for what is in the plan, "unchanged" for what came back as it went
+        out, else the reason as in `rejected`: "stale", "too long", "placeholder lost" …
+        """
+        return self._returned.texts
 
     def _text(self) -> list[list[str]]:
         return [[repr(self._returned)], [repr(self.plan)]]
 
     def _html(self) -> list[str]:
-        lines = "<br>".join(map(marked, repr(self._returned).splitlines()))
-        return [f"<p>{lines}</p>", *self.plan._html()]
+        return [*self._returned.html(), *self.plan._html()]
 
 
 def _glossary(source: GlossarySource) -> Glossary:

@@ -40,14 +40,14 @@ def test_a_person_sees_lines_that_break_and_a_head_that_stays():
     assert page.column_dimensions["B"].width > page.column_dimensions["A"].width
 
 
-def test_hidden_sheets_are_not_read():
+def test_sheets_that_a_translator_has_hidden_are_read_too():
     book = openpyxl.load_workbook(
         io.BytesIO(workbook.workbook_of(["a"], {"x": [], "y": []}, wide=[]))
     )
     book["x"].sheet_state = "hidden"
     target = io.BytesIO()
     book.save(target)
-    assert list(workbook.read_sheets(target.getvalue())) == ["y"]
+    assert list(workbook.read_sheets(target.getvalue())) == ["x", "y"]
 
 
 def test_a_workbook_is_opened_once_however_many_sheets_it_has(monkeypatch):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from chatkit.display import many, visible
 from chatkit.errors import InputError, Problem
 from chatkit.localization import language
 from chatkit.localization.content import Entry, grouped, source_of
+from chatkit.localization.ledger import Ledger, Spot, text_digest
 from chatkit.localization.placeholders import words
 from chatkit.localization.table import frame_of
 from chatkit.localization.translation import files
@@ -24,6 +25,7 @@ from chatkit.localization.translation.units import (
     field_texts,
     group_of,
     stamp_of,
+    stamp_time,
     stamped,
     translator_note,
 )
@@ -34,7 +36,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-Only = Literal["missing", "all", "changed"]
+#: What is in a text of a translation, as far as the ledger knows.
+UnitState = Literal["missing", "stale", "unknown", "draft", "live"]
+UNIT_STATES: tuple[UnitState, ...] = get_args(UnitState)
+Only = Literal["missing", "stale", "unknown", "draft", "live", "all", "changed"]
 
 
 class _Line(NamedTuple):
@@ -53,12 +58,13 @@ def export(
     *,
     source: str = "en",
     languages: Iterable[str] | None = None,
-    only: Only = "missing",
+    only: Only | Collection[Only] = "missing",
     since: Paths | None = None,
     also: Collection[Extra] = (),
     form: Form | None = None,
     one_sheet: bool = False,
     replace: bool = False,
+    ledger: Ledger | None = None,
 ) -> pd.DataFrame:
     """Write texts into files for translators; `read` takes them back.
 
@@ -71,13 +77,15 @@ def export(
         source: The language to translate from.
         languages: The languages to translate into, also those that no content has yet; without
             it all that the frame has.
-        only: "missing" for texts without a translation, "all", or "changed" for those of the
-            files in `since` whose source is not as it was when they went out.
+        only: Texts in these states, one or several: "missing" without a translation, "stale"
+            made from another source text, "unknown", "draft", "live"; "all"; or "changed" for
+            those of the files in `since` whose source is not as it was when they went out.
         since: Files that went out before.
         also: What else is to be translated: "samples" of placeholders, "addresses" of buttons.
         form: The format, where the name does not say it: "xliff-2.0".
         one_sheet: Put all languages on one sheet of a workbook.
         replace: Write over files that are there; they may hold the work of a translator.
+        ledger: What is recorded of sources, and what people say of texts.
 
     Returns:
         What was written: a row for each language in each file.
@@ -88,7 +96,7 @@ def export(
     """
     path = Path(target).expanduser()
     form = files.form_of(path, form)
-    units, homeless = gather(frame, source, languages, also)
+    units, homeless = gather(frame, source, languages, also, ledger)
     earlier = None if since is None else files.read_units(since)
     units = chosen(units, only, earlier)
     made = files.written_units(units, path, form, source, one_sheet=one_sheet) if units else {}
@@ -134,14 +142,50 @@ def gather(
     source: str,
     languages: Iterable[str] | None,
     also: Collection[Extra],
+    ledger: Ledger | None = None,
 ) -> tuple[list[Unit], list[str]]:
     """Collect the units of all templates in all languages, and say what has no place.
 
     Raises:
         InputError: Nothing can be translated, or a file cannot hold it.
     """
-    pairs, homeless = paired(contents(frame), source, languages, also)
-    return [outgoing(*pair) for pair in pairs], homeless
+    found = contents(frame)
+    pairs, homeless = paired(found, source, languages, also)
+    drafts = {
+        (entry.template_code, entry.lang_code) for entry in found if entry.flag("is_draft") is True
+    }
+    known, at, notes = ledger or Ledger(), stamp_time(), dict[tuple[int, str], str]()
+    units = []
+    for unit, original in pairs:
+        if (where := (id(original), unit.field)) not in notes:  # the same in all languages
+            notes[where] = translator_note(unit.field, original)
+        told = described(unit, original, known, draft=unit.spot[:2] in drafts)
+        units.append(stamped(told._replace(note=notes[where]), original.lang_code, at))
+    return units, homeless
+
+
+def described(unit: Unit, original: Entry, known: Ledger, *, draft: bool) -> Unit:
+    """Complete a unit with what the ledger knows: its state, the source before, the comment."""
+    lang_code = language.normal(unit.lang_code)
+    remark = known.comments.get((unit.template_code, lang_code, unit.field))
+    comment = remark.text if remark else ""
+    if not unit.target.strip():
+        return unit._replace(state="missing", comment=comment)
+    spot = spot_of(unit, original)
+    origin = known.origins.get(spot)
+    state: UnitState = "draft" if draft else "live"
+    before = ""
+    if origin is not None and origin.source != text_digest(unit.source):
+        state, before = "stale", known.sources.get(origin.source, "")
+    elif origin is None and unit.source != unit.target:
+        state = "unknown"
+    return unit._replace(state=state, source_before=before, comment=comment)
+
+
+def spot_of(unit: Unit, original: Entry) -> Spot:
+    """Name the translation that a unit holds as the ledger does."""
+    lang_code, source = language.normal(unit.lang_code), language.normal(original.lang_code)
+    return Spot(unit.template_code, lang_code, unit.field, source, text_digest(unit.target))
 
 
 def outgoing(unit: Unit, original: Entry) -> Unit:
@@ -254,24 +298,29 @@ def _refuse(units: Sequence[Unit], source: str, there: Collection[str]) -> None:
         raise InputError("A file cannot hold all of this:", problems)
 
 
-def chosen(units: Iterable[Unit], only: Only, since: Iterable[Unit] | None) -> list[Unit]:
+def chosen(
+    units: Iterable[Unit], only: Only | Collection[Only], since: Iterable[Unit] | None
+) -> list[Unit]:
     """Keep the units that are wanted.
 
     Args:
         units: All of them.
-        only: Those without a translation, all, or those that went out before and whose source
-            is not as it was.
+        only: Those in these states, all, or those that went out before and whose source is not
+            as it was.
         since: What went out before, for "changed".
 
     Raises:
         InputError: `only` is none of these, or it cannot be told what changed.
     """
-    if only == "all":
+    wanted = {only} if isinstance(only, str) else set(only)
+    if wanted == {"all"}:
         return list(units)
-    if only == "missing":
-        return [unit for unit in units if not unit.target]
-    if only != "changed":
-        raise InputError(f'only= takes "missing", "all" or "changed", not {only!r}.')
+    if wanted and wanted <= {*UNIT_STATES}:
+        return [unit for unit in units if unit.state in wanted]
+    if wanted != {"changed"}:
+        raise InputError(
+            f'only= takes "all", "changed", or some of {", ".join(UNIT_STATES)}, not {only!r:.60}.'
+        )
     if since is None:
         raise InputError(
             'What changed can only be told against files that went out before: only="changed", '

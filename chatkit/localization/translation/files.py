@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import os
+import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
@@ -16,12 +17,18 @@ from typing import Any, Literal, TypeAlias, get_args
 from babel.messages.catalog import Catalog, Message
 from babel.messages.pofile import PoFileError, read_po, write_po
 
-from chatkit.display import visible
+from chatkit.display import many, visible
 from chatkit.errors import InputError
 from chatkit.localization import language
 from chatkit.localization.translation import grid, xliff
-from chatkit.localization.translation.units import Unit, escape_controls, unescape_controls
-from chatkit.tables import open_source
+from chatkit.localization.translation.units import (
+    Unit,
+    escape_controls,
+    stamp_of,
+    unescape_controls,
+)
+from chatkit.progress import say
+from chatkit.tables import file_kind, open_source
 
 Form = Literal["xlsx", "csv", "po", "xliff-1.2", "xliff-2.0"]
 FORMS: tuple[Form, ...] = get_args(Form)
@@ -36,6 +43,8 @@ _ENDINGS: Mapping[str, Form] = {
     ".xlf": "xliff-1.2",
     ".xliff": "xliff-1.2",
 }
+#: What is read of a folder besides: a workbook with macros, which are not run.
+_READ = (*_ENDINGS, ".xlsm")
 #: These tell only of one language each.
 _EACH: tuple[Form, ...] = ("po", "xliff-1.2", "xliff-2.0")
 
@@ -103,9 +112,9 @@ def _each(paths: Paths) -> Iterator[Any]:
         if not path.is_dir():
             yield path
             return
-        found = sorted(each for each in path.iterdir() if each.suffix.lower() in _ENDINGS)
+        found = sorted(each for each in path.iterdir() if each.suffix.lower() in _READ)
         if not found:
-            raise InputError(f"{path.name} has no file that ends in {', '.join(_ENDINGS)}.")
+            raise InputError(f"{path.name} has no file that ends in {', '.join(_READ)}.")
         yield from found
     elif isinstance(paths, bytes):
         yield paths
@@ -121,6 +130,11 @@ def _read(path: Path | bytes) -> list[Unit]:
     data = content.encode() if isinstance(content, str) else content
     try:
         units = _reader(data, name)(data)
+        if units and not any(stamp_of(unit.stamp) for unit in units):
+            raise InputError(
+                f"None of its {many(len(units), 'text')} has a stamp of export: it is a file of "
+                "something else, or a program took the stamps out. Pass a file that export wrote."
+            )
     except InputError as error:
         error.args = (f"{name}: {error}",)
         raise
@@ -129,7 +143,8 @@ def _read(path: Path | bytes) -> list[Unit]:
 
 def _reader(data: bytes, name: str) -> Callable[[bytes], list[Unit]]:
     """Tell by its beginning what a file is; by its name only where that says nothing."""
-    if data.startswith(b"PK"):
+    if file_kind(data) == "xlsx":
+        _look_inside(data, name)
         return grid.read_workbook
     begin = data[:4000].replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n")
     if begin.startswith(b"<"):
@@ -137,6 +152,32 @@ def _reader(data: bytes, name: str) -> Callable[[bytes], list[Unit]]:
     lines = begin.splitlines()
     message = any(line.startswith((b"msgid", b"msgctxt")) for line in lines)
     return read_po_units if message or name.lower().endswith(".po") else grid.read_csv
+
+
+def _look_inside(data: bytes, name: str) -> None:
+    """Tell a workbook from what else is packed as it is, and tell of its macros.
+
+    Raises:
+        InputError: It is something else.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as packed:
+            parts = packed.namelist()
+    except zipfile.BadZipFile:
+        return  # whoever reads it says so
+    if "xl/vbaProject.bin" in parts:
+        say(f"{visible(name)} has macros: they are not run.")
+    elif not any(part.startswith("xl/") for part in parts):
+        kinds = {
+            "word/": "a text document",
+            "ppt/": "a presentation",
+            "mimetype": "an OpenDocument file",
+        }
+        kind = next(
+            (said for begin, said in kinds.items() if any(p.startswith(begin) for p in parts)),
+            "a packed folder",
+        )
+        raise InputError(f"This file is {kind}, not a workbook: save the table as .xlsx.")
 
 
 # --- PO: one file a language --------------------------------------------------------------
@@ -165,15 +206,22 @@ def po_of(units: Sequence[Unit], source: str) -> bytes:
         fuzzy=False,
     )
     for unit in units:
+        state = [f"State: {unit.state}."] if unit.state else []
         message = catalog.add(
             escape_controls(unit.source),
             escape_controls(unit.target),
-            auto_comments=[visible(unit.note)],
+            auto_comments=[visible(unit.note), *state],
+            user_comments=escape_controls(unit.comment).splitlines(),
+            previous_id=escape_controls(unit.source_before) or (),
             context=f"{unit.template_code}/{unit.field} {unit.stamp}",
         )
         message.flags.difference_update(_FORMATS)
+        if unit.state == "stale":  # programs ask for these to be looked at, and then take it off
+            message.flags.add("fuzzy")
+        if unit.limit:
+            message.flags.add(f"max-length:{unit.limit}")
     target = io.BytesIO()
-    write_po(target, catalog, width=0)
+    write_po(target, catalog, width=0, include_previous=True)
     return target.getvalue()
 
 
@@ -199,5 +247,9 @@ def _po_unit(message: Message, lang_code: str) -> Unit:
         unescape_controls(text if isinstance(text, str) else "")
         for text in (message.id, message.string)
     )
-    marked = "fuzzy" if message.fuzzy else ""
-    return Unit(code, lang_code, field, source, target, stamp, unfinished=marked)
+    return Unit(
+        *(code, lang_code, field, source, target, stamp),
+        comment=unescape_controls("\n".join(message.user_comments)),
+        unfinished="fuzzy" if message.fuzzy else "",
+        place=f"line {message.lineno}",
+    )

@@ -3,29 +3,43 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from chatkit.display import visible
 from chatkit.errors import InputError
 from chatkit.localization.table import frame_of
 from chatkit.localization.translation.units import Unit, escape_controls, unescape_controls
-from chatkit.tables import OddCell, RawTable, as_text, read_word, workbook
+from chatkit.tables import (
+    OddCell,
+    RawTable,
+    as_text,
+    column_letter,
+    quoted_name,
+    read_word,
+    workbook,
+)
 from chatkit.tables.delimited import decode_text, read_delimited
 from chatkit.tables.writing import to_csv
 
 _NEEDED = ("template_code", "lang_code", "field", "source", "translation", "stamp")
-_WIDE = ("source", "translation", "note")
+_READ = (*_NEEDED, "comment", "state")
+_WIDE = ("source", "translation", "comment", "source_before", "note")
+_HEADS = 20  #: so many rows are looked through for the names of the columns
+_ALIKE = 3  #: with so many of the names, a row is one of ours that was changed
 
 
 class _Cells(NamedTuple):
-    """One unit as cells; a translator fills in `translation`."""
+    """One unit as cells; a translator fills in `translation`, and may write a `comment`."""
 
     template_code: str
     lang_code: str
     field: str
     source: str
     translation: str | None
+    comment: str | None
+    state: str | None
+    source_before: str | None
     note: str
     at_most: str | None
     stamp: str
@@ -39,6 +53,9 @@ def _line(unit: Unit) -> _Cells:
         *unit.spot,
         escape_controls(unit.source),
         escape_controls(unit.target) or None,
+        escape_controls(unit.comment) or None,
+        unit.state or None,
+        escape_controls(unit.source_before) or None,
         visible(unit.note),
         str(unit.limit or "") or None,
         unit.stamp,
@@ -75,57 +92,118 @@ def read_csv(data: bytes) -> list[Unit]:
     """
     content, said, notes = decode_text(data)
     table = read_delimited(content, said, None, _known, notes)
-    return list(_units(table, ""))
+    return list(_units(table, "", _head(table)))
 
 
 def read_workbook(data: bytes) -> list[Unit]:
-    """Read units from all sheets of a workbook that have them.
+    """Read units from all sheets of a workbook that have them; others do not matter.
 
     Raises:
-        InputError: It is none, or no sheet has them.
+        InputError: It is none, no sheet has them, or one has lost a column.
     """
     tables = workbook.read_sheets(data)
-    ours = {name: table for name, table in tables.items() if _titles(table) is not None}
+    units: list[Unit] = []
+    ours = 0
+    for name, table in tables.items():
+        head = _head(table)
+        if head is None or (not head.known and len(tables) > 1):
+            continue
+        ours += 1
+        units += _units(table, f"sheet {quoted_name(name)}, ", head)
     if not ours:
-        return list(_units(next(iter(tables.values())), ""))  # says what is missing
-    return [unit for name, table in ours.items() for unit in _units(table, f"sheet {name}, ")]
+        raise InputError(_FOREIGN)
+    return units
 
 
 def _known(row: Sequence[str]) -> int:
-    return sum(name in COLUMNS for name in row)
+    return sum(_name(name) in COLUMNS for name in row)
 
 
-def _titles(table: RawTable) -> dict[str, int] | None:
-    """Find the places of the columns; None if they are not there."""
-    for row in table.rows[:1]:
-        names = {as_text(cell): place for place, cell in enumerate(row.cells) if cell is not None}
-        if all(name in names for name in _NEEDED):
-            return {name: names[name] for name in _NEEDED}
-    return None
+def _name(cell: object) -> str:
+    """Read the name of a column, however it is written."""
+    return cell.strip().casefold() if isinstance(cell, str) else ""
 
 
-def _units(table: RawTable, where: str) -> Iterator[Unit]:
-    places = _titles(table)
-    if places is None:
+_FOREIGN = (
+    "It does not hold translations: no row names the columns "
+    f"{', '.join(_NEEDED[:-1])} and {_NEEDED[-1]}. Pass a file that export wrote."
+)
+
+
+class _Head(NamedTuple):
+    """The row that names the columns."""
+
+    place: int  #: among the rows of the table
+    columns: dict[str, int]  #: those that are ours
+    others: dict[str, int]  #: those that are not, as they are written
+    twice: dict[str, int]  #: those of ours that stand there again
+
+    @property
+    def known(self) -> bool:
+        """Whether it is of a file of ours, even if it was changed."""
+        return len(self.columns) >= _ALIKE
+
+
+def _head(table: RawTable) -> _Head | None:
+    """Find the row that names the most of our columns; None if the table is empty."""
+    best: _Head | None = None
+    for place, row in enumerate(table.rows[:_HEADS]):
+        head = _Head(place, {}, {}, {})
+        for number, cell in enumerate(row.cells):
+            if (name := _name(cell)) in COLUMNS:
+                (head.twice if name in head.columns else head.columns).setdefault(name, number)
+            elif cell is not None:
+                head.others[str(as_text(cell))] = number
+        if best is None or len(head.columns) > len(best.columns):
+            best = head
+    return best
+
+
+def _units(table: RawTable, where: str, head: _Head | None) -> Iterator[Unit]:
+    if head is None or not head.known:
+        raise InputError(_FOREIGN)
+    row = table.rows[head.place].number
+    if missing := [name for name in _NEEDED if name not in head.columns]:
+        strange = [
+            f"{visible(name)[:40]!r} in {column_letter(number)}{row}"
+            for name, number in list(head.others.items())[:5]
+        ]
+        instead = f"; not known: {', '.join(strange)}" if strange else ""
         raise InputError(
-            f"The first row must have the names of the columns: {', '.join(_NEEDED)}. "
-            "Put back those that are missing."
+            f"{where}row {row} lacks the names of columns: {', '.join(missing)}{instead}. "
+            "Put back the names that export wrote."
         )
-    for row in table.rows[1:]:
-        if any(cell is not None for cell in row.cells):
-            yield _unit(row.cells, places, f"{where}row {row.number}")
+    for name, number in head.twice.items():
+        if name in _READ:
+            both = f"{column_letter(head.columns[name])}{row} and {column_letter(number)}{row}"
+            raise InputError(f"{where}the column {name} is there twice: {both}. Keep one.")
+    letters = {name: column_letter(number) for name, number in head.columns.items()}
+    places = [(name, head.columns[name]) for name in _READ if name in head.columns]
+    for number, cells in table.rows[head.place + 1 :]:
+        if any(cell is not None for cell in cells):
+            yield _unit(cells, places, letters, f"{where}row {number}", number)
     for number, _, reason in table.broken:
         yield Unit("", "", "", "", "", place=f"{where}row {number}", trouble=reason)
 
 
-def _unit(cells: Sequence[Any], places: dict[str, int], place: str) -> Unit:
+def _unit(
+    cells: Sequence[Any],
+    places: Sequence[tuple[str, int]],
+    letters: Mapping[str, str],
+    place: str,
+    row: int,
+) -> Unit:
     trouble = ""
     said: dict[str, str] = {}
-    for name, number in places.items():
+    for name, number in places:
         value = cells[number] if number < len(cells) else None
+        if isinstance(value, str):  # most are
+            said[name] = unescape_controls(value) if "⟨" in value else value
+            continue
         found, reason = read_word(value)
         if reason:
-            trouble = f"the {name} {reason}"
+            if name in _NEEDED:
+                trouble = f"the {name} ({letters[name]}{row}) {reason}"
             found = value.text if isinstance(value, OddCell) else as_text(value)
         said[name] = unescape_controls(found or "")
     return Unit(
@@ -135,6 +213,10 @@ def _unit(cells: Sequence[Any], places: dict[str, int], place: str) -> Unit:
         said["source"],
         said["translation"],
         said["stamp"],
+        comment=said.get("comment", ""),
+        state=said.get("state", ""),
         place=place,
         trouble=trouble,
+        row=row,
+        letters=letters,
     )

@@ -7,10 +7,11 @@ frame has now. Only a text that was changed in the file, and nowhere else, gets 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from chatkit.display import cut, many, visible
+from chatkit.display import changed_words, cut, many, visible
 from chatkit.localization.content import Entry, grouped
 from chatkit.localization.placeholders import slots
 from chatkit.localization.table import frame_of
@@ -19,6 +20,7 @@ from chatkit.localization.translation.units import (
     Unit,
     contents,
     digest,
+    field_limit,
     field_texts,
     fields_of_group,
     group_of,
@@ -27,12 +29,36 @@ from chatkit.localization.translation.units import (
     stamp_of,
     with_texts,
 )
+from chatkit.report import LABEL, MANY, marked
 from chatkit.tables import has_half_character
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from chatkit.localization.glossary import Glossary
+
+#: What becomes of a text that is not rejected.
+TAKEN = ("fresh", "unchanged")
+_LONG = 400  #: characters of a source that is shown
 _SHOWN = 5  #: so many rejected texts are shown with the counts
+
+
+class Returned(NamedTuple):
+    """One text that came back, and what became of it."""
+
+    template_code: str
+    lang_code: str
+    field: str
+    verdict: str  #: "fresh" was taken, "unchanged" is as it was; else why not, in a word or two
+    message: str
+    source_before: str  #: the source as it went out
+    source: str  #: the source as it is now
+    live: str  #: what is there now
+    returned: str
+    comment: str  #: what the translator says of it
+    place: str
+    cell: str  #: of the translation, in a spreadsheet
+    sent: str  #: when it went out, as its stamp has it
 
 
 class Rejected(NamedTuple):
@@ -43,9 +69,12 @@ class Rejected(NamedTuple):
     field: str
     reason: str  #: a word or two, to choose by: "conflict"
     message: str
-    live: str  #: what is there now
+    source_before: str
+    source: str
+    live: str
     returned: str
     place: str
+    cell: str
 
 
 class Changed(NamedTuple):
@@ -68,16 +97,18 @@ class ImportedTexts:
         self,
         frame: pd.DataFrame,
         changed: Sequence[Changed],
-        rejected: Sequence[Rejected],
-        unchanged: int,
+        returned: Sequence[Returned],
         new: int,
         source: str = "",
     ) -> None:
         self.frame = frame
         self.source = source  #: the language that was translated from; empty if nothing was taken
-        self.unchanged = unchanged  #: how many texts came back as they went out
         self.new = new  #: how many contents were not there before
-        self._changed, self._rejected = changed, rejected
+        #: Every text that was not taken, and why.
+        self.refused = [each for each in returned if each.verdict not in TAKEN]
+        #: How many texts came back as they went out.
+        self.unchanged = sum(each.verdict == "unchanged" for each in returned)
+        self._changed, self._returned = changed, returned
 
     @property
     def changed(self) -> pd.DataFrame:
@@ -86,26 +117,87 @@ class ImportedTexts:
 
     @property
     def rejected(self) -> pd.DataFrame:
-        """Every text that was not taken, with the reason."""
-        return frame_of(self._rejected, Rejected._fields)
+        """Every text that was not taken, with both sources and the reason."""
+        rows = [
+            Rejected(*each[:9], each.place, each.cell)  # all but the comment
+            for each in self.refused
+        ]
+        return frame_of(rows, Rejected._fields)
+
+    @property
+    def texts(self) -> pd.DataFrame:
+        """Every text that came back, in the order of the files, and what became of it."""
+        return frame_of(self._returned, Returned._fields[:-1])
+
+    def comments(self) -> Iterator[Returned]:
+        """Yield the texts of which a translator says something, and that have a place."""
+        lost = ("no stamp", "code changed", "not in the frame")
+        return (e for e in self._returned if e.comment.strip() and e.verdict not in lost)
 
     def __repr__(self) -> str:
         count = len({each[:2] for each in self._changed})
+        why = Counter(each.verdict for each in self.refused)
+        reasons = ", ".join(f"{number:,} {reason}" for reason, number in why.most_common())
         lines = [
             f"{many(len(self._changed), 'text')} changed in {many(count, 'content')} "
             f"({self.new:,} new), {self.unchanged:,} as they were, "
-            f"{len(self._rejected):,} rejected"
+            f"{len(self.refused):,} rejected" + (f": {reasons}" if reasons else "")
         ]
-        for each in self._rejected[:_SHOWN]:
+        for each in self.refused[:_SHOWN]:
             where = f"{each.template_code} {each.lang_code} {each.field}".strip()
-            lines.append(f"  {cut(where, 60)}: {each.reason}: {cut(each.message, 200)}")
-        if (rest := len(self._rejected) - _SHOWN) > 0:
+            lines.append(f"  {cut(where, 60)}: {each.verdict}: {cut(each.message, 200)}")
+            if each.verdict == "stale" and each.source:
+                lines.append(f"    {_both(each)}")
+        if (rest := len(self.refused) - _SHOWN) > 0:
             lines.append(f"  and {rest:,} more in .rejected")
         return "\n".join(lines)
 
+    def html(self) -> list[str]:
+        """Show the same as HTML: what was not taken is a table, both sources marked."""
+        first = repr(self).splitlines()[0]
+        if not self.refused:
+            return [f"<p>{marked(first)}</p>"]
+        rows = "".join(map(_html_row, self.refused[:MANY]))
+        names = ("text", "why not", "source", "came back")
+        head = "".join(f'<th scope="col">{name}</th>' for name in names)
+        table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        summary = f"<summary>What was not taken: {many(len(self.refused), 'text')}</summary>"
+        more = len(self.refused) - MANY
+        rest = f"<p>… and {more:,} more in <code>.rejected</code>.</p>" if more > 0 else ""
+        return [f"<p>{marked(first)}</p><details open>{summary}{table}{rest}</details>"]
+
+
+def _html_row(text: Returned) -> str:
+    where = visible(f"{text.template_code} {text.lang_code} {text.field}").strip()
+    place = f"{text.place}, {text.cell}" if text.cell else text.place
+    source = marked(cut(text.source, _LONG))
+    if text.verdict == "stale":
+        marks = {"same": "{}", "out": "<del>{}</del>", "in": "<ins>{}</ins>"}
+        words = changed_words(text.source_before[:_LONG], text.source[:_LONG])
+        source = "".join(marks[kind].format(marked(visible(each))) for kind, each in words)
+    return (
+        f'<tr><th scope="row" dir="auto">{marked(cut(where, 2 * LABEL))}<br>'
+        f"<i>{marked(cut(place, 2 * LABEL))}</i></th>"
+        f'<td dir="auto">{marked(text.verdict)}: {marked(cut(text.message, _LONG))}</td>'
+        f'<td dir="auto">{source}</td><td dir="auto">{marked(cut(text.returned, _LONG))}</td></tr>'
+    )
+
+
+def _both(text: Returned) -> str:
+    """Show both sources in one: what was taken out, and what was put in."""
+    marks = {"same": "{}", "out": "[-{}-]", "in": "{{+{}+}}"}
+    words = changed_words(text.source_before[:_LONG], text.source[:_LONG])
+    return "".join(marks[kind].format(visible(words)) for kind, words in words)
+
 
 def import_units(
-    units: Sequence[Unit], frame: pd.DataFrame, *, any_order: bool = False
+    units: Sequence[Unit],
+    frame: pd.DataFrame,
+    *,
+    any_order: bool = False,
+    glossary: Glossary | None = None,
+    is_silent: Callable[[str, str], bool] = lambda code, lang_code: False,
+    broken: bool = False,
 ) -> ImportedTexts:
     """Take back what stands in the files that `export` wrote, after translators worked in them.
 
@@ -114,30 +206,55 @@ def import_units(
         frame: The contents as they are now: `client.templates.frame(codes, full=True)`.
         any_order: Take placeholders in another order than in the source, too; many languages
             need it.
+        glossary: What translations say and never say.
+        is_silent: Tells of a code and a language whether its findings are silenced.
+        broken: Take what is too long or does not do as the glossary says, too.
 
     Raises:
         InputError: The frame is not of contents in full.
     """
     from chatkit.localization.table import assembled
 
-    importer = _Importer(contents(frame), any_order=any_order)
+    words = _Words(None if broken else glossary, is_silent)
+    importer = _Importer(contents(frame), words, any_order=any_order, broken=broken)
     importer.take(units)
     importer.part()
     edits, new = importer.result()
     result = assembled(frame, edits, new)
-    return ImportedTexts(
-        result, importer.changed, importer.rejected, importer.unchanged, len(new), importer.source
-    )
+    returned = importer.returned()
+    return ImportedTexts(result, importer.changed, returned, len(new), importer.source)
+
+
+class _Words(NamedTuple):
+    """A glossary, and which of its findings are silenced."""
+
+    glossary: Glossary | None
+    is_silent: Callable[[str, str], bool]
+
+    def breach(self, source: str, unit: Unit, source_code: str) -> str:
+        """Say what a translation does otherwise; empty if nothing."""
+        if self.glossary is None:
+            return ""
+        for each in self.glossary.breaches(source, unit.target, unit.lang_code, source_code):
+            if not self.is_silent(each.code, unit.lang_code):
+                return f"{each.message}. {each.hint}".rstrip(". ")
+        return ""
 
 
 class _Importer:
     """Judges one unit after the other, then all that must come together."""
 
-    def __init__(self, found: Sequence[Entry], *, any_order: bool) -> None:
-        self.rejected: list[Rejected] = []
+    def __init__(
+        self, found: Sequence[Entry], words: _Words, *, any_order: bool, broken: bool
+    ) -> None:
         self.changed: list[Changed] = []
-        self.unchanged = 0
-        self._any_order = any_order
+        self._units: Sequence[Unit] = ()
+        self._stamps: dict[int, Stamp | None] = {}
+        #: By the unit, one that says the same, of which all is judged.
+        self._alike: dict[int, int] = {}
+        #: By the unit, what became of it: a verdict and a message.
+        self._verdicts: dict[int, tuple[str, str]] = {}
+        self._any_order, self._broken, self._words = any_order, broken, words
         self._members = grouped(found)
         self._rows: dict[tuple[str, str], int] = {}
         for row, entry in enumerate(found):
@@ -149,43 +266,60 @@ class _Importer:
 
     def take(self, units: Sequence[Unit]) -> None:
         """Judge all units."""
-        spots: dict[tuple[str, ...], dict[tuple[str, str], Unit]] = {}
+        self._units = units
+        self._stamps = {id(unit): stamp_of(unit.stamp) for unit in units}
+        spots: dict[tuple[str, ...], dict[tuple[str, ...], Unit]] = {}
         for unit in units:
-            stamp = stamp_of(unit.stamp)
+            stamp = self._stamps[id(unit)]
             spot = (*unit.spot, stamp.key) if stamp else (unit.place,)
-            same = (unit.target, stamp.source if stamp else "")
-            spots.setdefault(spot, {}).setdefault(same, unit)
+            same = (unit.target, stamp.source, stamp.at) if stamp else (unit.target,)
+            first = spots.setdefault(spot, {}).setdefault(same, unit)
+            self._alike[id(unit)] = id(first)
         for returned in spots.values():
-            several = self._newest(list(returned.values()))
-            touched = [unit for unit in several if _touched(unit)]
-            if not touched:
-                self.unchanged += 1  # whatever else happened to it
-            for unit in touched:
-                self._judge(unit, twice=len(touched) > 1)
+            several = list(returned.values())
+            if len(several) > 1:
+                several = self._newest(several)
+            touched = [unit for unit in several if self._touched(unit)]
+            same_text = len({unit.target for unit in touched}) == 1
+            for unit in touched[:1] if same_text else touched:
+                self._judge(unit, touched)
+            if same_text:
+                self._alike |= {id(unit): id(touched[0]) for unit in touched[1:]}
 
     def _newest(self, several: list[Unit]) -> list[Unit]:
         """Keep the units of the newest export of one text, and reject older ones.
 
-        A stamp tells no time. But one that has the source as it is now is newer than one that
-        has it as it was, and so with the translation.
+        One whose stamp has the source as it is now is newer than one that has it as it was, and
+        so with the translation. Of those that were translated, the stamp of the later time
+        counts.
         """
-        for says in (self._says_source, self._says_target):
-            touched = [unit for unit in several if _touched(unit)]
+        for says in (self._says_source, self._says_target, self._says_latest(several)):
+            touched = [unit for unit in several if self._touched(unit)]
             newer = [unit for unit in several if says(unit)]
             if len(several) == 1 or not newer or not (older := [u for u in touched if not says(u)]):
                 continue
-            done = next((unit for unit in newer if _touched(unit)), None)
+            done = next((unit for unit in newer if self._touched(unit)), None)
             where = visible((done or newer[0]).place)
             what = "what came back there counts" if done else "it is to be translated there"
             for unit in older:
-                if unit.target != self._live(unit):
+                if unit.target not in (self._live(unit), done and done.target):
                     self._reject(unit, "older export", f"{where} is from a newer export: {what}")
+                elif done and unit.target == done.target:
+                    self._alike[id(unit)] = id(done)
             several = newer
         return several
 
+    def _says_latest(self, several: Sequence[Unit]) -> Callable[[Unit], bool]:
+        """Make a test of whether a stamp is the latest among those that were translated."""
+        times = {
+            id(unit): stamp.at if (stamp := self._stamps[id(unit)]) else "" for unit in several
+        }
+        latest = max((times[id(u)] for u in several if self._touched(u)), default="")
+        return lambda unit: times[id(unit)] >= latest
+
     def _says_source(self, unit: Unit) -> bool:
         """Whether its stamp has the source as it is now."""
-        stamp = stamp_of(unit.stamp)
+        stamp = self._stamps[id(unit)]
         source = self._source(unit, stamp) if stamp else None
         if stamp is None or source is None:
             return False
@@ -193,36 +327,42 @@ class _Importer:
 
     def _says_target(self, unit: Unit) -> bool:
         """Whether its stamp has the translation as it is now."""
-        stamp = stamp_of(unit.stamp)
+        stamp = self._stamps[id(unit)]
         return stamp is not None and digest(self._live(unit)) == stamp.target
 
-    def _judge(self, unit: Unit, *, twice: bool) -> None:
-        stamp = stamp_of(unit.stamp)
+    def _touched(self, unit: Unit) -> bool:
+        """Whether a text is another one than that which went out."""
+        stamp = self._stamps[id(unit)]
+        return stamp is None or digest(unit.target) != stamp.target
+
+    def _judge(self, unit: Unit, touched: Sequence[Unit]) -> None:
+        stamp = self._stamps[id(unit)]
         if stamp is None:
             lost = "its stamp was lost or changed on the way"
+            lost += f" ({unit.cell('stamp')})" if unit.cell("stamp") else ""
             self._reject(unit, "unreadable" if unit.trouble else "no stamp", unit.trouble or lost)
             return
         source = self._source(unit, stamp)
         if source is None:
-            said = "neither it nor its source is in the frame, or where it belongs was changed"
-            self._reject(unit, "not in the frame", said)
+            self._reject(unit, *self._misplaced(unit, stamp))
             return
         live = self._live(unit)
         if unit.target == live and not unit.trouble:
-            self.unchanged += 1
-        elif why := self._why_not(unit, stamp, source, live, twice=twice):
+            return
+        if why := self._why_not(unit, stamp, source, live, touched):
             self._reject(unit, *why)
         else:
             self._taken.setdefault(unit.spot[:2], {})[unit.field] = (unit, source)
 
     def _why_not(
-        self, unit: Unit, stamp: Stamp, source: Entry, live: str, *, twice: bool
+        self, unit: Unit, stamp: Stamp, source: Entry, live: str, touched: Sequence[Unit]
     ) -> tuple[str, str] | None:
         now = self._texts[id(source)].get(unit.field, "")
         if not now:  # nor can a file write what is no text, whatever its stamp says
-            return "source changed", f"{source.lang_code} has no such text (any more)"
-        if twice:
-            return "twice", "the files have it with several texts: keep one"
+            return "stale", f"{source.lang_code} has no such text (any more)"
+        if len({each.target for each in touched}) > 1:
+            places = " and ".join(visible(each.place) for each in touched[:3])
+            return "twice", f"it came back with several texts, in {places}: keep one"
         if unit.trouble:
             return "unreadable", unit.trouble
         if unit.unfinished:
@@ -232,18 +372,57 @@ class _Importer:
         if not unit.target.strip():
             return "emptied", "the translation was taken out; delete it in the template if meant"
         if digest(unit.source) != stamp.source:
-            said = "the source text in the file is not the one that went out: a program changed it"
-            return "source edited", f"{said}, or a person did"
+            where = f" ({unit.cell('source')})" if unit.cell("source") else ""
+            said = f"the source text in the file{where} is not the one that went out: a program"
+            return "source edited", f"{said} changed it, or a person did"
         if digest(now) != stamp.source:
-            said = f"{source.lang_code} was changed since the export; it is now {cut(now, 60)!r}"
+            said = f"{source.lang_code} was changed since the export"
             again = "Export it again with only='changed' and since= this file, and read both"
-            return "source changed", f"{said}. {again}"
+            return "stale", f"{said}. {again}"
         if digest(live) != stamp.target:
             said = "somebody else translated it since the export: nothing was overwritten"
             return "conflict", said
         if group_of(self._entry(unit), source, unit.field) is None:
             return "no place", "the content has another kind of header or button there"
-        return self._placeholders(now, unit.target)
+        return self._placeholders(now, unit.target) or self._words_of(unit, source, now)
+
+    def _words_of(self, unit: Unit, source: Entry, now: str) -> tuple[str, str] | None:
+        """Look at what the platform would refuse, and what the glossary says."""
+        most, count = field_limit(unit.field), len(unit.target)
+        if most and count > most and not self._broken:
+            over = f"it has {count:,} characters, at most {most:,} are allowed"
+            return "too long", f"{over}: take away {count - most:,}"
+        if breach := self._words.breach(now, unit, source.lang_code):
+            return "glossary broken", breach
+        return None
+
+    def _misplaced(self, unit: Unit, stamp: Stamp) -> tuple[str, str]:
+        """Say where a unit belongs by its stamp, if that is known."""
+        real = self._places.get(stamp.key)
+        if real is None:
+            said = "neither it nor its source is in the frame, or where it belongs was changed"
+            return "not in the frame", said
+        names = ("template_code", "lang_code", "field")
+        wrong = [
+            f"{visible(meant)!r} into {unit.cell(name) or name}"
+            for name, meant, found in zip(names, real, unit.spot, strict=True)
+            if meant != found
+        ]
+        said = f"its stamp is that of {visible(' '.join(real))}"
+        return "code changed", f"{said}: put {', '.join(wrong)} again"
+
+    @cached_property
+    def _places(self) -> dict[str, tuple[str, str, str]]:
+        """Every text of every content, by the digest that its stamp would have."""
+        languages = {e.lang_code for e in self._found} | {u.lang_code for u in self._units}
+        return {
+            key_of(code, lang, field, original.lang_code): (code, lang, field)
+            for code, members in self._members.items()
+            for original in members
+            for field in self._texts[id(original)]
+            for lang in languages
+            if lang != original.lang_code
+        }
 
     def _placeholders(self, source: str, target: str) -> tuple[str, str] | None:
         wanted, got = (list(map(str, slots(text))) for text in (source, target))
@@ -322,15 +501,38 @@ class _Importer:
         return None
 
     def _reject(self, unit: Unit, reason: str, message: str) -> None:
-        live, place = self._live(unit), visible(unit.place)
-        said = Rejected(*unit.spot, reason, message, live, unit.target, place)
-        self.rejected.append(said)
+        self._verdicts[id(unit)] = reason, message
 
-
-def _touched(unit: Unit) -> bool:
-    """Whether a text is another one than that which went out."""
-    stamp = stamp_of(unit.stamp)
-    return stamp is None or digest(unit.target) != stamp.target
+    def returned(self) -> list[Returned]:
+        """Return every unit with what became of it."""
+        taken = {id(unit) for found in self._taken.values() for unit, _ in found.values()}
+        rows = []
+        for unit in self._units:
+            judged = id(unit)
+            while (first := self._alike.get(judged, judged)) != judged:
+                judged = first
+            verdict, message = self._verdicts.get(judged, ("unchanged", ""))
+            if judged in taken:
+                verdict = "fresh"
+            stamp, now = self._stamps[id(unit)], ""
+            if stamp and (source := self._source(unit, stamp)):
+                now = self._texts[id(source)].get(unit.field, "")
+            rows.append(
+                Returned(
+                    *unit.spot,
+                    verdict,
+                    message,
+                    unit.source,
+                    now,
+                    self._live(unit),
+                    unit.target,
+                    unit.comment,
+                    visible(unit.place),
+                    unit.cell("translation"),
+                    stamp.at if stamp else "",
+                )
+            )
+        return rows
 
 
 def _order(item: tuple[str, object]) -> tuple[str, int]:

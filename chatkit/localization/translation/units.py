@@ -1,9 +1,10 @@
 """Units: the texts of contents that can be translated, each on its way out and back.
 
 The stamp of a unit stays with it in every format. It says by three digests which text of which
-content this is, what the source was when it went out, and what the translation was. So nothing is
-overwritten that changed meanwhile, and no other memory is needed. It is no signature: whoever
-has the file can write another one, so what came back is reviewed in a plan like any edit.
+content this is, what the source was when it went out, and what the translation was; and then, when
+that was. So nothing is overwritten that changed meanwhile, of two files the later one counts, and
+no other memory is needed. It is no signature: whoever has the file can write another one, so what
+came back is reviewed in a plan like any edit.
 """
 
 from __future__ import annotations
@@ -12,7 +13,10 @@ import json
 import re
 from collections.abc import Collection, Iterator, Mapping
 from copy import deepcopy
+from datetime import UTC, datetime
+from functools import lru_cache
 from hashlib import blake2b
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from chatkit.display import cut
@@ -24,7 +28,11 @@ from chatkit.localization.placeholders import slots
 if TYPE_CHECKING:
     import pandas as pd
 
-_STAMP = re.compile("([0-9a-f]{10})[.]([0-9a-f]{10})[.]([0-9a-f]{10})")
+_STAMP = re.compile("([0-9a-f]{10})[.]([0-9a-f]{10})[.]([0-9a-f]{10})(?:[.]([0-9]{8}T[0-9]{12}Z))?")
+
+
+#: The cells of what is in no spreadsheet.
+NOWHERE: Mapping[str, str] = MappingProxyType({})
 
 
 class Unit(NamedTuple):
@@ -38,29 +46,46 @@ class Unit(NamedTuple):
     stamp: str = ""
     note: str = ""  #: what a translator should know
     limit: int | None = None  #: how many characters it may have
+    state: str = ""  #: missing, stale, unknown, draft or live; empty where nobody looked it up
+    source_before: str = ""  #: the source that the translation was made from, if it is stale
+    comment: str = ""  #: what people say of it to each other
     #: Of one that came back: where it stands, why it cannot be read, and how a program marked it
     #: that is not finished.
     place: str = ""
     trouble: str = ""
     unfinished: str = ""
+    row: int = 0  #: of a spreadsheet
+    letters: Mapping[str, str] = NOWHERE  #: of the columns of a spreadsheet, by their names
 
     @property
     def spot(self) -> tuple[str, str, str]:
         """Which text of which content."""
         return self.template_code, self.lang_code, self.field
 
+    def cell(self, column: str) -> str:
+        """Name the cell of a spreadsheet that holds a part of it; empty in other files."""
+        letter = self.letters.get(column, "")
+        return f"{letter}{self.row}" if letter else ""
+
 
 class Stamp(NamedTuple):
-    """The three digests of a unit."""
+    """The three digests of a unit, and when it went out: empty in files of an earlier version."""
 
     key: str
     source: str
     target: str
+    at: str = ""
 
     def __str__(self) -> str:
-        return ".".join(self)
+        return ".".join(filter(None, self))
 
 
+def stamp_time() -> str:
+    """Write this moment as stamps have it: of two, the later one sorts last."""
+    return f"{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}"
+
+
+@lru_cache(1 << 12)  # a source goes into as many languages as there are
 def digest(*texts: str) -> str:
     """Return ten characters that are others for other texts."""
     data = json.dumps(texts).encode()
@@ -72,16 +97,16 @@ def key_of(template_code: str, lang_code: str, field: str, source_code: str) -> 
     return digest(template_code, lang_code, field, source_code)
 
 
-def stamped(unit: Unit, source_code: str) -> Unit:
-    """Put its stamp on a unit."""
+def stamped(unit: Unit, source_code: str, at: str = "") -> Unit:
+    """Put its stamp on a unit that goes out at this time."""
     key = key_of(*unit.spot, source_code)
-    return unit._replace(stamp=str(Stamp(key, digest(unit.source), digest(unit.target))))
+    return unit._replace(stamp=str(Stamp(key, digest(unit.source), digest(unit.target), at)))
 
 
 def stamp_of(text: str) -> Stamp | None:
     """Read a stamp; None if it is none."""
     found = _STAMP.fullmatch(text.strip())
-    return Stamp(*found.groups()) if found else None
+    return Stamp(*found.groups(default="")) if found else None
 
 
 # --- the texts of a content, and how they are put back ------------------------------------

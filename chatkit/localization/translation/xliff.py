@@ -34,6 +34,23 @@ if TYPE_CHECKING:
 
 Version = Literal["1.2", "2.0"]
 _SPACE = "urn:oasis:names:tc:xliff:document:"
+_LENGTHS = "urn:oasis:names:tc:xliff:sizerestriction:2.0"
+#: How the states of a text are called in each version; 2.0 has ours beside it.
+_STATES_12 = {
+    "stale": 'state="needs-review-translation"',
+    "unknown": 'state="translated" state-qualifier="x-unknown"',
+    "draft": 'state="translated"',
+    "live": 'state="final"',
+}
+_STATES_20 = {
+    "missing": "initial",
+    "stale": "initial",
+    "unknown": "translated",
+    "draft": "translated",
+    "live": "final",
+}
+#: By whom notes are that are no comments of people.
+_OURS = ("", "developer", "previous-source")
 #: What a program says of a translation that is not finished.
 _UNFINISHED = ("new", "needs-")
 
@@ -62,6 +79,7 @@ def xliff_of(units: Sequence[Unit], source: str, version: Version) -> bytes:
     head = _attributes(version=version, xmlns=_SPACE + version)
     if version == "2.0":
         head += _attributes(srcLang=languages[0], trgLang=languages[1])
+        head += f' xmlns:slr="{_LENGTHS}"'
     lines.append(f"<xliff{head}>")
     groups = groupby(units, key=lambda unit: unit.template_code)
     for number, (code, group) in enumerate(groups, 1):
@@ -88,8 +106,16 @@ def _file_12(
         fixed: dict[str, int] = {}
         yield f"        <source>{_inline_12(unit.source, fixed)}</source>"
         if unit.target:
-            yield f"        <target>{_inline_12(unit.target, fixed)}</target>"
+            state = f" {_STATES_12[unit.state]}" if unit.state in _STATES_12 else ""
+            yield f"        <target{state}>{_inline_12(unit.target, fixed)}</target>"
         yield f'        <note from="developer">{escaped(unit.note)}</note>'
+        if unit.comment:
+            yield f'        <note from="translator">{escape(escape_controls(unit.comment))}</note>'
+        if unit.source_before:
+            yield '        <alt-trans alttranstype="previous-version">'
+            yield f"          <source>{_inline_12(unit.source_before, fixed)}</source>"
+            yield f"          <target>{_inline_12(unit.target, fixed)}</target>"
+            yield "        </alt-trans>"
         yield "      </trans-unit>"
     yield "    </body>"
     yield "  </file>"
@@ -107,21 +133,35 @@ def _file_20(
 ) -> Iterator[str]:
     turned = {"trgDir": "rtl"} if language.direction(languages[1]) == "rtl" else {}
     yield f"  <file{_attributes(id=f'f{number}', original=original, **turned)}>"
+    yield '    <slr:profiles generalProfile="xliff:codepoints"/>'
     for unit in units:
         fixed: dict[str, int] = {}
         source, target = (_inline_20(text, fixed) for text in (unit.source, unit.target))
-        yield f'    <unit{_attributes(id=unit.stamp, name=unit.field)} xml:space="preserve">'
-        yield f"      <notes><note>{escaped(unit.note)}</note></notes>"
+        most = f' slr:sizeRestriction="{unit.limit}"' if unit.limit else ""
+        yield f'    <unit{_attributes(id=unit.stamp, name=unit.field)}{most} xml:space="preserve">'
+        yield f"      <notes>{''.join(_notes_20(unit))}</notes>"
         if fixed:
             data = (f'<data id="d{n}">{escape(text)}</data>' for text, n in fixed.items())
             yield f"      <originalData>{''.join(data)}</originalData>"
-        yield "      <segment>"
+        named = _STATES_20.get(unit.state)
+        state = _attributes(state=named, subState=f"chatkit:{unit.state}") if named else ""
+        yield f"      <segment{state}>"
         yield f"        <source>{source}</source>"
         if unit.target:
             yield f"        <target>{target}</target>"
         yield "      </segment>"
         yield "    </unit>"
     yield "  </file>"
+
+
+def _notes_20(unit: Unit) -> Iterator[str]:
+    """What is said of a unit: by us, by people, and from which source it was made."""
+    yield f'<note category="developer">{escaped(unit.note)}</note>'
+    if unit.comment:
+        yield f'<note category="translator">{escape(escape_controls(unit.comment))}</note>'
+    if unit.source_before:
+        before = escape(escape_controls(unit.source_before))
+        yield f'<note category="previous-source">{before}</note>'
 
 
 def _inline_20(text: str, fixed: dict[str, int]) -> str:
@@ -151,7 +191,8 @@ def read_xliff(data: bytes) -> list[Unit]:
     if local(root) != "xliff" or version[:2] not in ("1.", "2."):
         raise InputError(f"It must be XLIFF of version 1.2 or 2.0, and is {local(root)} {version}.")
     make = _units_12 if version.startswith("1.") else _units_20
-    return [unit for file in below(root, "file") for unit in make(file)]
+    units = (unit for file in below(root, "file") for unit in make(file))
+    return [unit._replace(place=f"unit {number}") for number, unit in enumerate(units, 1)]
 
 
 def _units_12(file: Element) -> Iterator[Unit]:
@@ -162,6 +203,8 @@ def _units_12(file: Element) -> Iterator[Unit]:
         fixed = codes_of(source)
         state = "" if target is None else target.get("state", "")
         marked = state if state.startswith(_UNFINISHED) else ""
+        if marked == "needs-review-translation" and _was_stale(element):
+            marked = ""  # so it went out, and not every program takes it off
         yield Unit(
             code,
             lang_code,
@@ -169,8 +212,24 @@ def _units_12(file: Element) -> Iterator[Unit]:
             text_of(source, fixed),
             text_of(target, fixed),
             element.get("id", ""),
+            comment=_comment(children(element, "note"), "from"),
             unfinished=marked,
         )
+
+
+def _was_stale(element: Element) -> bool:
+    others = children(element, "alt-trans")
+    return any(each.get("alttranstype") == "previous-version" for each in others)
+
+
+def _comment(notes: Iterable[Element], attribute: str) -> str:
+    """Return what people said of a text, one line each."""
+    said = [
+        unescape_controls("".join(each.itertext()))
+        for each in notes
+        if each.get(attribute, "") not in _OURS
+    ]
+    return "\n".join(filter(str.strip, said))
 
 
 def _units_20(file: Element) -> Iterator[Unit]:
@@ -192,6 +251,7 @@ def _units_20(file: Element) -> Iterator[Unit]:
             "".join(sources),
             "".join(targets) if done else "",
             element.get("id", ""),
+            comment=_comment(below(element, "note"), "category"),
         )
 
 

@@ -85,7 +85,7 @@ def test_only_what_changed_since_it_went_out():
 def test_to_tell_what_changed_takes_what_went_out():
     with pytest.raises(InputError, match="since="):
         chosen([], "changed", None)
-    with pytest.raises(InputError, match='"missing", "all" or "changed"'):
+    with pytest.raises(InputError, match="some of missing, stale"):
         chosen([], "some", None)
 
 

@@ -113,10 +113,12 @@ def test_other_sheets_and_columns_do_not_matter():
 
 def test_a_column_that_was_taken_out_is_named():
     data = csv_of([unit()]).replace(b'"stamp"', b'"stump"')
-    with pytest.raises(InputError, match="The first row must have the names"):
+    with pytest.raises(InputError, match=r"row 1 lacks .* stamp; not known: 'stump' in K1"):
         read_csv(data)
-    with pytest.raises(InputError, match="The first row must have the names"):
-        read_workbook(edited(workbook_of([unit()], one_sheet=True), H1="stump"))
+    book = edited(workbook_of([unit()], one_sheet=True), D1="Quelle", E1="Übersetzung")
+    said = r"sheet translations, row 1 lacks .* source, translation; not known: 'Quelle' in D1, "
+    with pytest.raises(InputError, match=said + "'Übersetzung' in E1"):
+        read_workbook(book)
 
 
 def test_a_row_that_is_broken_is_told_and_the_others_are_read():

@@ -117,7 +117,7 @@ def test_what_a_translator_writes_comes_back_exactly(tmp_path, form, sides):
     )
     paths = sent(frame, tmp_path, form, languages=["pt_BR"])
     translate(paths, lambda field, _: target[field])
-    result = imported(paths, frame, any_order=True)
+    result = imported(paths, frame, any_order=True, broken=True)
     assert result.rejected.empty, result
     made = next(e for e in entries(result.frame) if e.lang_code == "pt_BR")
     assert field_texts(made, ()) == target
@@ -134,7 +134,7 @@ def test_naughty_strings_come_back(tmp_path, shared, form):
     paths = sent(frame, tmp_path, form, languages=["ar"])
     said = dict(zip(frame.template_code, strings, strict=True))
     translate(paths, lambda _, source: f"» {source} «")
-    result = imported(paths, frame)
+    result = imported(paths, frame, broken=True)
     assert result.rejected.empty, result
     made = result.frame[result.frame.lang_code == "ar"].set_index("template_code").text
     assert {code: made[code] for code in said} == {c: f"» {s} «" for c, s in said.items()}
@@ -190,8 +190,11 @@ def test_a_source_that_changed_meanwhile_is_told(tmp_path):
     paths = sent(both(), tmp_path, only="all")
     translate(paths, lambda field, _: "Neu" if field in ("footer", "buttons.0.label") else None)
     result = imported(paths, full({**ENGLISH, "footer": "Larkspur Cycles"}, GERMAN))
-    assert reasons(result) == {"footer": "source changed"}
-    assert "Larkspur Cycles" in result.rejected.message[0]
+    assert reasons(result) == {"footer": "stale"}
+    assert result.rejected[["source_before", "source"]].values.tolist() == [
+        ["Larkspur", "Larkspur Cycles"]
+    ]
+    assert "Larkspur{+ Cycles+}" in repr(result)
     assert result.changed.field.tolist() == ["buttons.0.label"]
 
 
@@ -259,10 +262,24 @@ def test_an_old_file_beside_the_finished_one_does_no_harm(tmp_path):
         result = imported(paths, both())
         assert result.changed.field.tolist() == ["footer"]
         assert result.rejected.empty
-    translate(old, lambda field, _: "Anders" if field == "footer" else None)
+    again = tmp_path / "again.csv"
+    again.write_bytes((tmp_path / "texts.csv").read_bytes())
+    translate([again], lambda field, _: "Anders" if field == "footer" else None)
     result = imported(tmp_path, both())
     assert result.rejected.reason.tolist() == ["twice", "twice"]
+    assert "again.csv, row 4 and texts.csv, row 4" in result.rejected.message[0]
     assert same(result.frame, both())
+
+
+@pytest.mark.parametrize("newer_first", [True, False])
+def test_of_two_files_the_later_export_counts_whatever_their_order(tmp_path, newer_first):
+    old = sent(both(), tmp_path, "xlsx", only="all")
+    new = sent(both(), tmp_path, "csv", only="all")
+    translate(old, lambda field, _: {"footer": "Alt", "text": "Nur {{1}} {{2}} hier."}.get(field))
+    translate(new, lambda field, _: "Neu" if field == "footer" else None)
+    result = imported([*new, *old] if newer_first else [*old, *new], both())
+    assert sorted(result.changed.after) == ["Neu", "Nur {{1}} {{2}} hier."]
+    assert reasons(result) == {"footer": "older export"}
 
 
 # --- what a translator may do wrong -----------------------------------------------------------
@@ -305,10 +322,10 @@ def test_a_source_text_that_was_edited_in_the_file_is_told(tmp_path):
 def test_what_is_not_finished_waits(tmp_path):
     paths = sent(both(), tmp_path, "po", only="all")
     path = tmp_path / "texts.de.po"
-    old = '#. The footer. At most 60 characters.\nmsgctxt "order_ready/footer'
     text = path.read_text().replace('msgstr "Larkspur"', 'msgstr "Lerche"')
-    assert old in text
-    path.write_text(text.replace(old, "#, fuzzy\n" + old))
+    assert text.count("#, max-length:60\n") == 2  # the header, and then the footer
+    head, mark, tail = text.rpartition("#, max-length:60\n")
+    path.write_text(f"{head}#, fuzzy\n{mark}{tail}")
     assert reasons(imported(paths, both())) == {"footer": "unfinished"}
 
 
@@ -321,7 +338,8 @@ def test_a_stamp_or_a_place_that_was_changed_is_told(tmp_path):
     rows[4] = rows[4].replace("buttons.0", "buttons.1")
     path.write_text("\n".join(rows), encoding="utf-8-sig")
     result = imported(paths, both())
-    assert reasons(result) == {"footer": "no stamp", "buttons.1.label": "not in the frame"}
+    assert reasons(result) == {"footer": "no stamp", "buttons.1.label": "code changed"}
+    assert "put 'buttons.0.label' into C5 again" in repr(result)
     assert len(result.rejected) == 2
     assert result.changed.field.tolist() == ["headers.0.text", "text", "buttons.1.label"]
 
@@ -333,7 +351,7 @@ def test_a_file_cannot_write_what_is_no_text_of_the_source(tmp_path, field):
     path = tmp_path / "made up.csv"
     path.write_bytes(csv_of([unit("", "", field=field)._replace(target="yes")]))
     result = imported(path, both())
-    assert reasons(result) == {field: "source changed"}
+    assert reasons(result) == {field: "stale"}
     assert same(result.frame, both())
 
 
@@ -384,7 +402,9 @@ def test_what_was_rejected_is_shown_with_the_counts_and_spelled_out(tmp_path):
     paths = sent(both(), tmp_path, only="all")
     translate(paths, lambda field, _: "a{{9\u202e}}" if field == "text" else None)
     said = repr(imported(paths, both()))
-    assert said.startswith("0 texts changed in 0 contents (0 new), 4 as they were, 1 rejected\n")
+    assert said.startswith(
+        "0 texts changed in 0 contents (0 new), 4 as they were, 1 rejected: 1 placeholder lost\n"
+    )
     assert "\u202e" not in said
     assert "order_ready de text: placeholder lost" in said
 
