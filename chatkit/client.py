@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import weakref
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from contextlib import nullcontext, suppress
 from functools import partial
 from itertools import count
@@ -20,7 +20,7 @@ from chatkit import background, settings
 from chatkit.answer import Envelope
 from chatkit.connection import Connection
 from chatkit.contacts import Contacts
-from chatkit.endpoints import Endpoints
+from chatkit.endpoints import ACCOUNT, Endpoints
 from chatkit.errors import (
     HelpPage,
     NotFound,
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from chatkit.record import Body
     from chatkit.sandbox import Sandbox
     from chatkit.sandbox.seed import AccountRecords
+    from chatkit.tables import RawTable
 
 
 _open: weakref.WeakValueDictionary[int, Client] = weakref.WeakValueDictionary()
@@ -143,12 +144,18 @@ class Client(metaclass=HelpPage):
         from chatkit.tables.workbook import read_sheets
 
         sheets = read_sheets(file_bytes(path))
-        nouns = {rest_title(noun): noun for noun in ("contact", "flow", "content", "webhook")}
-        title = next((title for title in sheets if title in nouns), None)
-        if title is None:
+        from chatkit.bulk.plan import join_plans
+
+        nouns = {rest_title(noun): noun for noun in ("flow", "content", "webhook", "contact")}
+        plans = [self._plan_sheet(noun, sheets[t]) for t, noun in nouns.items() if t in sheets]
+        if not plans:
             raise PlanRefused(f"{path} holds nothing that can be planned again.")
-        names, *rows = (row.cells for row in sheets[title].rows)
-        body = source_of(self, nouns[title]).of("rest").body
+        return join_plans(source_of(self, ACCOUNT), plans) if len(plans) > 1 else plans[0]
+
+    def _plan_sheet(self, noun: str, sheet: RawTable) -> Plan:
+        """Plan again what a sheet holds of the records of one resource."""
+        names, *rows = (row.cells for row in sheet.rows)
+        body = source_of(self, noun).of("rest").body
         told = ("state", "reason")
         records = [
             {
@@ -159,7 +166,7 @@ class Client(metaclass=HelpPage):
             for cells in rows
         ]
         resources = {"contact": self.contacts, "flow": self.flows, "webhook": self.webhooks}
-        resource: Any = resources.get(nouns[title], self.templates)
+        resource: Any = resources.get(noun, self.templates)
         plan: Plan = resource.plan(records)
         return plan
 
@@ -212,6 +219,8 @@ def _from_cell(body: type[Body], name: str, cell: Any) -> Any:
     """Read what a cell holds of a field: text, or what is no text written as JSON."""
     if not isinstance(cell, str) or name not in body.model_fields or body.takes_text(name):
         return cell
+    if cell in ("True", "False"):  # as a sheet shows what is true
+        return cell == "True"
     try:
         return json.loads(cell)
     except ValueError:  # a person has written otherwise: the plan tells
@@ -247,8 +256,38 @@ def _records_of(endpoints: Endpoints[Any], *, full: bool = False) -> list[dict[s
     return [found.get(each[endpoints.key], {}) | each for each in read]
 
 
+class _AccountDesk:
+    """Where the records of a plan for the account are: all resources of a client.
+
+    Args:
+        client: The account.
+    """
+
+    def __init__(self, client: Client) -> None:
+        self.transport = client.transport
+        nouns = ("flow", "content", "webhook", "contact")
+        self._desks = {noun: source_of(client, noun) for noun in nouns}
+
+    def of(self, code: str | None, noun: str | None = None) -> Endpoints[Any]:
+        """Return the endpoints of a resource; of contents those of the template code."""
+        if noun is None:
+            raise LookupError("a change of a plan for the account says which resource it is of")
+        return self._desks[noun].of(code, noun)
+
+    def keep(self, written: Sequence[Sequence[str]], run: str) -> None:
+        """Keep what was told of the contents: no other resource has anything to keep."""
+        self._desks["content"].keep(written, run)
+
+
 def source_of(client: Client, noun: str) -> Desk:
-    """Return where a run finds its records: by what they are, contact, flow, content or webhook."""
+    """Return where a run finds its records, by what they are.
+
+    Args:
+        client: The account.
+        noun: One of contact, flow, content and webhook, or account for all of them.
+    """
+    if noun == ACCOUNT:
+        return _AccountDesk(client)
     if noun == "content":
         return bulk_templates(client.templates)
     resources: dict[str, Resource[Any]] = {

@@ -48,6 +48,8 @@ Key = int | str
 Existing = Literal["fill", "update", "skip", "refuse"]
 #: Reads records in full, by their keys, into a frame indexed like the one that they are of.
 ReadFull: TypeAlias = "Callable[[Sequence[Any]], pd.DataFrame]"
+#: The noun of a plan and of a run whose changes belong to several resources of an account.
+ACCOUNT = "account"
 #: How well a change can be undone, and why not exactly.
 Undo = tuple[Literal["exactly", "not exactly", "never"], str]
 
@@ -358,8 +360,13 @@ class Endpoints(Generic[R]):
         """Add the columns that are derived. Most resources derive none."""
         return frame
 
-    def of(self, code: str | None) -> Endpoints[R]:
-        """Return the endpoints of a template code: these, for there is one kind only."""
+    def of(self, code: str | None, noun: str | None = None) -> Endpoints[R]:
+        """Return the endpoints of a template code: these, for there is one kind only.
+
+        Args:
+            code: The template code of a content.
+            noun: Which resource, where a plan is for several; one resource needs no noun.
+        """
         return self
 
     def base(self, frame: pd.DataFrame | None, *, now: bool = False) -> Snapshot:

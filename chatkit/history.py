@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from chatkit.endpoints import Endpoints
+    from chatkit.secret import Secret
     from chatkit.transport import Transport
     from chatkit.widgets.runsview import RunsView
 
@@ -106,9 +107,9 @@ class _LateDesk:
         """What sends the calls."""
         return self._found.transport
 
-    def of(self, code: str | None) -> Endpoints[Any]:
-        """Return the endpoints of a template code."""
-        return self._found.of(code)
+    def of(self, code: str | None, noun: str | None = None) -> Endpoints[Any]:
+        """Return the endpoints of a template code, or of a resource."""
+        return self._found.of(code, noun)
 
     def keep(self, written: Sequence[Sequence[str]], run: str) -> None:
         """Keep what the plan of a run has told of what it writes."""
@@ -162,6 +163,7 @@ def resume(
     settle: float | None = None,
     gap: Gap = "row",
     moved: bool = False,
+    secrets: dict[Any, Secret] | None = None,
 ) -> pd.DataFrame:
     """Go on with a run that was interrupted, and return what is true of all its rows.
 
@@ -178,6 +180,8 @@ def resume(
         moved: Say that the client's account is the one of the run, although its service has
             another address now. A service on this machine that has only taken another port
             needs no more than its client.
+        secrets: Takes the signing secrets of the webhooks that it creates, by id: the service
+            never shows them again.
 
     Raises:
         JournalError: There is no such run, or its journal is damaged.
@@ -191,7 +195,7 @@ def resume(
     accessor.register()
     with Journal.open(find_journal(_name(run)), reading=True) as kept:
         plan = plan_of_run(kept, _desk(kept.header, client, moved))
-    return plan.apply(
+    result = plan.apply(
         concurrency=concurrency,
         rate=rate,
         settle=settle,
@@ -199,6 +203,9 @@ def resume(
         many=True,
         irreversible=True,
     )
+    if secrets is not None:
+        secrets.update(plan.secrets)
+    return result
 
 
 def undo(

@@ -14,7 +14,7 @@ import logging
 import signal
 import threading
 import time
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
@@ -27,6 +27,7 @@ from chatkit.bulk.outcomes import (
     Judge,
     Row,
     RowStep,
+    Taken,
     count_states,
     first_step,
     known_key,
@@ -58,17 +59,24 @@ SETTLE_DUPLICABLE = 30.0
 STRETCH = 1000
 #: How records are read before they are written.
 Gap = Literal["row", "page"]
+#: What has a list of its own: a resource, and of contents each template.
+Listed = tuple[str, str | None]
 
 
 class Desk(Protocol):
-    """Where the records of a plan are: one resource, or the contents of many templates."""
+    """Where the records of a plan are: one resource, many templates, or a whole account."""
 
     @property
     def transport(self) -> Transport:
         """What sends the calls."""
 
-    def of(self, code: str | None) -> Endpoints[Any]:
-        """Return the endpoints of a template code; those without codes return themselves."""
+    def of(self, code: str | None, noun: str | None = None) -> Endpoints[Any]:
+        """Return the endpoints of a template code; those without codes return themselves.
+
+        Args:
+            code: The template code of a content.
+            noun: Which resource, where the plan is for several.
+        """
 
     def keep(self, written: Sequence[Sequence[str]], run: str) -> None:
         """Keep what the plan of a run has told of what it writes."""
@@ -101,7 +109,7 @@ class Run:
         self.rows = rows_of_journal(journal)
         self.gap = 0.0  #: the longest time between reading a record and writing it, in seconds
         self._by_page = gap == "page"
-        self._pages: dict[str | None, Pages] = {}  # of each template code; None without one
+        self._pages: dict[Listed, Pages] = {}
         self._read_at: dict[int, float] = {}  # when the record of a row was read
         self._counted: set[int] = set()  # rows that the progress bar shows
         self._unproved: list[Row] = []  # those that were written, and are to be read back
@@ -109,10 +117,12 @@ class Run:
         self._watch = watch
         self._fresh = next(journal.events(), None) is None
         self._journal, self._desk, self._throttle, self._settle = journal, desk, throttle, settle
-        taken: set[object] = {
-            *journal.header.known,
-            *(row.key for row in self.rows if row.key is not None),
-        }
+        header = journal.header
+        taken: Taken = defaultdict(set, {noun: set(ids) for noun, ids in header.known_by.items()})
+        taken[None].update(header.known)
+        for row in self.rows:
+            if row.key is not None:
+                taken[row.change.noun].add(row.key)
         self._judge = Judge(journal, self._of, throttle, taken)
         self._since: dict[int, float] = {}  # when a row came into doubt
 
@@ -153,11 +163,16 @@ class Run:
         """Tell which creates are there twice: nothing keeps their names single but the network."""
         made = [row for row in self.rows if row.change.kind == "create" and row.done]
         made = [row for row in made if row.evidence == "answered" and not row.twins]
-        if not made or self._ended() or self._of(made[0]).unique:
-            return
+        for noun in self._nouns:
+            of_one = [row for row in made if row.change.noun == noun]
+            if of_one and not self._ended() and not self._of(of_one[0]).unique:
+                self._tell_doubles_of(of_one)
+
+    def _tell_doubles_of(self, made: list[Row]) -> None:
+        """Tell which creates of one resource are there twice."""
         endpoints, judge = self._of(made[0]), self._judge
         try:
-            twins = self._search(endpoints).doubles(made, judge.taken)
+            twins = self._search(endpoints).doubles(made, judge.taken(made[0]))
         except CallError as error:
             say(f"Whether a {endpoints.noun} is there twice could not be read: {error.reason}.")
             return
@@ -192,17 +207,28 @@ class Run:
         """Yield what deletes, what changes, what is new; in a long plan a few of each first.
 
         An update that takes a number which another one gives away comes after that one: its
-        group begins when all of the group before have landed.
+        group begins when all of the group before have landed. The resources of a plan for an
+        account come one after the other, in the order of its rows.
         """
         fresh = self._fresh and len(undone) > CANARY_FROM
-        for kind in ("delete", "update", "create"):
-            for group in self._in_order([row for row in undone if row.change.kind == kind]):
+        parts: dict[tuple[str | None, str], list[Row]] = {
+            (noun, kind): [] for noun in self._nouns for kind in ("delete", "update", "create")
+        }
+        for row in undone:
+            parts[row.change.noun, row.change.kind].append(row)
+        for part in parts.values():
+            for group in self._in_order(part):
                 first = group[:CANARY] if fresh and len(group) > CANARY else []
                 if first:
                     yield first
                     self._check_canary(first)
                 if rest := [row for row in group if not row.done]:
                     yield rest
+
+    @property
+    def _nouns(self) -> list[str | None]:
+        """The resources of its rows, in their order; None stands for that of the plan."""
+        return list(dict.fromkeys(row.change.noun for row in self.rows))
 
     def _in_order(self, rows: list[Row]) -> list[list[Row]]:
         """Part rows into groups, so that a natural key is given away before it is taken."""
@@ -269,8 +295,8 @@ class Run:
         self._unproved += [row for row in rows if row.state == "applied"]
         left = [row for row in rows if row.state != "applied"]
         if self._by_page:
-            for code in dict.fromkeys(row.change.code for row in left):
-                yield from self._page_by_page([row for row in left if row.change.code == code])
+            for part in _by_list(left):
+                yield from self._page_by_page(part)
             left = [row for row in left if not row.done and row.n not in self._read_at]
         steps = map(first_step, left)
         while ready := deque(islice(steps, self._stretch)):
@@ -310,8 +336,7 @@ class Run:
     def _read_back(self, ready: deque[RowStep]) -> None:
         """Read what no answer has proved: by pages where that is fewer calls, else alone."""
         rows, self._unproved = self._unproved, []
-        for code in dict.fromkeys(row.change.code for row in rows):
-            part = [row for row in rows if row.change.code == code]
+        for part in _by_list(rows):
             pages = self._pages_of(self._of(part[0]))
             found: dict[object, Record] = {}
             if pages.fewer(len(part)):
@@ -328,15 +353,16 @@ class Run:
             self._progress.add(1)
 
     def _pages_of(self, endpoints: Endpoints[Any]) -> Pages:
-        if endpoints.code not in self._pages:
-            self._pages[endpoints.code] = Pages(self._reader(), endpoints)
-        return self._pages[endpoints.code]
+        of = endpoints.noun, endpoints.code
+        if of not in self._pages:
+            self._pages[of] = Pages(self._reader(), endpoints)
+        return self._pages[of]
 
     def _ended(self) -> bool:
         return bool(self.stopped or self.interrupt.asked)
 
     def _of(self, row: Row) -> Endpoints[Any]:
-        return self._desk.of(row.change.code)
+        return self._desk.of(row.change.code, row.change.noun)
 
     # --- sending --------------------------------------------------------------------
 
@@ -475,7 +501,7 @@ class Run:
         began = time.monotonic()
         waiting = []
         search = self._search(endpoints)
-        verdicts = search.look(new, judge.taken, thorough=again, clashed=judge.clashed)
+        verdicts = search.look(new, judge.taken(new[0]), thorough=again, clashed=judge.clashed)
         for row in new:
             verdict = verdicts.get(row.n)
             if verdict is None:  # stopped
@@ -509,6 +535,14 @@ class Run:
         last = row.attempts >= ATTEMPTS  # after it, nobody looks again
         unique = self._of(row).unique and not last
         return 0.0 if unique else self._desk.transport.deadline + SETTLE_DUPLICABLE
+
+
+def _by_list(rows: Iterable[Row]) -> list[list[Row]]:
+    """Part rows by the list that their records are in."""
+    parts: dict[tuple[str | None, str | None], list[Row]] = {}
+    for row in rows:
+        parts.setdefault((row.change.noun, row.change.code), []).append(row)
+    return list(parts.values())
 
 
 # --- the stop button ------------------------------------------------------------------

@@ -76,14 +76,22 @@ class Change:
     undo: Undo = "exactly"
     loss: str = ""  #: why it cannot be undone exactly
     seen: str | None = None  #: its updated_at when the plan was made
+    noun: str | None = None  #: contact, flow, content or webhook; None: the plan's, which has one
 
     def as_json(self) -> dict[str, Any]:
-        """Return what can be written as JSON, for a journal or a file."""
-        return {name: getattr(self, name) for name in self.__slots__} | {
+        """Return what can be written as JSON, for a journal or a file.
+
+        A noun that is the plan's is left out, so that the hash of such a plan is what it was
+        before changes could have one of their own.
+        """
+        fields = {name: getattr(self, name) for name in self.__slots__} | {
             "row": label_as_json(self.row),
             "before": dict(self.before),
             "after": dict(self.after),
         }
+        if self.noun is None:
+            del fields["noun"]
+        return fields
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> Change:
@@ -103,13 +111,15 @@ class RunHeader:
     hash: str  #: the plan's SHA-256
     account: str  #: which account, in the caller's words: address, id, instance
     connection: str | None  #: the name of the connection, if it has one
-    noun: str  #: contact, flow, content or webhook
+    noun: str  #: contact, flow, content or webhook; account: each change says its own
     names: tuple[str | None, ...]  #: the names of the levels of the frame's index
     known: tuple[int, ...]  #: the ids that were there when it was planned
     changes: int  #: how many there are
     undoes: str | None = None  #: the run that this one undoes
     started: str = field(default_factory=_now)  #: ISO 8601, UTC
     version: str = field(default_factory=lambda: metadata.version("chatkit"))
+    known_by: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    """Of a run for the account: the ids that were there, by noun."""
 
 
 class JournalEvent(NamedTuple):

@@ -6,7 +6,7 @@ call that is sent for it next. The judge notes in the journal what the outcome o
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from functools import cache
@@ -16,7 +16,7 @@ from chatkit.answer import Envelope
 from chatkit.bulk.journal import Change, Journal, glance, journal_folders, journals
 from chatkit.call import Call
 from chatkit.display import values
-from chatkit.endpoints import Endpoints
+from chatkit.endpoints import ACCOUNT, Endpoints
 from chatkit.errors import (
     BadAnswer,
     CallError,
@@ -169,7 +169,7 @@ def landed_since(account: str, noun: str, since: datetime) -> list[Landed]:
     for path in (path for folder in journal_folders() for path in journals(folder)):
         try:
             header, last = glance(path)
-            if (header.account, header.noun) != (account, noun):
+            if header.account != account or header.noun not in (noun, ACCOUNT):
                 continue
             ended = last is not None and last.what in ("finished", "stopped")
             if last is not None and ended and datetime.fromisoformat(last.at) < since:
@@ -182,7 +182,9 @@ def landed_since(account: str, noun: str, since: datetime) -> list[Landed]:
         found += [
             Landed(header.run, times[row.n], row.change)
             for row in rows
-            if row.state in ("applied", "differs") and datetime.fromisoformat(times[row.n]) >= since
+            if row.change.noun in (None, noun)
+            and row.state in ("applied", "differs")
+            and datetime.fromisoformat(times[row.n]) >= since
         ]
     return sorted(found, key=lambda each: (each.at, each.run))
 
@@ -226,6 +228,10 @@ def known_key(key: int | str | None) -> int | str:
 # --- what an answer means -------------------------------------------------------------
 
 
+#: Keys of records by the noun of a change, which is None where the plan has one for all.
+Taken = defaultdict[str | None, set[object]]
+
+
 class Judge:
     """Notes in the journal what outcomes mean, and stops a run that should not go on.
 
@@ -233,7 +239,7 @@ class Judge:
         journal: What is written on.
         of: Returns the endpoints of a row.
         throttle: What is slowed down when the service asks for it.
-        taken: Keys of records that no create in doubt may adopt.
+        taken: Keys of records that no create in doubt may adopt, by the noun of the change.
     """
 
     def __init__(
@@ -241,11 +247,11 @@ class Judge:
         journal: Journal,
         of: Callable[[Row], Endpoints[Any]],
         throttle: Throttle,
-        taken: set[object],
+        taken: Taken,
     ) -> None:
         self.stopped = ""  #: why the run must stop
         self.secrets: dict[int | str, Secret] = {}
-        self.taken = taken
+        self._taken = taken
         self.given_up: set[int] = set()  #: rows that could not be read, for this time
         self._journal, self._of, self._throttle = journal, of, throttle
         self._failed_reads: dict[int, int] = {}
@@ -281,11 +287,15 @@ class Judge:
 
     def adopt(self, row: Row, key: int | str | None, reason: str = "") -> None:
         """Note that a row whose answer was lost has landed."""
-        self.taken.add(key)
+        self.taken(row).add(key)
         lost = self._of(row).lost if row.change.kind == "create" else ""
         said = [reason or "the answer was lost, it has landed", *filter(None, [lost])]
         self.note(row, "adopted", key=key, reason="; ".join(said))
         self._went_well()
+
+    def taken(self, row: Row) -> set[object]:
+        """Return the keys that no create in doubt of the same resource may adopt."""
+        return self._taken[row.change.noun]
 
     @property
     def clashed(self) -> frozenset[int]:
@@ -393,11 +403,11 @@ class Judge:
         key = row.key
         if change.kind == "create":
             key = endpoints.key_of(call, envelope, change.after)
-            if not endpoints.chosen and key in self.taken:
+            if not endpoints.chosen and key in self.taken(row):
                 raise BadAnswer(call, f"the answer is about a {endpoints.noun} that was there")
         if record is not None:
             endpoints.same_key(call, getattr(record, endpoints.key), known_key(key))
-        self.taken.add(key)
+        self.taken(row).add(key)
         self.note(row, "answered", key=key)
         self._keep_secret(row, record)
         self._went_well()

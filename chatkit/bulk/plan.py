@@ -7,9 +7,9 @@ import json
 import os
 import secrets
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
@@ -28,6 +28,8 @@ from chatkit.bulk.journal import (
 from chatkit.bulk.lock import lock
 from chatkit.bulk.outcomes import Row
 from chatkit.bulk.reconcile import PAGES_FROM
+from chatkit.display import many as many_of
+from chatkit.endpoints import ACCOUNT
 from chatkit.errors import InputError, PlanRefused, file_bytes
 from chatkit.progress import Watch, say
 from chatkit.report import Report
@@ -52,6 +54,14 @@ class RefusedCell(NamedTuple):
     next_step: str
 
 
+class PlanPart(NamedTuple):
+    """What a plan for the account is about in one of its resources."""
+
+    total: int  #: how many records there were
+    known: tuple[int, ...] = ()  #: their ids, where a create in doubt has no other mark
+    met: int = 0  #: how many rows without a key met a record that exists
+
+
 class Left(NamedTuple):
     """A row of a run that an undo leaves out because it changed nothing: which, and why."""
 
@@ -67,12 +77,18 @@ class Setting:
     """What a plan is about, beside its changes."""
 
     account: str  #: which account of which service
-    noun: str  #: what its records are: contact, flow, content, webhook
+    noun: str  #: what its records are: contact, flow, content, webhook; or `ACCOUNT`
     names: tuple[str | None, ...]  #: of the levels of the frame's index
     total: int  #: how many records there were
     known: tuple[int, ...] = ()  #: their ids, where a create in doubt has no other mark
     undoes: str | None = None  #: the run that it takes back
     met: int = 0  #: how many rows without a key met a record that exists
+    parts: Mapping[str, PlanPart] = field(default_factory=dict)  #: of an account: each, by noun
+
+    @property
+    def each(self) -> Mapping[str, PlanPart]:
+        """The resources that it is about, by noun."""
+        return self.parts or {self.noun: PlanPart(self.total, self.known, self.met)}
 
 
 class Plan(Report):
@@ -81,7 +97,10 @@ class Plan(Report):
     Showing it changes nothing; `apply()` does what it shows, once. `changes` are its rows,
     `refused` a table of the cells that cannot be planned, `left_out` of the rows of a run that
     an undo has nothing to take back of, `notes` what else is to be known, `secrets` the signing
-    secrets of webhooks once it has created them.
+    secrets of webhooks by id, once it has created them.
+
+    A plan for the account has changes of several resources: one review, one run, one undo. The
+    first level of its index is `resource`.
 
     >>> plan = client.contacts.plan([{"id": 50002, "name": "Ana Cruz"}])
     >>> plan
@@ -120,8 +139,7 @@ class Plan(Report):
     @property
     def counts(self) -> dict[str, int]:
         """How many rows it would create, update and delete."""
-        found = Counter(change.kind for change in self.changes)
-        return {kind: found[kind] for kind in ("create", "update", "delete")}
+        return _counts(self.changes)
 
     @property
     def refused(self) -> pd.DataFrame:
@@ -141,6 +159,10 @@ class Plan(Report):
         """The SHA-256 of what it would do: an edited plan has another."""
         changes = [change.as_json() for change in self.changes]
         return _hash([self.id, self._setting.account, self._setting.noun, changes])
+
+    def changes_of(self, noun: str) -> list[Change]:
+        """Return the changes that belong to one resource: contact, flow, content or webhook."""
+        return [change for change in self.changes if (change.noun or self._setting.noun) == noun]
 
     def __len__(self) -> int:
         return len(self.changes)
@@ -167,8 +189,12 @@ class Plan(Report):
         Args:
             gap: As for `apply`.
         """
-        pages = -(-self._setting.total // self._desk.transport.profile.max_page_size)
-        counts = self.counts
+        return sum(self._calls(noun, part.total, gap) for noun, part in self._setting.each.items())
+
+    def _calls(self, noun: str, total: int, gap: Gap) -> int:
+        """Estimate how many calls the changes of one resource take."""
+        pages = -(-total // self._desk.transport.profile.max_page_size)
+        counts = _counts(self.changes_of(noun))
 
         def by_page(rows: int) -> int:
             return min(rows, pages) if rows >= PAGES_FROM and pages else rows
@@ -193,15 +219,8 @@ class Plan(Report):
             )
         if self._setting.undoes:  # it can touch nothing but what its run has made
             return found
-        counts, total, noun = self.counts, self._setting.total, self._setting.noun
-        touched = counts["update"] + counts["delete"]
-        if counts["delete"] > DELETES and not many:
-            found.append(f"needs apply(many=True): it deletes {counts['delete']:,} {noun}s")
-        elif total >= FROM and touched > SHARE * total and not many:
-            found.append(
-                f"needs apply(many=True): it changes {touched:,} of {total:,} {noun}s, "
-                f"more than {SHARE:.0%}"
-            )
+        if not many and (said := self._too_many()):
+            found.append(f"needs apply(many=True): it {' and '.join(said)}")
         never = [change for change in self.changes if change.undo == "never"]
         if never and not irreversible:
             found.append(
@@ -209,6 +228,21 @@ class Plan(Report):
                 f"({never[0].label}: {never[0].loss})"
             )
         return found
+
+    def _too_many(self) -> list[str]:
+        """Say of which resources it deletes or changes more than goes without being allowed."""
+        said, deleted = [], self.counts["delete"]
+        for noun, part in self._setting.each.items():
+            counts = _counts(self.changes_of(noun))
+            touched = counts["update"] + counts["delete"]
+            if counts["delete"] > DELETES:
+                said.append(f"deletes {counts['delete']:,} {noun}s")
+            elif part.total >= FROM and touched > SHARE * part.total:
+                whole = f"{part.total:,} {noun}s"
+                said.append(f"changes {touched:,} of {whole}, more than {SHARE:.0%}")
+        if deleted > DELETES and not any(each.startswith("deletes") for each in said):
+            said.insert(0, f"deletes {deleted:,} records of several resources")
+        return said
 
     def apply(
         self,
@@ -289,6 +323,8 @@ class Plan(Report):
                 finally:
                     self._at_work = ()
             self.secrets |= run.secrets
+            if run.secrets and self._setting.parts:  # among many rows nobody looks for them
+                say(_secrets_told(run.secrets, run.rows))
             result = rendering.result_frame(run.rows, self.id, self._setting.names, run.stopped)
             result.attrs["gap"] = round(run.gap, 3)
             if run.stopped and watch is None:  # who watches is told by the result
@@ -316,9 +352,14 @@ class Plan(Report):
 
     def _content(self) -> dict[str, Any]:
         setting = asdict(self._setting)
+        parts = {noun: [total, list(known), met] for noun, (total, known, met) in self._parts()}
+        if not parts:  # as a plan for one resource was written before there were others
+            del setting["parts"]
         return {
             "id": self.id,
-            "setting": setting | {n: list(setting[n]) for n in ("names", "known")},
+            "setting": setting
+            | {n: list(setting[n]) for n in ("names", "known")}
+            | ({"parts": parts} if parts else {}),
             "changes": [change.as_json() for change in self.changes],
             "refused": [[label_as_json(cell.row), *cell[1:]] for cell in self._cells],
             "notes": self.notes,
@@ -327,6 +368,9 @@ class Plan(Report):
             "written": self._written,
             "rehearsed": self._rehearsed,
         }
+
+    def _parts(self) -> list[tuple[str, PlanPart]]:
+        return list(self._setting.parts.items())
 
     def _header(self) -> RunHeader:
         setting = self._setting
@@ -340,14 +384,89 @@ class Plan(Report):
             known=setting.known,
             undoes=setting.undoes,
             changes=len(self.changes),
+            known_by={noun: part.known for noun, part in self._parts()},
         )
+
+
+def join_plans(desk: Desk, plans: Iterable[Plan], *, notes: Sequence[str] = ()) -> Plan:
+    """Make one plan for the account of plans for its resources.
+
+    It is read, applied, journalled and taken back as one. Its rows are those of the plans, one
+    plan after the other, which is the order in which they are sent; `resource` is the first
+    level of their index.
+
+    Args:
+        desk: Where the records of all of them are.
+        plans: Plans for different resources of one account, none of them applied.
+        notes: What else is to be known of the whole.
+    """
+    plans = list(plans)
+    told, changes, cells = list(notes), [], []
+    for plan in plans:
+        noun = plan._setting.noun
+        told += [note for note in plan.notes if note not in told]
+        changes += [
+            replace(change, noun=noun, row=_within(noun, change.row)) for change in plan.changes
+        ]
+        cells += [cell._replace(row=_within(noun, cell.row)) for cell in plan._cells]
+    setting = Setting(
+        account=desk.transport.connection.account,
+        noun=ACCOUNT,
+        names=("resource", "record"),
+        total=sum(plan._setting.total for plan in plans),
+        parts={
+            setting.noun: PlanPart(setting.total, setting.known, setting.met)
+            for setting in (plan._setting for plan in plans)
+        },
+    )
+    return Plan(
+        desk,
+        setting,
+        changes,
+        cells,
+        notes=told,
+        skip_invalid=any(plan._skip_invalid for plan in plans),
+        written=[text for plan in plans for text in plan._written],
+    )
+
+
+def _within(noun: str, label: Any) -> tuple[str, Any]:
+    """Name a row of a resource among those of the account."""
+    parts = label if isinstance(label, tuple) else (label,)
+    return noun, "/".join(map(str, parts)) if len(parts) > 1 else parts[0]
+
+
+def _counts(changes: Iterable[Change]) -> dict[str, int]:
+    """Count what is created, updated and deleted."""
+    found = Counter(change.kind for change in changes)
+    return {kind: found[kind] for kind in ("create", "update", "delete")}
+
+
+def _secrets_told(kept: Mapping[Any, Secret], rows: Iterable[Row]) -> str:
+    """Say where the signing secrets of new webhooks are, which the service never shows again."""
+    made = {row.key: row.change.label for row in rows if row.key in kept and row.done}
+    named = ", ".join(f"{made[key]} ({key})" if key in made else str(key) for key in kept)
+    return (
+        f"{many_of(len(kept), 'new webhook')} got a signing secret, which the service never shows "
+        f"again: {named}. plan.secrets holds them by id, or the dict that resume(…, secrets=) was "
+        "given; client.webhooks.keep_secret(id, secret) keeps one in the keyring."
+    )
 
 
 def plan_of_run(journal: Journal, desk: Desk) -> Plan:
     """Make the plan that a run began with: applied again, the run goes on."""
     header = journal.header
-    setting = Setting(header.account, header.noun, header.names, 0, header.known, header.undoes)
-    return Plan(desk, setting, journal.changes(), plan_id=header.run)
+    changes = journal.changes()
+    setting = Setting(
+        account=header.account,
+        noun=header.noun,
+        names=header.names,
+        total=0,
+        known=header.known,
+        undoes=header.undoes,
+        parts={noun: PlanPart(0, known) for noun, known in header.known_by.items()},
+    )
+    return Plan(desk, setting, changes, plan_id=header.run)
 
 
 def load_plan(path: str | Path, desk_of: Callable[[str], Desk]) -> Plan:
@@ -373,7 +492,12 @@ def load_plan(path: str | Path, desk_of: Callable[[str], Desk]) -> Plan:
     desk = desk_of(fields["noun"])
     if fields["account"] != desk.transport.connection.account:
         raise PlanRefused(f"{path} is a plan for another account ({fields['account']}).")
-    setting = Setting(**fields | {name: tuple(fields[name]) for name in ("names", "known")})
+    parts = {
+        noun: PlanPart(total, tuple(known), met)
+        for noun, (total, known, met) in fields.get("parts", {}).items()
+    }
+    named = {name: tuple(fields[name]) for name in ("names", "known")}
+    setting = Setting(**fields | named | {"parts": parts})
     plan = Plan(
         desk,
         setting,

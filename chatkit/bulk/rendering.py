@@ -54,6 +54,7 @@ FIELDS, DEPTH = 8, 3  #: lines of one change, and of one nested value in it
 Losses = Mapping[tuple[str, str], tuple[int, str]]
 Names = Sequence[str | None]
 _SIGNS = {"create": "+", "update": "~", "delete": "-", "skip": "="}
+_FOR_ACCOUNT = "Plan for the account"
 #: What stands between the two sides of a skip: the right one is not written.
 _UNLIKE = "≠"
 
@@ -69,15 +70,33 @@ def heading(plan: Plan) -> str:
         if setting.undoes:
             return "Nothing to do: 0 changes are left to take back."
         said = f"{_met(setting.met, setting.noun)}."
-        return f"Nothing to do: the frame says what the account already holds. 0 changes{said}"
+        source = "what is planned" if setting.parts else "the frame"
+        return f"Nothing to do: {source} says what the account already holds. 0 changes{said}"
+    refused = f"; {many(rows, 'row')} refused" if rows else ""
+    if setting.parts:
+        found = [many(len(part), noun) for noun, part in by_resource(plan)] or ["0 changes"]
+        about = "Plan that takes back a run of the account" if setting.undoes else _FOR_ACCOUNT
+        return f"{about}: {', '.join(found)}{refused}."
     of = many(setting.total, setting.noun)
     about = f"Plan that takes back a run of {setting.noun}s" if setting.undoes else f"Plan for {of}"
-    found = [many(count, kind) for kind, count in plan.counts.items() if count] or ["0 changes"]
-    if skipped := len(plan.changes) - sum(plan.counts.values()):
-        found.append(f"{skipped:,} skipped")
     met = _met(setting.met, setting.noun)
-    refused = f"; {many(rows, 'row')} refused" if rows else ""
-    return f"{about}: {', '.join(found)}{met}{refused}."
+    return f"{about}: {_kinds_counted(plan.changes)}{met}{refused}."
+
+
+def _kinds_counted(changes: Sequence[Change]) -> str:
+    """Count changes in words, kind by kind."""
+    count = Counter[str](change.kind for change in changes)
+    kinds = ("create", "update", "delete")
+    found = [many(count[kind], kind) for kind in kinds if count[kind]] or ["0 changes"]
+    return ", ".join([*found, *([f"{count['skip']:,} skipped"] if count["skip"] else [])])
+
+
+def by_resource(plan: Plan) -> list[tuple[str, list[Change]]]:
+    """Part the changes of a plan for the account by their resources, in its order."""
+    parts: dict[str, list[Change]] = {}
+    for change in plan.changes:
+        parts.setdefault(change.noun or plan._setting.noun, []).append(change)
+    return list(parts.items())
 
 
 def run_heading(plan: Plan) -> str:
@@ -85,7 +104,8 @@ def run_heading(plan: Plan) -> str:
     setting = plan._setting
     found = [many(count, kind) for kind, count in plan.counts.items() if count]
     about = "Run that takes back another, of" if setting.undoes else "Run of"
-    return f"{about} {many(len(plan), setting.noun)}: {', '.join(found) or '0 changes'}."
+    of = [many(len(part), noun) for noun, part in by_resource(plan)]
+    return f"{about} {', '.join(of) or many(0, 'change')}: {', '.join(found) or '0 changes'}."
 
 
 def _met(count: int, noun: str) -> str:
@@ -136,8 +156,12 @@ def _duration(seconds: float) -> str:
 
 
 def by_kind(plan: Plan) -> list[list[Change]]:
-    """Put the changes of each kind together."""
-    kinds = [[change for change in plan.changes if change.kind == kind] for kind in _SIGNS]
+    """Put the changes of each kind together, of each resource where there are several."""
+    kinds = [
+        [change for change in changes if change.kind == kind]
+        for _, changes in by_resource(plan)
+        for kind in _SIGNS
+    ]
     return [changes for changes in kinds if changes]
 
 
@@ -212,16 +236,20 @@ def change_label(change: Change) -> str:
 def plan_text(plan: Plan) -> list[list[str]]:
     """Render a plan for a terminal, as blocks of lines."""
     told = [line for said in notes_of(plan) for line in wrapped("", said)]
-    return [[heading(plan)], _changes(plan), _cells(plan), told, _end(plan)]
+    return [[heading(plan)], *_changes(plan), _cells(plan), told, _end(plan)]
 
 
-def _changes(plan: Plan) -> list[str]:
+def _changes(plan: Plan) -> list[list[str]]:
+    """Write the changes: of a plan for the account a block for each resource, with its name."""
     losses, kinds = losses_of(plan), by_kind(plan)
     names = {id(c): change_label(c) + _footnote(c, losses) for kind in kinds for c in kind[:FEW]}
     width = max(map(columns, names.values()), default=0)
-    said = []
+    blocks: dict[str | None, list[str]] = {}
     for changes in kinds:
-        kind = changes[0].kind
+        kind, noun = changes[0].kind, changes[0].noun
+        if noun not in blocks:
+            blocks[noun] = [part_heading(plan, noun)] if noun else []
+        said = blocks[noun]
         for change in changes[:FEW]:
             name = names[id(change)]
             head = f"  {_SIGNS[kind]} {name}{' ' * (width - columns(name))}  "
@@ -231,7 +259,14 @@ def _changes(plan: Plan) -> list[str]:
         if (more := len(changes) - FEW) > 0:
             rest = f"{more:,} more skipped" if kind == "skip" else many(more, f"more {kind}")
             said.append(f"    … and {rest}: plan.frame() has them all")
-    return said
+    return list(blocks.values())
+
+
+def part_heading(plan: Plan, noun: str) -> str:
+    """Name a resource in a plan for the account, and count what it changes there."""
+    part = plan._setting.parts.get(noun)
+    met = _met(part.met, noun) if part else ""
+    return f"{noun.capitalize()}s: {_kinds_counted(plan.changes_of(noun))}{met}"
 
 
 def _footnote(change: Change, losses: Losses) -> str:
@@ -284,10 +319,12 @@ def plan_html(plan: Plan) -> list[str]:
     losses, kinds = losses_of(plan), by_kind(plan)
     room = MANY // max(len(kinds), 1)  # a few deletes are not to hide behind many creates
     rows = [html_changes(changes, losses, room) for changes in kinds]
+    if plan._setting.parts:
+        _name_parts(plan, kinds, rows)
     first = [row for kind in rows for row in kind[:FEW]]
     more = [row for kind in rows for row in kind[FEW:]]
     cells = [_html_refused(cell) for cell in plan._cells[:MANY]]
-    widths = {"change": 13, plan._setting.noun: 22, "field": 15, "before": 25, "after": 25}
+    widths = {"change": 13, record_noun(plan): 22, "field": 15, "before": 25, "after": 25}
     does = "<p><code>plan.apply()</code> does it.</p>" if any(plan.counts.values()) else ""
     objections = [visible(said) for said in plan.objections()]
     return [
@@ -298,6 +335,25 @@ def plan_html(plan: Plan) -> list[str]:
         html_list("told", "", notes_of(plan)),
         html_list("objections", "Blocked:", objections) or does,
     ]
+
+
+def record_noun(plan: Plan) -> str:
+    """Name what a row of a plan is about, as the heading of a column."""
+    return "record" if plan._setting.parts else plan._setting.noun
+
+
+def _name_parts(plan: Plan, kinds: list[list[Change]], rows: list[list[str]]) -> None:
+    """Put the name of each resource before the first of its rows."""
+    named = set()
+    for changes, bodies in zip(kinds, rows, strict=True):
+        noun = changes[0].noun
+        if noun and noun not in named and bodies:
+            named.add(noun)
+            said = marked(part_heading(plan, noun))
+            bodies[0] = (
+                f'<tbody><tr><th colspan="5" scope="colgroup">{said}</th></tr></tbody>'
+                + (bodies[0])
+            )
 
 
 def html_changes(changes: list[Change], losses: Losses, room: int) -> list[str]:
@@ -434,16 +490,37 @@ def run_of(frame: pd.DataFrame) -> str | None:
 NOT_APPLIED = ("failed", "conflict", "not sent")
 
 
-def rest_frames(plan: Plan, result: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Make two frames of what was not applied, with the reasons.
+def rest_frame(plan: Plan, result: pd.DataFrame) -> pd.DataFrame:
+    """Make the frame of what was not applied and can be planned again, with the reasons.
 
-    The first can be planned again. The second is only to be read: what the plan refused, and
-    rows of which nobody knows yet whether they landed.
+    Of a plan for the account its first column is `resource`.
     """
-    noun = plan._setting.noun
-    again: list[dict[str, Any]] = []
+    again, _ = _left_over(plan, result)
+    several = bool(plan._setting.parts)
+    return _rows_frame(
+        [({"resource": n} if several else {}) | row for n, rows in again.items() for row in rows]
+    )
+
+
+def rest_sheets(plan: Plan, result: pd.DataFrame) -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:
+    """Make frames of what was not applied, with the reasons.
+
+    The first can be planned again: a sheet for each resource, by its title. The second is only
+    to be read: what the plan refused, and rows of which nobody knows yet whether they landed.
+    """
+    again, read = _left_over(plan, result)
+    return {rest_title(n): _rows_frame(rows) for n, rows in again.items()}, _rows_frame(read)
+
+
+def _left_over(
+    plan: Plan, result: pd.DataFrame
+) -> tuple[dict[str, list[dict[str, Any]]], list[dict[str, Any]]]:
+    """Collect what can be planned again, by resource, and what can only be read."""
+    found: dict[str, list[dict[str, Any]]] = {}
     read: list[dict[str, Any]] = []
     for change, state, reason in zip(plan.changes, result["state"], result["reason"], strict=True):
+        noun = change.noun or plan._setting.noun
+        again = found.setdefault(noun, [])
         key: dict[str, Any] = {_KEYS.get(noun, "id"): change.key}
         if change.code is not None:
             key = {"template_code": change.code} | key
@@ -459,7 +536,7 @@ def rest_frames(plan: Plan, result: pd.DataFrame) -> tuple[pd.DataFrame, pd.Data
         place = " = ".join(filter(None, [column, value]))
         where = f"row {row_label(row)}, {place}" if place else f"row {row_label(row)}"
         read.append({"state": "refused", "reason": f"{where}: {reason}. Next step: {step}"})
-    return _rows_frame(again), _rows_frame(read)
+    return {noun: rows for noun, rows in found.items() if rows}, read
 
 
 def rest_title(noun: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from chatkit.bulk.apply import Desk
 from chatkit.bulk.journal import Change, Journal, Kind, glance, journal_folders, journals
 from chatkit.bulk.outcomes import Row, rows_of_journal
-from chatkit.bulk.plan import Left, Plan, RefusedCell, Setting
+from chatkit.bulk.plan import Left, Plan, PlanPart, RefusedCell, Setting
 from chatkit.display import many
 from chatkit.endpoints import Endpoints
 from chatkit.errors import JournalError
@@ -56,13 +56,13 @@ def undo_plan(
             reason = row.change.loss
         elif row.evidence == "adopted" and row.change.kind == "create" and not include_adopted:
             reason = "its answer was lost; it was found, but somebody else may have made it"
-        elif _of_another(row, desk.of(row.change.code)):
+        elif _of_another(row, desk.of(row.change.code, row.change.noun)):
             reason = "the service answered it with another record, which is not to be deleted"
         if reason:
             step = "undo(…, include_adopted=True)" if row.evidence == "adopted" else _NEXT
             refused.append(RefusedCell(row.change.row, "", row.change.label, reason, step))
         else:
-            back = _back(row, desk.of(row.change.code))
+            back = _back(row, desk.of(row.change.code, row.change.noun))
             changes.append(back)
             if include_adopted:
                 changes += [replace(back, key=key) for key in row.twins]
@@ -75,6 +75,10 @@ def undo_plan(
         total=len(changes),
         known=header.known,
         undoes=header.run,
+        parts={
+            noun: PlanPart(sum(change.noun == noun for change in changes), known)
+            for noun, known in header.known_by.items()
+        },
     )
     lossy = Counter(row.change.loss for row in done if row.change.undo not in ("exactly", "never"))
     notes = [f"{count:,} rows cannot be restored exactly: {why}" for why, count in lossy.items()]
@@ -123,9 +127,9 @@ def taken_back(run: str, rows: Collection[Row]) -> set[int]:
     return {row.n for row in rows if _identity(row) in found} if found else set()
 
 
-def _identity(row: Row) -> tuple[str, str | None, str]:
+def _identity(row: Row) -> tuple[str, str | None, str | None, str]:
     """Name what a row and the row that takes it back have in common."""
-    return repr(row.change.row), row.change.code, row.change.label
+    return repr(row.change.row), row.change.noun, row.change.code, row.change.label
 
 
 def _doubtful(row: Row) -> bool:
@@ -166,7 +170,9 @@ def _back(row: Row, endpoints: Endpoints[Any]) -> Change:
             after = {name: value for name, value in before.items() if value is not None}
             now = {endpoints.key: row.key}
     undo, loss = endpoints.undo(kind, now, after)
-    return Change(change.row, kind, key, change.label, now, after, change.code, undo, loss)
+    return replace(
+        change, kind=kind, key=key, before=now, after=after, undo=undo, loss=loss, seen=None
+    )
 
 
 def _empty(value: Any, endpoints: Endpoints[Any], name: str) -> Any:

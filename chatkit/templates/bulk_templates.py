@@ -50,7 +50,7 @@ class BulkTemplates:
         self._opened: dict[str | None, ContentEndpoints] = {}
         self._snapshots = Snapshots(transport.connection.account, ContentEndpoints.noun)
 
-    def of(self, code: str | None) -> ContentEndpoints:
+    def of(self, code: str | None, noun: str | None = None) -> ContentEndpoints:
         """Return the endpoints of a template code.
 
         Raises:

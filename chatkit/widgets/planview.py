@@ -271,23 +271,20 @@ class PlanView(Panel):
         Raises:
             PlanRefused: It has not been applied.
         """
-        return rendering.rest_frames(self.plan, self.wait())[0]
+        return rendering.rest_frame(self.plan, self.wait())
 
     def download(self) -> None:
         """Have the browser save what was not applied as a workbook."""
-        again, read = rendering.rest_frames(self.plan, self.wait())
-        noun = setting_of(self.plan).noun
-        title = rendering.rest_title(noun)
-        sheets = {title: again} | ({"Only to read": read} if len(read) else {})
-        if not len(again):
-            del sheets[title]
+        again, read = rendering.rest_sheets(self.plan, self.wait())
+        sheets = again | ({"Only to read": read} if len(read) else {})
+        count = sum(map(len, again.values()))
         with needed_by("A file to download"):
             from chatkit.tables.writing import xlsx_bytes
         data = xlsx_bytes(sheets, wide=("reason",))
         self._rows.download(f"not_applied_{self.plan.id}.xlsx", data)
-        said = [f"Downloaded {many(len(again), 'row')} that can be planned again"]
+        said = [f"Downloaded {many(count, 'row')} that can be planned again"]
         said += [f"{many(len(read), 'row')} only to read"] if len(read) else []
-        how = " client.load_plan(path) makes a plan of the file." if len(again) else ""
+        how = " client.load_plan(path) makes a plan of the file." if count else ""
         self._message.say(f"{', '.join(said)}.{how}")
 
     def _left_to_take_back(self) -> set[int]:
@@ -637,14 +634,14 @@ _NOT_EXACTLY = "not restored exactly"
 def plan_items(plan: Plan) -> tuple[Mapping[str, int], Sequence[Item]]:
     """Make the rows of a plan, and of what it refuses."""
     losses = rendering.losses_of(plan)
-    noun = setting_of(plan).noun
+    noun = rendering.record_noun(plan)
 
     def drawn(change: Change) -> str:
         return rendering.html_changes([change], losses, MANY)[0]
 
     items = [
         Item(
-            (change.kind, *filter(None, [_UNDO.get(change.undo, _NOT_EXACTLY)])),
+            (change.kind, *filter(None, [_UNDO.get(change.undo, _NOT_EXACTLY), _part(change)])),
             _searched(change),
             partial(drawn, change),
         )
@@ -653,6 +650,11 @@ def plan_items(plan: Plan) -> tuple[Mapping[str, int], Sequence[Item]]:
     ]
     items += _refused_items(plan)
     return {"change": 13, noun: 22, "field": 15, "before": 25, "after": 25}, items
+
+
+def _part(change: Change) -> str:
+    """Name the resource of a change of a plan for the account, as a filter of its rows."""
+    return f"{change.noun}s" if change.noun else ""
 
 
 def _searched(change: Change) -> str:
@@ -680,7 +682,7 @@ def _refused(cell: RefusedCell, outcome: bool) -> str:
 
 def result_columns(plan: Plan) -> Mapping[str, int]:
     """Name the columns of a plan that is or was applied, each with its width in percent."""
-    noun = setting_of(plan).noun
+    noun = rendering.record_noun(plan)
     return {"state": 13, noun: 20, "field": 11, "before": 19, "after": 19, "reason": 18}
 
 

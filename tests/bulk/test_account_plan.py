@@ -1,0 +1,387 @@
+"""One plan for several resources: one review, one journal, one run, one undo."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+import pytest
+from bulk.planning import (  # noqa: F401
+    DOCUMENT,
+    active,
+    call,
+    client,
+    content,
+    flow,
+    number,
+    people,
+    sandbox,
+    states,
+    stored,
+    through,
+    untouched,
+    webhook,
+    writes,
+)
+
+import chatkit
+from chatkit.bulk.apply import Interrupt
+from chatkit.bulk.journal import (
+    Change,
+    Journal,
+    changes_as_json,
+    find_journal,
+    journal_folder,
+    write_file,
+)
+from chatkit.bulk.outcomes import landed_since, rows_of_journal
+from chatkit.bulk.plan import Plan, join_plans
+from chatkit.bulk.plan import _hash as hashed
+from chatkit.bulk.rendering import rest_frame, rest_sheets
+from chatkit.client import source_of
+from chatkit.errors import PlanRefused
+from chatkit.tables.writing import xlsx_bytes
+
+ROOMS = ("flows", "contents", "webhooks", "contacts")
+
+
+def prepared(sandbox):
+    """An account with two records of each resource."""
+    ids = {"flow": [flow(sandbox, "Order"), flow(sandbox, "Return")]}
+    content(sandbox, "ready", lang_code="en")
+    content(sandbox, "ready", lang_code="de")
+    ids["webhook"] = [webhook(sandbox, 0), webhook(sandbox, 1)]
+    ids["contact"] = people(sandbox, 2)
+    return ids
+
+
+def joined(client, *, webhook_at=7, extra=()) -> Plan:
+    """A plan that creates, changes and deletes in all four resources of `prepared`."""
+    frames = {
+        "flow": [
+            {"name": "Order", "flow_json": DOCUMENT | {"version": "7.2"}},
+            {"name": "Survey", "template_name": "default", "flow_json": DOCUMENT},
+        ],
+        "webhook": [
+            {"url": "https://shop.example/hook/0", "is_active": False},
+            {"url": f"https://shop.example/hook/{webhook_at}", "events": ["*"]},
+        ],
+        "contact": [
+            {"number": number(0), "country_code": "+1", "name": "Bo Diaz"},
+            {"number": number(8), "country_code": "+1", "name": "Eun Fay"},
+        ],
+    }
+    contents = [
+        {"template_code": "ready", "lang_code": "en", "text": "Hi {{1}}!"},
+        {"template_code": "ready", "lang_code": "de", "delete": True},
+        {"template_code": "ready", "lang_code": "fr", "text": "Salut", "is_draft": True},
+    ]
+    plans = [
+        client.flows.plan(frames["flow"], existing="update", broken=True),
+        client.templates.plan(contents, broken=True),
+        client.webhooks.plan(frames["webhook"], existing="update"),
+        client.contacts.plan(frames["contact"], existing="update"),
+    ]
+    return join_plans(source_of(client, "account"), plans, notes=extra)
+
+
+def folder_of(client):
+    """Where the journals of an account of a sandbox in this process are."""
+    folder = journal_folder(client.connection.passing)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def shape(sandbox):
+    """What the account holds, without its ids."""
+    found = {}
+    for room in ROOMS:
+        rows = [
+            {n: v for n, v in row.items() if n not in ("id", "wa_flow_id", "created_at")}
+            for row in active(sandbox, room).values()
+        ]
+        found[room] = sorted(json.dumps(row, sort_keys=True, default=str) for row in rows)
+    return found
+
+
+# --- review -----------------------------------------------------------------------------------
+
+
+def test_a_plan_for_the_account_shows_each_resource_with_its_counts(sandbox, client):
+    prepared(sandbox)
+    plan = joined(client, extra=["The signing secrets are new."])
+    text = repr(plan)
+    assert text.splitlines()[0] == (
+        "Plan for the account: 2 flows, 3 contents, 2 webhooks, 2 contacts."
+    )
+    heads = [line for line in text.splitlines() if re.match("(Flows|Contents|Webhooks|Con)", line)]
+    assert heads == [
+        "Flows: 1 create, 1 update; 1 row meets an existing flow",
+        "Contents: 1 create, 1 update, 1 delete",
+        "Webhooks: 1 create, 1 update; 1 row meets an existing webhook",
+        "Contacts: 1 create, 1 update; 1 row meets an existing contact",
+    ]
+    assert "The signing secrets are new." in text
+    html = plan._repr_html_()
+    places = [html.index(f">{head.partition(':')[0]}: ") for head in heads]
+    assert places == sorted(places)
+    frame = plan.frame()
+    assert frame.index.names == ["resource", "record"]
+    assert list(dict.fromkeys(frame.index.get_level_values(0))) == [
+        *("flow", "content", "webhook", "contact")
+    ]
+    assert frame.loc["contact"].change.tolist() == ["update", "create"]
+    assert [c.kind for c in plan.changes_of("webhook")] == ["update", "create"]
+
+
+def test_a_plan_for_the_account_with_nothing_to_do_says_so(sandbox, client):
+    desk = source_of(client, "account")
+    plan = join_plans(desk, [client.contacts.plan([]), client.flows.plan([])])
+    assert repr(plan).startswith("Nothing to do: what is planned says what the account already")
+    assert len(plan.apply()) == 0
+    assert writes(sandbox) == []
+
+
+def test_too_much_is_counted_in_each_resource_on_its_own(sandbox, client):
+    people(sandbox, 40)
+    ids = [flow(sandbox, f"F{n}") for n in range(12)]
+    flows = client.flows.plan([], delete=ids[:4])
+    few = client.contacts.plan([{"number": number(0), "country_code": "+1", "name": "Bo"}])
+    plan = join_plans(source_of(client, "account"), [flows, few])
+    assert len(plan) == 4 + len(few)  # 5 of 52 records, but 4 of 12 flows
+    many, never = plan.objections()
+    assert "it changes 4 of 12 flows, more than 30%" in many
+    assert "4 of its rows can never be undone" in never
+    with pytest.raises(PlanRefused, match="4 of 12 flows"), untouched(sandbox):
+        plan.apply(irreversible=True)
+    assert plan.objections(many=True, irreversible=True) == []
+
+
+def test_deletes_of_several_resources_together_ask_too(sandbox, client):
+    codes = [f"code_{n}" for n in range(60)]
+    for code in codes:
+        content(sandbox, code, lang_code="en")
+    ids = people(sandbox, 300)
+    gone = [{"template_code": code, "lang_code": "en", "delete": True} for code in codes]
+    plans = [client.templates.plan(gone), client.contacts.plan([], delete=ids[:60])]
+    plan = join_plans(source_of(client, "account"), plans)
+    [said] = plan.objections()
+    assert "it deletes 120 records of several resources and changes 60 of 60 contents" in said
+
+
+def test_cells_that_cannot_be_planned_say_their_resource(sandbox, client):
+    flows = client.flows.plan([{"name": "X", "template_name": "default", "flow_json": 3}])
+    plan = join_plans(source_of(client, "account"), [flows, client.contacts.plan([])])
+    assert plan.refused["row"].tolist() == [("flow", 1)]
+    assert "flow / 1" in repr(plan)
+    with pytest.raises(PlanRefused, match="1 of its rows cannot be planned"):
+        plan.apply()
+
+
+# --- run --------------------------------------------------------------------------------------
+
+
+def test_one_run_changes_all_resources_in_the_order_of_its_rows(sandbox, client, capsys):
+    prepared(sandbox)
+    plan = joined(client)
+    result = plan.apply(concurrency=4, many=True, irreversible=True)
+    assert states(result) == ["applied"] * 9
+    assert result.index.equals(plan.frame().index)
+    sent = [path.split("/")[0] for _, path in writes(sandbox)[-9:]]
+    assert list(dict.fromkeys(sent)) == ["flows", "templates", "webhooks", "contacts"]
+    names = {row["name"] for row in active(sandbox, "flows").values()}
+    assert names == {"Order", "Return", "Survey"}
+    contents = {row["lang_code"]: row["text"] for row in active(sandbox, "contents").values()}
+    assert contents == {"en": "Hi {{1}}!", "fr": "Salut"}
+    people_now = {r["number"]: r["first_name"] for r in active(sandbox, "contacts").values()}
+    assert people_now == {number(0): "Bo", number(1): "Ana", number(8): "Eun"}
+    made = result.loc[("webhook", slice(None)), :].query("change == 'create'").key.item()
+    assert list(plan.secrets) == [made]
+    told = capsys.readouterr()
+    assert f"https://shop.example/hook/7 ({made})" in told.out + told.err
+    assert plan.secrets[made].reveal() not in told.out + told.err + repr(plan)
+    with untouched(sandbox):
+        again = plan.apply(many=True, irreversible=True)
+    assert states(again) == ["applied"] * 9
+
+
+def test_a_new_flow_may_have_the_id_of_a_webhook_that_was_there(sandbox, client):
+    """Ids are apart for each resource: a number that is taken in one says nothing of another."""
+    there = webhook(sandbox, 0)
+    lost = []
+
+    def lose_creates(method, target, headers, body):
+        status, kind, answer = sandbox.answer(method, target, headers, body)
+        if method == "POST" and not lost:
+            lost.append(target)
+            return 502, {"content-type": "text/html"}, b"<html>"
+        return status, kind, answer
+
+    odd = through(sandbox, lose_creates)
+    flows = odd.flows.plan([{"name": "A", "template_name": "default", "flow_json": DOCUMENT}])
+    hooks = odd.webhooks.plan([{"id": there, "is_active": False}])
+    plan = join_plans(source_of(odd, "account"), [flows, hooks])
+    result = plan.apply(settle=0, many=True)
+    assert states(result) == ["applied", "applied"]
+    (made,) = active(sandbox, "flows")
+    assert result.key.tolist() == [made, there]
+    assert result.evidence.tolist()[0] == "adopted"
+
+
+# --- journal, save and load, resume, undo -----------------------------------------------------
+
+
+def test_a_saved_plan_for_the_account_is_read_again_and_applied(sandbox, client, tmp_path):
+    prepared(sandbox)
+    plan = joined(client)
+    again = client.load_plan(plan.save(tmp_path / "plan.json"))
+    assert (again.hash, again.id, again.changes) == (plan.hash, plan.id, plan.changes)
+    assert again._setting == plan._setting
+    assert repr(again) == repr(plan)
+    assert states(again.apply(many=True, irreversible=True)) == ["applied"] * 9
+
+
+def test_a_plan_of_one_resource_is_written_as_it_always_was(sandbox, client, tmp_path):
+    """What other versions have written is read, and has the hash that it had."""
+    people(sandbox, 1)
+    plan = client.contacts.plan([{"number": number(0), "country_code": "+1", "name": "Bo"}])
+    kept = json.loads(plan.save(tmp_path / "plan.json").read_text())["plan"]
+    assert sorted(kept["setting"]) == [
+        *("account", "known", "met", "names", "noun", "total", "undoes")
+    ]
+    fields = {"row", "kind", "key", "label", "before", "after", "code", "undo", "loss", "seen"}
+    assert all(change.keys() == fields for change in kept["changes"])
+    assert all(Change.from_json(change).noun is None for change in kept["changes"])
+
+
+def test_the_hash_of_a_plan_for_one_resource_is_what_it_was_before_changes_had_a_noun():
+    change = Change(
+        row=3,
+        kind="update",
+        key=50002,
+        label="+1 2025550100",
+        before={"name": "Ana"},
+        after={"name": "Bo"},
+    )
+    parts = ["20261120-101502-7f3a", "https://api.example.com 1001", "contact", [change.as_json()]]
+    assert hashed(parts) == "fbb7fda66ce7c3f4134716595de592c24bdb41bdb52e5e943d9a91fde98a246a"
+
+
+def test_a_journal_from_before_changes_had_a_noun_is_resumed_and_taken_back(sandbox, client):
+    people(sandbox, 2)
+    frame = client.contacts.frame()
+    frame["name"] = ["Bo Diaz", "Eun Fay"]
+    plan = client.contacts.plan(frame)
+    header = json.loads(msgspec.json.encode(plan._header()))
+    del header["known_by"]
+    path = folder_of(client) / f"{plan.id}.db"
+    write_file(path, json.dumps(header), changes_as_json(plan.changes))
+    with untouched(sandbox):
+        assert chatkit.runs(client).state.tolist() == ["open"]
+    assert states(chatkit.resume(plan.id, client)) == ["applied"] * 2
+    assert {r["first_name"] for r in active(sandbox, "contacts").values()} == {"Bo", "Eun"}
+    assert states(chatkit.undo(plan.id, client).apply(many=True)) == ["applied"] * 2
+    assert {r["first_name"] for r in active(sandbox, "contacts").values()} == {"Ana"}
+
+
+def test_the_undo_of_a_run_takes_back_all_resources_the_last_first(sandbox, client):
+    prepared(sandbox)
+    before = shape(sandbox)
+    plan = joined(client)
+    result = plan.apply(many=True, irreversible=True)
+    back = chatkit.undo(result, client)
+    assert repr(back).startswith("Plan that takes back a run of the account: ")
+    assert [c.noun for c in back.changes] == [c.noun for c in reversed(plan.changes)]
+    at = len(writes(sandbox))
+    done = back.apply()
+    assert states(done) == ["applied"] * 9
+    sent = [path.split("/")[0] for _, path in writes(sandbox)[at:]]
+    assert list(dict.fromkeys(sent)) == ["contacts", "webhooks", "templates", "flows"]
+    assert shape(sandbox) == before
+    runs = chatkit.runs(client)
+    assert runs.noun.tolist() == ["account", "account"]
+    assert runs.loc[result.attrs["chatkit"]["run"], "state"] == "taken back"
+
+
+def test_some_rows_of_a_run_are_taken_back_by_their_labels(sandbox, client):
+    prepared(sandbox)
+    result = joined(client).apply(many=True, irreversible=True)
+    back = chatkit.undo(result, client, rows=[("flow", 2), ("content", 1)])
+    assert [(c.noun, c.kind) for c in back.changes] == [("content", "update"), ("flow", "delete")]
+    assert states(back.apply()) == ["applied"] * 2
+
+
+def test_a_run_that_was_stopped_goes_on_with_the_resources_that_are_left(sandbox, client, tmp_path):
+    prepared(sandbox)
+    plan = joined(client)
+    interrupt = Interrupt()
+
+    def door(method, target, headers, body):
+        answer = sandbox.answer(method, target, headers, body)
+        if method == "DELETE":
+            interrupt.ask()
+        return answer
+
+    cut = through(sandbox, door)
+    half = cut.load_plan(plan.save(tmp_path / "half.json"))
+    result = half.apply(interrupt=interrupt, many=True, irreversible=True, concurrency=1)
+    assert "not sent" in states(result) and states(result)[:2] == ["applied"] * 2
+    with Journal.open(find_journal(plan.id), reading=True) as kept:
+        header = kept.header
+        assert len(rows_of_journal(kept)) == 9
+    assert header.noun == "account"
+    assert set(header.known_by) == {"flow", "content", "webhook", "contact"}
+    assert set(header.known_by["flow"]) == {
+        key for key, row in stored(sandbox, "flows").items() if row["name"] != "Survey"
+    }
+    kept = {}
+    done = chatkit.resume(plan.id, client, secrets=kept)
+    assert states(done) == ["applied"] * 9
+    assert (
+        list(kept)
+        == done.key[(done.change == "create") & (done.label.str.startswith("http"))].tolist()
+    )
+    assert sum(m == "POST" and p == "flows" for m, p in writes(sandbox)) == 3
+
+
+def test_what_was_not_applied_in_any_resource_is_planned_again_from_one_file(
+    sandbox, client, tmp_path
+):
+    def refuse(method, target, headers, body):
+        if method != "GET":
+            return 422, {"content-type": "application/json"}, b'{"message": "not today"}'
+        return sandbox.answer(method, target, headers, body)
+
+    prepared(sandbox)
+    plan = joined(through(sandbox, refuse))
+    result = plan.apply(many=True, irreversible=True)
+    assert set(states(result)) == {"failed"}
+    sheets, read = rest_sheets(plan, result)
+    assert list(sheets) == ["Flows", "Contents", "Webhooks", "Contacts"] and not len(read)
+    assert rest_frame(plan, result).resource.tolist() == result.index.get_level_values(0).tolist()
+    path = tmp_path / "rest.xlsx"
+    path.write_bytes(xlsx_bytes(sheets))
+    again = client.load_plan(path)
+    kinds = [(noun, change.kind) for change in plan.changes if (noun := change.noun)]
+    assert sorted((c.noun, c.kind) for c in again.changes) == sorted(kinds)
+
+
+def test_what_a_run_for_the_account_wrote_is_found_for_one_resource(sandbox, client):
+    prepared(sandbox)
+    start = datetime.now(UTC) - timedelta(hours=1)
+    joined(client).apply(many=True, irreversible=True)
+    found = landed_since(client.connection.account, "content", start)
+    assert {(each.change.key, each.change.kind) for each in found} == {
+        *(("en", "update"), ("de", "delete"), ("fr", "create"))
+    }
+    assert len(landed_since(client.connection.account, "contact", start)) == 2
+
+
+def test_the_account_is_known_by_what_a_change_says_of_its_resource(client):
+    desk = source_of(client, "account")
+    assert desk.of(None, "contact").noun == "contact"
+    assert desk.of("ready", "content").path == ("templates", "ready", "contents")
+    with pytest.raises(LookupError, match="says which resource"):
+        desk.of(None)
