@@ -160,10 +160,6 @@ class Plan(Report):
         changes = [change.as_json() for change in self.changes]
         return _hash([self.id, self._setting.account, self._setting.noun, changes])
 
-    def changes_of(self, noun: str) -> list[Change]:
-        """Return the changes that belong to one resource: contact, flow, content or webhook."""
-        return [change for change in self.changes if (change.noun or self._setting.noun) == noun]
-
     def __len__(self) -> int:
         return len(self.changes)
 
@@ -189,12 +185,14 @@ class Plan(Report):
         Args:
             gap: As for `apply`.
         """
-        return sum(self._calls(noun, part.total, gap) for noun, part in self._setting.each.items())
+        of = dict(rendering.by_resource(self))
+        each = self._setting.each.items()
+        return sum(self._calls(of.get(noun, ()), part.total, gap) for noun, part in each)
 
-    def _calls(self, noun: str, total: int, gap: Gap) -> int:
+    def _calls(self, changes: Sequence[Change], total: int, gap: Gap) -> int:
         """Estimate how many calls the changes of one resource take."""
         pages = -(-total // self._desk.transport.profile.max_page_size)
-        counts = _counts(self.changes_of(noun))
+        counts = _counts(changes)
 
         def by_page(rows: int) -> int:
             return min(rows, pages) if rows >= PAGES_FROM and pages else rows
@@ -232,8 +230,9 @@ class Plan(Report):
     def _too_many(self) -> list[str]:
         """Say of which resources it deletes or changes more than goes without being allowed."""
         said, deleted = [], self.counts["delete"]
+        of = dict(rendering.by_resource(self))
         for noun, part in self._setting.each.items():
-            counts = _counts(self.changes_of(noun))
+            counts = _counts(of.get(noun, ()))
             touched = counts["update"] + counts["delete"]
             if counts["delete"] > DELETES:
                 said.append(f"deletes {counts['delete']:,} {noun}s")

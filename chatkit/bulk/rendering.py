@@ -266,7 +266,7 @@ def part_heading(plan: Plan, noun: str) -> str:
     """Name a resource in a plan for the account, and count what it changes there."""
     part = plan._setting.parts.get(noun)
     met = _met(part.met, noun) if part else ""
-    return f"{noun.capitalize()}s: {_kinds_counted(plan.changes_of(noun))}{met}"
+    return f"{noun.capitalize()}s: {_kinds_counted(dict(by_resource(plan))[noun])}{met}"
 
 
 def _footnote(change: Change, losses: Losses) -> str:

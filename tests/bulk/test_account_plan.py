@@ -133,7 +133,7 @@ def test_a_plan_for_the_account_shows_each_resource_with_its_counts(sandbox, cli
         *("flow", "content", "webhook", "contact")
     ]
     assert frame.loc["contact"].change.tolist() == ["update", "create"]
-    assert [c.kind for c in plan.changes_of("webhook")] == ["update", "create"]
+    assert [c.kind for c in plan.changes if c.noun == "webhook"] == ["update", "create"]
 
 
 def test_a_plan_for_the_account_with_nothing_to_do_says_so(sandbox, client):
