@@ -24,6 +24,7 @@ from chatkit import frame as frames
 from chatkit.contacts import Contact
 from chatkit.flows import Flow
 from chatkit.frame import Columns, WrongRows, join_words, kinds, repeated, without_repeats
+from chatkit.secret import hidden
 from chatkit.templates import Content
 from chatkit.webhooks import Webhook
 
@@ -118,7 +119,9 @@ def rows(draw: st.DrawFn, odd: bool = True) -> tuple[dict[str, Any], dict[str, A
     )
     order = draw(st.permutations(list(sent | extra))) if odd else list(sent)
     everything = sent | extra if odd else sent
-    return {name: everything[name] for name in order}, cells | extra
+    # What nobody knows and is called like a secret is masked: Hypothesis takes such names from us.
+    shown = {name: hidden(name, value) for name, value in extra.items()}
+    return {name: everything[name] for name in order}, cells | shown
 
 
 def shown(frame: pd.DataFrame, name: str, kind: str) -> list[Any]:
