@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from chatkit import flowjson
+    from chatkit.account.rehearsal import rehearse
     from chatkit.checkup import doctor
     from chatkit.client import Client, connect
     from chatkit.errors import (
@@ -108,6 +109,7 @@ __all__ = [
     "login",
     "prune",
     "read_contacts",
+    "rehearse",
     "resume",
     "runs",
     "undo",
@@ -122,6 +124,7 @@ _HOME = {
     "doctor": "checkup",
     "flowjson": "flowjson",
     "read_contacts": "files",
+    "rehearse": "account.rehearsal",
     **dict.fromkeys(
         (
             *("BoardGrid", "ContentForm", "Conversation", "Editor", "Form", "Grid", "PlanView"),

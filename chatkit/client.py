@@ -337,7 +337,20 @@ def connect(to: str | Sandbox | None = None) -> Client:
     return _sandboxed(to)
 
 
-def client_of(sandbox: Sandbox) -> Client:
+def open_copy(records: AccountRecords, sends: type[Transport]) -> tuple[Sandbox, Client]:
+    """Open a sandbox that begins with the records of an account, without a word.
+
+    Args:
+        records: What the account holds.
+        sends: What sends the calls to it.
+    """
+    from chatkit.sandbox import Sandbox
+
+    sandbox = Sandbox(seed=records)
+    return sandbox, client_of(sandbox, sends)
+
+
+def client_of(sandbox: Sandbox, sends: type[Transport] = Transport) -> Client:
     """Open a sandbox without a word, for who only reads it or says more of it."""
     connection = Connection(
         name="the sandbox",
@@ -348,7 +361,7 @@ def client_of(sandbox: Sandbox) -> Client:
         sandbox=sandbox.identity,
         passing=sandbox.in_memory,
     )
-    return Client._made(connection, Transport(connection, door=sandbox.answer))
+    return Client._made(connection, sends(connection, door=sandbox.answer))
 
 
 def _sandboxed(sandbox: Sandbox) -> Client:

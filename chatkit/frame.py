@@ -394,6 +394,12 @@ def sorted_rows(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     return rows
 
 
+def table(rows: Sequence[Sequence[Any]], columns: Sequence[str]) -> pd.DataFrame:
+    """Make a frame of rows that are no records: each column of the kind of its values."""
+    values = zip(*rows, strict=True) if rows else [[] for _ in columns]
+    return pd.DataFrame(dict(zip(columns, map(list, values), strict=True)))
+
+
 def column_or_level(frame: pd.DataFrame, name: str) -> pd.Series[Any] | None:
     """Return the values of a column, or of a level of the index, of that name, by position."""
     if name in frame.columns:

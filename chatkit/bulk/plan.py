@@ -513,14 +513,21 @@ def load_plan(path: str | Path, desk_of: Callable[[str], Desk]) -> Plan:
 
 
 def plan_of_copy(plan: Plan, desk: Desk) -> Plan:
-    """Make the same plan for a copy of its account: another run, and nothing else is kept of it.
+    """Make the same plan for a copy of its account: it becomes another run.
 
     Args:
         plan: The plan.
         desk: Where the records of the copy are.
     """
     setting = replace(plan._setting, account=desk.transport.connection.account)
-    return Plan(desk, setting, plan.changes, plan._cells, skip_invalid=plan._skip_invalid)
+    return Plan(
+        desk,
+        setting,
+        plan.changes,
+        plan._cells,
+        skip_invalid=plan._skip_invalid,
+        written=plan._written,
+    )
 
 
 def note_rehearsal(plan: Plan) -> None:

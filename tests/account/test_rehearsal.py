@@ -1,0 +1,197 @@
+"""A plan applied to a copy of its account: what is told of it, and that only reads are sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from documents import DOCUMENT
+
+import chatkit
+from chatkit.bulk.journal import journal_folder
+from chatkit.client import Client
+
+Account = tuple[chatkit.Sandbox, Client]
+
+
+@pytest.fixture
+def account() -> Iterator[Account]:
+    with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
+        client.templates.remember(["order_ready"])
+        yield sandbox, client
+
+
+def renamed(client: Client, rows: int = 20) -> Any:
+    """A plan that renames so many contacts."""
+    frame = client.contacts.frame().head(rows)
+    return client.contacts.plan(frame.assign(name="Ana Cruz"))
+
+
+def test_the_live_account_is_read_and_nothing_else() -> None:
+    """Over real HTTP: the log of the service holds each call that reached it."""
+    with (
+        chatkit.Sandbox(seed="demo") as live,
+        live.serve() as base_url,
+        chatkit.Client(base_url, live.account_id, live.token) as client,
+    ):
+        client.templates.remember(["order_ready"])
+        plan = renamed(client)
+        before, known = client._seed_records(), len(live.middleware.log)
+        rehearsal = chatkit.rehearse(plan)
+        sent = list(live.middleware.log)[known:]
+        assert rehearsal.ok
+        assert {call.method for call in sent} == {"GET"}
+        assert client._seed_records() == before
+
+
+def test_contacts_are_read_only_if_the_plan_changes_some(account: Account) -> None:
+    sandbox, client = account
+    plan = client.webhooks.plan([{"id": 41, "is_active": False}])
+    known = len(sandbox.middleware.log)
+    assert chatkit.rehearse(plan).ok
+    assert not [c for c in list(sandbox.middleware.log)[known:] if "/contacts" in c.path]
+    assert "contact" not in {noun for noun, _ in chatkit.rehearse(plan).before.records}
+    assert "contact" in {noun for noun, _ in chatkit.rehearse(plan, contacts=True).before.records}
+
+
+def test_a_plan_goes_rehearsed_once_its_rehearsal_went_well(account: Account) -> None:
+    _, client = account
+    plan, other = renamed(client, 3), renamed(client, 4)
+    rehearsal = chatkit.rehearse(plan)
+    assert (rehearsal.ok, rehearsal.hash) == (True, plan.hash)
+    with pytest.raises(chatkit.PlanRefused, match="no rehearsal of it went well"):
+        other.apply(rehearsed=True)
+    assert set(plan.apply(rehearsed=True).state) == {"applied"}
+
+
+def test_nothing_is_lost_or_made_twice_under_faults(account: Account) -> None:
+    """Flows have no key that the service keeps single: the worst case of a lost answer."""
+    _, client = account
+    rows = [
+        {"name": f"Survey {n}", "template_name": "default", "flow_json": DOCUMENT}
+        for n in range(30)
+    ]
+    plan = client.flows.plan(rows)
+    faults = {"rate_limited": 0.1, "server_errors": 0.1, "dropped": 0.2, "truncated": 0.05}
+    rehearsal = chatkit.rehearse(plan, faults=faults, seed=5)
+    assert rehearsal.problems == []
+    assert rehearsal.changed["what"].tolist() == ["created"] * 30
+    assert rehearsal.changed["planned"].all()
+    assert rehearsal.result["sent"].max() > 1
+    assert len(client.flows.frame()) == 5
+
+
+def records_of_runs() -> set[Path]:
+    return {p for p in journal_folder(True).parent.rglob("*") if p.suffix in (".db", ".jsonl")}
+
+
+def test_nothing_of_it_is_left_behind(account: Account) -> None:
+    sandbox, client = account
+    kept = records_of_runs()
+    rehearsal = chatkit.rehearse(renamed(client))
+    assert rehearsal.ok
+    assert len(chatkit.runs(client)) == 0
+    assert records_of_runs() == kept
+    assert not sandbox.attempts
+
+
+def test_a_record_that_somebody_has_changed_is_told(account: Account) -> None:
+    _, client = account
+    plan = renamed(client, 3)
+    client.contacts.update(50002, name="Zoe Lund")
+    rehearsal = chatkit.rehearse(plan)
+    assert not rehearsal.ok
+    assert rehearsal.result.state.tolist() == ["applied", "conflict", "applied"]
+    assert "2 went as planned" in repr(rehearsal)
+    assert "conflict" in rehearsal.problems[0]
+    assert rehearsal.problems[0].partition("\n")[0][:20] in rehearsal._repr_html_()
+    with pytest.raises(chatkit.PlanRefused):
+        plan.apply(rehearsed=True)
+
+
+def test_what_the_plan_does_not_say_is_told(account: Account) -> None:
+    _, client = account
+    rehearsal = chatkit.rehearse(renamed(client, 2))
+    records = {**rehearsal.after.records, ("flow", "999"): {"name": "another"}}
+    found = replace(rehearsal, after=rehearsal.after._replace(records=records))
+    assert found.problems == ["flow 999: created, which the plan does not say"]
+    assert rehearsal.problems == []
+
+
+def test_an_event_that_nobody_would_hear_of_is_told(account: Account) -> None:
+    _, client = account
+    rehearsal = chatkit.rehearse(client.webhooks.plan(delete=[41]))
+    assert "no webhook asks for chat.message.inbound any more" in rehearsal.warnings
+    assert not any("chat.message.status" in each for each in rehearsal.warnings)
+    table = rehearsal.webhooks.loc[41]
+    assert (table.before, table.after) == ("healthy", "not there")
+    assert table.events_before > 0 == table.events_after
+
+
+def test_a_webhook_that_fails_in_the_account_is_told(account: Account) -> None:
+    sandbox, client = account
+    with sandbox.middleware.alone() as service:
+        service.record_delivery(42, "failed", 500, "the receiver answered 500")
+    rehearsal = chatkit.rehearse(renamed(client, 1))
+    assert [each for each in rehearsal.warnings if "webhook 42" in each and "500" in each]
+
+
+def test_an_error_that_the_plan_would_bring_is_told(account: Account) -> None:
+    _, client = account
+    template = client.templates("order_ready")
+    frame = template.frame(full=True).loc[["en"]].assign(text="Hello {{7}}")
+    rehearsal = chatkit.rehearse(template.plan(frame, broken=True))
+    assert rehearsal.ok
+    new = rehearsal.findings.query("`is` == 'new' and severity == 'error'")
+    assert set(new.record) == {"order_ready en"}
+    assert [each for each in rehearsal.warnings if each.startswith("order_ready en: ")]
+    assert rehearsal.board.after["broken"] == rehearsal.board.before["broken"] + 1
+
+
+def test_translations_that_a_plan_writes_are_as_recorded_in_the_copy_alone(
+    account: Account,
+) -> None:
+    _, client = account
+    client.templates.accept()
+    kept = client.templates.ledger.read()
+    template = client.templates("order_ready")
+    frame = template.frame(full=True).loc[["de"]]
+    plan = template.plan(frame.assign(footer="Larkspur"))
+    rehearsal = chatkit.rehearse(plan)
+    assert rehearsal.ok
+    assert "unknown" not in rehearsal.board.index
+    assert client.templates.ledger.read() == kept
+
+
+def test_rows_that_cannot_be_planned_cannot_be_rehearsed(account: Account) -> None:
+    _, client = account
+    frame = client.contacts.frame().head(1).assign(number="?")
+    with pytest.raises(chatkit.PlanRefused, match="cannot be rehearsed"):
+        chatkit.rehearse(client.contacts.plan(frame))
+
+
+def test_what_strangers_wrote_is_escaped(account: Account) -> None:
+    _, client = account
+    client.contacts.update(50001, name="<img src=x onerror=alert(1)>")
+    plan = renamed(client, 1)
+    client.contacts.update(50001, name="<b>Mallory</b>")
+    shown = chatkit.rehearse(plan)._repr_html_()
+    assert "<img" not in shown
+    assert "<b>" not in shown
+
+
+def test_the_text_is_the_same_every_time(account: Account) -> None:
+    _, client = account
+    plan = renamed(client)
+    assert repr(chatkit.rehearse(plan)) == repr(chatkit.rehearse(plan))
+
+
+def test_an_account_without_anything_can_be_rehearsed() -> None:
+    with chatkit.Sandbox(seed="empty") as sandbox, chatkit.connect(sandbox) as client:
+        plan = client.contacts.plan([{"number": "2125550199", "country_code": "+1"}])
+        rehearsal = chatkit.rehearse(plan, faults={})
+    assert rehearsal.ok
+    assert "(empty)" in repr(rehearsal)
