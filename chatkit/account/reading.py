@@ -242,8 +242,8 @@ def _contents(
         return {}, {}
     reader = bulk_templates(client.templates).reader(codes)
     frame = reader.frame(full=True)
-    if reader.absent:
-        told.append(f"The account does not know these templates: {', '.join(reader.absent)}.")
+    if without := [*reader.absent, *reader.empty]:
+        told.append(f"The account has no contents of these templates: {', '.join(without)}.")
     rows = [
         (key, fields.get("id"), fields)
         for key, fields in zip(frame.index.tolist(), records(frame, range(len(frame))), strict=True)
