@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from chatkit import flowjson
+    from chatkit.account.comparison import compare
     from chatkit.account.rehearsal import rehearse
     from chatkit.checkup import doctor
     from chatkit.client import Client, connect
@@ -100,6 +101,7 @@ __all__ = [
     "StoreError",
     "Tail",
     "Unreachable",
+    "compare",
     "connect",
     "doctor",
     "flowjson",
@@ -120,6 +122,7 @@ _HOME = {
     "Inbox": "inbox.inbox",
     "Sandbox": "sandbox",
     "ServiceProfile": "profile",
+    "compare": "account.comparison",
     "connect": "client",
     "doctor": "checkup",
     "flowjson": "flowjson",

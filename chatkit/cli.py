@@ -1,4 +1,4 @@
-"""The command `chatkit`: lab, sandbox, inbox, doctor, login, logout, connections, conformance."""
+"""The command `chatkit`: what it takes, and the commands that are of no part of the package."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from chatkit.account import command as account_command
 from chatkit.errors import (
     ChatkitError,
     InputError,
@@ -229,6 +230,7 @@ def _parser() -> argparse.ArgumentParser:
         inbox.set_defaults(run=lambda _: _complain(reason, FAILED))
     else:
         inbox_command.add(commands, _port, _read_profile)
+    account_command.add(commands)
     return parser
 
 

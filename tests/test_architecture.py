@@ -62,6 +62,7 @@ DOORS = {
     "pandas": (
         *(
             "accessor",
+            "account/comparison",
             "errors",  # what is wrong, as a table
             "frame",
             "files/",
@@ -270,10 +271,13 @@ def test_one_concept_has_one_name() -> None:
 # --- small enough to read -----------------------------------------------------------------
 
 #: Two halves of one thought are two files to open: a new module needs a reason here.
-MODULES = 218
+MODULES = 220
 #: A module of fewer code lines with a single importer is a part of that importer.
 SLIVER = 80
-SLIVERS: dict[str, str] = {"chatkit.localization.memory": "the one door to RapidFuzz"}
+SLIVERS: dict[str, str] = {
+    "chatkit.account.state": "folders and their revisions come into it",
+    "chatkit.localization.memory": "the one door to RapidFuzz",
+}
 #: Class names that stand in two modules, and why.
 TWICE = {
     "Flow": "flowjson builds a document, flows reads a record: both are the word of the API",

@@ -1,0 +1,554 @@
+"""Comparison: what differs between two accounts, folders of accounts, or revisions of one.
+
+Each side is read into an `AccountState`, in which a thing is known by what it is called and never
+by its id; then they are compared thing by thing and field by field, and contacts column by column.
+A field differs where a plan would write it, so nothing differs after a plan was applied.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
+
+import numpy as np
+import pandas as pd
+
+from chatkit.account.reading import FIELDS, ROOMS, AccountState, default_of
+from chatkit.account.state import state_of
+from chatkit.bulk.comparison import FrameDifferences, compare_frames, same_value
+from chatkit.client import Client
+from chatkit.display import (
+    MISSING,
+    Shown,
+    changed_words,
+    cut,
+    differences,
+    many,
+    pair,
+    shown,
+    small,
+    squeezed,
+    visible,
+    words,
+)
+from chatkit.frame import none, records
+from chatkit.report import (
+    ARROW,
+    FEW,
+    LABEL,
+    MANY,
+    WIDTH,
+    Report,
+    html_heading,
+    html_list,
+    html_side,
+    html_tables,
+    marked,
+    sides,
+    wrapped,
+)
+from chatkit.secret import MASK, SECRET
+from chatkit.snapshot import remember
+
+if TYPE_CHECKING:
+    from chatkit.sandbox import Sandbox
+
+#: What can be compared: see `compare`.
+Comparable: TypeAlias = "Client | Sandbox | AccountState"
+Side = Literal["left", "right"]
+What = Literal["changed", "only left", "only right"]
+
+COLUMNS = ("resource", "key", "field", "left", "right", "what")
+CONTACT = ("country_code", "number")  #: the columns that name a contact
+_SHOWN = ("flow_json", "template_name")  #: a flow has them, whatever is shown
+_PARTS = ("first_name", "middle_name", "last_name")
+_SIGNS = {"changed": "~", "only left": "-", "only right": "+"}
+_CLASSES = {"changed": "update", "only left": "delete", "only right": "create"}
+_EMPTY: tuple[Any, ...] = (None, "", [], {}, ())
+_DEPTH = 6  #: places that are shown of one nested value
+_LONG = 2000  #: characters of a text in which changed words are looked for
+
+
+@dataclass(frozen=True, slots=True)
+class AccountDifference:
+    """One thing that only one side has, or one field that is not the same on both."""
+
+    resource: str  #: flow, content, webhook or contact
+    key: str  #: what the thing is called: a name, code/language, an address, a number
+    field: str  #: which field differs; empty for a thing that only one side has
+    left: Any  #: the value there, or all fields of the thing; None if it is not there
+    right: Any
+    what: What
+
+
+def compare(
+    left: Comparable,
+    right: Comparable,
+    *,
+    contacts: bool = False,
+    codes: Iterable[str] | None = None,
+) -> Comparison:
+    """Compare two accounts, or what was kept of them, by what each thing is called.
+
+    Each side is a client, a sandbox, or what `state_of` returned. Flows are found again by their
+    name, contents by template code and language, webhooks by address, contacts by number.
+
+    Args:
+        left: One side.
+        right: The other one.
+        contacts: Compare contacts too.
+        codes: The template codes to compare. Without it those that a folder or a sandbox holds,
+            and those that a client remembers (`client.templates.remember`): of an account they
+            cannot be listed.
+
+    Returns:
+        A report that shows itself; `frame()` is a table of it.
+
+    Raises:
+        InputError: A side is none of these, or its files cannot be read.
+
+    >>> same = chatkit.compare(client, client)
+    >>> len(same)
+    0
+    """
+    given = None if codes is None else tuple(codes)
+    read: dict[int, AccountState] = {}
+    named = list(given or ())
+    for n, one in enumerate((left, right)):
+        if isinstance(one, Client):
+            named += one.templates.codes if given is None else ()
+        else:
+            read[n] = state_of(one, contacts=contacts, codes=given)
+            named += read[n].codes if given is None else ()
+    known = tuple(dict.fromkeys(named))
+    for n, one in enumerate((left, right)):
+        if n not in read:
+            read[n] = state_of(one, contacts=contacts, codes=known or given)
+    return Comparison(read[0], read[1], (left, right))
+
+
+class Comparison(Report, Sequence[AccountDifference]):
+    """What differs between two sides; false when nothing does.
+
+    Args:
+        left: What one side holds.
+        right: What the other one holds.
+        sources: What both were read from, for `plan`.
+    """
+
+    def __init__(
+        self,
+        left: AccountState,
+        right: AccountState,
+        sources: tuple[Comparable, Comparable] | None = None,
+    ) -> None:
+        self.left, self.right = left, right
+        self._sources: tuple[Any, Any] = sources or (left, right)
+        self._things = [
+            *_compared("flow", left.flows, right.flows),
+            *_compared("content", left.contents, right.contents),
+            *_compared("webhook", left.webhooks, right.webhooks),
+        ]
+        self._people = _People.of(left.contacts, right.contacts)
+
+    def __len__(self) -> int:
+        return len(self._things) + (len(self._people) if self._people else 0)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._all[index]
+
+    def __iter__(self) -> Iterator[AccountDifference]:
+        return iter(self._all)
+
+    @cached_property
+    def _all(self) -> list[AccountDifference]:
+        return [*self._things, *(self._people.differences() if self._people else ())]
+
+    @property
+    def counts(self) -> dict[str, dict[str, int]]:
+        """How many things were changed, or are only on one side, for each resource."""
+        found: dict[str, dict[str, int]] = {}
+        for noun in ROOMS:
+            keys = {(one.key, one.what) for one in self._things if one.resource == noun}
+            count: Counter[What] = Counter(what for _, what in keys)
+            if noun == "contact" and self._people:
+                count = self._people.counts()
+            if count.total():
+                found[noun] = {what: count[what] for what in get_args(What) if count[what]}
+        return found
+
+    def frame(self) -> pd.DataFrame:
+        """Return a row for each difference: `resource`, `key`, `field`, `left`, `right`, `what`.
+
+        `what` is one of changed, only left and only right; a thing that only one side has is one
+        row without a field.
+        """
+        from chatkit.flowjson.rows import frame
+
+        found = frame(self._things, COLUMNS, texts=("resource", "key", "field", "what"))
+        if self._people and len(self._people):
+            people = self._people.frame()
+            found = pd.concat([found, people], ignore_index=True) if len(found) else people
+        remember(found)
+        return found
+
+    def json(self) -> str:
+        """Write the rows of the frame as a JSON array."""
+        names = ("resource", "key", "field", "what", "left", "right")
+        rows = [{name: getattr(one, name) for name in names} for one in self]
+        return json.dumps(rows, ensure_ascii=True, indent=1, default=str)
+
+    # --- as text --------------------------------------------------------------------
+
+    def text(self, most: int | None = None) -> str:
+        """Write the differences as text.
+
+        Args:
+            most: How many things of each resource; without it all of them.
+        """
+        return "\n\n".join("\n".join(block) for block in self._blocks(most) if block)
+
+    def _text(self) -> list[list[str]]:
+        return list(self._blocks(FEW))
+
+    def _blocks(self, most: int | None) -> Iterator[list[str]]:
+        yield wrapped("", self._heading())
+        for noun, count in self.counts.items():
+            lines = [f"{noun.capitalize()}s: {_counted(count)}"]
+            total = 0
+            for n, (key, found) in enumerate(self._of(noun)):
+                total = n + 1
+                if most is None or n < most:
+                    lines += _thing_lines(key, found)
+            if most is not None and total > most:
+                lines.append(f"  … and {total - most:,} more: .frame() has them all")
+            yield lines
+        yield [line for said in self._notes() for line in wrapped("", said)]
+
+    def _heading(self) -> str:
+        between = f"{visible(self.left.origin)} and {visible(self.right.origin)}"
+        if not len(self):
+            return f"No difference between {between}."
+        things = sum(sum(count.values()) for count in self.counts.values())
+        differ = "differs" if things == 1 else "differ"
+        return f"{many(things, 'thing')} {differ} between {between} (left - and right +)."
+
+    def _notes(self) -> list[str]:
+        """Say once what is not compared."""
+        notes = [visible(said) for said in (*self.left.not_carried, *self.right.not_carried)]
+        without = [one.origin for one in (self.left, self.right) if one.contacts is None]
+        if len(without) == 1:
+            notes.append(f"{visible(without[0])} holds no contacts: they are not compared.")
+        return list(dict.fromkeys(notes))
+
+    def _of(self, noun: str) -> Iterator[tuple[str, list[AccountDifference]]]:
+        """Yield the differences of one resource, those of one thing together."""
+        if noun == "contact":
+            yield from self._people.by_person() if self._people else ()
+            return
+        found: dict[str, list[AccountDifference]] = {}
+        for one in self._things:
+            if one.resource == noun:
+                found.setdefault(one.key, []).append(one)
+        yield from found.items()
+
+    # --- as HTML --------------------------------------------------------------------
+
+    def _html(self) -> list[str]:
+        first: list[str] = []
+        more: list[str] = []
+        total, kinds = 0, self.counts
+        for noun in kinds:
+            room = MANY // len(kinds)
+            for n, (key, found) in enumerate(self._of(noun)):
+                total += 1
+                if n < room:
+                    (first if n < FEW else more).append(_html_thing(key, found))
+        names = [marked(cut(side.origin, LABEL)) for side in (self.left, self.right)]
+        widths = {"difference": 13, "which": 20, "field": 17, names[0]: 25, f"{names[1]} ": 25}
+        return [
+            html_heading(self._heading()),
+            html_tables(widths, first, more, total, ".frame()"),
+            html_list("told", "", self._notes()),
+        ]
+
+
+# --- flows, contents and webhooks -----------------------------------------------------------
+
+
+def key_text(noun: str, key: Any) -> str:
+    """Write what a thing is called as one text."""
+    return "/".join(map(str, key)) if noun == "content" else str(key)
+
+
+def _compared(
+    noun: str, left: Mapping[Any, Mapping[str, Any]], right: Mapping[Any, Mapping[str, Any]]
+) -> Iterator[AccountDifference]:
+    """Compare the things of one resource, in the order of what they are called."""
+    for key in sorted({*left, *right}):
+        name = key_text(noun, key)
+        one, two = left.get(key), right.get(key)
+        if one is None or two is None:
+            what: What = "only right" if one is None else "only left"
+            yield AccountDifference(noun, name, "", one and dict(one), two and dict(two), what)
+            continue
+        for field in dict.fromkeys([*one, *two]):
+            before, after = one.get(field), two.get(field)
+            if not same_field(noun, field, before, after):
+                yield AccountDifference(noun, name, field, before, after, "changed")
+
+
+def same_field(noun: str, field: str, left: Any, right: Any) -> bool:
+    """Tell whether a field says the same on both sides; one that is not said has its default."""
+    if field in _SHOWN and left is not right and None in (left, right):
+        return True  # a service that does not show it has it all the same
+    default = default_of(noun, field) if field in FIELDS.get(noun, ()) else None
+    one, two = (default if side in _EMPTY else side for side in (left, right))
+    if one in _EMPTY or two in _EMPTY:
+        return one in _EMPTY and two in _EMPTY
+    return same_value(two, one) or same_value(one, two)
+
+
+# --- contacts -------------------------------------------------------------------------------
+
+
+class _People(NamedTuple):
+    """The contacts of both sides, and the numbers of the rows that differ."""
+
+    left: pd.DataFrame
+    right: pd.DataFrame
+    found: FrameDifferences
+
+    @classmethod
+    def of(cls, left: pd.DataFrame | None, right: pd.DataFrame | None) -> _People | None:
+        """Compare contacts, where both sides have them."""
+        if left is None or right is None:
+            return None
+        both = [name for name in left.columns if name in right.columns]
+        left, right = left[both], right[both]
+        found = compare_frames(left, right, CONTACT)
+        if "name" in found.changed:  # then its parts differ as well, and are not said again
+            said = found.changed["name"][1]
+            parts = {name: pairs for name, pairs in found.changed.items() if name in _PARTS}
+            for name, (places, rows) in parts.items():
+                new = ~np.isin(rows, said)
+                found.changed[name] = places[new], rows[new]
+                if not new.any():
+                    del found.changed[name]
+        return cls(left, right, found)
+
+    def __len__(self) -> int:
+        changed = sum(len(rows) for rows, _ in self.found.changed.values())
+        return len(self.found.left) + len(self.found.right) + changed
+
+    def __bool__(self) -> bool:
+        return True
+
+    def counts(self) -> Counter[What]:
+        """Count the contacts that differ."""
+        rows = [rows for _, rows in self.found.changed.values()]
+        changed = len(pd.unique(pd.Series(chain.from_iterable(rows), dtype="int64")))
+        one, two = len(self.found.left), len(self.found.right)
+        return Counter({"changed": changed, "only left": one, "only right": two})
+
+    def frame(self) -> pd.DataFrame:
+        """Make the rows of the differences, a column at a time."""
+        parts = []
+        for field, (places, rows) in self.found.changed.items():
+            cells = [
+                side[field].iloc[at].astype(object).where(side[field].iloc[at].notna(), None)
+                if field in side
+                else pd.Series(None, index=range(len(at)), dtype=object)
+                for side, at in ((self.left, places), (self.right, rows))
+            ]
+            keys = _numbers_of(self.right, rows)
+            parts.append(_rows(keys, field, cells[0].to_numpy(), cells[1].to_numpy(), "changed"))
+        for side, at, what in self._alone():
+            whole = pd.Series(list(records(side, at)), dtype=object).to_numpy()
+            one, two = (whole, None) if what == "only left" else (None, whole)
+            parts.append(_rows(_numbers_of(side, at), "", one, two, what))
+        return pd.concat([part for part in parts if len(part)], ignore_index=True)
+
+    def _alone(self) -> list[tuple[pd.DataFrame, Any, What]]:
+        return [
+            (self.left, self.found.left, "only left"),
+            (self.right, self.found.right, "only right"),
+        ]
+
+    def differences(self) -> Iterator[AccountDifference]:
+        """Yield the differences one by one."""
+        if len(self):
+            for row in self.frame().itertuples(index=False):
+                yield AccountDifference(*row)
+
+    def by_person(self) -> Iterator[tuple[str, list[AccountDifference]]]:
+        """Yield the differences of one contact together: those that are changed come first."""
+        changed: dict[int, list[AccountDifference]] = {}
+        for field, pairs in self.found.changed.items():
+            for place, row in zip(*pairs, strict=True):
+                two = _cell(self.left, field, place), _cell(self.right, field, row)
+                one = AccountDifference("contact", "", field, *two, "changed")
+                changed.setdefault(int(row), []).append(one)
+        for row in sorted(changed):
+            key = _numbers_of(self.right, [row]).iloc[0]
+            yield key, [replace(one, key=key) for one in changed[row]]
+        for side, at, what in self._alone():
+            for row in at:
+                key, [whole] = _numbers_of(side, [row]).iloc[0], records(side, [row])
+                cells: tuple[Any, Any] = (whole, None) if what == "only left" else (None, whole)
+                yield key, [AccountDifference("contact", key, "", *cells, what)]
+
+
+def _numbers_of(frame: pd.DataFrame, rows: Any) -> pd.Series[Any]:
+    """Write the numbers of contacts as one text each."""
+    code, number = (frame[name].iloc[rows].fillna("") for name in CONTACT)
+    joined: pd.Series[Any] = (code + " " + number).str.strip()
+    return joined
+
+
+def _cell(frame: pd.DataFrame, field: str, row: Any) -> Any:
+    if field not in frame:
+        return None
+    return none(frame[field].iat[row])
+
+
+def _rows(keys: pd.Series[Any], field: str, left: Any, right: Any, what: What) -> pd.DataFrame:
+    cells = {"resource": "contact", "key": keys.to_numpy(), "field": field}
+    found = pd.DataFrame(cells | {"left": left, "right": right, "what": what})
+    return found.astype(dict.fromkeys(("resource", "key", "field", "what"), "str")).astype(
+        {"left": object, "right": object}
+    )
+
+
+# --- one difference, place by place ---------------------------------------------------------
+
+
+class _Place(NamedTuple):
+    """One place of a difference; a side that is not there is None."""
+
+    name: str
+    left: Any
+    right: Any
+    words: bool = False  #: whether both sides are words of ours, and no values
+
+
+def _places(one: AccountDifference) -> list[_Place]:
+    """Part a difference into what a person reads: a document by meaning, a list item by item."""
+    if one.what != "changed":
+        return []
+    if SECRET.search(one.field):
+        return [_Place(one.field, MASK, MASK, words=True)]
+    documents = isinstance(one.left, Mapping) and isinstance(one.right, Mapping)
+    if one.field == "flow_json" and documents:
+        found = _meanings(one.left, one.right)
+    elif one.left in _EMPTY or one.right in _EMPTY or (small(one.left) and small(one.right)):
+        found = [_Place(one.field, one.left, one.right)]
+    else:
+        found = [_Place(*place) for place in differences(one.field, one.left, one.right)]
+    if (more := len(found) - _DEPTH) > 0:
+        found = [*found[:_DEPTH], _Place(f"… and {many(more, 'more place')}", None, None)]
+    return found
+
+
+def _meanings(left: Any, right: Any) -> list[_Place]:
+    """Compare two flow documents by what they mean."""
+    from chatkit.flowjson.diff import compare as meanings
+
+    found = [
+        _Place(
+            f"{each.kind}: {each.where}",
+            None if each.before is MISSING else each.before,
+            None if each.after is MISSING else each.after,
+            words=each.kind.endswith(" moved"),
+        )
+        for each in meanings(dict(left), dict(right))
+    ]
+    return found or [_Place("flow_json, written in another way", None, None)]
+
+
+def _counted(count: Mapping[str, int]) -> str:
+    return ", ".join(f"{number:,} {what}" for what, number in count.items())
+
+
+def _about(one: AccountDifference) -> str:
+    """Say what a thing is that only one side has."""
+    fields = one.left if one.left is not None else one.right
+    for name in ("flow_json", "text", "events", "name"):
+        if (value := fields.get(name)) not in _EMPTY:
+            return str(shown(value))
+    return ""
+
+
+def _pair(place: _Place) -> tuple[Shown | None, Shown | None]:
+    if place.words:
+        return words(str(place.left)), words(str(place.right))
+    if place.left is None and place.right is None:
+        return None, None
+    return pair(place.left, place.right)
+
+
+# --- as text --------------------------------------------------------------------------------
+
+
+def _thing_lines(key: str, found: Sequence[AccountDifference]) -> list[str]:
+    first = found[0]
+    lines = [f"  {_SIGNS[first.what]} {squeezed(key, LABEL)}"]
+    if first.what != "changed":
+        about = _about(first)
+        return [f"{lines[0]}  {about}" if about else lines[0]]
+    for place in chain.from_iterable(map(_places, found)):
+        name = cut(place.name, 2 * LABEL)
+        left, right = _pair(place)
+        if left is None or right is None:
+            lines.append(f"      {name}")
+        elif len(name) > LABEL:
+            lines.append(f"      {name}")
+            lines += [f"          {line}" for line in sides("", left, right, WIDTH - 10, ARROW)]
+        else:
+            lines += [f"      {line}" for line in sides(f"{name}: ", left, right, WIDTH - 6, ARROW)]
+    return lines
+
+
+# --- as HTML --------------------------------------------------------------------------------
+
+
+def _html_thing(key: str, found: Sequence[AccountDifference]) -> str:
+    first = found[0]
+    lines = [_html_place(place) for place in chain.from_iterable(map(_places, found))]
+    if first.what != "changed":
+        about = f'<td dir="auto">{marked(_about(first))}</td>'
+        lines = [f"<td></td>{about}<td></td>" if first.what == "only left" else
+                 f"<td></td><td></td>{about}"]  # fmt: skip
+    span = f' rowspan="{len(lines)}"'
+    sign = f'<b class="{_CLASSES[first.what]}">{_SIGNS[first.what]}</b> {first.what}'
+    which = f"{first.resource} {marked(squeezed(key, LABEL))}"
+    head = f'<td{span}>{sign}</td><th{span} scope="rowgroup" dir="auto">{which}</th>'
+    return f"<tbody><tr>{head}{'</tr><tr>'.join(lines)}</tr></tbody>"
+
+
+def _html_place(place: _Place) -> str:
+    name = f'<td dir="auto">{marked(cut(place.name, 2 * LABEL))}</td>'
+    texts = isinstance(place.left, str) and isinstance(place.right, str) and not place.words
+    if texts and max(len(place.left), len(place.right)) <= _LONG:
+        return name + _html_words(place.left, place.right)
+    left, right = _pair(place)
+    return f"{name}{html_side(left, 'del')}{html_side(right, 'ins')}"
+
+
+def _html_words(left: str, right: str) -> str:
+    """Make the cells of two texts: the words that the other one does not have are marked."""
+    parts = changed_words(left, right)
+    cells = []
+    for kind, tag in (("out", "del"), ("in", "ins")):
+        said = [
+            f"<{tag}>{marked(visible(text))}</{tag}>" if each == kind else marked(visible(text))
+            for each, text in parts
+            if each in ("same", kind)
+        ]
+        cells.append(f'<td dir="auto">{"".join(said)}</td>')
+    return "".join(cells)

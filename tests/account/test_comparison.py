@@ -1,0 +1,196 @@
+"""Two accounts side by side: what differs is told by what things are called, and nothing else."""
+
+import copy
+import re
+from collections.abc import Iterator
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import chatkit
+from chatkit.account.comparison import Comparison, compare
+from chatkit.account.reading import AccountState
+from chatkit.client import Client
+
+CODES = ["order_ready", "rental_reminder"]
+HTML = '<img src=x onerror="alert(1)">'
+
+
+@pytest.fixture
+def two() -> Iterator[tuple[Client, Client]]:
+    with (
+        chatkit.connect(chatkit.Sandbox(seed="demo")) as left,
+        chatkit.connect(chatkit.Sandbox(seed="demo")) as right,
+    ):
+        yield left, right
+
+
+def state(origin: str = "one", **held: object) -> AccountState:
+    return AccountState(**{
+        "origin": origin, "flows": {}, "contents": {}, "webhooks": {}, "contacts": None,
+        "codes": (), "ids": {}, "not_carried": (), **held,
+    })  # fmt: skip
+
+
+def people(*rows: tuple[str, str, str]) -> pd.DataFrame:
+    names = ("country_code", "number", "first_name")
+    return pd.DataFrame(rows, columns=list(names), dtype="str")
+
+
+def test_nothing_differs_between_an_account_and_itself(two: tuple[Client, Client]) -> None:
+    left, right = two
+    found = compare(left, right, contacts=True, codes=CODES)
+    assert not found
+    assert found.frame().empty
+    assert repr(found).startswith("No difference between ")
+
+
+def test_what_differs_is_a_row_for_each_field_and_for_each_thing_of_one_side(
+    two: tuple[Client, Client],
+) -> None:
+    left, right = two
+    flows = left.flows.frame()
+    key = int(flows.index[flows.wa_status == "DRAFT"][0])
+    document = copy.deepcopy(left.flows.get(key).flow_json)
+    document["screens"][0]["title"] = "Another title"
+    right.flows.update(key, flow_json=document, broken=True)
+    text = left.templates("order_ready").get("de").text
+    right.templates("order_ready").update("de", text=text + "!", footer="Bis bald")
+    right.templates("order_ready").delete("fr")
+    right.webhooks.create(url="https://hooks.example.com/new", events=["*"])
+    right.contacts.update(50002, name="Zoe")
+    right.contacts.delete(50005)
+
+    found = compare(left, right, contacts=True, codes=CODES)
+    frame = found.frame()
+    name = flows.name[key]
+    assert [tuple(row) for row in frame[["resource", "key", "field", "what"]].values][:5] == [
+        ("flow", name, "flow_json", "changed"),
+        ("content", "order_ready/de", "text", "changed"),
+        ("content", "order_ready/de", "footer", "changed"),
+        ("content", "order_ready/fr", "", "only left"),
+        ("webhook", "https://hooks.example.com/new", "", "only right"),
+    ]
+    assert (frame.left[1], frame.right[1]) == (text, text + "!")
+    assert frame.left[3]["text"] and frame.right[3] is None
+    gone = left.contacts.get(50005)
+    [row] = frame[(frame.resource == "contact") & (frame.what == "only left")].itertuples()
+    assert row.key == f"{gone.country_code} {gone.number}"
+    assert [one.key for one in found] == frame.key.tolist()
+    assert len(found) == len(frame)
+    said = repr(found)
+    assert "Contents: 1 changed, 1 only left" in said
+    assert "text changed" in said and '"Another title"' in said
+    assert "Contacts: 1 changed, 1 only left" in said
+
+
+def test_codes_of_one_side_are_looked_for_on_the_other(two: tuple[Client, Client]) -> None:
+    left, right = two
+    left.templates.remember(["order_ready"])
+    right.templates("order_ready").delete("fr")
+    found = compare(left, right)
+    assert [(one.key, one.what) for one in found] == [("order_ready/fr", "only left")]
+
+
+def test_a_field_that_is_not_said_has_its_default() -> None:
+    short = {("a", "en"): {"lang_code": "en", "text": "Hi"}}
+    long = {
+        ("a", "en"): {
+            "lang_code": "en", "text": "Hi", "footer": None, "is_draft": False, "headers": [],
+            "parameter_format": "TEXT", "buttons": None,
+        }
+    }  # fmt: skip
+    assert not Comparison(state(contents=short), state(contents=long))
+    draft = {("a", "en"): {**long["a", "en"], "is_draft": True}}
+    assert [one.field for one in Comparison(state(contents=short), state(contents=draft))] == [
+        "is_draft"
+    ]
+
+
+def test_documents_that_mean_the_same_do_not_differ() -> None:
+    one = {"Order": {"flow_json": {"version": "7.3", "screens": []}}}
+    two = {"Order": {"flow_json": {"screens": [], "version": "7.3"}}}
+    assert not Comparison(state(flows=one), state(flows=two))
+
+
+def test_the_changed_words_of_a_text_are_marked() -> None:
+    def content(text: str) -> dict[tuple[str, str], dict[str, str]]:
+        return {("a", "en"): {"text": text}}
+
+    found = Comparison(
+        state(contents=content("Your bike is ready")),
+        state(contents=content("Your red bike is ready")),
+    )
+    assert '<td dir="auto">Your<ins> red</ins> bike is ready</td>' in found._repr_html_()
+    assert '<td dir="auto">Your bike is ready</td>' in found._repr_html_()
+
+
+def test_what_strangers_wrote_is_escaped_and_visible_wherever_it_stands() -> None:
+    bad = HTML + "\u202e\n`"
+    one = state(
+        bad,
+        flows={bad: {"flow_json": {"version": "7.3", "screens": [], bad: "x"}}},
+        contents={(bad, "en"): {"text": bad}, ("a", "en"): {"text": bad, "buttons": [{bad: 1}]}},
+        webhooks={bad: {"events": [bad]}},
+        contacts=people(("+1", "1", bad), ("+1", "2", bad)),
+        not_carried=[bad],
+    )
+    two = state(
+        flows={bad: {"flow_json": {"version": "7.3", "screens": [], bad: bad}}},
+        contents={("a", "en"): {"text": "b", "buttons": [{bad: 2}]}},
+        contacts=people(("+1", "1", "x")),
+    )
+    found = Comparison(one, two)
+    for said in (found._repr_html_(), repr(found), found.text()):
+        assert "\u202e" not in said
+    assert "<img" not in found._repr_html_()
+    assert repr(found).count(HTML[:20]) > 5  # shown, as text
+
+
+def test_a_secret_is_never_shown() -> None:
+    one = {"https://a.example": {"events": ["*"], "webhook_secret": "hush-hush-hush-hush"}}
+    two = {"https://a.example": {"events": ["*"], "webhook_secret": "whisper-whisper-wh"}}
+    found = Comparison(state(webhooks=one), state(webhooks=two))
+    for said in (found._repr_html_(), repr(found)):
+        assert "hush" not in said and "whisper" not in said
+
+
+def test_the_heading_names_both_sides_and_what_is_not_compared_is_said_once() -> None:
+    one = state("shop/", contacts=people(("+1", "1", "Ana")), not_carried=["wa_status"])
+    two = state("account 1 of staging", not_carried=["wa_status"])
+    said = repr(Comparison(one, two))
+    assert said.startswith("No difference between shop/ and account 1 of staging.")
+    assert said.count("wa_status") == 1
+    assert "account 1 of staging holds no contacts: they are not compared." in said
+
+
+def test_a_short_report_says_how_many_more_there_are_and_the_long_one_shows_all() -> None:
+    many = {f"https://a.example/{n:02}": {"events": ["*"]} for n in range(30)}
+    found = Comparison(state(webhooks=many), state())
+    assert "… and 22 more: .frame() has them all" in repr(found)
+    assert all(url in found.text() for url in many)
+
+
+FIELDS = st.dictionaries(
+    st.sampled_from(["text", "footer", "is_draft", "buttons"]),
+    st.sampled_from([None, "", "Hi", "Ho"]),
+)
+SIDE = st.dictionaries(st.tuples(st.sampled_from("ab"), st.sampled_from(["en", "de"])), FIELDS)
+
+
+@settings(max_examples=40)
+@given(SIDE, SIDE)
+def test_the_other_way_round_it_says_the_same_with_the_sides_exchanged(
+    left: dict[tuple[str, str], dict[str, object]], right: dict[tuple[str, str], dict[str, object]]
+) -> None:
+    swap = {"only left": "only right", "only right": "only left", "changed": "changed"}
+    there = Comparison(state(contents=left), state(contents=right))
+    back = Comparison(state(contents=right), state(contents=left))
+    said = {(one.key, one.field, one.what, repr(one.left), repr(one.right)) for one in there}
+    assert said == {
+        (one.key, one.field, swap[one.what], repr(one.right), repr(one.left)) for one in back
+    }
+    assert not Comparison(state(contents=left), state(contents=left))
+    assert re.search("^No difference", repr(there)) or there
