@@ -324,7 +324,8 @@ def commented(known: Ledger, returned: Iterable[_Commented]) -> Ledger:
         before = known.comments.get(place)
         if before is not None:
             digits = re.sub(r"\D", "", before.at.partition("+")[0])
-            if before.text == each.comment.strip() or digits > re.sub(r"\D", "", each.sent):
+            same = before.text.split() == each.comment.split()  # programs break lines anew
+            if same or digits > re.sub(r"\D", "", each.sent):
                 continue
         new.comment(place, each.comment.strip())
     return new

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 from babel.messages.catalog import Catalog, Message
-from babel.messages.pofile import PoFileError, read_po, write_po
+from babel.messages.pofile import PoFileError, normalize, read_po, write_po
 
 from chatkit.display import many, visible
 from chatkit.errors import InputError
@@ -212,8 +212,7 @@ def po_of(units: Sequence[Unit], source: str) -> bytes:
             escape_controls(unit.target),
             auto_comments=[visible(unit.note), *state],
             user_comments=escape_controls(unit.comment).splitlines(),
-            previous_id=escape_controls(unit.source_before) or (),
-            context=f"{unit.template_code}/{unit.field} {unit.stamp}",
+            context=_context(unit),
         )
         message.flags.difference_update(_FORMATS)
         if unit.state == "stale":  # programs ask for these to be looked at, and then take it off
@@ -221,8 +220,29 @@ def po_of(units: Sequence[Unit], source: str) -> bytes:
         if unit.limit:
             message.flags.add(f"max-length:{unit.limit}")
     target = io.BytesIO()
-    write_po(target, catalog, width=0, include_previous=True)
-    return target.getvalue()
+    write_po(target, catalog, width=0)
+    return _with_sources_before(target.getvalue().decode(), units).encode()
+
+
+def _context(unit: Unit) -> str:
+    return f"{unit.template_code}/{unit.field} {unit.stamp}"
+
+
+def _with_sources_before(data: str, units: Iterable[Unit]) -> str:
+    """Add the sources that stale texts were made from; Babel breaks the lines of long ones."""
+    before = {
+        f"msgctxt {normalize(_context(unit), width=0)}": normalize(
+            escape_controls(unit.source_before), prefix="#| ", width=0
+        )
+        for unit in units
+        if unit.source_before
+    }
+    if not before:
+        return data
+    lines = data.split("\n")
+    return "\n".join(
+        f"#| msgid {before[line]}\n{line}" if line in before else line for line in lines
+    )
 
 
 def read_po_units(data: bytes) -> list[Unit]:
@@ -247,9 +267,10 @@ def _po_unit(message: Message, lang_code: str) -> Unit:
         unescape_controls(text if isinstance(text, str) else "")
         for text in (message.id, message.string)
     )
+    said = [line for line in message.user_comments if not line.startswith("|")]  # a source before
     return Unit(
         *(code, lang_code, field, source, target, stamp),
-        comment=unescape_controls("\n".join(message.user_comments)),
+        comment=unescape_controls("\n".join(said)),
         unfinished="fuzzy" if message.fuzzy else "",
         place=f"line {message.lineno}",
     )

@@ -180,7 +180,7 @@ def _units(table: RawTable, where: str, head: _Head | None) -> Iterator[Unit]:
     letters = {name: column_letter(number) for name, number in head.columns.items()}
     places = [(name, head.columns[name]) for name in _READ if name in head.columns]
     for number, cells in table.rows[head.place + 1 :]:
-        if any(cell is not None for cell in cells):
+        if any(cell is not None and cell != " " for cell in cells):
             yield _unit(cells, places, letters, f"{where}row {number}", number)
     for number, _, reason in table.broken:
         yield Unit("", "", "", "", "", place=f"{where}row {number}", trouble=reason)

@@ -140,6 +140,7 @@ def _po(data: bytes, work: Work) -> bytes:
             done = work(field, unescape_controls(str(message.source)))
             if done is not None:
                 message.target = escape_controls(done)
+                message.markfuzzy(False)  # as editors do with what is typed anew
     return _saved(store)
 
 

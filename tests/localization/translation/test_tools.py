@@ -1,0 +1,364 @@
+"""Files on their way through other programs: what is told of a text gets there and comes back.
+
+And what people and programs do to them that cannot be taken: each is told by row and cell.
+"""
+
+import io
+import re
+import zipfile
+
+import openpyxl
+import pandas
+import pytest
+from localization.translation.translator import FORMATS, translate
+from translate.storage.pypo import pofile
+from translate.storage.xliff import xlifffile
+from translate.storage.xliff2 import Xliff2File
+
+import chatkit
+from chatkit.errors import InputError
+
+FORMS = tuple(FORMATS)
+CODE = "order_ready"
+NEW = "Hello {{1}}, your {{2}} has been repaired. Please fetch it by {{3}}, from 9 to 6."
+DONE = "Hallo {{1}}, dein {{2}} ist repariert. Bitte hol es bis {{3}} ab, von 9 bis 18 Uhr."
+
+
+@pytest.fixture
+def client():
+    with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
+        client.templates.accept(codes=[CODE])
+        yield client
+
+
+def exported(client, folder, form="csv", name="texts", **options):
+    options = {"languages": ["de"], "only": "all", "replace": True, **options}
+    path = folder / f"{name}.{FORMATS[form]}"
+    return client.templates.export(path, [CODE], form=form, **options).path.tolist()
+
+
+def rewrite(client, text=NEW):
+    """Write the English text anew, so that the translations of it are stale."""
+    before = client.templates(CODE).get("en").text
+    client.templates(CODE).update("en", text=text)
+    return before
+
+
+def noted(client, text="is this Sie or du?\nplease ask <b>Ana</b>" + " again" * 20):
+    queue = client.templates.queue(["de"], [CODE], only=["live", "stale"])
+    spots = [item.unit.field for item in queue.items]
+    queue.comment(spots.index("text"), text)
+    queue.plan()
+    return text
+
+
+# --- out --------------------------------------------------------------------------------------
+
+
+def told(path, form):
+    """What another program shows of the text: state, source before, comment and limit."""
+    if form in ("xlsx", "csv"):
+        read = pandas.read_csv if form == "csv" else pandas.read_excel
+        row = read(path, dtype=str).set_index("field").loc["text"]
+        return row.state, row.source_before, row.comment, row.at_most
+    if form == "po":
+        [unit] = [u for u in pofile.parsefile(path).units if "/text " in u.getcontext()]
+        state = re.search(r"State: (\w+)\.", unit.getnotes("developer"))[1]
+        assert unit.isfuzzy() == (state == "stale")
+        [most] = [c.partition(":")[2].strip() for c in unit.typecomments if "max-length" in c]
+        return state, unit.prev_source, unit.getnotes("translator"), most
+    if form == "xliff-1.2":
+        [unit] = [u for u in xlifffile.parsefile(path).units if named(u) == "text"]
+        target = unit.xmlelement.find(unit.namespaced("target"))
+        [before] = unit.getalttrans() or [None]
+        states = {"needs-review-translation": "stale", "final": "live"}
+        source = "" if before is None else "".join(before.source)
+        notes = unit.getnotes("translator")
+        return states[target.get("state")], source, notes, unit.xmlelement.get("maxwidth")
+    [segment] = [u.xmlelement for u in Xliff2File.parsefile(path).units if named(u) == "text"]
+    unit = segment.getparent()
+    state = segment.get("subState").removeprefix("chatkit:")
+    assert segment.get("state") == {"stale": "initial", "live": "final"}[state]
+    notes = {note.get("category"): note.text for note in unit.iter("{*}note")}
+    most = unit.get("{urn:oasis:names:tc:xliff:sizerestriction:2.0}sizeRestriction")
+    return state, notes.get("previous-source", ""), notes.get("translator", ""), most
+
+
+def named(unit):
+    """The field of a unit of an XLIFF file."""
+    element = unit.xmlelement
+    return element.get("resname") or element.getparent().get("name")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_state_source_before_comment_and_limit_reach_the_translators_program(
+    tmp_path, client, form
+):
+    comment = noted(client)
+    [path] = exported(client, tmp_path, form)
+    state, _, said, most = told(path, form)
+    assert (state, said.split(), most) == ("live", comment.split(), "1024")
+    before = rewrite(client)
+    [path] = exported(client, tmp_path, form)
+    state, source, said, _ = told(path, form)
+    assert (state, source, said.split()) == ("stale", before, comment.split())
+    plan = client.templates.read_translations(path).plan  # nobody has said anything else
+    assert not any("comment" in note for note in plan.notes)
+    # what is stale is asked for by its state, and comes back like any other text
+    [path] = exported(client, tmp_path, form, only="stale")
+    translate([path], lambda field, source: DONE)
+    taken = client.templates.read_translations(path)
+    assert taken.texts[["field", "verdict"]].values.tolist() == [["text", "fresh"]]
+    taken.plan.apply()
+    assert client.templates.board([CODE])[CODE, "de"].state == "live"
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_what_a_translator_says_is_recorded_and_an_older_comment_never_over_a_newer(
+    tmp_path, client, form
+):
+    [first] = exported(client, tmp_path, form, "first")
+    with_comment(first, form, "which bike?")
+    taken = client.templates.read_translations(first)
+    assert any("1 comment of translators is recorded" in note for note in taken.plan.notes)
+    [second] = exported(client, tmp_path, form, "second")
+    assert told(second, form)[2] == "which bike?"
+    with_comment(second, form, "the red one")
+    client.templates.read_translations(second)
+    for again in (first, second):
+        plan = client.templates.read_translations(again).plan
+        assert not any("comment" in note for note in plan.notes)
+    queue = client.templates.queue(["de"], [CODE], only="live")
+    assert [item.comment for item in queue.items if item.comment] == ["the red one"]
+
+
+def with_comment(path, form, text):
+    if form in ("xlsx", "csv"):
+        read = pandas.read_csv if form == "csv" else pandas.read_excel
+        frame = read(path, dtype=str)
+        frame["comment"] = frame.comment.astype(object)
+        frame.loc[frame.field == "text", "comment"] = text
+        frame.to_csv(path, index=False) if form == "csv" else frame.to_excel(path, index=False)
+        return
+    store = {"po": pofile, "xliff-1.2": xlifffile, "xliff-2.0": Xliff2File}[form].parsefile(path)
+    for unit in store.units:
+        if "/text " in unit.getcontext() if form == "po" else named(unit) == "text":
+            for note in [] if form == "po" else unit.xmlelement.getparent().iter("{*}note"):
+                if "translator" in note.attrib.values() and note.getparent() is not None:
+                    note.getparent().remove(note)
+            unit.removenotes("translator")
+            unit.addnote(text, "translator")
+    store.save()
+
+
+# --- through other programs -------------------------------------------------------------------
+
+
+KIM = r'"Last-Translator: Kim <kim@example.org>\\n"'
+
+
+def as_poedit_saves(data):
+    """Header lines of its own, another order, wrapped lines, obsolete entries, CRLF."""
+    text = data.decode()
+    text = text.replace('"Generated-By: ', '"X-Generator: Poedit 3.4.2\\n"\n"X-Poedit-Basepath: ')
+    text = re.sub(r'"Last-Translator: .*\\n"', r'"Last-Translator: Kim <kim@example.org>\\n"', text)
+    text = text.replace("# lang_code: de\n", "")
+    text = re.sub(r'^(msgid|msgstr) "(.{20,}?) (.*)"$', r'\1 ""\n"\2 "\n"\3"', text, flags=re.M)
+    return (text + '\n#~ msgid "gone"\n#~ msgstr "weg"\n').replace("\n", "\r\n").encode()
+
+
+def as_pandas_saves(data):
+    target = io.BytesIO()
+    with pandas.ExcelWriter(target) as writer:
+        for name, frame in pandas.read_excel(io.BytesIO(data), None, dtype=str).items():
+            frame.to_excel(writer, sheet_name=name)  # with its index, as it does unasked
+    return target.getvalue()
+
+
+def as_an_office_saves(data):
+    """Texts inside the cells, a title above the table, a column in between, empty rows."""
+    book = openpyxl.load_workbook(io.BytesIO(data))
+    sheet = book.active
+    sheet.insert_cols(4)
+    sheet.insert_rows(1, 2)
+    sheet["A1"] = "For Kim, by Friday"
+    sheet.append([None, " "])
+    sheet.row_dimensions[4].hidden = True
+    for cell in sheet[3]:
+        cell.value = cell.value and f" {cell.value.title()} "
+    target = io.BytesIO()
+    book.save(target)
+    return target.getvalue()
+
+
+def as_excel_saves_csv(data):
+    return data.decode("utf-8-sig").replace("\r\n", "\n").encode("utf-16")
+
+
+TOOLS = [
+    ("po", as_poedit_saves),
+    ("xlsx", as_pandas_saves),
+    ("xlsx", as_an_office_saves),
+    ("csv", as_excel_saves_csv),
+]
+
+
+@pytest.mark.parametrize(("form", "tool"), TOOLS)
+def test_a_file_that_another_program_saved_comes_back_whole(tmp_path, client, form, tool):
+    path = tmp_path / f"texts{'.de' * (form == 'po')}.{form}"
+    exported(client, tmp_path, form)
+    translate([path], lambda field, _: DONE if field == "text" else None)
+    path.write_bytes(tool(path.read_bytes()))
+    taken = client.templates.read_translations(path)
+    verdicts = dict(zip(taken.texts.field, taken.texts.verdict, strict=True))
+    assert verdicts.pop("text") == "fresh"
+    assert set(verdicts.values()) == {"unchanged"} and len(verdicts) == 5
+    assert taken.changed.after.tolist() == [DONE]
+
+
+# --- what cannot be taken ---------------------------------------------------------------------
+
+
+@pytest.fixture
+def book(tmp_path, client):
+    return exported(client, tmp_path, "xlsx", languages=["de", "fr"])[0]
+
+
+def changed(path, change):
+    book = openpyxl.load_workbook(path)
+    change(book)
+    book.save(path)
+
+
+def test_every_text_has_its_verdict_by_row_and_cell(client, book):
+    texts = {
+        "E2": "Dein Rad ist jetzt fertig und steht bereit, bitte hol es doch bald bei uns ab!",
+        "E3": "Hallo {{1}}, dein {{2}} ist da.",
+        "E4": "Larkspur Räder",
+        "E5": "Fahrrad holen",
+        "E7": None,
+    }
+
+    def change(book):
+        for cell, text in texts.items():
+            book["de"][cell] = text
+        book["de"]["A6"] = "order_redy"
+
+    changed(book, change)
+    client.templates(CODE).update("en", footer="Larkspur Cycles of Portland")
+    client.templates.glossary = [{"language": "de", "never": "Fahrrad"}]
+    taken = client.templates.read_translations(book, [CODE])
+    client.templates.glossary = None
+    german = taken.texts[taken.texts.place.str.contains("sheet de")]
+    assert dict(zip(german.cell, german.verdict, strict=True)) == {
+        "E2": "too long",
+        "E3": "placeholder lost",
+        "E4": "stale",
+        "E5": "glossary broken",
+        "E6": "unchanged",
+        "E7": "emptied",
+    }
+    stale = taken.rejected[taken.rejected.reason == "stale"].iloc[0]
+    assert (stale.source_before, stale.source, stale.cell) == (
+        "Larkspur Cycles",
+        "Larkspur Cycles of Portland",
+        "E4",
+    )
+    assert "Cycles{+ of Portland+}" in repr(taken)
+    assert "<ins> of Portland</ins>" in taken._repr_html_()
+    assert not taken.plan.changes
+    wider = client.templates.read_translations(book, [CODE], broken=True)
+    assert {"too long", "glossary broken"}.isdisjoint(wider.rejected.reason)
+
+
+def test_a_code_that_was_changed_is_told_with_its_cell(client, book):
+    def change(book):
+        sheet = book["de"]
+        sheet["E2"], sheet["E3"], sheet["E4"] = "Rad fertig", DONE, "Neu"
+        sheet["A2"], sheet["B3"], sheet["C4"] = "order_redy", "nl", "text"
+
+    changed(book, change)
+    rejected = client.templates.read_translations(book, [CODE]).rejected
+    assert set(rejected.reason) == {"code changed"}
+    said = " ".join(rejected.message)
+    assert "put 'order_ready' into A2 again" in said
+    assert "put 'de' into B3 again" in said
+    assert "put 'footer' into C4 again" in said
+
+
+def renamed(book):
+    book["fr"]["E1"] = "Traduction"
+
+
+def doubled(book):
+    book["fr"]["L1"] = "translation"
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (renamed, "sheet fr, row 1 lacks the names of columns: translation; not known: 'Traduct"),
+        (doubled, "sheet fr, the column translation is there twice: E1 and L1"),
+    ],
+)
+def test_a_sheet_whose_columns_were_changed_stops_the_whole_file(client, book, change, said):
+    changed(book, lambda book: book["de"].__setitem__("E4", "Neu"))
+    changed(book, change)
+    with pytest.raises(InputError, match=said):
+        client.templates.read_translations(book)
+
+
+def test_a_sheet_that_was_copied_and_edited_twice_is_told_with_both_places(client, book):
+    def change(book):
+        copy = book.copy_worksheet(book["de"])
+        copy.sheet_state = "hidden"
+        book["de"]["E4"], copy["E4"] = "Neu", "Anders"
+
+    changed(book, change)
+    rejected = client.templates.read_translations(book).rejected
+    assert rejected.reason.tolist() == ["twice", "twice"]
+    assert "sheet de, row 4 and texts.xlsx, sheet de Copy, row 4" in rejected.message[0]
+
+
+def test_macros_are_not_run_and_it_is_said(client, book, tmp_path, capsys):
+    changed(book, lambda book: book["de"].__setitem__("E4", "Neu"))
+    path = tmp_path / "kim" / "texts.xlsm"
+    path.parent.mkdir()
+    path.write_bytes((tmp_path / "texts.xlsx").read_bytes())
+    with zipfile.ZipFile(path, "a") as packed:
+        packed.writestr("xl/vbaProject.bin", b"Sub Auto_Open()")
+    taken = client.templates.read_translations(path.parent)
+    assert taken.changed.after.tolist() == ["Neu"]
+    assert "texts.xlsm has macros: they are not run." in capsys.readouterr().out
+
+
+def packed(*names):
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as file:
+        for name in names:
+            file.writestr(name, "x")
+    return target.getvalue()
+
+
+FOREIGN = {
+    "a.csv": (b"name,number\nAna,12025550123\n", "does not hold translations"),
+    "a.po": (b'msgid "Hello"\nmsgstr "Hallo"\n', "None of its 1 text has a stamp"),
+    "a.docx": (packed("word/document.xml"), "is a text document, not a workbook"),
+    "a.ods": (packed("mimetype", "content.xml"), "is an OpenDocument file, not a workbook"),
+    "a.zip": (packed("texts.csv"), "is a packed folder, not a workbook"),
+    "a.xls": (b"\xd0\xcf\x11\xe0" + b"\0" * 99, "an old Excel file"),
+    "a.png": (b"\x89PNG\r\n\x1a\n", "a picture"),
+    "a.xlf": (
+        b'<xliff version="1.2"><file original="a.html"><body><trans-unit id="1"><source>Hi'
+        b"</source></trans-unit></body></file></xliff>",
+        "None of its 1 text has a stamp",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_a_foreign_file_is_named_and_nothing_of_the_others_is_taken(client, book, tmp_path, name):
+    data, said = FOREIGN[name]
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(InputError, match=f"^{name}: .*{said}"):
+        client.templates.read_translations([book, tmp_path / name])
