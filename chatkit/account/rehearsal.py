@@ -535,7 +535,7 @@ async def _heard(scope: Any, receive: Any, send: Any) -> None:
 
 def _noun(plan: Plan, change: Change) -> str:
     """Say what a change is of: in a plan for the account each change says it."""
-    return getattr(change, "noun", "") or setting_of(plan).noun
+    return change.noun or setting_of(plan).noun
 
 
 def _states(counts: Sequence[Mapping[Any, int]]) -> list[Any]:

@@ -12,7 +12,9 @@ from documents import DOCUMENT
 
 import chatkit
 from chatkit.bulk.journal import journal_folder
-from chatkit.client import Client
+from chatkit.bulk.plan import join_plans
+from chatkit.client import Client, source_of
+from chatkit.endpoints import ACCOUNT
 
 Account = tuple[chatkit.Sandbox, Client]
 
@@ -195,3 +197,32 @@ def test_an_account_without_anything_can_be_rehearsed() -> None:
         rehearsal = chatkit.rehearse(plan, faults={})
     assert rehearsal.ok
     assert "(empty)" in repr(rehearsal)
+
+
+def test_a_plan_for_the_account_is_rehearsed_as_one(account: Account) -> None:
+    """Changes of all resources: each is found in the copy where it belongs."""
+    _, client = account
+    content = client.templates("order_ready").frame(full=True).loc[["de"]]
+    plans = [
+        client.flows.plan([{"name": "Survey", "template_name": "default", "flow_json": DOCUMENT}]),
+        client.templates.plan(
+            content.assign(footer="Larkspur", template_code="order_ready")
+            .set_index("template_code", append=True)
+            .swaplevel()
+        ),
+        client.webhooks.plan([{"id": 43, "is_active": True}]),
+        renamed(client, 5),
+    ]
+    plan = join_plans(source_of(client, ACCOUNT), plans)
+    rehearsal = chatkit.rehearse(plan)
+    assert rehearsal.problems == []
+    found = rehearsal.changed.groupby(["resource", "what"]).size().to_dict()
+    assert found == {
+        ("contact", "updated"): 5,
+        ("content", "updated"): 1,
+        ("flow", "created"): 1,
+        ("webhook", "updated"): 1,
+    }
+    assert list(rehearsal.frame().index.names) == ["resource", "record"]
+    assert rehearsal.webhooks.loc[43, ["before", "after"]].tolist() == ["inactive", "healthy"]
+    assert set(plan.apply(rehearsed=True).state) == {"applied"}
