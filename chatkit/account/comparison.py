@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 import pandas as pd
 
-from chatkit.account.reading import FIELDS, ROOMS, AccountState, default_of
+from chatkit.account.reading import ROOMS, AccountState, same_field
 from chatkit.account.state import state_of
-from chatkit.bulk.comparison import FrameDifferences, compare_frames, same_value
+from chatkit.bulk.comparison import FrameDifferences, compare_frames
 from chatkit.client import Client
 from chatkit.display import (
     MISSING,
@@ -65,7 +65,6 @@ What = Literal["changed", "only left", "only right"]
 
 COLUMNS = ("resource", "key", "field", "left", "right", "what")
 CONTACT = ("country_code", "number")  #: the columns that name a contact
-_SHOWN = ("flow_json", "template_name")  #: a flow has them, whatever is shown
 _PARTS = ("first_name", "middle_name", "last_name")
 _SIGNS = {"changed": "~", "only left": "-", "only right": "+"}
 _CLASSES = {"changed": "update", "only left": "delete", "only right": "create"}
@@ -301,17 +300,6 @@ def _compared(
             before, after = one.get(field), two.get(field)
             if not same_field(noun, field, before, after):
                 yield AccountDifference(noun, name, field, before, after, "changed")
-
-
-def same_field(noun: str, field: str, left: Any, right: Any) -> bool:
-    """Tell whether a field says the same on both sides; one that is not said has its default."""
-    if field in _SHOWN and left is not right and None in (left, right):
-        return True  # a service that does not show it has it all the same
-    default = default_of(noun, field) if field in FIELDS.get(noun, ()) else None
-    one, two = (default if side in _EMPTY else side for side in (left, right))
-    if one in _EMPTY or two in _EMPTY:
-        return one in _EMPTY and two in _EMPTY
-    return same_value(two, one) or same_value(one, two)
 
 
 # --- contacts -------------------------------------------------------------------------------

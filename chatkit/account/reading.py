@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from chatkit.bulk.comparison import same_value
 from chatkit.connection import Connection, account_words
 from chatkit.display import many, values
 from chatkit.flows.resource import FlowBody
@@ -48,6 +49,8 @@ FIELDS: dict[str, tuple[str, ...]] = {
 CONTACT_COLUMNS = ("country_code", "number", "name", "first_name", "middle_name", "last_name")
 #: Fields that are written although they are as the service would set them: the few of a webhook.
 _ALWAYS = frozenset({"template_name", "flow_json", "events", "is_active"})
+
+_EMPTY: tuple[Any, ...] = (None, "", [], {}, ())
 
 NOT_CARRIED = (
     "Never in a state, a folder or a plan: tokens and signing secrets, ids, wa_status and "
@@ -182,6 +185,25 @@ def to_send(noun: str, wanted: Fields, live: Fields | None = None) -> dict[str, 
     """
     cleared = {name: default_of(noun, name) for name in live or () if name not in wanted}
     return {n: v for n, v in cleared.items() if v is not None} | dict(wanted)
+
+
+def same_field(noun: str, field: str, wanted: Any, live: Any) -> bool:
+    """Tell whether a field of two records says the same; one that is not said has its default.
+
+    Args:
+        noun: flow, content or webhook.
+        field: Its name.
+        wanted: What one record says, None if it does not say it.
+        live: What the other one says.
+    """
+    if noun == "flow" and field in ("flow_json", "template_name") and None in (wanted, live):
+        return True  # every flow has them: one service or the other does not show it
+    one, two = (default_of(noun, field) if v in _EMPTY else v for v in (wanted, live))
+    if one in _EMPTY or two in _EMPTY:
+        return one in _EMPTY and two in _EMPTY
+    if noun == "webhook" and field == "events":
+        return set(one) == set(two)
+    return same_value(two, one) or same_value(one, two)
 
 
 # --- an account -------------------------------------------------------------------------

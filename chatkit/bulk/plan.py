@@ -387,7 +387,13 @@ class Plan(Report):
         )
 
 
-def join_plans(desk: Desk, plans: Iterable[Plan], *, notes: Sequence[str] = ()) -> Plan:
+def join_plans(
+    desk: Desk,
+    plans: Iterable[Plan],
+    *,
+    notes: Sequence[str] = (),
+    cells: Sequence[RefusedCell] = (),
+) -> Plan:
     """Make one plan for the account of plans for its resources.
 
     It is read, applied, journalled and taken back as one. Its rows are those of the plans, one
@@ -398,16 +404,17 @@ def join_plans(desk: Desk, plans: Iterable[Plan], *, notes: Sequence[str] = ()) 
         desk: Where the records of all of them are.
         plans: Plans for different resources of one account, none of them applied.
         notes: What else is to be known of the whole.
+        cells: What else cannot be planned; the rows begin with a resource.
     """
     plans = list(plans)
-    told, changes, cells = list(notes), [], []
+    told, changes, refused = list(notes), [], list(cells)
     for plan in plans:
         noun = plan._setting.noun
         told += [note for note in plan.notes if note not in told]
         changes += [
             replace(change, noun=noun, row=_within(noun, change.row)) for change in plan.changes
         ]
-        cells += [cell._replace(row=_within(noun, cell.row)) for cell in plan._cells]
+        refused += [cell._replace(row=_within(noun, cell.row)) for cell in plan._cells]
     setting = Setting(
         account=desk.transport.connection.account,
         noun=ACCOUNT,
@@ -422,7 +429,7 @@ def join_plans(desk: Desk, plans: Iterable[Plan], *, notes: Sequence[str] = ()) 
         desk,
         setting,
         changes,
-        cells,
+        refused,
         notes=told,
         skip_invalid=any(plan._skip_invalid for plan in plans),
         written=[text for plan in plans for text in plan._written],
