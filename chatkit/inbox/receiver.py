@@ -221,6 +221,7 @@ class DeliveryWriter:
         self._deadlines: deque[tuple[float, asyncio.Future[None]]] = deque()
         self._timer: asyncio.TimerHandle | None = None
         self._changed = threading.Condition()
+        self._waking = False  # whether the loop is about to wake the thread
         self._closed = False
         self._thread = threading.Thread(target=self._run, name="chatkit-inbox", daemon=True)
         self._thread.start()
@@ -243,13 +244,22 @@ class DeliveryWriter:
             self._waiting.append((entry, done))
             self._bytes += len(entry.body)
             self._put += 1
-            self._changed.notify_all()
+        if not self._waking:
+            # What else has come is put in the same turn of the loop: it joins the group.
+            self._waking = True
+            loop.call_soon(self._wake)
         while self._deadlines and self._deadlines[0][1].done():
             self._deadlines.popleft()
         self._deadlines.append((loop.time() + STORE_SECONDS, done))
         if self._timer is None:  # one for all: nearly none is ever needed
             self._timer = loop.call_later(STORE_SECONDS, self._expire, loop)
         return done
+
+    def _wake(self) -> None:
+        """Have the thread store what waits."""
+        self._waking = False
+        with self._changed:
+            self._changed.notify_all()
 
     def _expire(self, loop: asyncio.AbstractEventLoop) -> None:
         """Fail what has waited too long, and come again for the next that may."""
