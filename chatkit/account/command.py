@@ -7,20 +7,29 @@ person is told goes to standard error; standard output holds what the command is
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import re
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, redirect_stdout
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from chatkit.display import cut, many, visible
 from chatkit.errors import (
     ChatkitError,
+    InputError,
+    JournalError,
+    PlanRefused,
     SettingsError,
+    command,
+    file_bytes,
 )
 
 if TYPE_CHECKING:
+    from chatkit.bulk.plan import Plan
     from chatkit.client import Client
 
 #: Exit statuses, as `diff` has them.
@@ -60,6 +69,22 @@ def add(commands: Any) -> None:
     diff.add_argument("--json", action="store_true", help="an array of the differences")
     diff.set_defaults(run=_diff)
 
+    apply = commands.add_parser(
+        "apply",
+        help="apply a plan that `plan --out` has written",
+        description="Apply a plan that `chatkit plan --out FILE` has written: this plan only, and "
+        "only if everything it changes is still as it was then. The run is journalled: the "
+        "same command goes on after an interrupt, chatkit.undo(run) takes it back.",
+        epilog=_STATUS.format("0: all is applied. 1: some is not, or the plan is outdated"),
+    )
+    apply.add_argument("plan", type=Path, metavar="FILE", help="what `plan --out` has written")
+    apply.add_argument(
+        "name", nargs="?", metavar="NAME", help=f"{_NAME}. Without it: the account of the plan is "
+        "looked for in the variables and among the connections",
+    )  # fmt: skip
+    _how(apply)
+    apply.set_defaults(run=_apply)
+
 
 def _contacts(parser: argparse.ArgumentParser, text: str) -> None:
     parser.add_argument("--contacts", action="store_true", help=text)
@@ -73,6 +98,19 @@ def _codes(parser: argparse.ArgumentParser) -> None:
         help="template codes; without it those in the folder, and those that "
         "client.templates.remember(codes) keeps: an account cannot list them",
     )
+
+
+def _how(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--yes", action="store_true", help="ask nothing")
+    parser.add_argument(
+        "--many", action="store_true", help="allow to delete over 100 or to change over 30 %%"
+    )
+    parser.add_argument("--irreversible", action="store_true", help="allow what has no undo")
+    parser.add_argument("--rate", type=float, metavar="N", help="at most N calls a second")
+    parser.add_argument(
+        "--secrets", type=Path, metavar="FILE", help="write the signing secrets of new webhooks "
+        "into a new file that only you can read; else they are shown once, in a terminal alone",
+    )  # fmt: skip
 
 
 # --- what the commands share ----------------------------------------------------------------
@@ -157,3 +195,293 @@ def _diff(arguments: argparse.Namespace) -> int:
         found = compare(left, right, contacts=arguments.contacts, codes=arguments.templates)
     _show(found.json() if arguments.json else found.text())
     return DIFFERENT if found else SAME
+
+
+# --- plan -----------------------------------------------------------------------------------
+
+
+def _where(client: Client) -> str:
+    from chatkit.connection import account_words
+
+    return account_words(client.connection.account, client.connection.name or "")
+
+
+def _as_text(plan: Plan) -> str:
+    return _flags(repr(plan)).replace("plan.apply() does it.", "").strip()
+
+
+def _flags(text: str) -> str:
+    """Name the flag in place of the argument that allows something."""
+    return re.sub(r"apply\((many|irreversible)=True\)", r"--\1", text)
+
+
+def markdown(plan: Plan, where: str) -> str:
+    """Write a plan as a comment on a pull request.
+
+    All that strangers wrote stands in one fenced block that none of it can end, where nobody is
+    mentioned, no picture is loaded and nothing is a link.
+
+    Args:
+        plan: The plan.
+        where: Its account, in words.
+    """
+    from chatkit.bulk import rendering
+
+    counts = [many(count, kind) for kind, count in plan.counts.items() if count]
+    lines = [line for change in plan.changes[:_MOST] for line in _change_lines(change)]
+    if (more := len(plan.changes) - _MOST) > 0:
+        lines.append(f"# … and {many(more, 'more change')}")
+    for cell in rendering.refused_frame(plan_cells(plan), ("row",)).head(_MOST).itertuples():
+        place = " ".join(filter(None, (str(cell.row), str(cell.column))))
+        lines.append(f"! refused: {cut(place, 80)}: {cut(str(cell.reason), 200)}")
+    lines += [f"# {cut(note, 300)}" for note in rendering.notes_of(plan)[:_MOST]]
+    lines += [f"! blocked: {_flags(cut(said, 300))}" for said in plan.objections()]
+    text = "\n".join(visible_lines(lines))
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    cut_off = ""
+    if len(text) > _LONGEST:
+        text, cut_off = text[:_LONGEST].rpartition("\n")[0], "\n# … and more"
+    heading = f"### Plan for {_plain(where)}: {', '.join(counts) or 'nothing to do'}"
+    return heading if not text else f"{heading}\n\n{fence}diff\n{text}{cut_off}\n{fence}"
+
+
+def plan_cells(plan: Plan) -> Sequence[Any]:
+    """Return the cells of a plan that are refused."""
+    from chatkit.bulk.plan import refused_cells
+
+    return refused_cells(plan)
+
+
+def visible_lines(lines: Iterable[str]) -> Iterator[str]:
+    """Have no line break inside a line, and no character that is not seen."""
+    return map(visible, lines)
+
+
+def _plain(text: str) -> str:
+    """Leave no character in a text that Markdown or HTML would read."""
+    return re.sub(r"([^\w .:/-])", lambda found: f"&#{ord(found[1])};", visible(text))
+
+
+def _change_lines(change: Any) -> list[str]:
+    """Write a change as the lines of a difference."""
+    from chatkit.bulk.rendering import change_label, change_lines
+
+    sign = {"create": "+", "update": "!", "delete": "-"}.get(change.kind, " ")
+    noun = getattr(change, "noun", None)
+    found = [f"{sign} {change.kind} {f'{noun} ' if noun else ''}{change_label(change)}"]
+    for line in change_lines(change)[:_LINES]:
+        name = f"{cut(line.field, 60)}: " if line.field else ""
+        if line.before is not None and line.after is not None:
+            found += [f"-     {name}{line.before}", f"+     {name}{line.after}"]
+        else:
+            found.append(f"{sign}     {name}{line.after if line.before is None else line.before}")
+    return found
+
+
+# --- apply and restore ----------------------------------------------------------------------
+
+
+@_told
+def _apply(arguments: argparse.Namespace) -> int:
+    with closing(_open(arguments.name or _name_of(arguments.plan))) as client:
+        with redirect_stdout(sys.stderr):
+            plan = client.load_plan(arguments.plan)
+        if not _begun(plan) and (moved := changed_since(plan, client)):
+            said = [f"\n  - {cut(line, 200)}" for line in moved[:_LINES]]
+            if len(moved) > _LINES:
+                said.append(f"\n  … and {len(moved) - _LINES:,} more")
+            _tell(f"This plan is outdated, nothing was sent:{''.join(said)}")
+            _tell("Make it again, and look at it.")
+            return DIFFERENT
+        return _carried_out(plan, client, arguments, needs_yes=False)
+
+
+def _name_of(path: Path) -> str:
+    """Find the account of a saved plan: that of the variables, or a connection's.
+
+    Raises:
+        PlanRefused: The file is no plan.
+        SettingsError: Nothing that is known opens that account.
+    """
+    from chatkit import settings
+
+    try:
+        account = json.loads(file_bytes(path))["plan"]["setting"]["account"]
+    except (ValueError, LookupError, TypeError):
+        raise PlanRefused(f"{path} is not a saved plan: `plan --out` writes one.") from None
+    if os.environ.get("CHATKIT_BASE_URL"):
+        found = settings.resolve(None)
+        if found is not None and found.account == account:
+            return ENVIRONMENT
+    for name in settings.names():
+        kept = settings.stored(name)
+        if f"{kept.base_url} account {kept.account_id}" == account:
+            return name
+    raise SettingsError(
+        f"{path} is a plan for {cut(str(account), 100)}, which no connection and no variable "
+        f"names: {command(f'apply {path} NAME')}"
+    )
+
+
+def _begun(plan: Plan) -> bool:
+    """Whether the run of a plan has begun on this machine: then it goes on."""
+    from chatkit.bulk.journal import find_journal
+
+    try:
+        find_journal(plan.id)
+    except JournalError:
+        return False
+    return True
+
+
+def _carried_out(
+    plan: Plan, client: Client, arguments: argparse.Namespace, *, needs_yes: bool
+) -> int:
+    """Show a plan, ask where somebody can answer, apply it, and say what came of it."""
+    from chatkit.bulk import rendering
+
+    _show(_as_text(plan))
+    if not any(plan.counts.values()) and not len(plan_cells(plan)):
+        return SAME
+    if objections := plan.objections(many=arguments.many, irreversible=arguments.irreversible):
+        _tell("Blocked, nothing was sent:")
+        for said in objections:
+            _tell(f"  - {_flags(visible(said))}")
+        return DIFFERENT
+    asks = sys.stdin.isatty() and sys.stderr.isatty() and not arguments.yes
+    if needs_yes and not arguments.yes and not asks:
+        _tell("Nothing was sent: there is no terminal to ask in. --yes applies it.")
+        return TROUBLE
+    hooks = [c for c in plan.changes if c.kind == "create" and "events" in c.after]
+    shows = sys.stderr.isatty() and sys.stdout.isatty()
+    if hooks and arguments.secrets is None and not shows:
+        _tell(
+            f"Nothing was sent: the plan creates {many(len(hooks), 'webhook')}, whose signing "
+            "secret is told once. There is no terminal to show it in: --secrets FILE keeps it."
+        )
+        return TROUBLE
+    if asks and not _agreed(where := _where(client)):
+        _tell(f"Nothing was sent to {where}.")
+        return DIFFERENT
+    kept = _new_file(arguments.secrets) if hooks and arguments.secrets else None
+    with redirect_stdout(sys.stderr):
+        result = plan.apply(
+            many=arguments.many, irreversible=arguments.irreversible, rate=arguments.rate
+        )
+    _hand_over(plan, result, kept)
+    _show(rendering.result_summary(result))
+    left = result[~result["state"].isin(["applied", "unchanged", "skipped"])]
+    for row in left.head(_MOST).itertuples():
+        _show(f"  {row.state}: {cut(str(row.label), 60)}: {visible(str(row.reason))}")
+    if len(left) > _MOST:
+        _show(f"  … and {len(left) - _MOST:,} more: chatkit.runs() opens the run")
+    _tell(f"Run {plan.id}: chatkit.undo({plan.id!r}) takes it back.")
+    return DIFFERENT if len(left) else SAME
+
+
+def _agreed(where: str) -> bool:
+    _tell(f"Apply this to {where}? [y/N]")
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _new_file(path: Path) -> Any:
+    """Make the file of the secrets before anything is sent: it can be written, and is new."""
+    try:
+        return open(path, "x", opener=lambda name, flags: os.open(name, flags, 0o600))
+    except FileExistsError:
+        raise InputError(f"{path} is there already: name a new file for the secrets.") from None
+
+
+def _hand_over(plan: Plan, result: Any, kept: Any) -> None:
+    """Give the signing secrets of new webhooks to who runs the command, once."""
+    urls = dict(zip(result["key"], result["label"], strict=True))
+    if kept is not None:
+        with kept:
+            found = {urls.get(key, str(key)): one.reveal() for key, one in plan.secrets.items()}
+            kept.write(json.dumps(found, indent=1) + "\n")
+            kept.flush()
+            os.fsync(kept.fileno())
+        if not found:
+            os.unlink(kept.name)
+            return
+        _tell(f"{many(len(found), 'signing secret')} in {kept.name}, which only you can read.")
+        return
+    for key, secret in plan.secrets.items():
+        where = visible(str(urls.get(key, key)))
+        _tell(f"Signing secret of {where}, shown only now: {secret.reveal()}")
+
+
+# --- is what a plan saw still so ------------------------------------------------------------
+
+
+def changed_since(plan: Plan, client: Client) -> list[str]:
+    """Say what of a saved plan is not as it was when it was made; nothing if all is.
+
+    Each row is compared again when it is sent. Here all are looked at before the first is sent, so
+    that a plan that somebody has reviewed is applied as it was reviewed, or not at all.
+
+    Args:
+        plan: The plan.
+        client: Its account.
+    """
+    from chatkit.account.comparison import same_field
+    from chatkit.bulk.plan import setting_of
+
+    noun_of_plan = setting_of(plan).noun
+    found = []
+    live: dict[str, _Live] = {}
+    for change in plan.changes:
+        noun = getattr(change, "noun", None) or noun_of_plan
+        if noun not in live:
+            live[noun] = _Live(noun, plan, client, noun_of_plan)
+        now = live[noun].of(change)
+        label = f"{noun} {change.label}"
+        if change.kind == "create":
+            if now is not None:
+                found.append(f"{label} is there already")
+            continue
+        if now is None:
+            found.append(f"{label} is gone")
+            continue
+        for field, before in change.before.items():
+            if field not in now or same_field(noun, field, before, now[field]):
+                continue
+            if field in change.after and same_field(noun, field, change.after[field], now[field]):
+                continue
+            found.append(f"{label}: {field} has changed")
+    return found
+
+
+class _Live:
+    """The records of one resource as they are now, by key and by what they are called."""
+
+    def __init__(self, noun: str, plan: Plan, client: Client, noun_of_plan: str) -> None:
+        from chatkit.frame import records
+
+        changes = [c for c in plan.changes if (getattr(c, "noun", None) or noun_of_plan) == noun]
+        self._noun = noun
+        if noun == "content":
+            frame = client.templates._bulk.reader(
+                dict.fromkeys(str(change.code) for change in changes)
+            ).frame(full=True)
+        elif noun == "flow":
+            frame = client.flows.frame(full=client.profile.flow_json_in_get)
+        else:
+            frame = (client.webhooks if noun == "webhook" else client.contacts).frame()
+        self._by_key: dict[Any, Mapping[str, Any]] = dict(
+            zip(frame.index.tolist(), records(frame, range(len(frame))), strict=True)
+        )
+        self._named = {self._name(one) for one in self._by_key.values()}
+
+    def of(self, change: Any) -> Mapping[str, Any] | None:
+        """Return the record that a change is about; an empty one if a create meets it."""
+        if self._noun == "content":
+            return self._by_key.get((change.code, change.key))
+        if change.kind == "create":
+            return {} if self._name(change.after) in self._named else None
+        return self._by_key.get(change.key)
+
+    def _name(self, fields: Mapping[str, Any]) -> Any:
+        names = {"flow": ("name",), "webhook": ("url",)}.get(self._noun, ("country_code", "number"))
+        return tuple(fields.get(name) for name in names)

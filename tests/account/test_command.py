@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import stat
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -114,3 +117,168 @@ def test_contacts_are_compared_when_they_are_asked_for(
     assert main(["diff", left.access, right.access]) == 0
     assert main(["diff", left.access, right.access, "--contacts"]) == 1
     assert "Zoe Quinn" in capsys.readouterr().out
+
+
+# --- apply ----------------------------------------------------------------------------------
+
+
+def saved(one: Served, folder: Path, rows: list[dict[str, Any]], **options: Any) -> str:
+    """A plan for contacts, in a file."""
+    with one.client() as client:
+        return str(client.contacts.plan(rows, **options).save(folder / "plan.json"))
+
+
+def test_a_saved_plan_is_applied_and_taken_back_and_nothing_is_sent_twice(
+    accounts: tuple[Served, Served], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    left, _ = accounts
+    with left.client() as client:
+        before = client.contacts.get(50002).name
+    file = saved(left, tmp_path, [{"id": 50002, "name": "Zoe Quinn"}])
+    assert main(["apply", file, left.access]) == 0
+    out, err = capsys.readouterr()
+    assert "1 change: 1 applied." in out
+    run_id = re.search(r"chatkit\.undo\('(.+)'\)", err)
+    assert run_id
+    assert len(left.writes()) == 1
+    assert main(["apply", file, left.access]) == 0  # the run has begun: it goes on, and is done
+    assert len(left.writes()) == 1
+    with left.client() as client:
+        assert client.contacts.get(50002).name == "Zoe Quinn"
+        assert chatkit.undo(run_id[1], client).apply().state.tolist() == ["applied"]
+        assert client.contacts.get(50002).name == before
+
+
+def test_an_outdated_plan_is_not_applied_at_all(
+    accounts: tuple[Served, Served], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    left, _ = accounts
+    new = {"country_code": "+1", "number": "2025550999", "name": "New"}
+    file = saved(left, tmp_path, [{"id": 50002, "name": "Zoe"}, {"id": 50003, "name": "Bo"}, new])
+    with left.client() as client:
+        client.contacts.update(50003, name="Somebody was quicker")
+        client.contacts.create(**new)
+    wrote = left.writes()
+    assert main(["apply", file, left.access]) == 1
+    err = capsys.readouterr().err
+    assert "outdated, nothing was sent" in err
+    assert "name has changed" in err and "is there already" in err
+    assert left.writes() == wrote
+    with left.client() as client:
+        client.contacts.delete(50002)
+    assert main(["apply", file, left.access]) == 1
+    assert "is gone" in capsys.readouterr().err
+
+
+def test_what_is_as_the_plan_wants_it_already_does_not_make_it_outdated(
+    accounts: tuple[Served, Served], tmp_path: Path
+) -> None:
+    left, _ = accounts
+    file = saved(left, tmp_path, [{"id": 50002, "name": "Zoe"}, {"id": 50003, "name": "Bo"}])
+    with left.client() as client:
+        client.contacts.update(50003, name="Bo")
+    assert main(["apply", file, left.access]) == 0
+
+
+def test_a_blocked_plan_names_the_flag_that_allows_it(
+    accounts: tuple[Served, Served], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    left, _ = accounts
+    with left.client() as client:
+        client.contacts.plan(delete=client.contacts.frame().head(120)).save(tmp_path / "p.json")
+    assert main(["apply", str(tmp_path / "p.json"), left.access]) == 1
+    assert "needs --many: it deletes 120 contacts" in capsys.readouterr().err
+    assert left.writes() == []
+    assert main(["apply", str(tmp_path / "p.json"), left.access, "--many"]) == 0
+    assert len(left.writes()) == 120
+
+
+def test_it_is_the_plan_of_one_account_and_nobody_has_edited_it(
+    accounts: tuple[Served, Served], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    left, right = accounts
+    file = saved(left, tmp_path, [{"id": 50002, "name": "Zoe"}])
+    assert main(["apply", file, right.access]) == 2
+    assert "another account" in capsys.readouterr().err
+    assert main(["apply", file]) == 2  # nothing says which account that is
+    assert "which no connection and no variable names" in capsys.readouterr().err
+    text = Path(file).read_text(encoding="utf-8")
+    Path(file).write_text(text.replace("Zoe", "Eve"), encoding="utf-8")
+    assert main(["apply", file, left.access]) == 2
+    assert "was edited" in capsys.readouterr().err
+    assert main(["apply", str(tmp_path / "left.access"), left.access]) == 2
+    assert main(["apply", str(tmp_path / "none.json"), left.access]) == 2
+    assert left.writes() == right.writes() == []
+
+
+def test_variables_name_the_account_and_its_token_in_a_pipeline(
+    accounts: tuple[Served, Served], tmp_path: Path
+) -> None:
+    left, right = accounts
+    file = saved(left, tmp_path, [{"id": 50002, "name": "Zoe"}])
+    for arguments in (["apply", file], ["apply", file, "environment"]):
+        done = run(*arguments, env=environment(left))
+        assert (done.returncode, "1 applied" in done.stdout) == (0, True), done.stderr
+        assert left.sandbox.token not in done.stdout + done.stderr
+    assert run("apply", file, env=environment(right)).returncode == 2
+    assert len(left.writes()) == 1
+
+
+def test_a_kept_connection_of_the_account_is_found(
+    accounts: tuple[Served, Served], tmp_path: Path
+) -> None:
+    left, _ = accounts
+    token = tmp_path / "staging.token"
+    login = ["login", "staging", "--access", left.access, "--token-file", str(token)]
+    assert main(login) == 0
+    file = saved(left, tmp_path, [{"id": 50002, "name": "Zoe"}])
+    assert main(["apply", file]) == 0
+    assert len(left.writes()) == 1
+
+
+def test_a_signing_secret_goes_into_a_file_for_the_owner_and_never_into_a_log(
+    accounts: tuple[Served, Served], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    left, _ = accounts
+    url, kept = "https://hooks.example.com/new", tmp_path / "secrets.json"
+    with left.client() as client:
+        plan = client.webhooks.plan([{"url": url, "events": ["*"]}])
+        file = str(plan.save(tmp_path / "plan.json"))
+    assert main(["apply", file, left.access]) == 2
+    assert "--secrets FILE keeps it" in capsys.readouterr().err
+    assert left.writes() == []
+    assert main(["apply", file, left.access, "--secrets", str(kept)]) == 0
+    out, err = capsys.readouterr()
+    [(where, secret)] = json.loads(kept.read_text(encoding="utf-8")).items()
+    assert where == url and len(secret) >= 32
+    assert secret not in out + err
+    if os.name == "posix":
+        assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    other = tmp_path / "other.json"
+    assert main(["apply", file, left.access, "--secrets", str(kept)]) == 2  # never written over
+    assert main(["apply", file, left.access, "--secrets", str(other)]) == 0  # all is done already
+    assert not other.exists()
+    assert len(left.writes()) == 1
+
+
+def test_after_a_kill_the_same_command_goes_on(
+    accounts: tuple[Served, Served], tmp_path: Path
+) -> None:
+    left, _ = accounts
+    with left.client() as client:
+        frame = client.contacts.frame().head(40)[["name"]].assign(name="Zoe Quinn")
+        file = str(client.contacts.plan(frame).save(tmp_path / "plan.json"))
+    left.sandbox.faults(latency=0.05)
+    with processes.Popen(
+        [sys.executable, "-m", "chatkit", "apply", file, left.access],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        env=dict(os.environ),
+    ) as process:  # fmt: skip
+        while len(left.writes()) < 5 and process.poll() is None:
+            time.sleep(0.01)
+        process.kill()
+    left.sandbox.faults()
+    assert 5 <= len(left.writes()) < 40
+    assert main(["apply", file, left.access]) == 0
+    with left.client() as client:
+        assert client.contacts.frame().head(40).name.eq("Zoe Quinn").all()

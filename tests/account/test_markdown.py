@@ -1,0 +1,72 @@
+"""A plan as a comment on a pull request: short, and nothing that strangers wrote does anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+import chatkit
+from chatkit.account.command import markdown
+from chatkit.client import Client
+from chatkit.display import visible
+
+BAD = "```\n# x\n@all <img src=x onerror=alert(1)> ![a](http://b) #1 | ~~~ \u202e & \x1b[31m"
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Client]:
+    with chatkit.connect(chatkit.Sandbox(seed="demo")) as client:
+        yield client
+
+
+@settings(max_examples=30)
+@given(st.text(max_size=40), st.text("`~\n<@#![]()", max_size=12))
+@example(BAD, BAD)
+@example("`" * 300, "`" * 40)
+def test_all_that_strangers_wrote_stands_in_one_block_that_it_cannot_end(
+    client: Client, name: str, where: str
+) -> None:
+    plan = client.contacts.plan([{"id": 50002, "name": f"x{name}"}], skip_invalid=True)
+    plan.notes.append(name)
+    said = markdown(plan, f"account {where}")
+    kinds = [token.type for token in MarkdownIt("gfm-like", {"linkify": False}).parse(said)]
+    assert kinds == ["heading_open", "inline", "heading_close", "fence"]
+    heading = MarkdownIt("gfm-like", {"linkify": False}).parse(said)[1]
+    assert {token.type for token in heading.children or ()} <= {"text", "text_special"}
+    assert "@" not in said.partition("\n")[0]
+    assert all(visible(line) == line for line in said.split("\n"))
+
+
+def test_it_shows_each_change_and_what_stops_the_plan(client: Client) -> None:
+    before = client.contacts.get(50002).name
+    plan = client.contacts.plan(
+        [
+            {"id": 50002, "name": "Zoe Quinn"},
+            {"country_code": "+1", "number": "2025550999", "name": "New"},
+            {"id": 50003, "number": "call him"},
+        ]
+    )
+    lines = markdown(plan, "account 1001 of staging").splitlines()
+    assert lines[0] == "### Plan for account 1001 of staging: 1 create, 1 update"
+    assert lines[2:3] + lines[-1:] == ["```diff", "```"]
+    assert f'-     name: "{before}"' in lines
+    assert '+     name: "Zoe Quinn"' in lines
+    assert any(line.startswith("! refused: 3 number") for line in lines)
+    assert any(line.startswith("! blocked: 1 of its rows") for line in lines)
+
+
+def test_a_plan_of_thousands_stays_a_comment(client: Client) -> None:
+    frame = client.contacts.frame()
+    frame["name"] = "N" * 500
+    said = markdown(client.contacts.plan(frame), "production")
+    assert len(said) < 65_536
+    assert "# … and 210 more changes" in said
+    assert "! blocked: needs --many" in said
+
+
+def test_nothing_to_do_is_one_line(client: Client) -> None:
+    assert markdown(client.contacts.plan([]), "staging") == "### Plan for staging: nothing to do"
