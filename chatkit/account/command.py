@@ -425,16 +425,15 @@ def changed_since(plan: Plan, client: Client) -> list[str]:
         plan: The plan.
         client: Its account.
     """
-    from chatkit.account.comparison import same_field
     from chatkit.bulk.plan import setting_of
 
     noun_of_plan = setting_of(plan).noun
     found = []
-    live: dict[str, _Live] = {}
+    live: dict[str, _Records] = {}
     for change in plan.changes:
         noun = getattr(change, "noun", None) or noun_of_plan
         if noun not in live:
-            live[noun] = _Live(noun, plan, client, noun_of_plan)
+            live[noun] = _Records(noun, plan, client, noun_of_plan)
         now = live[noun].of(change)
         label = f"{noun} {change.label}"
         if change.kind == "create":
@@ -445,15 +444,21 @@ def changed_since(plan: Plan, client: Client) -> list[str]:
             found.append(f"{label} is gone")
             continue
         for field, before in change.before.items():
-            if field not in now or same_field(noun, field, before, now[field]):
-                continue
-            if field in change.after and same_field(noun, field, change.after[field], now[field]):
-                continue
-            found.append(f"{label}: {field} has changed")
+            still = before, change.after.get(field, before)
+            if field in now and not any(_same(noun, field, one, now[field]) for one in still):
+                found.append(f"{label}: {field} has changed")
     return found
 
 
-class _Live:
+def _same(noun: str, field: str, one: Any, other: Any) -> bool:
+    from chatkit.account.reading import same_field
+
+    if noun == "contact":
+        return (one or None) == (other or None)
+    return same_field(noun, field, one, other)
+
+
+class _Records:
     """The records of one resource as they are now, by key and by what they are called."""
 
     def __init__(self, noun: str, plan: Plan, client: Client, noun_of_plan: str) -> None:
