@@ -50,7 +50,7 @@ async def test_what_comes_during_a_commit_is_stored_in_one() -> None:
     slow = Slow()
     writer = DeliveryWriter(slow)  # type: ignore[arg-type]
     first = writer.put(entry(0))
-    slow.at_work.wait(10)
+    await asyncio.to_thread(slow.at_work.wait, 10)
     rest = [writer.put(entry(n)) for n in range(1, 101)]
     await asyncio.sleep(0)
     assert not first.done() and not any(one.done() for one in rest)
@@ -70,7 +70,8 @@ async def test_the_event_loop_is_woken_once_for_all_of_a_commit(monkeypatch) -> 
     slow = Slow()
     writer = DeliveryWriter(slow)  # type: ignore[arg-type]
     first = writer.put(entry(0))
-    slow.at_work.wait(10)
+    await asyncio.to_thread(slow.at_work.wait, 10)
+    woken.clear()  # the thread above has woken the loop as well
     rest = [writer.put(entry(n)) for n in range(1, 101)]
     slow.let_go.set()
     await all_of([first, *rest])
@@ -94,8 +95,7 @@ async def test_one_that_no_database_takes_does_not_refuse_the_others(url: str) -
     store = InboxStore(url)
     writer = DeliveryWriter(store)
     held = [entry(n, path=None if n == 5 else "/") for n in range(10)]
-    with writer._changed:  # so that all ten are one group
-        done = [writer.put(one) for one in held]
+    done = [writer.put(one) for one in held]  # in one turn of the loop: one group
     failed = {number: error for number, error in enumerate(await all_of(done)) if error}
     assert [(number, type(error)) for number, error in failed.items()] == [(5, StoreError)]
     assert store.count(Which()) == 9
@@ -119,8 +119,7 @@ async def test_a_store_that_fails_fails_each_and_works_again_later(tmp_path: Pat
     for number in range(3):
         with pytest.raises(StoreError, match="no space"):
             await writer.put(entry(number))
-    with writer._changed:  # so that both are one group
-        both = [writer.put(entry(number)) for number in range(2)]
+    both = [writer.put(entry(number)) for number in range(2)]  # one group
     assert [str(error) for error in await all_of(both)] == ["no space"] * 2
     assert store.asked == 4, "what no delivery is to blame for is not tried with each of them"
     store.broken = False
@@ -133,7 +132,7 @@ async def test_too_much_that_waits_is_refused_at_once() -> None:
     slow = Slow()
     writer = DeliveryWriter(slow, most_bytes=1000)  # type: ignore[arg-type]
     first = writer.put(entry(body=b"x" * 900))
-    slow.at_work.wait(10)
+    await asyncio.to_thread(slow.at_work.wait, 10)
     second = writer.put(entry(body=b"x" * 900))
     with pytest.raises(StoreError, match="too many"):
         writer.put(entry(body=b"x" * 200))
@@ -165,7 +164,7 @@ async def test_a_commit_has_so_many_deliveries_and_so_many_bytes(monkeypatch) ->
     slow = Slow()
     writer = DeliveryWriter(slow)  # type: ignore[arg-type]
     first = writer.put(entry(0))
-    slow.at_work.wait(10)
+    await asyncio.to_thread(slow.at_work.wait, 10)
     small = [writer.put(entry(n)) for n in range(6)]
     large = [writer.put(entry(n, body=b"x" * 500)) for n in range(6)]
     slow.let_go.set()
@@ -179,7 +178,7 @@ async def test_who_gave_up_waiting_does_not_disturb_the_others() -> None:
     slow = Slow()
     writer = DeliveryWriter(slow)  # type: ignore[arg-type]
     first = writer.put(entry())
-    slow.at_work.wait(10)
+    await asyncio.to_thread(slow.at_work.wait, 10)
     gone, stays = writer.put(entry()), writer.put(entry())
     gone.cancel()
     slow.let_go.set()
@@ -195,7 +194,7 @@ async def test_each_that_waits_too_long_fails_and_what_comes_later_has_its_own_t
     writer = DeliveryWriter(slow)  # type: ignore[arg-type]
     monkeypatch.setattr(module, "STORE_SECONDS", 0.05)
     first = writer.put(entry(0))
-    slow.at_work.wait(10)
+    await asyncio.to_thread(slow.at_work.wait, 10)
     second = writer.put(entry(1))
     failed = await all_of([first, second])
     assert [type(error) for error in failed] == [TimeoutError, TimeoutError]
