@@ -14,6 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from chatkit import flowjson
     from chatkit.account.comparison import compare
+    from chatkit.account.folder import Folder
     from chatkit.account.rehearsal import rehearse
     from chatkit.checkup import doctor
     from chatkit.client import Client, connect
@@ -75,6 +76,7 @@ __all__ = [
     "Conversation",
     "DeadlinePassed",
     "Editor",
+    "Folder",
     "Form",
     "Grid",
     "InDoubt",
@@ -119,6 +121,7 @@ __all__ = [
 
 _HOME = {
     "Client": "client",
+    "Folder": "account.folder",
     "Inbox": "inbox.inbox",
     "Sandbox": "sandbox",
     "ServiceProfile": "profile",

@@ -400,6 +400,15 @@ def table(rows: Sequence[Sequence[Any]], columns: Sequence[str]) -> pd.DataFrame
     return pd.DataFrame(dict(zip(columns, map(list, values), strict=True)))
 
 
+def frame_of_texts(columns: Mapping[str, Any], order: Sequence[str] = ()) -> pd.DataFrame:
+    """Make a frame of Arrow columns of texts, in the order of some of them."""
+    table = pa.table(dict(columns))
+    if order and len(table):
+        table = table.sort_by([(name, "ascending") for name in order])
+    cells = {name: pd.Series(pd.array(table[name], dtype=_STR), copy=False) for name in columns}
+    return pd.DataFrame(cells, copy=False)
+
+
 def column_or_level(frame: pd.DataFrame, name: str) -> pd.Series[Any] | None:
     """Return the values of a column, or of a level of the index, of that name, by position."""
     if name in frame.columns:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from chatkit.bulk.comparison import same_value
@@ -48,7 +48,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
 #: The columns of contacts: what can be sent, and the parts that the service keeps of a name.
 CONTACT_COLUMNS = ("country_code", "number", "name", "first_name", "middle_name", "last_name")
 #: Fields that are written although they are as the service would set them: the few of a webhook.
-_ALWAYS = frozenset({"template_name", "flow_json", "events", "is_active"})
+ALWAYS = frozenset({"template_name", "flow_json", "events", "is_active"})
 
 _EMPTY: tuple[Any, ...] = (None, "", [], {}, ())
 
@@ -76,6 +76,7 @@ class AccountState:
         codes: The template codes that were read: the API has no list of them.
         ids: Of an account: noun to name to id, without contacts.
         not_carried: What is there and not in here, said once.
+        unclear: By noun the names that several records have: none of these is in here.
     """
 
     origin: str
@@ -86,6 +87,7 @@ class AccountState:
     codes: tuple[str, ...]
     ids: Mapping[str, Mapping[Any, int | str]]
     not_carried: Sequence[str]
+    unclear: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         counts = [many(len(self.of(noun)), noun) for noun in ("flow", "content", "webhook")]
@@ -123,9 +125,10 @@ def read_account(
     webhooks = endpoints_of(client.webhooks).frame()
     ids: dict[str, Mapping[Any, int | str]] = {}
     told += _unshown(flows)
-    found_flows, ids["flow"] = _named("flow", _rows(flows, "name"), told)
+    unclear: dict[str, frozenset[str]] = {}
+    found_flows, ids["flow"] = _named("flow", _rows(flows, "name"), told, unclear)
     contents, ids["content"] = _contents(client, named, told)
-    found_webhooks, ids["webhook"] = _named("webhook", _rows(webhooks, "url"), told)
+    found_webhooks, ids["webhook"] = _named("webhook", _rows(webhooks, "url"), told, unclear)
     return AccountState(
         origin=origin_of(client.connection),
         flows=found_flows,
@@ -135,6 +138,7 @@ def read_account(
         codes=named,
         ids=ids,
         not_carried=[*told, NOT_CARRIED],
+        unclear=unclear,
     )
 
 
@@ -157,7 +161,7 @@ def canonical(noun: str, fields: Fields) -> dict[str, Any]:
     found = {}
     for name in FIELDS[noun]:
         value = fields.get(name)
-        if value is None or (name not in _ALWAYS and value == default_of(noun, name)):
+        if value is None or (name not in ALWAYS and value == default_of(noun, name)):
             continue
         if value == "" and name != "template_name":  # what shows "" for null means null
             continue
@@ -217,7 +221,10 @@ def _rows(frame: pd.DataFrame, name: str) -> Iterator[tuple[Any, Any, Fields]]:
 
 
 def _named(
-    noun: str, rows: Iterable[tuple[Any, Any, Fields]], told: list[str]
+    noun: str,
+    rows: Iterable[tuple[Any, Any, Fields]],
+    told: list[str],
+    unclear: dict[str, frozenset[str]],
 ) -> tuple[dict[Any, dict[str, Any]], dict[Any, int | str]]:
     """Take records by name; several of one name are told, and none of them is taken."""
     found = list(rows)
@@ -231,6 +238,7 @@ def _named(
             )
         elif not name:
             told.append(f"{many(times, noun)} without a name {'is' if times == 1 else 'are'} left.")
+    unclear[noun] = frozenset(name for name, times in count.items() if name and times > 1)
     taken = sorted((each for each in found if each[0] and count[each[0]] == 1), key=_by_name)
     return (
         {name: canonical(noun, fields) for name, _, fields in taken},

@@ -14,7 +14,7 @@ import re
 import secrets
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -64,7 +64,7 @@ class _FolderIndex(BaseModel):
     flows: list[Kept]
 
 
-class Folder:
+class BackupFolder:
     """A folder of flow documents.
 
     Args:
@@ -187,19 +187,11 @@ class Folder:
 
     def _save(self, name: str, value: dict[str, Any]) -> str:
         """Write a file, whole or not at all; leave one alone that says the same."""
-        path, text = self.path / name, _text(value)
+        path, text = self.path / name, json_text(value)
         there = path.is_file() and not path.is_symlink()
         if there and path.read_bytes().replace(b"\r\n", b"\n") == text:
             return "same"
-        beside = path.with_name(f".{name}.{secrets.token_hex(4)}")
-        try:
-            with beside.open("xb") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            beside.replace(path)
-        finally:
-            beside.unlink(missing_ok=True)
+        write_whole(path, text)
         return "changed" if there else "new"
 
 
@@ -230,10 +222,28 @@ def _why(error: Exception) -> str:
     )
 
 
-def _text(value: dict[str, Any]) -> bytes:
-    """Write JSON so that each entry stands on a line of its own, in the order it has."""
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file so that it is the old one or the new one, whenever the machine stops."""
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        with beside.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def json_text(value: Mapping[str, Any], *, ordered: bool = False) -> bytes:
+    """Write JSON so that each entry stands on a line of its own.
+
+    Args:
+        value: The object.
+        ordered: Put keys in their order by name, at any depth; without it they stay as they are.
+    """
     for ascii_only in (False, True):  # half a character can only be written as an escape
-        text = json.dumps(value, ensure_ascii=ascii_only, indent=2) + "\n"
+        text = json.dumps(value, ensure_ascii=ascii_only, indent=2, sort_keys=ordered) + "\n"
         try:
             return text.encode()
         except UnicodeEncodeError:
@@ -284,12 +294,21 @@ class _Files:
         return name
 
 
-def safe(name: str) -> str:
+def safe(name: str, noun: str = "flow") -> str:
     """Make of a name what every system takes for the name of a file; nothing of what has none.
+
+    Args:
+        name: Any text.
+        noun: What is put behind a name that a system keeps for itself.
 
     >>> safe("Größe wählen / ändern?"), safe("../../etc/passwd"), safe("CON"), safe("予約")
     ('grosse-wahlen-andern', 'etc-passwd', 'con-flow', '')
     """
     plain = unicodedata.normalize("NFKD", name.casefold()).encode("ascii", "ignore").decode()
     stem = re.sub("[^a-z0-9]+", "-", plain)[:60].strip("-")
-    return f"{stem}-flow" if _KEPT.fullmatch(stem) else stem
+    return f"{stem}-{noun}" if is_kept(stem) else stem
+
+
+def is_kept(stem: str) -> bool:
+    """Whether a system keeps a name for itself, whatever follows the dot."""
+    return _KEPT.fullmatch(stem.casefold()) is not None

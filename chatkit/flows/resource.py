@@ -348,11 +348,11 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
         Raises:
             InputError: The other is none of these, or the folder cannot be read.
         """
-        from chatkit.flows.files import Folder
+        from chatkit.flows.files import BackupFolder
         from chatkit.flows.frames import comparison_frame
 
         if isinstance(other, str | Path):
-            return comparison_frame(self._kept(), Folder(other).read())
+            return comparison_frame(self._kept(), BackupFolder(other).read())
         flows = other if isinstance(other, Flows) else getattr(other, "flows", None)
         if not isinstance(flows, Flows):
             raise InputError(
@@ -376,7 +376,7 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
         Raises:
             InputError: No document is shown, or the folder cannot be used.
         """
-        from chatkit.flows.files import Folder
+        from chatkit.flows.files import BackupFolder
         from chatkit.flows.frames import backup_frame, folder_owner
 
         if not self._endpoints.profile.flow_json_in_get:
@@ -384,7 +384,7 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
                 "There is nothing to back up: this service does not show the documents of flows "
                 "(flow_json_in_get of the profile)."
             )
-        place, mine = Folder(folder), folder_owner(self._endpoints.transport.connection)
+        place, mine = BackupFolder(folder), folder_owner(self._endpoints.transport.connection)
         if not other_account:
             place.refuse_other(mine)
         return backup_frame(place.write(mine, self._kept()))
@@ -413,10 +413,10 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
         Raises:
             InputError: The folder is of another account, or cannot be read.
         """
-        from chatkit.flows.files import Folder
+        from chatkit.flows.files import BackupFolder
         from chatkit.flows.frames import folder_owner, restore_frame
 
-        place, mine = Folder(folder), folder_owner(self._endpoints.transport.connection)
+        place, mine = BackupFolder(folder), folder_owner(self._endpoints.transport.connection)
         if not other_account:
             place.refuse_other(mine)
         flows, live = place.read(), self.frame()

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import chatkit
-from chatkit.flows.files import INDEX, Folder, Kept, safe
+from chatkit.flows.files import INDEX, BackupFolder, Kept, safe
 
 ME = "https://api.example account 1001"
 
@@ -59,20 +59,22 @@ def test_every_naughty_name_has_a_file_of_its_own(tmp_path: Path, shared: Path) 
     names = json.loads((shared / "corpora/blns/blns.json").read_bytes())
     names += [names[9].upper(), names[9].lower(), "index", "INDEX.json", "a/b", "a\\b", ""]
     place = tmp_path / "inner" / "flows"
-    written = Folder(place).write(ME, [kept(n, name) for n, name in enumerate(names)])
+    written = BackupFolder(place).write(ME, [kept(n, name) for n, name in enumerate(names)])
     made = [str(one.file) for one in written]
     assert len({name.casefold() for name in made}) == len(names)
     assert sorted(files(place)) == sorted([*made, INDEX])
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()].count(INDEX) == 1
     assert len([path for path in tmp_path.rglob("*") if path.is_file()]) == len(names) + 1
-    assert {flow.name for flow in Folder(place).read()} == set(names)
+    assert {flow.name for flow in BackupFolder(place).read()} == set(names)
 
 
 # --- writing ----------------------------------------------------------------------------
 
 
 def test_a_document_is_written_as_it_stands_one_entry_a_line(tmp_path: Path) -> None:
-    Folder(tmp_path).write(ME, [kept(1, found={"version": "7.3", "screens": [], "a": "Größe"})])
+    BackupFolder(tmp_path).write(
+        ME, [kept(1, found={"version": "7.3", "screens": [], "a": "Größe"})]
+    )
     assert (tmp_path / "order.json").read_text(encoding="utf-8") == (
         '{\n  "version": "7.3",\n  "screens": [],\n  "a": "Größe"\n}\n'
     )
@@ -80,7 +82,7 @@ def test_a_document_is_written_as_it_stands_one_entry_a_line(tmp_path: Path) -> 
 
 def test_the_index_says_whose_file_each_is(tmp_path: Path) -> None:
     flow = kept(1, template_name="default", updated_at="2026-01-05T08:00:00Z", categories=["OTHER"])
-    Folder(tmp_path).write(ME, [flow, kept(2, "Bare", None)])
+    BackupFolder(tmp_path).write(ME, [flow, kept(2, "Bare", None)])
     assert json.loads((tmp_path / INDEX).read_bytes()) == {
         "account": ME,
         "flows": [
@@ -100,38 +102,38 @@ def test_the_index_says_whose_file_each_is(tmp_path: Path) -> None:
 
 def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
     flows = [kept(1, "a / 予約"), kept(2, "b", document("b"), flow_json_raw="x")]
-    Folder(tmp_path).write(ME, flows)
-    read = Folder(tmp_path).read()
+    BackupFolder(tmp_path).write(ME, flows)
+    read = BackupFolder(tmp_path).read()
     assert [flow.model_copy(update={"file": None}) for flow in read] == flows
-    assert Folder(tmp_path).account() == ME
+    assert BackupFolder(tmp_path).account() == ME
 
 
 def test_only_what_has_changed_is_written_again(tmp_path: Path) -> None:
     flows = [kept(1), kept(2, "Two")]
-    Folder(tmp_path).write(ME, flows)
+    BackupFolder(tmp_path).write(ME, flows)
     for path in tmp_path.iterdir():
         os.utime(path, (0, 0))
-    assert [one.change for one in Folder(tmp_path).write(ME, flows)] == ["same", "same"]
+    assert [one.change for one in BackupFolder(tmp_path).write(ME, flows)] == ["same", "same"]
     flows[1] = kept(2, "Two", document("Neu"))
-    assert [one.change for one in Folder(tmp_path).write(ME, flows)] == ["same", "changed"]
+    assert [one.change for one in BackupFolder(tmp_path).write(ME, flows)] == ["same", "changed"]
     fresh = {path.name for path in tmp_path.iterdir() if path.stat().st_mtime}
     assert fresh == {"two.json"}
 
 
 def test_line_ends_that_git_has_changed_are_no_change(tmp_path: Path) -> None:
-    Folder(tmp_path).write(ME, [kept(1)])
+    BackupFolder(tmp_path).write(ME, [kept(1)])
     path = tmp_path / "order.json"
     path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
-    [one] = Folder(tmp_path).write(ME, [kept(1)])
+    [one] = BackupFolder(tmp_path).write(ME, [kept(1)])
     assert one.change == "same" and b"\r\n" in path.read_bytes()
-    assert Folder(tmp_path).read()[0].document == DOCUMENT
+    assert BackupFolder(tmp_path).read()[0].document == DOCUMENT
 
 
 def test_flows_of_one_name_keep_their_files_when_one_goes(tmp_path: Path) -> None:
     a, b, c = (kept(n, "Order", document(str(n))) for n in (1, 2, 3))
-    first = Folder(tmp_path).write(ME, [b, a])
+    first = BackupFolder(tmp_path).write(ME, [b, a])
     assert [(one.id, one.file) for one in first] == [(1, "order.json"), (2, "order-2.json")]
-    second = Folder(tmp_path).write(ME, [c, b])
+    second = BackupFolder(tmp_path).write(ME, [c, b])
     assert [(one.id, one.file, one.change) for one in second] == [
         (2, "order-2.json", "same"),
         (3, "order.json", "changed"),
@@ -139,56 +141,56 @@ def test_flows_of_one_name_keep_their_files_when_one_goes(tmp_path: Path) -> Non
 
 
 def test_a_flow_that_was_made_again_goes_on_in_its_file(tmp_path: Path) -> None:
-    Folder(tmp_path).write(ME, [kept(1)])
-    [one] = Folder(tmp_path).write(ME, [kept(7)])
+    BackupFolder(tmp_path).write(ME, [kept(1)])
+    [one] = BackupFolder(tmp_path).write(ME, [kept(7)])
     assert (one.file, one.change) == ("order.json", "same")
 
 
 def test_a_flow_that_is_gone_keeps_its_file_until_you_delete_it(tmp_path: Path) -> None:
-    Folder(tmp_path).write(ME, [kept(1), kept(2, "Two")])
+    BackupFolder(tmp_path).write(ME, [kept(1), kept(2, "Two")])
     for _ in range(2):
-        written = Folder(tmp_path).write(ME, [kept(2, "Two")])
+        written = BackupFolder(tmp_path).write(ME, [kept(2, "Two")])
         assert [(one.file, one.change) for one in written] == [
             ("two.json", "same"), ("order.json", "gone"),
         ]  # fmt: skip
-        assert [flow.gone for flow in Folder(tmp_path).read()] == [True, False]
+        assert [flow.gone for flow in BackupFolder(tmp_path).read()] == [True, False]
     (tmp_path / "order.json").unlink()
-    assert len(Folder(tmp_path).write(ME, [kept(2, "Two")])) == 1
-    assert [flow.name for flow in Folder(tmp_path).read()] == ["Two"]
+    assert len(BackupFolder(tmp_path).write(ME, [kept(2, "Two")])) == 1
+    assert [flow.name for flow in BackupFolder(tmp_path).read()] == ["Two"]
 
 
 def test_a_document_that_is_not_shown_any_more_is_kept(tmp_path: Path) -> None:
-    Folder(tmp_path).write(ME, [kept(1)])
-    [one] = Folder(tmp_path).write(ME, [kept(1, found=None)])
+    BackupFolder(tmp_path).write(ME, [kept(1)])
+    [one] = BackupFolder(tmp_path).write(ME, [kept(1, found=None)])
     assert (one.file, one.change) == ("order.json", "unreadable")
-    assert Folder(tmp_path).read()[0].document == DOCUMENT
+    assert BackupFolder(tmp_path).read()[0].document == DOCUMENT
 
 
 def test_files_that_are_not_ours_are_never_touched(tmp_path: Path) -> None:
     (tmp_path / "Package.json").write_text("mine")
     (tmp_path / "two.json").mkdir()
-    written = Folder(tmp_path).write(ME, [kept(1, "Package"), kept(2, "Two")])
+    written = BackupFolder(tmp_path).write(ME, [kept(1, "Package"), kept(2, "Two")])
     assert [one.file for one in written] == ["package-1.json", "two-2.json"]
     assert (tmp_path / "Package.json").read_text() == "mine"
-    assert Folder(tmp_path).strangers() == ["Package.json", "two.json"]
+    assert BackupFolder(tmp_path).strangers() == ["Package.json", "two.json"]
 
 
 def test_a_link_is_replaced_and_not_followed(tmp_path: Path) -> None:
     place, outside = tmp_path / "flows", tmp_path / "outside.json"
-    Folder(place).write(ME, [kept(1)])
+    BackupFolder(place).write(ME, [kept(1)])
     (place / "order.json").unlink()
     outside.write_text("{}")
     (place / "order.json").symlink_to(outside)
     with pytest.raises(chatkit.InputError, match="is a link"):
-        Folder(place).read()
-    Folder(place).write(ME, [kept(1)])
+        BackupFolder(place).read()
+    BackupFolder(place).write(ME, [kept(1)])
     assert outside.read_text() == "{}" and not (place / "order.json").is_symlink()
 
 
 def test_a_write_that_fails_leaves_the_file_as_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    Folder(tmp_path).write(ME, [kept(1)])
+    BackupFolder(tmp_path).write(ME, [kept(1)])
     before = files(tmp_path)
 
     def full(number: int) -> None:
@@ -196,17 +198,17 @@ def test_a_write_that_fails_leaves_the_file_as_it_was(
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(chatkit.InputError, match="No space left"):
-        Folder(tmp_path).write(ME, [kept(1, found=document("Neu"))])
+        BackupFolder(tmp_path).write(ME, [kept(1, found=document("Neu"))])
     assert files(tmp_path) == before
 
 
 def test_half_a_character_is_written_as_an_escape_and_refused_on_the_way_back(
     tmp_path: Path,
 ) -> None:
-    Folder(tmp_path).write(ME, [kept(1, found={"version": "\ud83d"})])
+    BackupFolder(tmp_path).write(ME, [kept(1, found={"version": "\ud83d"})])
     assert b"\\ud83d" in (tmp_path / "order.json").read_bytes()
     with pytest.raises(chatkit.InputError, match=r"order.json: is not valid JSON: it holds half"):
-        Folder(tmp_path).read()
+        BackupFolder(tmp_path).read()
 
 
 # --- what cannot be used ----------------------------------------------------------------
@@ -214,7 +216,7 @@ def test_half_a_character_is_written_as_an_escape_and_refused_on_the_way_back(
 
 def test_all_files_that_cannot_be_read_are_named_at_once(tmp_path: Path) -> None:
     names = ["Merge", "List", "Latin", "Nan", "Deep", "Far"]
-    Folder(tmp_path).write(ME, [kept(n, name) for n, name in enumerate(names)])
+    BackupFolder(tmp_path).write(ME, [kept(n, name) for n, name in enumerate(names)])
     (tmp_path / "merge.json").write_text("{\n<<<<<<< HEAD\n")
     (tmp_path / "list.json").write_text("[]")
     (tmp_path / "latin.json").write_bytes(b'{"a": "\xe9"}')
@@ -222,7 +224,7 @@ def test_all_files_that_cannot_be_read_are_named_at_once(tmp_path: Path) -> None
     (tmp_path / "deep.json").write_text("[" * 100_000)
     (tmp_path / "far.json").write_text('{"a": 1e999}')
     with pytest.raises(chatkit.InputError) as caught:
-        Folder(tmp_path).read()
+        BackupFolder(tmp_path).read()
     told = {problem.field: problem.reason for problem in caught.value.problems}
     assert sorted(told) == sorted(f"{name.lower()}.json" for name in names)
     assert "line 2, column 1" in told["merge.json"]
@@ -238,7 +240,10 @@ def test_all_files_that_cannot_be_read_are_named_at_once(tmp_path: Path) -> None
 def test_an_index_cannot_lead_out_of_the_folder(tmp_path: Path, file: str) -> None:
     index = {"account": ME, "flows": [{"id": 1, "name": "Order", "file": file}]}
     (tmp_path / INDEX).write_text(json.dumps(index))
-    for use in (lambda: Folder(tmp_path).read(), lambda: Folder(tmp_path).write(ME, [kept(1)])):
+    for use in (
+        lambda: BackupFolder(tmp_path).read(),
+        lambda: BackupFolder(tmp_path).write(ME, [kept(1)]),
+    ):
         with pytest.raises(chatkit.InputError, match="cannot be the name of a document"):
             use()
     assert sorted(files(tmp_path)) == [INDEX]
@@ -253,53 +258,56 @@ def test_an_index_that_is_damaged_is_neither_read_nor_written_over(
     tmp_path: Path, text: str
 ) -> None:
     (tmp_path / INDEX).write_text(text)
-    for use in (lambda: Folder(tmp_path).read(), lambda: Folder(tmp_path).write(ME, [kept(1)])):
+    for use in (
+        lambda: BackupFolder(tmp_path).read(),
+        lambda: BackupFolder(tmp_path).write(ME, [kept(1)]),
+    ):
         with pytest.raises(chatkit.InputError, match=r"index of .* cannot be used"):
             use()
     assert (tmp_path / INDEX).read_text() == text
 
 
 def test_a_folder_without_a_backup_says_so(tmp_path: Path) -> None:
-    assert Folder(tmp_path / "none").account() is None
+    assert BackupFolder(tmp_path / "none").account() is None
     with pytest.raises(chatkit.InputError, match="holds no backup of flows"):
-        Folder(tmp_path).read()
+        BackupFolder(tmp_path).read()
 
 
 def test_a_file_in_place_of_the_folder_is_an_input_error(tmp_path: Path) -> None:
     (tmp_path / "flows").write_text("")
     with pytest.raises(chatkit.InputError, match="cannot be written"):
-        Folder(tmp_path / "flows").write(ME, [kept(1)])
+        BackupFolder(tmp_path / "flows").write(ME, [kept(1)])
 
 
 def test_the_folder_of_another_account_is_refused_with_both_names(tmp_path: Path) -> None:
-    Folder(tmp_path).refuse_other(ME)
-    Folder(tmp_path).write(ME, [])
-    Folder(tmp_path).refuse_other(ME)
+    BackupFolder(tmp_path).refuse_other(ME)
+    BackupFolder(tmp_path).write(ME, [])
+    BackupFolder(tmp_path).refuse_other(ME)
     with pytest.raises(chatkit.InputError, match=r"1001, and this is you: .*other_account=True"):
-        Folder(tmp_path).refuse_other("you")
+        BackupFolder(tmp_path).refuse_other("you")
 
 
 def test_a_name_that_files_of_others_have_is_counted_on(tmp_path: Path) -> None:
     taken = ["order.json", "order-7.json", "ORDER-7-2.json", "order-7-3.json", "flow-8.json"]
     for name in taken:
         (tmp_path / name).write_text("{}")
-    written = Folder(tmp_path).write(ME, [kept(7), kept(8, ""), kept(9)])
+    written = BackupFolder(tmp_path).write(ME, [kept(7), kept(8, ""), kept(9)])
     assert [one.file for one in written] == ["order-7-4.json", "flow-8-2.json", "order-9.json"]
     assert all((tmp_path / name).read_text() == "{}" for name in taken)
 
 
 def test_the_index_is_in_the_order_of_its_files(tmp_path: Path) -> None:
     hidden = [kept(1, "Z", None), kept(0, "Y", None)]
-    Folder(tmp_path).write(ME, [*hidden, kept(2, "B"), kept(3, "A")])
+    BackupFolder(tmp_path).write(ME, [*hidden, kept(2, "B"), kept(3, "A")])
     listed = json.loads((tmp_path / INDEX).read_bytes())["flows"]
     assert [flow["id"] for flow in listed] == [3, 2, 0, 1]
-    again = Folder(tmp_path).write(ME, [*hidden, kept(2, "B"), kept(3, "A"), kept(4, "Z")])
+    again = BackupFolder(tmp_path).write(ME, [*hidden, kept(2, "B"), kept(3, "A"), kept(4, "Z")])
     assert [(one.id, one.file) for one in again if one.change == "new"] == [(4, "z.json")]
 
 
 def test_what_the_system_says_is_told_in_words(tmp_path: Path) -> None:
     (tmp_path / INDEX).mkdir()
     with pytest.raises(chatkit.InputError) as caught:
-        Folder(tmp_path).read()
+        BackupFolder(tmp_path).read()
     [problem] = caught.value.problems
     assert problem.field == INDEX and "Errno" not in problem.reason and problem.reason

@@ -1,0 +1,837 @@
+"""Folder: an account as files that are at home in git, and its three-way merge.
+
+A pull holds three sides together, record by record and field by field: the account as it was
+when it was pulled last, the files, and the account now. What was edited in files is kept, what
+has moved in the account is taken, and where both have moved it is a conflict, which is told.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+import shutil
+import subprocess
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+
+import pandas as pd
+
+from chatkit.account.layout import (
+    ACCOUNT,
+    BASE,
+    BASE_CONTACTS,
+    CONTACTS,
+    EDITED,
+    FLOWS,
+    LEDGER,
+    NOUNS,
+    OURS,
+    TEMPLATES,
+    WEBHOOKS,
+    FolderContents,
+    FolderReader,
+    PathNames,
+    account_text,
+    base_text,
+    is_ours,
+    read_base,
+    record_text,
+    webhooks_text,
+    write_contacts,
+)
+from chatkit.account.reading import (
+    ALWAYS,
+    CONTACT_COLUMNS,
+    NOT_CARRIED,
+    AccountState,
+    Fields,
+    read_account,
+)
+from chatkit.bulk.lock import sync_folder, writing
+from chatkit.connection import account_words
+from chatkit.display import cut, many, values
+from chatkit.errors import InputError, Problem, command, steady
+from chatkit.flows.frames import folder_owner
+from chatkit.localization.ledger import Ledger, LedgerFile
+from chatkit.progress import say
+from chatkit.report import FEW, Report, html_list, marked
+from chatkit.templates.codes import Codes, template_codes
+
+if TYPE_CHECKING:
+    from chatkit.client import Client
+
+#: What becomes of a field that was changed both in a file and in the account.
+Conflicts = Literal["refuse", "files", "account"]
+
+_PENDING = f"{OURS}/pending.zip"
+_MANIFEST = "manifest.json"
+#: Git leaves out what is personal or of one moment, and shows no differences of our copy.
+_OURS_IGNORE = b"contacts.csv\npending*\n*.lock\n"
+_OURS_ATTRIBUTES = b"base.json -diff linguist-generated=true\n"
+_SYNCED = 50  #: so many files are made durable one by one, more of them all at once
+_LONG = 60  #: characters of a value in a conflict
+
+
+class _Absent:
+    """Stands for a record or a field that is not there."""
+
+    def __repr__(self) -> str:
+        return "nothing"
+
+
+ABSENT: Any = _Absent()
+
+
+class FieldConflict(NamedTuple):
+    """A field, or a whole record, that was changed on both sides, and what each has."""
+
+    noun: str
+    name: Any
+    field: str  #: empty for a whole record
+    base: Any
+    file: Any
+    account: Any
+
+
+def merged(
+    noun: str,
+    base: Mapping[Any, Fields],
+    files: Mapping[Any, Fields],
+    account: Mapping[Any, Fields],
+    prefer: Conflicts = "refuse",
+) -> tuple[dict[Any, dict[str, Any]], list[FieldConflict]]:
+    """Merge the records of one kind, field by field.
+
+    Args:
+        noun: flow, content or webhook.
+        base: As they were when the two sides were the same.
+        files: One side.
+        account: The other side.
+        prefer: Which side counts where both have changed a field; "refuse" makes it a conflict.
+
+    Returns:
+        The records, and what both have changed.
+    """
+    conflicts: list[FieldConflict] = []
+
+    def one(name: Any, what: str, was: Any, mine: Any, theirs: Any) -> Any:
+        if mine == theirs or theirs == was:
+            return mine
+        if mine == was:
+            return theirs
+        if what == "" and isinstance(mine, Mapping) and isinstance(theirs, Mapping):
+            before = was if isinstance(was, Mapping) else {}
+            fields = {
+                each: one(name, each, *(side.get(each, ABSENT) for side in (before, mine, theirs)))
+                for each in dict.fromkeys((*mine, *theirs))
+            }
+            return {each: value for each, value in fields.items() if value is not ABSENT}
+        if prefer == "refuse":
+            conflicts.append(FieldConflict(noun, name, what, was, mine, theirs))
+        return theirs if prefer == "account" else mine
+
+    found = {
+        name: one(name, "", *(side.get(name, ABSENT) for side in (base, files, account)))
+        for name in sorted({*files, *account})
+    }
+    return {name: dict(each) for name, each in found.items() if each is not ABSENT}, conflicts
+
+
+class Folder:
+    """An account as a folder of files: flows, template contents, webhooks, if asked contacts.
+
+    `pull` writes it and brings what has moved in the account; what you edit in the files is
+    kept, and `plan` shows what it would change. `chatkit.compare` holds it against an account,
+    another folder or a revision of one. The folder never holds a token, a signing secret or an
+    id: records go by name, code and language, address, or number.
+
+    `client.flows.backup(folder)` is another thing: the flows of one account alone, with their
+    ids and states, to bring back just these.
+
+    Args:
+        path: Where it is; `pull` makes it.
+
+    >>> folder = chatkit.Folder("shop")
+    >>> client.templates.remember(["order_ready"])
+    This client remembers 1 template code until the kernel ends: the sandbox keeps no settings.
+    >>> folder.pull(client)
+    Pulled the sandbox into shop: 5 flows, 8 contents, 3 webhooks.
+      new: account.toml, webhooks.toml, 5 in flows/, 8 in templates/
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path).expanduser()
+
+    @steady
+    def __repr__(self) -> str:
+        if not self.path.is_dir():
+            return f"<folder {self.path}, which does not exist yet>"
+        return f"<folder {repr(self.state())[1:]}"
+
+    # --- read -----------------------------------------------------------------------
+
+    def state(
+        self,
+        revision: str | None = None,
+        *,
+        contacts: bool = False,
+        codes: Codes | None = None,
+    ) -> AccountState:
+        """Read what the files hold.
+
+        Args:
+            revision: One of git, like "HEAD~3", a tag or a branch; without it the files as they
+                are now.
+            contacts: Read `contacts.csv`, too, if it is there.
+            codes: The templates to read; without it all.
+
+        Raises:
+            InputError: Some files cannot be read: `problems` has each, with line and column. Or
+                the folder holds no account, or git does not know the revision.
+        """
+        files = self._files(contacts) if revision is None else git_files(self.path, revision)
+        name = str(self.path) if revision is None else f"{self.path}@{revision}"
+        found = FolderReader(files, name).read(contacts=contacts)
+        if found.account is None and not found.paths:
+            raise InputError(
+                f"{name} holds no account: `{command(f'pull NAME {self.path}')}` writes one."
+            )
+        wanted = {*found.codes} if codes is None else {*template_codes(codes)}
+        told = []
+        if contacts and found.contacts is None:
+            told.append(f"{name} has no {CONTACTS}: a pull with contacts writes it.")
+        return AccountState(
+            origin=name,
+            flows=found.records["flow"],
+            contents={k: v for k, v in found.records["content"].items() if k[0] in wanted},
+            webhooks=found.records["webhook"],
+            contacts=self._with_parts(found.contacts, files),
+            codes=tuple(sorted(wanted)),
+            ids={},
+            not_carried=[*told, NOT_CARRIED],
+        )
+
+    def _with_parts(
+        self, contacts: pd.DataFrame | None, files: Mapping[str, bytes]
+    ) -> pd.DataFrame | None:
+        """Put beside each name that nobody edited the parts that the service had of it."""
+        if contacts is None:
+            return None
+        base = _base_contacts(files, str(self.path))
+        frame = contacts.reindex(columns=list(CONTACT_COLUMNS))
+        if base is None or not len(base):
+            return frame.astype(dict.fromkeys(CONTACT_COLUMNS[3:], contacts["number"].dtype))
+        rows = _keys(base).get_indexer(_keys(contacts))
+        same = (rows >= 0) & (_names(base).take(rows) == _names(contacts))
+        for column in CONTACT_COLUMNS[3:]:
+            taken = base[column].take(rows).reset_index(drop=True)
+            frame[column] = taken.where(pd.Series(same, index=taken.index))
+        return frame
+
+    def _files(self, contacts: bool) -> dict[str, bytes]:
+        """Read the bytes of all files of the folder, while no pull writes them."""
+        if not self.path.is_dir():
+            raise InputError(
+                f"{self.path} does not exist: `{command(f'pull NAME {self.path}')}` writes it."
+            )
+        if not (self.path / OURS).is_dir():
+            return self._read(contacts)
+        with self._locked():
+            self._finish()
+            return self._read(contacts)
+
+    def _read(self, contacts: bool) -> dict[str, bytes]:
+        found, problems = {}, []
+        for path in self._paths():
+            if path in (CONTACTS, BASE_CONTACTS) and not contacts:
+                continue
+            try:
+                if (self.path / path).is_symlink():
+                    raise OSError(0, "is a link, which may lead out of the folder: put the file")
+                found[path] = (self.path / path).read_bytes()
+            except OSError as error:
+                problems.append(Problem(path, "", error.strerror or type(error).__name__))
+        if problems:
+            raise InputError(f"Some files of {self.path} cannot be read:", problems)
+        return found
+
+    def _paths(self) -> Iterator[str]:
+        """Yield the paths of the files that are ours."""
+        for top in (ACCOUNT, WEBHOOKS, CONTACTS, LEDGER, BASE, BASE_CONTACTS):
+            if os.path.lexists(self.path / top):
+                yield top
+        for pattern in (f"{FLOWS}/*", f"{TEMPLATES}/*/*"):
+            for path in sorted(self.path.glob(pattern)):
+                if is_ours(name := path.relative_to(self.path).as_posix()) and not path.is_dir():
+                    yield name
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Keep other processes from writing the folder."""
+        try:
+            with writing(self.path / OURS / "folder"):
+                yield
+        except OSError as error:
+            why = error.strerror or str(error)
+            raise InputError(f"{self.path} cannot be used: {why}.") from None
+
+    # --- pull -----------------------------------------------------------------------
+
+    def pull(
+        self,
+        client: Client,
+        *,
+        contacts: bool = False,
+        codes: Codes | None = None,
+        conflicts: Conflicts = "refuse",
+        other_account: bool = False,
+    ) -> PullReport:
+        """Bring what has moved in the account into the files; what was edited in them is kept.
+
+        The account is only read. The folder is as it was or as it is to be, whenever the machine
+        stops. Its ledger, from which source text each translation was made, is merged with that
+        of this computer, both ways.
+
+        Args:
+            client: The account.
+            contacts: Write `contacts.csv`, too: names and numbers of persons. It is put into
+                `.gitignore`.
+            codes: Template codes, beside those of the folder and those that the client remembers.
+            conflicts: What becomes of a field that was changed both in a file and in the account:
+                "refuse" tells all of them and writes nothing, "files" keeps what the files say,
+                "account" takes what the account has.
+            other_account: Take another account than the one that was pulled before.
+
+        Returns:
+            What was written, file by file.
+
+        Raises:
+            InputError: Files cannot be read, or were changed on both sides; nothing was written.
+            CallError: The account cannot be read; nothing was written.
+        """
+        if conflicts not in get_args(Conflicts):
+            choice = ", ".join(map(repr, get_args(Conflicts)))
+            raise InputError(f"conflicts= is one of {choice}, not {conflicts!r:.60}.")
+        mine = folder_owner(client.connection)
+        here = self._here(self._files(contacts) if self.path.is_dir() else {}, contacts)
+        self._refuse_other(here[1].account, mine, other_account)
+        named = [*here[1].codes, *client.templates.codes]
+        named += [] if codes is None else template_codes(codes)
+        state = read_account(client, sorted({*named}), contacts=contacts)
+        ledger = LedgerFile(client.connection)
+        (self.path / OURS).mkdir(parents=True, exist_ok=True)
+        with self._locked():
+            self._finish()
+            files = self._read(contacts)
+            here = here if files == here[0] else self._here(files, contacts)
+            pull = _Pull(self, *here, state, mine, conflicts, other_account)
+            pull.merge_ledger(ledger.read())
+            pull.commit()
+        if pull.ledger is not None:
+            ledger.add(pull.ledger)
+        return pull.report()
+
+    def _here(
+        self, files: dict[str, bytes], contacts: bool
+    ) -> tuple[dict[str, bytes], FolderContents]:
+        return files, FolderReader(files, str(self.path)).read(contacts=contacts)
+
+    def _refuse_other(self, theirs: str | None, mine: str, other_account: bool) -> None:
+        if theirs not in (None, mine) and not other_account:
+            raise InputError(
+                f"{self.path} holds {account_words(str(theirs))}, and this is "
+                f"{account_words(mine)}: take another folder, or say other_account=True."
+            )
+
+    # --- whole or not at all --------------------------------------------------------
+
+    def _commit(
+        self, texts: Mapping[str, bytes | Callable[[Any], None]], gone: Iterable[str]
+    ) -> None:
+        """Write and remove files: first all into one file beside, which then counts.
+
+        Whoever opens the folder after this process was killed ends what it began.
+        """
+        beside = self.path / f"{OURS}/pending-{secrets.token_hex(4)}"
+        manifest: dict[str, Any] = {"write": {}, "remove": {}}
+        for path in gone:
+            manifest["remove"][path] = _digest(self.path / path)
+        try:
+            with zipfile.ZipFile(beside, "x", zipfile.ZIP_STORED) as pending:
+                for path, text in texts.items():
+                    with pending.open(path, "w", force_zip64=True) as entry:
+                        digests = _Digests(entry)
+                        if callable(text):
+                            text(digests)
+                        else:
+                            digests.write(text)
+                    manifest["write"][path] = [_digest(self.path / path), digests.hexdigest()]
+                pending.writestr(_MANIFEST, json.dumps(manifest))
+            _sync([beside])
+            beside.replace(self.path / _PENDING)
+            sync_folder(self.path / OURS)
+        finally:
+            beside.unlink(missing_ok=True)
+        self._finish()
+
+    def _finish(self) -> None:
+        """End what a pull has begun that was killed; a file that was edited since is left."""
+        for left in (self.path / OURS).glob("pending-*"):
+            left.unlink(missing_ok=True)  # was never whole
+        if not (self.path / _PENDING).exists():
+            return
+        written = []
+        with zipfile.ZipFile(self.path / _PENDING) as pending:
+            manifest = json.loads(pending.read(_MANIFEST))
+            for path, (before, _) in manifest["write"].items():
+                target = self.path / path
+                if _digest(target) != before:
+                    continue  # it is written already, or a person has edited it since
+                target.parent.mkdir(parents=True, exist_ok=True)
+                beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+                try:
+                    with pending.open(path) as entry, beside.open("xb") as file:
+                        shutil.copyfileobj(entry, file, 2**20)
+                    beside.replace(target)
+                finally:
+                    beside.unlink(missing_ok=True)
+                written.append(target)
+        for path, before in manifest["remove"].items():
+            if _digest(self.path / path) == before:
+                (self.path / path).unlink(missing_ok=True)
+                with suppress(OSError):  # other files are in it
+                    (self.path / path).parent.rmdir()
+        _sync(written)
+        (self.path / _PENDING).unlink()
+
+
+class _Digests:
+    """Writes into a file, and knows the digest of what was written."""
+
+    closed = False
+
+    def __init__(self, file: Any) -> None:
+        self._file, self._digest = file, hashlib.sha256()
+
+    def write(self, data: Any) -> int:
+        data = bytes(data)
+        self._digest.update(data)
+        return int(self._file.write(data))
+
+    def flush(self) -> None:
+        """Do nothing: the file is made durable as a whole."""
+
+    def hexdigest(self) -> str:
+        return self._digest.hexdigest()
+
+
+def _digest(path: Path) -> str | None:
+    """Return the digest of a file, None where there is none."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _sync(paths: list[Path]) -> None:
+    """Make files durable."""
+    if len(paths) > _SYNCED and hasattr(os, "sync"):
+        os.sync()
+        return
+    for path in paths:
+        with path.open("rb+") as file:
+            os.fsync(file.fileno())
+
+
+# --- one pull ---------------------------------------------------------------------------
+
+
+class _Pull:
+    """One pull into a folder: merges three sides, and knows which files that changes.
+
+    Args:
+        folder: The folder.
+        files: The bytes of its files.
+        here: What they hold.
+        state: What the account holds.
+        account: Which account it is.
+        conflicts: What becomes of what both sides changed.
+        anew: Whether it may be another account: then there is no base.
+    """
+
+    def __init__(
+        self,
+        folder: Folder,
+        files: Mapping[str, bytes],
+        here: FolderContents,
+        state: AccountState,
+        account: str,
+        conflicts: Conflicts,
+        anew: bool,
+    ) -> None:
+        folder._refuse_other(here.account, account, anew)
+        self._folder, self._files, self._here = folder, files, here
+        self._state, self._account = state, account
+        self.ledger: Ledger | None = None
+        self._texts: dict[str, bytes | Callable[[Any], None]] = {}
+        self._gone: list[str] = []
+        self._edited: list[str] = []
+        self._base = FolderContents()
+        if BASE in files and here.account == account:
+            self._base = read_base(files[BASE], str(folder.path))
+        self._codes = sorted({*here.codes, *state.codes})
+        self._paths = dict(here.paths)
+        self._merge(conflicts)
+
+    def _merge(self, conflicts: Conflicts) -> None:
+        here, found = self._here.records, []
+        live = {noun: _carried(self._state, noun, self._base.records[noun]) for noun in NOUNS}
+        sides = {}
+        for noun in NOUNS:
+            base = self._base.records[noun]
+            sides[noun], wrong = merged(noun, base, here[noun], live[noun], conflicts)
+            found += wrong
+        people = None
+        if self._state.contacts is not None:
+            people, wrong = merged_contacts(
+                _base_contacts(self._files, str(self._folder.path)),
+                self._here.contacts,
+                self._state.contacts,
+                conflicts,
+            )
+            found += wrong
+        names = PathNames(self._paths, self._files)
+        if found:
+            self._refuse(found)
+        for noun in ("flow", "content"):
+            for name, fields in sides[noun].items():
+                self._keep(noun, name, fields, live[noun].get(name), names)
+        self._gone = [
+            path
+            for (noun, name), path in self._here.paths.items()
+            if noun != "webhook" and name not in sides[noun]
+        ]
+        if WEBHOOKS not in self._files or sides["webhook"] != here["webhook"]:
+            self._texts[WEBHOOKS] = webhooks_text(sides["webhook"])
+        elif here["webhook"] != live["webhook"]:
+            self._edited.append(WEBHOOKS)
+        if self._here.account != self._account or [*self._here.codes] != self._codes:
+            self._texts[ACCOUNT] = account_text(self._account, self._codes)
+        self._ours(f"{OURS}/.gitignore", _OURS_IGNORE)
+        self._ours(f"{OURS}/.gitattributes", _OURS_ATTRIBUTES)
+        if people is not None and self._state.contacts is not None:
+            self._contacts(people, self._state.contacts)
+        self._ours(BASE, base_text(self._account, self._codes, live))
+
+    def _keep(
+        self, noun: str, name: Any, fields: Fields, live: Fields | None, names: PathNames
+    ) -> None:
+        here = self._here.records[noun].get(name)
+        path = self._paths.get((noun, name)) or names.new(noun, name)
+        self._paths[noun, name] = path
+        if here != fields:
+            self._texts[path] = record_text(noun, name, fields, path)
+        if here is not None and fields != live:
+            self._edited.append(path)
+
+    def _ours(self, path: str, text: bytes) -> None:
+        """Write a file of our own if it says something else."""
+        place = self._folder.path / path
+        there = self._files.get(path) or (place.read_bytes() if place.is_file() else None)
+        if there != text:
+            self._texts[path] = text
+
+    def _contacts(self, people: pd.DataFrame, live: pd.DataFrame) -> None:
+        ignore = self._folder.path / ".gitignore"
+        said = ignore.read_bytes() if ignore.is_file() else b""
+        if b"/contacts.csv" not in said.split():
+            gap = b"" if not said or said.endswith(b"\n") else b"\n"
+            self._texts[".gitignore"] = said + gap + b"/contacts.csv\n"
+        if self._here.contacts is None or not _same_people(people, self._here.contacts):
+            self._texts[CONTACTS] = lambda file: write_contacts(people, EDITED, file)
+        self._texts[BASE_CONTACTS] = lambda file: write_contacts(live, CONTACT_COLUMNS, file)
+
+    def _refuse(self, found: list[FieldConflict]) -> None:
+        problems = [
+            Problem(
+                f"{self._where(each)}{f', {each.field}' if each.field else ''}",
+                "",
+                f"was {_said(each.base)}; the file has {_said(each.file)}, the account has "
+                f"{_said(each.account)}",
+            )
+            for each in found
+        ]
+        raise InputError(
+            f"{many(len(found), 'field')} changed both in the files and in the account. Nothing "
+            "was written: write into the file what the account has, or pull with "
+            "conflicts='files' to keep yours, or with 'account' to take theirs:",
+            problems,
+        )
+
+    def _where(self, each: FieldConflict) -> str:
+        if each.noun == "contact":
+            return f"{CONTACTS}, {' '.join(each.name)}"
+        path = self._paths.get((each.noun, each.name))
+        if each.noun == "webhook":
+            return f"{WEBHOOKS}, {each.name}"
+        said = " in ".join(each.name) if isinstance(each.name, tuple) else each.name
+        return path or f"{each.noun} {values(said)}, whose file is gone"
+
+    def merge_ledger(self, known: Ledger) -> None:
+        """Merge the ledger of this computer with that of the folder.
+
+        Raises:
+            InputError: Lines of the file cannot be read.
+        """
+        theirs = Ledger()
+        if LEDGER in self._files:
+            name = f"{self._folder.path}/{LEDGER}"
+            theirs = Ledger.of_text(self._files[LEDGER].decode("utf-8-sig", "replace"), name)
+        both = known.merge(theirs)
+        if both != Ledger():
+            self._ours(LEDGER, str(both).encode())
+        self.ledger = both if both != known else None
+
+    def commit(self) -> None:
+        """Write what has changed; nothing at all where nothing has."""
+        moved = {path for path in self._texts if path != BASE_CONTACTS} or self._gone
+        people = self._folder.path / BASE_CONTACTS
+        if BASE_CONTACTS in self._texts and not moved and people.exists():
+            base = _base_contacts(self._files, str(self._folder.path))
+            live = self._state.contacts
+            if base is not None and live is not None and _same_people(base, live, CONTACT_COLUMNS):
+                del self._texts[BASE_CONTACTS]
+        if self._texts or self._gone:
+            self._folder._commit(self._texts, self._gone)
+
+    def report(self) -> PullReport:
+        """Say what was written."""
+        shown = [path for path in self._texts if not path.startswith((OURS, ".git"))]
+        changes = dict.fromkeys(self._edited, "edited")
+        changes |= {path: "changed" if path in self._files else "new" for path in shown}
+        changes |= dict.fromkeys(self._gone, "removed")
+        if changes.get(CONTACTS) == "new":
+            say(
+                f"{CONTACTS} holds the names and numbers of persons. It is in .gitignore: keep "
+                "it out of what others can read."
+            )
+        return PullReport(self._folder, self._state, changes)
+
+
+def _carried(
+    state: AccountState, noun: str, base: Mapping[Any, Fields]
+) -> dict[Any, dict[str, Any]]:
+    """Take the records of an account; what it does not show is as it was."""
+    found = {name: dict(fields) for name, fields in state.of(noun).items()}
+    for name, fields in found.items():
+        was = base.get(name, {})
+        for each in ALWAYS & was.keys() - fields.keys():
+            fields[each] = was[each]
+    for name in state.unclear.get(noun, ()):
+        if name in base:
+            found[name] = dict(base[name])
+    return dict(sorted(found.items()))
+
+
+def _said(value: Any) -> str:
+    if value is ABSENT:
+        return "nothing"
+    if isinstance(value, Mapping):
+        value = json.dumps(value, ensure_ascii=False, sort_keys=True)
+    return cut(values(value), _LONG)
+
+
+# --- contacts ---------------------------------------------------------------------------
+
+
+def _base_contacts(files: Mapping[str, bytes], name: str) -> pd.DataFrame | None:
+    if BASE_CONTACTS not in files:
+        return None
+    reader = FolderReader(files, name)
+    found = reader.contacts(BASE_CONTACTS, CONTACT_COLUMNS)
+    reader.refuse()
+    return found
+
+
+def _keys(contacts: pd.DataFrame) -> pd.Index[Any]:
+    return pd.Index(contacts["country_code"] + " " + contacts["number"])
+
+
+def _names(contacts: pd.DataFrame) -> Any:
+    return contacts["name"].fillna("").array
+
+
+def _same_people(one: pd.DataFrame, other: pd.DataFrame, columns: Iterable[str] = EDITED) -> bool:
+    """Whether two frames of contacts, both sorted, say the same."""
+    if len(one) != len(other):
+        return False
+    return all(
+        bool((one[name].fillna("").array == other[name].fillna("").array).all()) for name in columns
+    )
+
+
+def merged_contacts(
+    base: pd.DataFrame | None,
+    files: pd.DataFrame | None,
+    account: pd.DataFrame,
+    prefer: Conflicts = "refuse",
+) -> tuple[pd.DataFrame, list[FieldConflict]]:
+    """Merge contacts by number, column by column; each frame is sorted by number.
+
+    Args:
+        base: As they were when the two sides were the same; None if nobody knows.
+        files: One side; None for no file.
+        account: The other side.
+        prefer: As for `merged`.
+    """
+    columns = list(EDITED)
+    account = account[columns].reset_index(drop=True)
+    if files is None:
+        return account, []
+    base = account.iloc[:0] if base is None else base
+    if _same_people(base, files) or _same_people(files, account):
+        return account, []
+    if _same_people(base, account):
+        return files[columns], []
+    sides = [base, files, account]
+    keys = _keys(account).union(_keys(files), sort=False)
+    rows = [_keys(side).get_indexer(keys) for side in sides]
+    was, mine, theirs = (
+        pd.Series(_names(side).take(row, allow_fill=True), index=keys).where(row >= 0, None)
+        for side, row in zip(sides, rows, strict=True)
+    )
+    same = [
+        ((one == other) | (one.isna() & other.isna())).to_numpy(bool, na_value=False)
+        for one, other in ((mine, theirs), (theirs, was), (mine, was))
+    ]
+    clash = ~(same[0] | same[1] | same[2])
+    take_theirs = (~same[0] & ~same[1] & same[2]) | (clash if prefer == "account" else False)
+    conflicts = [
+        FieldConflict(
+            *("contact", tuple(key.split(" ")), "name"),
+            *(ABSENT if pd.isna(side[key]) else side[key] for side in (was, mine, theirs)),
+        )
+        for key in keys[clash]
+        if prefer == "refuse"
+    ]
+    name = mine.where(~take_theirs, theirs)
+    kept = name.notna().to_numpy()
+    parts = keys[kept].to_series().str.split(" ", n=1, expand=True)
+    frame = pd.DataFrame(
+        {"country_code": parts[0].array, "number": parts[1].array, "name": name[kept].array}
+    ).astype(account["number"].dtype)
+    frame["name"] = frame["name"].where(frame["name"] != "")
+    return frame.sort_values(columns[:2], ignore_index=True), conflicts
+
+
+# --- git --------------------------------------------------------------------------------
+
+
+def git_files(path: Path, revision: str) -> dict[str, bytes]:
+    """Read the files of a folder as they were in a revision of git; nothing is checked out.
+
+    Raises:
+        InputError: Git is missing, does not know the folder or the revision.
+    """
+    if not path.is_dir():
+        raise InputError(f"{path} does not exist, so git cannot tell what was in it.")
+    inside = _git(path, "rev-parse", "--show-prefix").decode().strip("\n")
+    commit = _git(
+        path, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}",
+        unknown=f"git does not know the revision {values(revision)} of {path}",
+    ).decode().strip()  # fmt: skip
+    listed = _git(path, "ls-tree", "-r", "-z", "--full-tree", commit, "--", inside or ".")
+    blobs = {}
+    for line in listed.decode(errors="surrogateescape").split("\0"):
+        head, _, name = line.partition("\t")
+        kind = head.split(" ")
+        name = name.removeprefix(inside)
+        if len(kind) == 3 and kind[0].startswith("100") and is_ours(name):
+            blobs[name] = kind[2]
+    asked = "".join(f"{blob}\n" for blob in blobs.values()).encode()
+    data, found = _git(path, "cat-file", "--batch", given=asked), {}
+    place = 0
+    for name in blobs:
+        end = data.index(b"\n", place)
+        size = int(data[place:end].split(b" ")[2])
+        found[name] = data[end + 1 : end + 1 + size]
+        place = end + 1 + size + 1
+    return found
+
+
+def _git(path: Path, *arguments: str, given: bytes = b"", unknown: str = "") -> bytes:
+    call = ["git", "-C", str(path), *arguments]
+    try:
+        done = subprocess.run(call, input=given, capture_output=True, check=False)  # noqa: S603
+    except FileNotFoundError:
+        raise InputError("Revisions of a folder need git, which is not installed here.") from None
+    if done.returncode:
+        said = done.stderr.decode(errors="replace").strip().removeprefix("fatal: ")
+        raise InputError(f"{unknown or f'git cannot read {path}'}{f': {said}' if said else ''}.")
+    return done.stdout
+
+
+def folder_at(text: str) -> tuple[Folder, str | None]:
+    """Take the path of a folder apart: "shop/@HEAD~3" is a revision of "shop/"."""
+    if "@" in text and not Path(text).expanduser().is_dir():
+        for place in (n for n, sign in enumerate(text) if sign == "@"):
+            if Path(text[:place] or ".").expanduser().is_dir() and text[place + 1 :]:
+                return Folder(text[:place] or "."), text[place + 1 :]
+    return Folder(text), None
+
+
+# --- what a pull did --------------------------------------------------------------------
+
+
+class PullReport(Report):
+    """What a pull has done with each file: new, changed, removed, or edited and so kept.
+
+    Args:
+        folder: The folder.
+        state: What the account holds.
+        changes: What became of each file; those that are as they were are not in it.
+    """
+
+    def __init__(self, folder: Folder, state: AccountState, changes: Mapping[str, str]) -> None:
+        self._folder, self._state = folder, state
+        self.changes = dict(changes)  #: what became of each file, by its path
+        self.notes = [*state.not_carried]  #: what is in the account and not in the folder
+
+    def frame(self) -> pd.DataFrame:
+        """Return a row for each file that changed, or that was edited: `file` and `change`."""
+        rows = list(self.changes.items())
+        return pd.DataFrame(rows, columns=["file", "change"], dtype="str")
+
+    def _text(self) -> list[list[str]]:
+        counts = repr(self._state).partition(": ")[2].removesuffix(">")
+        lines = [f"Pulled {self._state.origin} into {self._folder.path}: {counts}."]
+        for change in ("new", "changed", "removed", "edited"):
+            paths = [path for path, what in self.changes.items() if what == change]
+            if paths:
+                lines.append(f"  {change}: {', '.join(_grouped(paths))}")
+        if not self.changes:
+            lines.append("  All files were as they are in the account.")
+        return [lines, [f"  {note}" for note in self.notes[:-1]]]
+
+    def _html(self) -> list[str]:
+        head, *lines = self._text()[0]
+        told = html_list("objections", "", [note.strip() for note in self._text()[1]])
+        return [f"<p>{marked(head)}</p>", html_list("changes", "", lines), told]
+
+
+def _grouped(paths: list[str]) -> Iterator[str]:
+    """Name files; of a folder with many of them how many."""
+    tops = [path for path in paths if "/" not in path]
+    yield from sorted(tops)
+    for top in (FLOWS, TEMPLATES):
+        inside = [path for path in paths if path.startswith(f"{top}/")]
+        if len(inside) > FEW // 2:
+            yield f"{len(inside):,} in {top}/"
+        else:
+            yield from inside
