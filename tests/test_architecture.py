@@ -64,6 +64,7 @@ DOORS = {
             "accessor",
             "account/comparison",
             "account/planning",
+            "account/folder",
             "errors",  # what is wrong, as a table
             "frame",
             "files/",
@@ -75,7 +76,7 @@ DOORS = {
         *("checks/quality", "flowjson/rows", "localization/table"),
         "widgets/grid/sheet",
     ),
-    "pyarrow": ("frame", "bulk/comparison", "numbers"),
+    "pyarrow": ("account/layout", "frame", "bulk/comparison", "numbers"),
     "openpyxl": ("tables/workbook",),
     "vobject": ("files/reading",),
     "phonenumbers": ("numbers",),
@@ -272,7 +273,7 @@ def test_one_concept_has_one_name() -> None:
 # --- small enough to read -----------------------------------------------------------------
 
 #: Two halves of one thought are two files to open: a new module needs a reason here.
-MODULES = 221
+MODULES = 223
 #: A module of fewer code lines with a single importer is a part of that importer.
 SLIVER = 80
 SLIVERS: dict[str, str] = {

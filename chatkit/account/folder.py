@@ -160,7 +160,7 @@ class Folder:
     >>> client.templates.remember(["order_ready"])
     This client remembers 1 template code until the kernel ends: the sandbox keeps no settings.
     >>> folder.pull(client)
-    Pulled the sandbox into shop: 5 flows, 8 contents, 3 webhooks.
+    Pulled account 1001 of the sandbox into shop: 5 flows, 8 contents, 3 webhooks.
       new: account.toml, webhooks.toml, 5 in flows/, 8 in templates/
     """
 
@@ -171,9 +171,12 @@ class Folder:
     def __repr__(self) -> str:
         if not self.path.is_dir():
             return f"<folder {self.path}, which does not exist yet>"
-        return f"<folder {repr(self.state())[1:]}"
+        try:
+            return f"<folder {repr(self.state())[1:]}"
+        except InputError as error:
+            return f"<folder {self.path}: {str(error).partition(':')[0].rstrip('.')}>"
 
-    # --- read -----------------------------------------------------------------------
+    # --- read and plan --------------------------------------------------------------
 
     def state(
         self,

@@ -1,0 +1,352 @@
+"""An account as a folder: what is written, read back, merged, and told."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import chatkit
+from chatkit.account.reading import CONTACT_COLUMNS, AccountState
+from chatkit.account.state import state_of
+
+CODES = ["order_ready", "login_code"]
+
+
+@pytest.fixture
+def client() -> Iterator[chatkit.Client]:
+    with chatkit.connect(chatkit.Sandbox(seed="demo")) as client:
+        yield client
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> chatkit.Folder:
+    return chatkit.Folder(tmp_path / "shop")
+
+
+def holds_the_same(one: AccountState, other: AccountState) -> bool:
+    if (one.contacts is None) != (other.contacts is None):
+        return False
+    if one.contacts is not None and other.contacts is not None:
+        for name in CONTACT_COLUMNS:
+            if one.contacts[name].fillna("").tolist() != other.contacts[name].fillna("").tolist():
+                return False
+    kinds = ("flow", "content", "webhook")
+    return all(dict(one.of(noun)) == dict(other.of(noun)) for noun in kinds)
+
+
+def texts(folder: chatkit.Folder) -> dict[str, bytes]:
+    """All files of a folder but the lock."""
+    paths = (path for path in folder.path.rglob("*") if path.is_file())
+    return {
+        path.relative_to(folder.path).as_posix(): path.read_bytes()
+        for path in paths
+        if path.suffix != ".lock"
+    }
+
+
+def edited(folder: chatkit.Folder, path: str, **fields: Any) -> None:
+    """Change fields of a JSON file by hand; None takes one out."""
+    place = folder.path / path
+    said = json.loads(place.read_text("utf-8")) | fields
+    said = {name: value for name, value in said.items() if value is not None}
+    place.write_text(json.dumps(said, indent=2), "utf-8")
+
+
+# --- layout -----------------------------------------------------------------------------
+
+
+def test_a_pull_writes_what_the_account_holds_and_a_second_one_nothing(
+    client: chatkit.Client, folder: chatkit.Folder
+) -> None:
+    report = folder.pull(client, codes=CODES)
+    assert "5 flows" in repr(report)
+    assert "new: account.toml, webhooks.toml" in repr(report)
+    assert holds_the_same(folder.state(), state_of(client, codes=CODES))
+    before = texts(folder)
+    assert {path.split("/")[0] for path in before} == {
+        *("account.toml", "webhooks.toml", "flows", "templates", ".chatkit"),
+    }
+    times = {path: (folder.path / path).stat().st_mtime_ns for path in before}
+    again = folder.pull(client)
+    assert again.changes == {}
+    assert texts(folder) == before
+    assert {path: (folder.path / path).stat().st_mtime_ns for path in before} == times
+
+
+def test_files_are_sorted_minimal_and_read_like_the_message(
+    client: chatkit.Client, folder: chatkit.Folder
+) -> None:
+    client.templates("order_ready").update(
+        "de", text="Hallo {{1}},\n\ndein Rad ist fertig: {{2}} und {{3}}."
+    )
+    folder.pull(client, codes=CODES)
+    text = (folder.path / "templates/order_ready/de.json").read_text("utf-8")
+    said = json.loads(text)
+    assert said["text"] == ["Hallo {{1}},", "", "dein Rad ist fertig: {{2}} und {{3}}."]
+    assert list(said) == sorted(said)
+    assert "is_catalog" not in said
+    assert "null" not in text
+    assert (folder.path / "flows/book-a-repair.json").exists()
+
+
+def test_no_token_secret_or_id_is_in_a_folder(
+    client: chatkit.Client, folder: chatkit.Folder
+) -> None:
+    made = client.webhooks.create(url="https://new.example/hook", events=["*"])
+    assert made.webhook_secret is not None
+    folder.pull(client, codes=CODES, contacts=True)
+    whole = b"\n".join(texts(folder).values())
+    assert client.connection.token.reveal().encode() not in whole
+    assert made.webhook_secret.reveal().encode() not in whole
+    assert b"wa_flow_id" not in whole
+    assert b'"id": 5' not in whole
+
+
+def test_contacts_come_only_when_asked_with_a_line_in_gitignore_and_a_word(
+    client: chatkit.Client, folder: chatkit.Folder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder.pull(client, codes=CODES)
+    assert not (folder.path / "contacts.csv").exists()
+    (folder.path / ".gitignore").write_text("*.bak")
+    folder.pull(client, contacts=True)
+    assert "names and numbers of persons" in capsys.readouterr().out
+    assert (folder.path / ".gitignore").read_text() == "*.bak\n/contacts.csv\n"
+    assert "contacts.csv" in (folder.path / ".chatkit/.gitignore").read_text()
+    lines = (folder.path / "contacts.csv").read_text("utf-8").splitlines()
+    assert lines[0] == '"country_code","number","name"'
+    assert lines[1].startswith("\"'+")  # no program takes it for a formula
+    state = folder.state(contacts=True)
+    assert holds_the_same(state, state_of(client, codes=CODES, contacts=True))
+    assert state_of(folder).contacts is None
+    folder.pull(client, contacts=True)
+    assert "persons" not in capsys.readouterr().out
+
+
+# --- three sides ------------------------------------------------------------------------
+
+
+def test_what_was_edited_in_files_is_kept_and_what_moved_there_is_taken(
+    client: chatkit.Client, folder: chatkit.Folder
+) -> None:
+    folder.pull(client, codes=CODES)
+    edited(folder, "templates/order_ready/en.json", footer="From the file")
+    client.templates("order_ready").update("en", text="Hello {{1}}, from {{2}} and {{3}} here.")
+    client.templates("login_code").delete("ja")
+    (folder.path / "templates/login_code/de.json").unlink()
+    report = folder.pull(client)
+    content = folder.state().contents["order_ready", "en"]
+    assert content["footer"] == "From the file"
+    assert content["text"] == "Hello {{1}}, from {{2}} and {{3}} here."
+    assert ("login_code", "ja") not in folder.state().contents
+    assert ("login_code", "de") not in folder.state().contents
+    assert report.changes["templates/login_code/ja.json"] == "removed"
+    assert folder.pull(client).changes == {"templates/order_ready/en.json": "edited"}
+
+
+def test_what_both_have_changed_is_told_with_three_values_and_nothing_is_written(
+    client: chatkit.Client, folder: chatkit.Folder
+) -> None:
+    folder.pull(client, codes=CODES)
+    edited(folder, "templates/order_ready/en.json", footer="From the file")
+    client.templates("order_ready").update("en", footer="From the account")
+    client.templates("order_ready").update("de", footer="Moved")
+    before = texts(folder)
+    with pytest.raises(chatkit.InputError) as refused:
+        folder.pull(client)
+    assert texts(folder) == before
+    [problem] = refused.value.problems
+    assert problem.field == "templates/order_ready/en.json, footer"
+    for value in ("Larkspur Cycles", "From the file", "From the account"):
+        assert value in problem.reason
+    kept = folder.pull(client, conflicts="files")
+    assert kept.changes["templates/order_ready/en.json"] == "edited"
+    assert folder.state().contents["order_ready", "en"]["footer"] == "From the file"
+    assert folder.state().contents["order_ready", "de"]["footer"] == "Moved"
+    client.templates("order_ready").update("en", footer="Again")
+    folder.pull(client, conflicts="account")
+    assert folder.state().contents["order_ready", "en"]["footer"] == "Again"
+
+
+def test_a_file_that_is_written_otherwise_and_means_the_same_is_left(
+    client: chatkit.Client, folder: chatkit.Folder
+) -> None:
+    folder.pull(client, codes=CODES)
+    place = folder.path / "templates/order_ready/en.json"
+    place.write_text(json.dumps(json.loads(place.read_text("utf-8"))), "utf-8")
+    before = texts(folder)
+    assert folder.pull(client).changes == {}
+    assert texts(folder) == before
+
+
+def test_edited_contacts_are_merged_by_number(
+    client: chatkit.Client, folder: chatkit.Folder
+) -> None:
+    folder.pull(client, contacts=True)
+    place = folder.path / "contacts.csv"
+    lines = place.read_text("utf-8").splitlines(keepends=True)
+    code, number, _ = lines[1].split(",")
+    lines[1] = f'{code},{number},"Edited Here"\n'
+    gone = lines.pop(3)
+    place.write_text("".join(lines), "utf-8")
+    frame = client.contacts.frame()
+    moved = frame.index[frame.number == lines[4].split(",")[1].strip('"')][0]
+    client.contacts.update(moved, name="Moved There")
+    folder.pull(client, contacts=True)
+    state = folder.state(contacts=True).contacts
+    assert state is not None
+    by_number = dict(zip(state.number, state.name, strict=True))
+    assert by_number[number.strip('"')] == "Edited Here"
+    assert by_number[lines[4].split(",")[1].strip('"')] == "Moved There"
+    assert gone.split(",")[1].strip('"') not in by_number
+    client.contacts.update(frame.index[frame.number == number.strip('"')][0], name="Both")
+    with pytest.raises(chatkit.InputError, match=r"contacts\.csv, .*Edited Here.*Both"):
+        folder.pull(client, contacts=True)
+
+
+def test_another_account_is_refused_unless_it_is_meant(
+    client: chatkit.Client, folder: chatkit.Folder
+) -> None:
+    folder.pull(client, codes=CODES)
+    place = folder.path / "account.toml"
+    place.write_text(
+        place.read_text().replace("sandbox account 1001", "https://a.example account 7")
+    )
+    with pytest.raises(chatkit.InputError, match="other_account=True"):
+        folder.pull(client)
+    folder.pull(client, other_account=True)
+    assert "sandbox account 1001" in place.read_text()
+
+
+def test_several_flows_of_one_name_leave_their_file_as_it_is(
+    client: chatkit.Client, folder: chatkit.Folder
+) -> None:
+    folder.pull(client)
+    flow = client.flows.get(client.flows.frame().index[0])
+    client.flows.create(name=flow.name, template_name="default", flow_json=flow.flow_json)
+    report = folder.pull(client)
+    assert report.changes == {}
+    assert flow.name in folder.state().flows
+    assert str(flow.name) in repr(report)
+
+
+# --- what is wrong ----------------------------------------------------------------------
+
+
+def test_everything_that_is_wrong_is_told_at_once_with_line_and_column(
+    client: chatkit.Client, folder: chatkit.Folder
+) -> None:
+    folder.pull(client, codes=CODES, contacts=True)
+    (folder.path / "templates/order_ready/en.json").write_text('{\n  "text": "Hi",\n}\n')
+    (folder.path / "templates/order_ready/de.json").write_text('{\n  "fotter": "Hi"\n}\n')
+    (folder.path / "templates/order_ready/fr.json").write_text(
+        '{\n  "buttons": [\n    {"type": "costum"}\n  ]\n}\n'
+    )
+    (folder.path / "templates/order_ready/es.json").write_text('{"text": "a", "text": "b"}')
+    (folder.path / "flows/rent-a-bike.json").write_text('{"version": "7.3", "screens": []}')
+    (folder.path / "flows/bytes.json").write_bytes(b'{"name": "\xff"}')
+    (folder.path / "flows/book again.json").write_text('{"name": "Book a repair"}')
+    with (folder.path / "webhooks.toml").open("a") as file:
+        file.write('\n[[webhook]]\nurl = "http://plain.example"\nevents = ["*"]\n')
+    (folder.path / "contacts.csv").write_text(
+        'country_code,number,name\n+44,2079460001,"A\nB"\n44,20794,C\n+44,2079460001,D\n+44,1\n'
+    )
+    with pytest.raises(chatkit.InputError) as refused:
+        folder.state(contacts=True)
+    told = {problem.field: problem.reason for problem in refused.value.problems}
+    assert "comma" in told["templates/order_ready/en.json, line 2, column 15"]
+    assert "did you mean footer" in told["templates/order_ready/de.json, line 2, column 3"]
+    assert "custom" in told["templates/order_ready/fr.json, line 3, column 6"]
+    assert "second time" in told["templates/order_ready/es.json, line 1, column 15"]
+    assert "flow_json" in told["flows/rent-a-bike.json, line 1, column 20"]
+    assert "UTF-8" in told["flows/bytes.json, line 1, column 11"].upper()
+    assert any("Book a repair" in reason for reason in told.values())
+    assert any(place.startswith("webhooks.toml, line") for place in told)
+    assert "+ and digits" in told["contacts.csv, line 4, column 1"]
+    assert "second time" in told["contacts.csv, line 5, column 1"]
+    assert "2 cells" in told["contacts.csv, line 6, column 1"]
+
+
+def test_a_table_that_cannot_be_read_says_where(
+    client: chatkit.Client, folder: chatkit.Folder
+) -> None:
+    folder.pull(client)
+    (folder.path / "account.toml").write_text('account = "a"\ntemplates = "x"\nodd = 1\n')
+    (folder.path / "webhooks.toml").write_text('[[webhook]]\nurl = "https://a.example\n')
+    with pytest.raises(chatkit.InputError) as refused:
+        folder.state()
+    places = [problem.field for problem in refused.value.problems]
+    assert "account.toml, line 2, column 1" in places
+    assert any(place.startswith("webhooks.toml, line 2, column") for place in places)
+
+
+def test_a_folder_without_an_account_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(chatkit.InputError, match="does not exist"):
+        chatkit.Folder(tmp_path / "none").state()
+    with pytest.raises(chatkit.InputError, match="holds no account"):
+        chatkit.Folder(tmp_path).state()
+    assert "does not exist yet" in repr(chatkit.Folder(tmp_path / "none"))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights there")
+def test_a_link_is_not_followed_out_of_the_folder(
+    client: chatkit.Client, folder: chatkit.Folder, tmp_path: Path
+) -> None:
+    folder.pull(client)
+    (tmp_path / "secret.json").write_text('{"name": "x"}')
+    (folder.path / "flows/x.json").symlink_to(tmp_path / "secret.json")
+    with pytest.raises(chatkit.InputError, match="link"):
+        folder.state()
+
+
+# --- git --------------------------------------------------------------------------------
+
+
+def git(path: Path, *arguments: str) -> None:
+    who = ("-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false")
+    subprocess.run(["git", "-C", str(path), *who, *arguments], check=True, capture_output=True)
+
+
+def test_a_revision_of_git_is_read_without_checking_it_out(
+    client: chatkit.Client, folder: chatkit.Folder, tmp_path: Path
+) -> None:
+    git(tmp_path, "init", "-q")
+    folder.pull(client, codes=CODES, contacts=True)
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-qm", "one")
+    then = folder.state()
+    edited(folder, "templates/order_ready/en.json", footer="Edited")
+    (folder.path / "flows/rent-a-bike.json").unlink()
+    git(tmp_path, "commit", "-qam", "two")
+    before = texts(folder)
+    found = state_of(f"{folder.path}/@HEAD~1", contacts=True)
+    assert holds_the_same(found, then)  # contacts are not in git
+    assert found.origin == f"{folder.path}@HEAD~1"
+    assert folder.state("HEAD").contents["order_ready", "en"]["footer"] == "Edited"
+    assert texts(folder) == before
+    for wrong in ("HEAD~9", "--help", "no such"):
+        with pytest.raises(chatkit.InputError, match="does not know the revision"):
+            folder.state(wrong)
+    with pytest.raises(chatkit.InputError, match="git"):
+        chatkit.Folder("/").state("HEAD")
+
+
+# --- the ledger -------------------------------------------------------------------------
+
+
+def test_the_ledger_of_translations_is_in_the_folder_and_merged_back(
+    client: chatkit.Client, folder: chatkit.Folder
+) -> None:
+    client.templates.accept(["de"], ["order_ready"])
+    folder.pull(client, codes=CODES)
+    text = (folder.path / "translations.jsonl").read_text("utf-8")
+    assert text == str(client.templates.ledger.read())
+    with chatkit.connect(chatkit.Sandbox(seed="demo")) as other:
+        assert len(other.templates.ledger.read()) == 0
+        folder.pull(other)
+        assert str(other.templates.ledger.read()) == text
