@@ -44,25 +44,33 @@ from chatkit.account.layout import (
     webhooks_text,
     write_contacts,
 )
+from chatkit.account.planning import Differing, Named, plan_state
 from chatkit.account.reading import (
     ALWAYS,
     CONTACT_COLUMNS,
+    FIELDS,
     NOT_CARRIED,
     AccountState,
     Fields,
+    default_of,
     read_account,
 )
 from chatkit.bulk.lock import sync_folder, writing
 from chatkit.connection import account_words
 from chatkit.display import cut, many, values
 from chatkit.errors import InputError, Problem, command, steady
+from chatkit.finding import SEVERITIES
+from chatkit.flowjson.document import read_source
+from chatkit.flowjson.lint import lint
 from chatkit.flows.frames import folder_owner
+from chatkit.localization.audit import check_contents
 from chatkit.localization.ledger import Ledger, LedgerFile
 from chatkit.progress import say
 from chatkit.report import FEW, Report, html_list, marked
 from chatkit.templates.codes import Codes, template_codes
 
 if TYPE_CHECKING:
+    from chatkit.bulk.plan import Plan
     from chatkit.client import Client
 
 #: What becomes of a field that was changed both in a file and in the account.
@@ -74,6 +82,9 @@ _MANIFEST = "manifest.json"
 _OURS_IGNORE = b"contacts.csv\npending*\n*.lock\n"
 _OURS_ATTRIBUTES = b"base.json -diff linguist-generated=true\n"
 _SYNCED = 50  #: so many files are made durable one by one, more of them all at once
+_CHECKED = {"file": "str", "line": "int64", "column": "int64"} | dict.fromkeys(
+    ("severity", "code", "message", "hint"), "str"
+)
 _LONG = 60  #: characters of a value in a conflict
 
 
@@ -218,6 +229,101 @@ class Folder:
             ids={},
             not_carried=[*told, NOT_CARRIED],
         )
+
+    def plan(
+        self,
+        client: Client,
+        revision: str | None = None,
+        *,
+        contacts: bool = False,
+        delete: Iterable[Named] = (),
+        existing: Differing = "update",
+        broken: bool = False,
+    ) -> Plan:
+        """Plan to bring an account to what the files hold. Nothing is sent before `apply()`.
+
+        The account may be another one than was pulled: records go by their names. What moved in
+        it since the pull, and would be set back, is in the notes of the plan.
+
+        Args:
+            client: The account. It is read.
+            revision: One of git, to restore what was; without it the files as they are now.
+            contacts: Plan the contacts of `contacts.csv`, too.
+            delete: What is to be deleted, each by resource and name: `"flow Order survey"`,
+                `("content", "order_ready/de")`. What the files do not have stays otherwise.
+            existing: What becomes of records that differ: "update" writes what the files say,
+                "skip" leaves them and only makes what is missing.
+            broken: Plan what has errors, too: documents and contents that will be refused.
+
+        Raises:
+            InputError: Some files cannot be read: `problems` has each, with line and column.
+            CallError: The account cannot be read.
+        """
+        state = self.state(revision, contacts=contacts)
+        plan = plan_state(state, client, delete=delete, existing=existing, broken=broken)
+        if revision is None and (moved := self._set_back(plan, state, client)):
+            few = ", ".join(moved[:FEW]) + (f" and {len(moved) - FEW} more" if moved[FEW:] else "")
+            plan.notes.insert(
+                0,
+                f"Moved in the account since the last pull, and set back by this plan: {few}. To "
+                "keep what moved, pull before you plan.",
+            )
+        return plan
+
+    def _set_back(self, plan: Plan, state: AccountState, client: Client) -> list[str]:
+        """Name what a plan changes although nobody edited it in the files."""
+        place = self.path / BASE
+        updates = [each for each in plan.changes if each.kind == "update" and each.noun in NOUNS]
+        if not updates or not place.is_file():
+            return []
+        base = read_base(place.read_bytes(), str(self.path))
+        if base.account != folder_owner(client.connection):
+            return []
+        found = []
+        for each in updates:
+            noun, text = str(each.noun), str(each.row[1])
+            name = (each.code, each.key) if noun == "content" else text
+            was, mine = (records.get(name, {}) for records in (base.records[noun], state.of(noun)))
+            found += [f"{noun} {text} ({one})" for one in each.after if was and
+                      was.get(one, ABSENT) == mine.get(one, ABSENT)]  # fmt: skip
+        return found
+
+    def check(self, source: str = "en") -> pd.DataFrame:
+        """Check all flow documents and contents as the platform will, without an account.
+
+        Args:
+            source: The language that the others are translated from.
+
+        Returns:
+            What was found, the worst first: `file`, `line`, `column`, `severity`, `code`,
+            `message` and `hint`.
+
+        Raises:
+            InputError: Some files cannot be read: `problems` has each, with line and column.
+        """
+        files = self._files(contacts=False)
+        found = FolderReader(files, str(self.path)).read()
+        rows = [
+            (found.paths["flow", name], f"/flow_json{each.pointer}", each)
+            for name, fields in found.records["flow"].items()
+            if "flow_json" in fields
+            for each in lint(fields["flow_json"])
+        ]
+        contents = [
+            {"template_code": code, "lang_code": lang, **_whole(fields)}
+            for (code, lang), fields in found.records["content"].items()
+        ]
+        rows += [
+            (found.paths["content", (each.template_code, each.lang_code)], each.pointer, each)
+            for each in (check_contents(contents, source) if contents else ())
+        ]
+        rows.sort(key=lambda row: (SEVERITIES.index(row[2].severity), row[0]))
+        told = []
+        for path, pointer, each in rows:
+            at = read_source(files[path]).find(pointer)
+            said = (each.severity, each.code, each.message, each.hint)
+            told.append((path, at.line, at.column, *said))
+        return pd.DataFrame(told, columns=list(_CHECKED)).astype(_CHECKED)
 
     def _with_parts(
         self, contacts: pd.DataFrame | None, files: Mapping[str, bytes]
@@ -411,6 +517,11 @@ class Folder:
                     (self.path / path).parent.rmdir()
         _sync(written)
         (self.path / _PENDING).unlink()
+
+
+def _whole(fields: Fields) -> dict[str, Any]:
+    """Return a content with all its fields, so that each rule can be asked of it."""
+    return {name: default_of("content", name) for name in FIELDS["content"]} | dict(fields)
 
 
 class _Digests:

@@ -179,18 +179,6 @@ def _without_nulls(items: list[Any]) -> list[Any]:
     ]
 
 
-def to_send(noun: str, wanted: Fields, live: Fields | None = None) -> dict[str, Any]:
-    """Return the fields that make a record what is wanted: those that it lacks become empty.
-
-    Args:
-        noun: flow, content or webhook.
-        wanted: The record of one state.
-        live: The record of the other; None for a new one.
-    """
-    cleared = {name: default_of(noun, name) for name in live or () if name not in wanted}
-    return {n: v for n, v in cleared.items() if v is not None} | dict(wanted)
-
-
 def same_field(noun: str, field: str, wanted: Any, live: Any) -> bool:
     """Tell whether a field of two records says the same; one that is not said has its default.
 

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from chatkit.account.folder import Folder, folder_at
-from chatkit.account.reading import ROOMS, AccountState, default_of, read_account, to_send
+from chatkit.account.reading import ROOMS, AccountState, default_of, read_account
 from chatkit.client import Client, client_of
 from chatkit.errors import InputError
 from chatkit.templates.codes import Codes, template_codes
@@ -14,7 +14,7 @@ from chatkit.templates.codes import Codes, template_codes
 if TYPE_CHECKING:
     from chatkit.sandbox import Sandbox
 
-__all__ = ["ROOMS", "AccountState", "default_of", "state_of", "to_send"]
+__all__ = ["ROOMS", "AccountState", "default_of", "state_of"]
 
 
 def state_of(

@@ -235,6 +235,52 @@ def test_several_flows_of_one_name_leave_their_file_as_it_is(
     assert str(flow.name) in repr(report)
 
 
+# --- plans ------------------------------------------------------------------------------
+
+
+def test_a_plan_after_a_pull_has_nothing_to_do_and_an_edit_is_its_only_change(
+    client: chatkit.Client, folder: chatkit.Folder
+) -> None:
+    folder.pull(client, codes=CODES, contacts=True)
+    assert not folder.plan(client, contacts=True).changes
+    edited(folder, "templates/order_ready/en.json", footer=None)
+    plan = folder.plan(client)
+    [change] = plan.changes
+    assert (change.code, change.key, change.after) == ("order_ready", "en", {"footer": ""})
+    plan.apply()
+    assert folder.pull(client).changes == {}
+
+
+def test_a_plan_tells_what_it_sets_back_that_moved_since_the_pull(
+    client: chatkit.Client, folder: chatkit.Folder
+) -> None:
+    folder.pull(client, codes=CODES)
+    client.templates("order_ready").update("de", footer="Moved")
+    edited(folder, "templates/order_ready/en.json", footer="Mine")
+    plan = folder.plan(client)
+    assert len(plan.changes) == 2
+    assert "set back by this plan: content order_ready/de (footer)." in plan.notes[0]
+    folder.pull(client)
+    [change] = folder.plan(client).changes
+    assert change.key == "en"
+
+
+def test_all_files_are_checked_as_the_platform_does_without_an_account(
+    client: chatkit.Client, folder: chatkit.Folder
+) -> None:
+    folder.pull(client, codes=CODES)
+    edited(folder, "templates/order_ready/en.json", text="Hello {{1}}", variables={})
+    flow = folder.state().flows["Rent a bike"]["flow_json"]
+    flow["screens"][0]["layout"]["children"][0]["type"] = "TextHeadign"
+    edited(folder, "flows/rent-a-bike.json", flow_json=flow)
+    found = folder.check()
+    assert "templates/order_ready/en.json" in set(found.file)
+    row = found[found.file == "flows/rent-a-bike.json"].iloc[0]
+    assert row.severity == "error"
+    lines = (folder.path / row.file).read_text("utf-8").splitlines()
+    assert "TextHeadign" in lines[row.line - 1]
+
+
 # --- what is wrong ----------------------------------------------------------------------
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import chatkit
-from chatkit.account.state import AccountState, default_of, state_of, to_send
+from chatkit.account.state import AccountState, default_of, state_of
 
 
 @pytest.fixture
@@ -39,8 +39,6 @@ def test_what_a_record_does_not_say_is_as_by_itself(sandbox: chatkit.Sandbox) ->
     assert "is_draft" not in content
     assert default_of("content", "is_draft") is False
     assert all(None not in button.values() for button in content["buttons"])
-    less = {name: value for name, value in content.items() if name != "footer"}
-    assert to_send("content", less, content) == less | {"footer": ""}
 
 
 def test_two_flows_of_one_name_are_told_and_not_guessed(sandbox: chatkit.Sandbox) -> None:
