@@ -28,12 +28,41 @@ from chatkit.errors import CallError, ChatkitError, HelpPage
 from chatkit.widgets.assets import joined_text
 
 
-class ActionButton(anywidget.AnyWidget):
-    """A button that acts once, even when its click arrives twice.
+class ActsOnce:
+    """What acts once, even when its click arrives twice.
 
     Each click carries the token that was in the page when it was made. The first one uses the
     token up before anything else happens; when the action has ended there is a new one. So a
     click that was waiting behind the first does nothing, and the button keeps the focus.
+    """
+
+    _act: Callable[[], object]
+    _clicking: Lock
+    token: Any
+    disabled: Any
+
+    def _will(self, act: Callable[[], object]) -> str:
+        """Take what a click does, and return the first token."""
+        self._act, self._clicking = act, Lock()
+        return secrets.token_hex(4)
+
+    def _clicked(self, token: object) -> None:
+        with self._clicking:
+            if self.disabled or not self.token or token != self.token:
+                return
+            self.token = ""
+        try:
+            self._act()
+        finally:
+            self.token = secrets.token_hex(4)
+
+    def click(self) -> None:
+        """Do what a click does now; what the action raises is raised here."""
+        self._clicked(self.token)
+
+
+class ActionButton(ActsOnce, anywidget.AnyWidget):
+    """A button that acts once, even when its click arrives twice.
 
     Args:
         label: What it does, in words.
@@ -61,31 +90,18 @@ class ActionButton(anywidget.AnyWidget):
         disabled: bool = False,
         enter: str = "",
     ) -> None:
-        self._act = act
-        self._lock = Lock()
-        token = secrets.token_hex(4)
+        token = self._will(act)
         super().__init__(label=label, kind=kind, disabled=disabled, enter=enter, token=token)
         self.on_msg(self._heard)
 
     def __repr__(self) -> str:
         return f"<button {self.label!r}>"
 
-    def click(self) -> None:
-        """Do what a click does now; what the action raises is raised here."""
-        self._heard(self, {"token": self.token}, [])
-
     def _heard(self, _: object, content: dict[str, Any], buffers: list[memoryview]) -> None:
         if "typed" in content:  # what was typed before this came before it
             self.send({"typed": content["typed"]})
-            return
-        with self._lock:
-            if self.disabled or not self.token or content.get("token") != self.token:
-                return
-            self.token = ""
-        try:
-            self._act()
-        finally:
-            self.token = secrets.token_hex(4)
+        else:
+            self._clicked(content.get("token"))
 
 
 _WIDTH = 88  #: columns from which on each argument has a line of its own

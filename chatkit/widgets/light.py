@@ -9,7 +9,6 @@ finds both.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import count
@@ -20,6 +19,7 @@ import anywidget
 import traitlets
 
 from chatkit.widgets.assets import joined_text
+from chatkit.widgets.controls import ActsOnce
 
 _T = TypeVar("_T")
 _ids = count(1)
@@ -229,7 +229,7 @@ class LightDropdown(LightWidget):
         return {**super().drawn(), "options": words, "value": values.index(self.value)}
 
 
-class LightButton(LightWidget):
+class LightButton(ActsOnce, LightWidget):
     """A button that acts once, even when its click arrives twice, as an `ActionButton` does.
 
     Args:
@@ -243,22 +243,11 @@ class LightButton(LightWidget):
     token = State("")
 
     def __init__(self, label: str, act: Callable[[], object]) -> None:
-        super().__init__(label=label, token=secrets.token_hex(4))
-        self._act = act
-
-    def click(self) -> None:
-        """Do what a click does; what the action raises is raised here."""
-        self.entered(self.token)
+        super().__init__(label=label, token=self._will(act))
 
     def entered(self, given: Any) -> None:
         """Act, if the click has seen the token that it has now."""
-        if self.disabled or not self.token or given != self.token:
-            return
-        self.token = ""
-        try:
-            self._act()
-        finally:
-            self.token = secrets.token_hex(4)
+        self._clicked(given)
 
 
 class LightBox(LightWidget):

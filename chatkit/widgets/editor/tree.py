@@ -26,7 +26,7 @@ class Tree(anywidget.AnyWidget):
         act: What a wish of the page calls: `act("move", by=1)`, `act("add", type="TextBody")`.
     """
 
-    _esm = assets.packed_module(["keys.js", "editor/tree.js"])
+    _esm = assets.packed_module(["keys.js", "elements.js", "editor/tree.js"])
     _css = assets.joined_text(["editor/tree.css"])
 
     rows: traitlets.List[Any] = traitlets.List().tag(sync=True)

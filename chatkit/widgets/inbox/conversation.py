@@ -52,7 +52,7 @@ class Conversation(Follower):
     Conversation with +447700900000: 0 messages, 0 of them ours.
     """
 
-    _esm = joined_text(["keys.js", "inbox/conversation.js"])
+    _esm = joined_text(["keys.js", "elements.js", "inbox/conversation.js"])
     _css = joined_text(["inbox/conversation.css"])
 
     #: What was there when it was made.

@@ -80,7 +80,7 @@ class Tail(Follower):
     Tail of the inbox: 0 rows.
     """
 
-    _esm = joined_text(["keys.js", "side.js", "inbox/tail.js"])
+    _esm = joined_text(["keys.js", "side.js", "elements.js", "inbox/tail.js"])
     _css = joined_text(["inbox/tail.css"])
     _resending: threading.Thread | None = None
 

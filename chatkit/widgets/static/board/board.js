@@ -1,11 +1,4 @@
 // A table of states: one element a cell, one cell in the order of the tab key.
-const make = (parent, tag, name, text) => {
-  const made = document.createElement(tag);
-  if (name) made.className = name;
-  if (text) made.textContent = text;
-  parent?.append(made);
-  return made;
-};
 const DENSE = 10; // languages from which on a cell has room for its sign only
 const KINDS = ["live", "draft", "stale", "unknown", "broken", "missing"];
 function render({ model, el }) {

@@ -1,12 +1,5 @@
 // One text after the other: its source, its translation, what the rules say of it.
 // Each is shown from what was sent ahead, at once; the kernel is asked for the next ones meanwhile.
-const make = (parent, tag, name, text) => {
-  const made = document.createElement(tag);
-  if (name) made.className = name;
-  if (text) made.textContent = text;
-  parent?.append(made);
-  return made;
-};
 const PATIENCE = 250; // milliseconds after the last key until the rules are asked
 function render({ model, el }) {
   const get = (name) => model.get(name);

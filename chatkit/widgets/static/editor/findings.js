@@ -1,11 +1,5 @@
 // The findings of an Editor: a list of buttons, each of which leads to its place.
 function render({ model, el }) {
-  const make = (parent, tag, name, text) => {
-    const one = parent.appendChild(document.createElement(tag));
-    one.className = name;
-    if (text !== undefined) one.textContent = text;
-    return one;
-  };
   const root = make(el, "div", "cl-findings");
   keepKeys(root);
   const head = make(root, "p", "cl-head");

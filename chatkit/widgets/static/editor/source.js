@@ -5,13 +5,6 @@ const BOUND = /\$\{[^}"]*\}|`[^`]*`/g;
 const LONG = 1500; // characters of a line beyond which it is not coloured
 
 function render({ model, el }) {
-  const make = (parent, tag, name, text) => {
-    const one = document.createElement(tag);
-    if (name) one.className = name;
-    if (text !== undefined) one.textContent = text;
-    parent?.append(one);
-    return one;
-  };
   const root = make(el, "div", "cs-source");
   keepKeys(root);
   const gutter = make(root, "div", "cs-gutter");

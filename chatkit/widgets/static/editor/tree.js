@@ -3,12 +3,6 @@
 const STEPS = { ArrowUp: -1, ArrowDown: 1 };
 
 function render({ model, el }) {
-  const make = (parent, tag, name, text) => {
-    const one = parent.appendChild(document.createElement(tag));
-    if (name) one.className = name;
-    if (text !== undefined) one.textContent = text;
-    return one;
-  };
   const root = make(el, "div", "ct-tree");
   keepKeys(root);
   const bar = make(root, "div", "ct-bar");

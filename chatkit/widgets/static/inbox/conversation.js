@@ -1,24 +1,18 @@
 // The messages with one contact. Each bubble comes as HTML in which Python has escaped every word
 // of a stranger; one that has not changed stays as it is, with what is unfolded in it.
-function made(tag, name, text) {
-  const element = document.createElement(tag);
-  if (name) element.className = name;
-  if (text !== undefined) element.textContent = text;
-  return element;
-}
 function render({ model, el }) {
   const view = crypto.randomUUID?.() ?? String(Math.random());
-  const root = made("div", "chatkit-conversation");
-  const head = made("h3");
+  const root = make(null, "div", "chatkit-conversation");
+  const head = make(null, "h3");
   head.dir = "auto";
-  const state = made("span", "cv-state");
+  const state = make(null, "span", "cv-state");
   state.setAttribute("role", "status");
-  const note = made("p");
-  const log = made("div", "cv-log");
+  const note = make(null, "p");
+  const log = make(null, "div", "cv-log");
   log.tabIndex = 0;
   log.setAttribute("role", "log");
   log.setAttribute("aria-label", "Messages, oldest first");
-  const list = made("ol");
+  const list = make(null, "ol");
   log.append(list);
   root.append(head, state, note, log);
   keepKeys(root);
@@ -27,7 +21,7 @@ function render({ model, el }) {
   const bubbles = new Map();
   let problem = "";
   const bubble = (html, before) => {
-    const template = made("template");
+    const template = make(null, "template");
     template.innerHTML = html;
     const line = template.content.firstElementChild;
     const rest = line.querySelector("details");

@@ -1,20 +1,14 @@
 // The live tail: rows come in batches, and the page never holds more than `limit` of them.
 // Everything from a delivery is set as text; nothing of it is ever markup.
-function made(tag, name, text) {
-  const element = document.createElement(tag);
-  if (name) element.className = name;
-  if (text !== undefined) element.textContent = text;
-  return element;
-}
 function button(text, act) {
-  const element = made("button", "", text);
+  const element = make(null, "button", "", text);
   element.type = "button";
   element.onclick = act;
   return element;
 }
 async function copy(text) {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
-  const area = made("textarea");
+  const area = make(null, "textarea");
   area.value = text;
   document.body.append(area);
   area.select();
@@ -24,20 +18,20 @@ async function copy(text) {
 }
 // One value of a body. What lies inside is made when it is opened for the first time.
 function branch([sort, content, size], name, depth) {
-  const label = made("span", "tl-name", name === undefined ? "" : `${name}: `);
+  const label = make(null, "span", "tl-name", name === undefined ? "" : `${name}: `);
   label.dir = "auto";
   if (sort !== "object" && sort !== "list") {
-    const leaf = made("div", "tl-leaf");
-    const value = made("bdi", `tl-${sort}`, sort === "text" ? `"${content}"` : content);
+    const leaf = make(null, "div", "tl-leaf");
+    const value = make(null, "bdi", `tl-${sort}`, sort === "text" ? `"${content}"` : content);
     leaf.append(label, value);
     return leaf;
   }
-  const box = made("details");
+  const box = make(null, "details");
   const about = sort === "list" ? `[${size}]` : `{${size}}`;
-  const summary = made("summary");
-  summary.append(label, made("span", "tl-size", about));
+  const summary = make(null, "summary");
+  summary.append(label, make(null, "span", "tl-size", about));
   box.append(summary);
-  const inside = made("div", "tl-inside");
+  const inside = make(null, "div", "tl-inside");
   const fill = () => {
     if (!box.open || inside.childElementCount) return;
     content.forEach((one, place) => {
@@ -53,43 +47,43 @@ function branch([sort, content, size], name, depth) {
   return box;
 }
 function tableRow(row) {
-  const line = made("tr", [row.verified ? "" : "tl-doubt", row.failed ? "tl-failed" : ""].join(" ").trim());
+  const line = make(null, "tr", [row.verified ? "" : "tl-doubt", row.failed ? "tl-failed" : ""].join(" ").trim());
   line.dataset.id = row.id;
   const open = button(`${row.id}`, undefined);
   open.setAttribute("aria-label", `Open delivery ${row.id}`);
-  const first = made("td");
+  const first = make(null, "td");
   first.append(open);
-  const time = made("td", "tl-time", row.at);
+  const time = make(null, "td", "tl-time", row.at);
   time.title = row.when;
   line.append(first, time);
   const what = row.more ? `${row.what} + ${row.more} more` : row.what;
   const says = row.failed ? `✗ ${row.failed}` : row.says;
   for (const texts of [[row.kind], [what], [row.name, row.contact], [says]]) {
-    const cell = made("td");
+    const cell = make(null, "td");
     const given = texts.filter(Boolean);
     cell.title = given.join(" · ");
-    given.forEach((text, n) => cell.append(n ? " " : "", made("bdi", texts.length > 1 && n === given.length - 1 && n ? "tl-number" : "", text)));
+    given.forEach((text, n) => cell.append(n ? " " : "", make(null, "bdi", texts.length > 1 && n === given.length - 1 && n ? "tl-number" : "", text)));
     line.append(cell);
   }
   const reason = row.reason ? `: ${row.reason}` : "";
-  const verdict = made("td", "tl-verdict", (row.verified ? "✓ verified" : "⚠ not verified") + reason);
+  const verdict = make(null, "td", "tl-verdict", (row.verified ? "✓ verified" : "⚠ not verified") + reason);
   verdict.title = verdict.textContent;
   line.append(verdict);
   return line;
 }
 // What is done with an opened delivery: a test of it, and to send it again.
 function testOf(found) {
-  const box = made("div", "tl-part");
-  const bar = made("div", "tl-bar");
-  const said = made("span", "tl-said");
+  const box = make(null, "div", "tl-part");
+  const bar = make(null, "div", "tl-bar");
+  const said = make(null, "span", "tl-said");
   said.setAttribute("role", "status");
-  const code = made("pre", "", found.test);
+  const code = make(null, "pre", "", found.test);
   code.tabIndex = 0;
   code.setAttribute("role", "group");
   code.setAttribute("aria-label", `Test of delivery ${found.id}`);
   const name = `test_delivery_${found.id}.py`;
   const save = () => {
-    const link = made("a");
+    const link = make(null, "a");
     link.href = URL.createObjectURL(new Blob([found.test], { type: "text/x-python" }));
     link.download = name;
     link.click();
@@ -101,24 +95,24 @@ function testOf(found) {
     (error) => (said.textContent = error.message),
   );
   bar.append(button("Copy the test", take), button(`Download ${name}`, save), said);
-  box.append(made("p", "tl-about", "It holds what a customer wrote, and neither the signature nor a secret."), bar, code);
+  box.append(make(null, "p", "tl-about", "It holds what a customer wrote, and neither the signature nor a secret."), bar, code);
   return box;
 }
 function resending(found, to, send) {
-  const box = made("form", "tl-part tl-bar");
-  const address = made("input", "tl-to");
+  const box = make(null, "form", "tl-part tl-bar");
+  const address = make(null, "input", "tl-to");
   address.type = "url";
   address.value = to;
   address.placeholder = "http://127.0.0.1:8000/hook";
-  const label = made("label", "", "Send again to ");
+  const label = make(null, "label", "", "Send again to ");
   label.append(address);
   const go = button("Send");
   go.type = "submit";
-  const said = made("span", "tl-resent");
+  const said = make(null, "span", "tl-resent");
   said.setAttribute("role", "status");
   said.dir = "auto";
   const how = found.signs ? "signed anew" : "with the signature it came with, which is old by now";
-  box.append(label, go, said, made("p", "tl-about", `The same body, ${how}. To this machine only, unless Tail(inbox, resend={"allow": […]}) names the host.`));
+  box.append(label, go, said, make(null, "p", "tl-about", `The same body, ${how}. To this machine only, unless Tail(inbox, resend={"allow": […]}) names the host.`));
   box.noValidate = true;
   box.onsubmit = (event) => {
     event.preventDefault();
@@ -137,14 +131,14 @@ function detail(sheet, found, close, to, send) {
   sheet.hidden = false;
   sheet.hear = () => {};
   if (found.problem) {
-    sheet.append(made("p", "", found.problem), button("Close", close));
+    sheet.append(make(null, "p", "", found.problem), button("Close", close));
     return;
   }
-  const head = made("h3", "", found.title);
+  const head = make(null, "h3", "", found.title);
   head.tabIndex = -1;
-  const verdict = made("p", found.verified ? "tl-good" : "tl-bad", (found.verified ? "✓ Signature " : "⚠ Signature ") + found.verdict);
-  const failed = made("p", "tl-bad", `✗ Failed: ${found.failed}`);
-  const bar = made("div", "tl-bar");
+  const verdict = make(null, "p", found.verified ? "tl-good" : "tl-bad", (found.verified ? "✓ Signature " : "⚠ Signature ") + found.verdict);
+  const failed = make(null, "p", "tl-bad", `✗ Failed: ${found.failed}`);
+  const bar = make(null, "div", "tl-bar");
   // each opens a part below the bar, and closes it again
   const part = (text, make) => {
     let inside;
@@ -159,7 +153,7 @@ function detail(sheet, found, close, to, send) {
     one.setAttribute("aria-expanded", "false");
     return one;
   };
-  const parts = made("div");
+  const parts = make(null, "div");
   const test = part("Make a test of it", () => testOf(found));
   const again = part("Send it again", () => {
     const box = resending(found, to, send);
@@ -169,35 +163,35 @@ function detail(sheet, found, close, to, send) {
   bar.append(test, again, button("Close", close));
   if (!found.test) {
     test.disabled = true;
-    bar.append(made("span", "tl-said", "Too large for a test: inbox.delivery(id).body has it."));
+    bar.append(make(null, "span", "tl-said", "Too large for a test: inbox.delivery(id).body has it."));
   }
-  const headers = made("details");
-  const list = made("dl");
-  for (const [name, value] of found.headers) list.append(made("dt", "", name), made("dd", "", value));
-  headers.append(made("summary", "", `Headers (${found.headers.length})`), list);
-  const tree = made("div", "tl-tree");
+  const headers = make(null, "details");
+  const list = make(null, "dl");
+  for (const [name, value] of found.headers) list.append(make(null, "dt", "", name), make(null, "dd", "", value));
+  headers.append(make(null, "summary", "", `Headers (${found.headers.length})`), list);
+  const tree = make(null, "div", "tl-tree");
   tree.setAttribute("aria-label", "Body");
   tree.setAttribute("role", "group");
   tree.append(branch(found.tree, undefined, 0));
-  sheet.append(head, made("p", "tl-about", found.about), verdict, ...(found.failed ? [failed] : []), bar, parts, headers, tree);
+  sheet.append(head, make(null, "p", "tl-about", found.about), verdict, ...(found.failed ? [failed] : []), bar, parts, headers, tree);
   head.focus();
 }
 function render({ model, el }) {
   const view = crypto.randomUUID?.() ?? String(Math.random());
-  const root = made("div", "tl-tail");
+  const root = make(null, "div", "tl-tail");
   root.setAttribute("role", "group");
   root.setAttribute("aria-label", "Live tail of deliveries");
   keepKeys(root);
   const pause = button("", () => set("paused", !model.get("paused")));
   pause.className = "tl-pause";
-  const kinds = made("select");
+  const kinds = make(null, "select");
   // each is written into the trait of its name, a moment after the last letter
   const inputs = {};
-  const times = made("datalist");
+  const times = make(null, "datalist");
   times.id = `tl-${view}`;
   for (const time of ["10 min", "1h", "today", "yesterday", "7 days"]) times.append(new Option(time));
   for (const [name, hint] of [["contact", "+15550100"], ["search", "in bodies"], ["since", "1h, today"], ["until", "yesterday"]]) {
-    const input = made("input", `tl-${name}`);
+    const input = make(null, "input", `tl-${name}`);
     input.type = name === "contact" || name === "search" ? "search" : "text";
     input.placeholder = hint;
     if (input.type === "text") input.setAttribute("list", times.id);
@@ -214,38 +208,38 @@ function render({ model, el }) {
     input.onchange = write;
     inputs[name] = input;
   }
-  const state = made("span", "tl-state");
+  const state = make(null, "span", "tl-state");
   state.setAttribute("role", "status");
-  const count = made("span", "tl-count");
-  const now = made("span", "tl-now");
+  const count = make(null, "span", "tl-count");
+  const now = make(null, "span", "tl-now");
   now.append(state, count);
   const labelled = (text, input) => {
-    const label = made("label", "", `${text} `);
+    const label = make(null, "label", "", `${text} `);
     label.append(input);
     return label;
   };
-  const bar = made("div", "tl-bar");
+  const bar = make(null, "div", "tl-bar");
   bar.append(pause, labelled("Kind", kinds), labelled("Contact", inputs.contact), labelled("Search", inputs.search), labelled("From", inputs.since), labelled("Until", inputs.until), times, now);
-  const pane = made("div", "tl-pane");
+  const pane = make(null, "div", "tl-pane");
   pane.tabIndex = 0;
   pane.setAttribute("role", "group");
   pane.setAttribute("aria-label", "Deliveries, newest first");
-  const table = made("table");
-  const heads = made("tr");
+  const table = make(null, "table");
+  const heads = make(null, "tr");
   for (const name of ["Delivery", "Time (UTC)", "Kind", "What", "Contact", "Says", "Signature"]) {
-    const head = made("th", "", name);
+    const head = make(null, "th", "", name);
     head.scope = "col";
     heads.append(head);
   }
-  const thead = made("thead");
+  const thead = make(null, "thead");
   thead.append(heads);
-  const body = made("tbody");
+  const body = make(null, "tbody");
   table.append(thead, body);
-  const empty = made("p", "tl-empty", "Nothing has come yet.");
+  const empty = make(null, "p", "tl-empty", "Nothing has come yet.");
   pane.append(table, empty);
-  const sheet = made("div", "tl-sheet");
+  const sheet = make(null, "div", "tl-sheet");
   sheet.hidden = true;
-  const more = made("div", "tl-more");
+  const more = make(null, "div", "tl-more");
   root.append(bar, pane, more, sheet);
   el.append(root);
   const side = sayMore(pane, more);

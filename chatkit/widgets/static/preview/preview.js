@@ -1,11 +1,4 @@
 // A message drawn of texts and elements, never of markup, and nothing is fetched.
-const make = (parent, tag, name, text) => {
-  const made = document.createElement(tag);
-  if (name) made.className = name;
-  if (text) made.textContent = text;
-  parent?.append(made);
-  return made;
-};
 const ICONS = {
   custom: "M10 8V4l-7 7 7 7v-4c5 0 8.500 1.500 11 5-1-6-4-10-11-11z",
   visit_website: "M14 4h6v6M20 4l-9 9M18 14v6H4V6h6",
