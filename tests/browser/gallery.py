@@ -188,7 +188,7 @@ put(folded, written(message(1, text={"body": words}), message(2, text={"body": "
 Conversation(folded, "+" + ANA)""",
     "conversation long": """long = Inbox(Path(folder.name) / "long.sqlite")
 put(long, written(*(message(n, text={"body": f"Line {n}"}) for n in range(40)), kind="message"))
-Conversation(long, "+" + ANA)""",
+Conversation(long, "+" + ANA, last=20)""",
     "conversation empty": 'Conversation(nothing, "+" + ANA)',
     "registrations": """for n in range(2):
     client.webhooks.create(url=f"https://shop.example/{n}", events=["chat.message.status"])

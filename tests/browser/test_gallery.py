@@ -209,6 +209,7 @@ def of_states(found: list[tuple[int, str]]) -> list[str]:
 @pytest.mark.parametrize("shade", ["Dark", "Light"])
 def test_axe_finds_nothing_in_any_state(gallery: Gallery, shade: Any) -> None:
     gallery.notebook.theme(shade)
+    gallery.state("grid with options").scroll_into_view_if_needed()  # its dialog goes with it
     gallery.page.wait_for_timeout(300)  # colours fade
     assert of_states(looks.violations(gallery.page, OUTPUTS)) == []
     photograph(gallery, shade.lower())

@@ -40,6 +40,8 @@ hooks = Grid(client.webhooks)
 hooks"""
 
 TRAITS = ("columns", "shown_columns", "state", "height", "noun")
+WRONG = """grid.set(50001, "name", "Ana Cruz")
+grid.set(grid.add(), "name", "A number of this one is missing")"""
 FEW = 'grid.columns("id", "name", "number")'
 
 
@@ -90,7 +92,7 @@ class GridPage:
 
 @pytest.fixture
 def opened(lab: Lab, open_notebook: Callable[[str], OpenNotebook]) -> GridPage:
-    name = write(lab, "grid.ipynb", [OPEN, LOOK, MANY, FLAGS, FEW])
+    name = write(lab, "grid.ipynb", [OPEN, LOOK, MANY, FLAGS, FEW, WRONG])
     page = GridPage(open_notebook(name))
     page.show(0)
     return page
@@ -276,6 +278,15 @@ def test_changes_are_reviewed_applied_and_taken_back_below_the_table(opened: Gri
     back = plan.locator(".chatkit-planview")
     back.get_by_role("button", name="Take back 3 changes").click()
     expect(page.cell(0, "name")).to_have_text("Oliver Smith")
+
+    # another plan comes in place of the one below: the focus goes on with it
+    page.press("Control+Home")
+    run(page.notebook, 5)
+    page.button("Review changes").focus()
+    page.press("Enter")
+    page.page.get_by_role("button", name="Leave out 1 row").focus()
+    page.press("Enter")
+    expect(plan.get_by_role("button", name="Apply 1 change")).to_be_focused()
 
 
 def test_columns_are_filtered_moved_widened_and_hidden_by_keyboard(opened: GridPage) -> None:

@@ -190,20 +190,26 @@ class Grid(Panel):
         self._reviewed = dict(sheet.cells)
         rows = sheet.rows() if self._keyed else [*range(sheet.size), *sheet.rows()]
         self._labels = {sheet.label(row): row for row in rows}
-        others = []
+        others: list[tuple[str, dict[str, Any]]] = []
         invalid = len({cell.row for cell in refused_cells(plan)})
         if invalid and not skip_invalid:
             words = f"Leave out {many(invalid, 'row')} that cannot be planned"
-            others.append((words, partial(self.review, existing=existing, skip_invalid=True)))
+            others.append((words, {"existing": existing, "skip_invalid": True}))
         if kept := sum(change.kind == "skip" for change in plan.changes):
             words = f"Update {many(kept, self._endpoints.noun)} that would be kept"
-            others.append(
-                (words, partial(self.review, existing="update", skip_invalid=skip_invalid))
-            )
-        buttons = [ActionButton(words, partial(self._attempt, act)) for words, act in others]
+            others.append((words, {"existing": "update", "skip_invalid": skip_invalid}))
+        buttons = [
+            ActionButton(words, partial(self._attempt, self._review_anew, options))
+            for words, options in others
+        ]
         self._message.say("")
         self._below.children = [view, *([boxed(w.HBox, "chatkit-bar", buttons)] if buttons else [])]
         return view
+
+    def _review_anew(self, options: Mapping[str, Any]) -> None:
+        """Put another plan in the place of the one below, and the focus on what it offers."""
+        self._table.send({"anew": True})  # comes first: the page sees which button goes
+        self.review(**options)
 
     @property
     def refused(self) -> list[RefusedCell]:

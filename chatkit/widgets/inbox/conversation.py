@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import traitlets
 
 from chatkit.display import cut, escaped, many, visible
-from chatkit.errors import InputError, steady
+from chatkit.errors import ChatkitError, InputError, steady
 from chatkit.frame import records
 from chatkit.inbox import frames
 from chatkit.inbox.events import Event
@@ -26,6 +27,8 @@ _LONG = 10_000  #: characters of a message
 _FOLD = 600  #: characters of a message that are seen before somebody asks for the rest
 _LINES = 12  #: lines of it
 _QUOTED = 80
+_PAGE = 100  #: messages that are read beyond those that are shown, and shown more when asked for
+_STEP = 500  #: deliveries that are looked through first
 _LOG = 'tabindex="0" role="group" aria-label="Messages, oldest first"'
 #: What stands beside a message of ours; the words are there for who does not know the sign.
 _TICKS = {"sent": "✓", "delivered": "✓✓", "read": "✓✓", "played": "▶", "failed": "⚠"}
@@ -37,10 +40,12 @@ class Conversation(Follower):
     Shown, it follows the inbox: what is said next is there by itself, until `stop()`, the
     end of the inbox, or until its output is cleared. Long messages are folded.
 
+    Only the end of a long conversation is read: as many messages as are shown, and a page.
+
     Args:
         inbox: Where the deliveries lie.
         contact: A number in E.164 form, as contacts have it.
-        last: How many messages are shown; the older ones are counted.
+        last: How many messages are shown at first; a button shows older ones.
         verified: True leaves out what was not signed rightly, which anyone can send; None
             takes it too.
 
@@ -67,7 +72,8 @@ class Conversation(Follower):
         if last < 1:
             raise InputError("A conversation shows one message at least: last=100.")
         self._last, self._verified = last, verified
-        self.thread: list[ThreadMessage] = []  #: all messages, oldest first
+        self.thread: list[ThreadMessage] = []  #: the messages that were read, oldest first
+        self._whole = True  #: whether these are all
         self._events: list[Event] = []
         self._at = 0  #: the id of the last delivery that was looked at
         self._judged = inbox.judged
@@ -100,31 +106,74 @@ class Conversation(Follower):
         """
         self.look()
 
+    def older(self) -> int:
+        """Show a hundred older messages, and return how many are shown.
+
+        Raises:
+            StoreError: The inbox cannot be read.
+        """
+        with self._looking:
+            self._last += _PAGE
+            if not self._whole:
+                self._events, self._at = [], 0
+                self._read()
+            self._show(None)
+            return min(self._last, len(self.thread))
+
+    def _asked(self, message: Any) -> None:
+        match message:
+            case {"older": True}:
+                try:
+                    self.older()
+                except ChatkitError as error:
+                    self._say(str(error))
+
     def _read(self) -> int:
         """Read on from where it stopped, and put the thread together again."""
-        top = self._inbox.last
-        if top <= self._at:
-            return 0
-        fresh = self._inbox.events(
-            since=self._at, until=top, contact=self.contact, verified=self._verified
-        )
-        found = [*self._events, *fresh]
-        seen, self._events, self._at = len(found) - len(self._events), found, top
+        top, seen = self._inbox.last, 0
+        if top > self._at:
+            fresh = self._end_of(top) if not self._at else [*self._between(self._at, top)]
+            seen, self._at = len(fresh), top
+            self._events += fresh
         if seen:
             messages, reactions = (
-                frames.frame(table.rows(found), table.columns, table.key)
+                frames.frame(table.rows(self._events), table.columns, table.key)
                 for table in map(frames.TABLES.__getitem__, ("messages", "reactions"))
             )
-            self.thread = thread(messages, frames.statuses(frames.courses(found)), reactions)
+            statuses = frames.statuses(frames.courses(self._events))
+            self.thread = thread(messages, statuses, reactions, whole=self._whole)
+            if len(self.thread) > self._last + 10 * _PAGE:  # it has run for long
+                self._events = []
+                self._events = self._end_of(top)
+        elif not self._events:
+            self.thread = []
         return seen
+
+    def _between(self, since: int, until: int) -> Iterator[Event]:
+        return self._inbox.events(
+            since=since, until=until, contact=self.contact, verified=self._verified
+        )
+
+    def _end_of(self, top: int) -> list[Event]:
+        """Read back from a delivery until there are enough messages, or all that there are."""
+        parts: list[list[Event]] = []
+        known: set[str | None] = set()
+        step = _STEP
+        while top > 0 and len(known) < self._last + _PAGE:
+            since = max(top - step, 0)
+            part = [*self._between(since, top)]
+            known.update(e.id for e in part if e.family in ("message", "echo"))
+            parts.append(part)
+            top, step = since, step * 2
+        self._whole = top <= 0
+        return [event for part in reversed(parts) for event in part]
 
     @steady
     def __repr__(self) -> str:
         ours = sum(said.outbound for said in self.thread)
-        return (
-            f"Conversation with {visible(self.contact)}: {many(len(self.thread), 'message')}, "
-            f"{ours} of them ours."
-        )
+        count = many(len(self.thread), "message")
+        read = count if self._whole else f"the last {count}"
+        return f"Conversation with {visible(self.contact)}: {read}, {ours} of them ours."
 
     # --- the page -------------------------------------------------------------------
 
@@ -146,28 +195,42 @@ class Conversation(Follower):
         name = next((said.name for said in reversed(self.thread) if said.name), None)
         title = f"{cut(name, 60)} · {self.contact}" if name else self.contact
         older = len(self.thread) - self._last
-        note = f"{many(older, 'older message')} not shown: last={self._last}." if older > 0 else ""
+        more = min(older, _PAGE) if self._whole else _PAGE
+        note = ""
+        if older > 0:
+            count = many(older, "older message")
+            note = f"{count if self._whole else 'Older messages are'} not shown: last={self._last}."
         if not self.thread:
             note = "No message of this contact has been delivered here."
         known = {said.id: said for said in self.thread}
         day: date | None = None
         items = []
-        for n, said in enumerate(self.thread[-self._last :], max(older, 0)):
+        times = Counter[str]()  # messages with one id and other words are both there
+        for said in self.thread[-self._last :]:
             if said.at is not None and said.at.date() != day:
                 day = said.at.date()
                 items.append([f"day {day}", f'<li class="cv-day">{day:%Y-%m-%d}, UTC</li>'])
-            items.append([f"{said.id} {n}", _bubble(said, known)])
-        return {"title": title, "note": note, "items": items}
+            times[said.id] += 1
+            items.append([f"{said.id} {times[said.id]}", self._bubble(said, known)])
+        button = f"Show {more:,} older" if older > 0 else ""
+        return {"title": title, "note": note, "older": button, "items": items}
+
+    def _bubble(self, said: ThreadMessage, known: dict[str, ThreadMessage]) -> str:
+        # of a part of the messages nobody knows what the others are
+        nowhere = "a message that is not here" if self._whole else "an older message"
+        return _bubble(
+            said, known, nowhere, silent="were not delivered" if self._whole else "are not"
+        )
 
 
-def _bubble(said: ThreadMessage, known: dict[str, ThreadMessage]) -> str:
+def _bubble(said: ThreadMessage, known: dict[str, ThreadMessage], nowhere: str, silent: str) -> str:
     parts = [f'<span class="cv-who">{"We" if said.outbound else "They"}: </span>']
     if said.reply_to:
         to = known.get(said.reply_to)
-        quoted = (to and (to.text or to.type)) or "a message that is not here"
+        quoted = (to and (to.text or to.type)) or nowhere
         parts.append(f'<blockquote dir="auto">{escaped(cut(quoted, _QUOTED))}</blockquote>')
     if not said.heard:
-        parts.append("<em>A message whose words were not delivered here.</em>")
+        parts.append(f"<em>A message whose words {silent} here.</em>")
     elif said.type != "text":
         parts.append(f"<em>[{escaped(cut(str(said.type), 40))}]</em> ")
     if said.text:
@@ -245,9 +308,22 @@ class ThreadMessage(NamedTuple):
 
 
 def thread(
-    messages: pd.DataFrame, statuses: pd.DataFrame, reactions: pd.DataFrame
+    messages: pd.DataFrame,
+    statuses: pd.DataFrame,
+    reactions: pd.DataFrame,
+    *,
+    whole: bool = True,
 ) -> list[ThreadMessage]:
-    """Put three frames of an inbox together, in the order in which things were said."""
+    """Put three frames of an inbox together, in the order in which things were said.
+
+    Args:
+        messages: What both sides said.
+        statuses: What became of messages. One whose message is not there was sent elsewhere,
+            by a program or a phone.
+        reactions: Their reactions.
+        whole: False where older messages were not read: a status may then be of one of those,
+            if it is not the first or a failure.
+    """
     courses = {str(row["message_id"]): row for row in _rows(statuses)}
     marks: dict[str, list[str]] = {}
     for row in _rows(reactions):
@@ -255,7 +331,11 @@ def thread(
             marks.setdefault(str(row["message_id"]), []).append(str(row["emoji"]))
     found = [_message(row, courses, marks) for row in _rows(messages)]
     heard = {said.id for said in found}
-    found += [_silent(row, marks) for key, row in courses.items() if key not in heard]
+    found += [
+        _silent(row, marks)
+        for key, row in courses.items()
+        if key not in heard and (whole or row["sent_at"] or row["failed_at"])
+    ]
     return sorted(found, key=lambda said: said.at or _FIRST)
 
 

@@ -45,17 +45,24 @@ const place = (box, beside, gap = 4) => {
   box.style.left = `${clamp(left, 4, innerWidth - box.offsetWidth - 4)}px`;
   box.style.top = `${Math.min(low, innerHeight - tall - 4)}px`;
 };
-// Opens a dialog beside an element. Escape and a click elsewhere end it, and the focus goes back.
+// Opens a dialog beside an element, which moves with it and goes out of sight with the grid. Escape and a click elsewhere end it, and the focus goes back.
 const panel = (root, beside, label, fill, back = () => beside.focus()) => {
   const box = make(root, "div", "gd-panel", { popover: "auto", role: "dialog", "aria-label": label });
+  const stay = ({ target }) => target.contains(root) && place(box, beside);
+  const seen = new IntersectionObserver(([{ isIntersecting }]) =>
+    box.classList.toggle("gd-away", !isIntersecting));
   box.addEventListener("toggle", ({ newState }) => {
     if (newState !== "closed") return;
+    document.removeEventListener("scroll", stay, true);
+    seen.disconnect();
     box.remove();
     if (document.activeElement === document.body) back();
   });
   fill(box, () => box.hidePopover());
   box.showPopover();
   place(box, beside);
+  document.addEventListener("scroll", stay, true);
+  seen.observe(root);
   box.querySelector("input, select, button").focus();
   return box;
 };

@@ -2,6 +2,7 @@
 // was while the view changes. A file that Python sends is saved by the browser.
 const SETTLED = 60; // ms in which what is hidden, and what is shown in its place, have both come
 const CONTROLS = "button, input, select, summary, [tabindex='0']";
+const NARROW = 680; // pixels of a table below which reasons stand below their rows
 const ENTERED = "button, input, select, textarea, [contenteditable='true']";
 const usable = (one) => one.checkVisibility() && !one.disabled && one.getAttribute("aria-disabled") !== "true";
 const named = (one) => one?.dataset?.act && `${one.dataset.act} ${one.dataset.row}`;
@@ -40,6 +41,23 @@ const keepFocus = (inside) => {
   };
 };
 
+// Where there is little room the reason, the last cell of a row, is a row of its own below it.
+const putReasonsBelow = (table) => {
+  const last = table?.querySelector("thead th:last-child");
+  if (last?.textContent !== "reason") return;
+  last.remove();
+  for (const body of table.tBodies) {
+    const reason = body.rows[0].lastElementChild;
+    reason.remove();
+    if (!reason.textContent) continue;
+    reason.className = "below";
+    reason.rowSpan = 1;
+    const row = body.insertRow();
+    row.append(document.createElement("td"), reason);
+    reason.colSpan = 4;
+  }
+};
+
 function render({ model, el }) {
   const pane = document.createElement("div"), more = document.createElement("div");
   pane.className = "chatkit-rows";
@@ -47,7 +65,13 @@ function render({ model, el }) {
   el.append(pane, more);
   keepKeys(pane);
   const side = sayMore(pane, more);
-  const fits = new ResizeObserver(() => { // what is moved sideways is moved by keys too
+  let narrow = false;
+  const fits = new ResizeObserver(() => {
+    if (pane.clientWidth && narrow !== pane.clientWidth < NARROW) {
+      narrow = !narrow;
+      paint();
+    }
+    // what is moved sideways is moved by keys too
     const wide = pane.scrollWidth > pane.clientWidth + 1;
     for (const [name, value] of [["tabindex", "0"], ["role", "region"], ["aria-label", model.get("label")]])
       wide ? pane.setAttribute(name, value) : pane.removeAttribute(name);
@@ -56,6 +80,7 @@ function render({ model, el }) {
   const paint = () => {
     const had = pane.contains(document.activeElement) && named(document.activeElement);
     pane.innerHTML = model.get("html");
+    if (narrow) putReasonsBelow(pane.querySelector("table"));
     if (had) [...pane.querySelectorAll("[data-act]")].find((one) => named(one) === had)?.focus();
     side.look();
   };

@@ -1,5 +1,8 @@
 """A conversation is read like on a phone, live and in an exported notebook."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 from inbox.bodies import ANA, BEN, message, status
 from inbox.senders import SECRET, post, signed
@@ -9,6 +12,7 @@ from widgets.inbox.test_thread import ours
 from widgets.screen import static, tell
 
 from chatkit.errors import InputError
+from chatkit.inbox.events import Event
 from chatkit.inbox.inbox import Inbox
 from chatkit.widgets.inbox.conversation import Conversation
 
@@ -54,7 +58,7 @@ def test_shown_it_goes_on_by_itself_and_sends_what_has_changed(inbox: Inbox) -> 
     put(inbox, written(message(1)), written(message(2, who=BEN)))
     until(lambda: page.heard)
     (key, html) = page.heard[-1]["all"]["items"][-1]
-    assert key == "m1 0" and "words 1" in html and len(page.heard[-1]["all"]["items"]) == 2
+    assert key == "m1 1" and "words 1" in html and len(page.heard[-1]["all"]["items"]) == 2
     put(inbox, echoed(ours(3)), moved(status("m3", "read", 4)))
     until(lambda: "read 15:06" in f"{page.heard[-1]}")
     assert [one.id for one in conversation.thread] == ["m1", "m3"]
@@ -98,6 +102,43 @@ def test_older_messages_are_counted_and_quoted(inbox: Inbox) -> None:
     assert "4 older messages not shown: last=2" in html
     assert "words 1</blockquote>" in html and "a message that is not here" in html
     assert "words 4" not in html
+
+
+def test_of_a_long_conversation_only_the_end_is_read(
+    inbox: Inbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = [written(message(n), kind="message") for n in range(800)]
+    put(inbox, *said[:790], moved(status("sent elsewhere", "sent", 790)), *said[790:])
+    read = []
+    before = inbox.events
+
+    def watched(**choice: Any) -> Iterator[Event]:
+        read.append(choice["until"] - choice["since"])
+        return before(**choice)
+
+    monkeypatch.setattr(inbox, "events", watched)
+    conversation = Conversation(inbox, f"+{ANA}", last=50)
+    assert sum(read) == 500 and "the last 500 messages, 1 of them ours" in repr(conversation)
+    html = shown(conversation)
+    assert "Older messages are not shown: last=50" in html
+    assert "words 751" in html and "words 750<" not in html and "words are not here" in html
+
+    # one that was read now, of long ago, is not a message of ours without words
+    put(inbox, moved(status("m3", "read", 900)))
+    put(inbox, written({**message(801), "context": {"id": "m4"}}, kind="message"))
+    assert conversation.look() == 2
+    assert len(conversation.thread) == 501 and "an older message</blockquote>" in shown(
+        conversation
+    )
+
+    page = Page(conversation)
+    conversation._heard(None, {"older": True}, [])
+    assert len(page.heard[-1]["all"]["items"]) == 151  # and the day
+    assert page.heard[-1]["all"]["older"] == "Show 100 older"
+    while conversation.older() < 802:
+        pass
+    assert shown(conversation).count('<div class="cv-text"') == 801
+    assert page.heard[-1]["all"]["older"] == page.heard[-1]["all"]["note"] == ""
 
 
 def test_what_is_not_verified_is_left_out_unless_it_is_asked_for(inbox: Inbox) -> None:

@@ -14,12 +14,18 @@ function render({ model, el }) {
   log.setAttribute("aria-label", "Messages, oldest first");
   const list = make(null, "ol");
   log.append(list);
-  root.append(head, state, note, log);
+  const more = make(null, "button");
+  more.type = "button";
+  root.append(head, state, note, more, log);
   keepKeys(root);
   el.append(root);
 
   const bubbles = new Map();
-  let problem = "";
+  let problem = "", asked = false;
+  more.onclick = () => {
+    asked = true;
+    model.send({ older: true });
+  };
   const bubble = (html, before) => {
     const template = make(null, "template");
     template.innerHTML = html;
@@ -28,11 +34,15 @@ function render({ model, el }) {
     if (rest && before?.line.querySelector("details")?.open) rest.open = true;
     return line;
   };
-  const put = ({ title, note: words, items }) => {
+  const put = ({ title, note: words, older, items }) => {
+    const height = log.scrollHeight, focused = more === document.activeElement;
     const atEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 40;
     head.textContent = title;
     note.textContent = words;
     note.hidden = !words;
+    more.textContent = older;
+    more.hidden = !older;
+    if (focused && !older) log.focus();
     log.hidden = !items.length;
     const gone = new Set(bubbles.keys());
     let next = list.firstElementChild;
@@ -56,7 +66,10 @@ function render({ model, el }) {
       bubbles.delete(key);
     }
     // who reads further up is not moved
-    if (atEnd) log.scrollTop = log.scrollHeight;
+    // the older ones that come last are seen, above what was the first
+    if (asked) log.scrollTop = log.scrollHeight - height - log.clientHeight * 0.8;
+    else if (atEnd) log.scrollTop = log.scrollHeight;
+    asked = false;
   };
   const paint = () => {
     const said = model.get("stopped") ? "stopped" : "live";
