@@ -25,7 +25,7 @@ import traitlets
 
 from chatkit.display import escaped
 from chatkit.errors import CallError, ChatkitError, HelpPage
-from chatkit.widgets.assets import joined_text
+from chatkit.widgets.assets import joined_module, joined_text
 
 
 class ActsOnce:
@@ -72,7 +72,7 @@ class ActionButton(ActsOnce, anywidget.AnyWidget):
             all that was typed has come here.
     """
 
-    _esm = joined_text(["keys.js", "button.js"])
+    _esm = joined_module(["keys.js", "button.js"])
     _css = joined_text(["button.css"])
 
     label = traitlets.Unicode().tag(sync=True)
@@ -110,7 +110,7 @@ _WIDTH = 88  #: columns from which on each argument has a line of its own
 class Code(anywidget.AnyWidget):
     """Shows some Python, and copies it."""
 
-    _esm = joined_text(["keys.js", "code.js"])
+    _esm = joined_module(["keys.js", "code.js"])
     _css = joined_text(["code.css"])
 
     text = traitlets.Unicode().tag(sync=True)

@@ -18,7 +18,7 @@ from typing import Any, Generic, TypeVar, overload
 import anywidget
 import traitlets
 
-from chatkit.widgets.assets import joined_text
+from chatkit.widgets.assets import joined_module, joined_text
 from chatkit.widgets.controls import ActsOnce
 
 _T = TypeVar("_T")
@@ -320,7 +320,7 @@ class LightForm(anywidget.AnyWidget):
         root: The box of all of them.
     """
 
-    _esm = joined_text(["keys.js", "light.js"])
+    _esm = joined_module(["keys.js", "light.js"])
     _css = joined_text(["button.css", "light.css"])
 
     #: What is drawn. It is read from the controls whenever it is sent.

@@ -14,7 +14,7 @@ from chatkit.display import escaped
 from chatkit.errors import ChatkitError, command, steady
 from chatkit.profile import ServiceProfile
 from chatkit.secret import Secret, access_token
-from chatkit.widgets.assets import joined_text
+from chatkit.widgets.assets import joined_module, joined_text
 from chatkit.widgets.controls import Exported
 
 
@@ -47,7 +47,7 @@ class LoginForm(Exported, anywidget.AnyWidget):
         name: The name to keep the connection under.
     """
 
-    _esm = joined_text(["keys.js", "login.js"])
+    _esm = joined_module(["keys.js", "login.js"])
     _css = joined_text(["button.css", "login.css"])
 
     title = traitlets.Unicode().tag(sync=True)

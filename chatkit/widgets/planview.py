@@ -484,7 +484,7 @@ class RowsTable(anywidget.AnyWidget):
         act: What a click calls, with what its button does and of which row.
     """
 
-    _esm = assets.joined_text(["keys.js", "side.js", "planview.js"])
+    _esm = assets.joined_module(["keys.js", "side.js", "planview.js"])
 
     html = traitlets.Unicode().tag(sync=True)
     label = traitlets.Unicode("Rows").tag(sync=True)

@@ -63,6 +63,8 @@ del guard
 """
 
 
+#: anywidget's, of a widget whose script was late; it works all the same (static/hearing.js).
+LATE = "[anywidget] Failed to initialize model."
 # What Notebook 7.6 complains of with any notebook, on its own.
 NOTEBOOKS_OWN = re.compile(r"reading 'schema'|'filebrowser:open-path' not|403 .*\.woff")
 
@@ -233,7 +235,8 @@ class OpenNotebook:
         self._wait_for_kernel()
 
     def _raised(self, error: Error) -> None:
-        self.script_errors.append(str(error))
+        if LATE not in str(error):
+            self.script_errors.append(str(error))
 
     def _listen(self, message: ConsoleMessage) -> None:
         if message.type == "error":

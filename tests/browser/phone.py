@@ -49,7 +49,7 @@ MODEL = """async ([script, state]) => {
         Object.assign(state, values);
         heard[`change:${Object.keys(values)[0]}`]();
     }, hear: (message) => heard["msg:custom"](message) };
-    (await import(url)).default.render({ model, el: document.body });
+    await (await import(url)).default.render({ model, el: document.body });
 }"""
 
 

@@ -41,7 +41,8 @@ hooks"""
 
 TRAITS = ("columns", "shown_columns", "state", "height", "noun")
 WRONG = """grid.set(50001, "name", "Ana Cruz")
-grid.set(grid.add(), "name", "A number of this one is missing")"""
+grid.set(grid.add(), "name", "A number of this one is missing")
+print("set")"""
 FEW = 'grid.columns("id", "name", "number")'
 
 
@@ -396,6 +397,41 @@ def test_texts_are_filled_replaced_copied_and_written_as_python(opened: GridPage
     expect(page.page.locator(".chatkit-gridpanel .chatkit-planview")).to_be_visible()
     page.accessible("grid_900")
     page.page.set_viewport_size({"width": 1400, "height": 1000})
+
+
+#: Any script of a widget is late, as in a browser that is busy.
+LATE = """() => {
+    const before = AbortSignal.timeout;
+    AbortSignal.timeout = (ms) => {
+        if (ms !== 2000) return before.call(AbortSignal, ms);
+        const late = new AbortController();
+        Promise.resolve().then(() => late.abort());
+        return late.signal;
+    };
+    window.inTime = () => { AbortSignal.timeout = before; };
+}"""
+
+
+def test_a_widget_whose_script_was_late_hears_of_python_all_the_same(
+    lab: Lab, open_notebook: Callable[[str], OpenNotebook]
+) -> None:
+    notebook = open_notebook(write(lab, "late.ipynb", [OPEN, LOOK]))
+    late: list[str] = []
+    notebook.page.once("pageerror", lambda error: late.append(str(error)))
+    notebook.page.evaluate(LATE)
+    page = GridPage(notebook)
+    page.show(0)
+    page.cell(0, "name").click()
+    page.type("Ana Cruz")
+    page.press("Enter")
+    page.says("250 rows · 1 cell changed")
+    assert run(notebook, 1).inner_text().startswith("Grid of 250 contacts: 1 cell changed.")
+    page.button("Review changes").click()
+    apply = page.page.get_by_role("button", name="Apply 1 change")
+    apply.click()
+    expect(page.page.get_by_text("All 1 changes applied.")).to_be_visible()
+    assert "Failed to initialize" in late[0]
+    notebook.page.evaluate("inTime()")
 
 
 def test_a_page_of_rows_is_asked_for_before_it_is_scrolled_to(

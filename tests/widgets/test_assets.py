@@ -13,7 +13,7 @@ from chatkit.widgets.player import SCRIPTS
 def test_a_module_holds_the_scripts_as_they_are_read():
     text = re.search(r'atob\("([A-Za-z0-9+/=]+)"\)', assets.packed_module(SCRIPTS))
     assert text
-    assert gzip.decompress(base64.b64decode(text[1])).decode() == assets.joined_text(SCRIPTS)
+    assert gzip.decompress(base64.b64decode(text[1])).decode() == assets.joined_module(SCRIPTS)
 
 
 def test_the_same_scripts_make_the_same_module():

@@ -31,7 +31,7 @@ class BoardTable(anywidget.AnyWidget):
         opens: What is called with the row and the column of a cell that is opened.
     """
 
-    _esm = assets.joined_text(["keys.js", "side.js", "elements.js", "board/board.js"])
+    _esm = assets.joined_module(["keys.js", "side.js", "elements.js", "board/board.js"])
     _css = assets.joined_text(["board/board.css"])
 
     states: traitlets.List[Any] = traitlets.List().tag(sync=True)

@@ -45,7 +45,7 @@ class Preview(Exported, anywidget.AnyWidget):
     <message en: Your bike is ready / Hello Amara, ...>
     """
 
-    _esm = assets.joined_text(["elements.js", "preview/preview.js"])
+    _esm = assets.joined_module(["elements.js", "preview/preview.js"])
     _css = assets.joined_text(["preview/preview.css"])
 
     #: What is seen, for the page.

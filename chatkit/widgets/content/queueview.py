@@ -33,7 +33,7 @@ class QueueCard(anywidget.AnyWidget):
             translation that is typed.
     """
 
-    _esm = assets.joined_text(["keys.js", "elements.js", "content/queue.js"])
+    _esm = assets.joined_module(["keys.js", "elements.js", "content/queue.js"])
     _css = assets.joined_text(["content/queue.css"])
 
     #: A letter for each text: how it was answered.

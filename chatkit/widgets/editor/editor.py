@@ -525,7 +525,7 @@ class FindingList(anywidget.AnyWidget):
         fix: What a click on the button beside the nth one calls, where the fix is certain.
     """
 
-    _esm = assets.joined_text(["keys.js", "elements.js", "editor/findings.js"])
+    _esm = assets.joined_module(["keys.js", "elements.js", "editor/findings.js"])
     _css = assets.joined_text(["editor/findings.css"])
 
     summary = traitlets.Unicode().tag(sync=True)

@@ -346,7 +346,7 @@ class SecretShownOnce(anywidget.AnyWidget):
         forgotten: What is called when it was handed over, and nothing may hold it any more.
     """
 
-    _esm = assets.joined_text(["keys.js", "secret.js"])
+    _esm = assets.joined_module(["keys.js", "secret.js"])
     _css = assets.joined_text(["secret.css"])
 
     #: What is said of it, and whether it waits to be handed over.

@@ -15,7 +15,7 @@ from chatkit.frame import records
 from chatkit.inbox import frames
 from chatkit.inbox.events import Event
 from chatkit.inbox.inbox import Inbox
-from chatkit.widgets.assets import joined_text
+from chatkit.widgets.assets import joined_module, joined_text
 from chatkit.widgets.inbox.delivery_view import contact_of
 from chatkit.widgets.inbox.following import Follower
 
@@ -57,7 +57,7 @@ class Conversation(Follower):
     Conversation with +447700900000: 0 messages, 0 of them ours.
     """
 
-    _esm = joined_text(["keys.js", "elements.js", "inbox/conversation.js"])
+    _esm = joined_module(["keys.js", "elements.js", "inbox/conversation.js"])
     _css = joined_text(["inbox/conversation.css"])
 
     #: What was there when it was made.

@@ -18,7 +18,7 @@ from chatkit.inbox.events import Event, events
 from chatkit.inbox.inbox import Inbox, Replayed, read_bound
 from chatkit.secret import Secret
 from chatkit.webhooks.resource import event_kinds
-from chatkit.widgets.assets import joined_text
+from chatkit.widgets.assets import joined_module, joined_text
 from chatkit.widgets.inbox.delivery_view import (
     any_of_contact,
     body_holds,
@@ -80,7 +80,7 @@ class Tail(Follower):
     Tail of the inbox: 0 rows.
     """
 
-    _esm = joined_text(["keys.js", "side.js", "elements.js", "inbox/tail.js"])
+    _esm = joined_module(["keys.js", "side.js", "elements.js", "inbox/tail.js"])
     _css = joined_text(["inbox/tail.css"])
     _resending: threading.Thread | None = None
 

@@ -45,4 +45,4 @@ function render({ model, el }) {
     model.off("msg:custom", heard);
   };
 }
-export default { render };
+export default { render: hearing(render) };

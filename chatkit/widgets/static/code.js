@@ -44,4 +44,4 @@ function render({ model, el }) {
   el.append(root);
   return () => model.off("change:text", paint);
 }
-export default { render };
+export default { render: hearing(render) };

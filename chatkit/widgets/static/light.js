@@ -135,4 +135,4 @@ function render({ model, el }) {
     model.off("msg:custom", focus);
   };
 }
-export default { render };
+export default { render: hearing(render) };

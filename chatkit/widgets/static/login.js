@@ -85,4 +85,4 @@ function render({ model, el }) {
     model.off("change", answered);
   };
 }
-export default { render };
+export default { render: hearing(render) };

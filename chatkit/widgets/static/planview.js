@@ -107,4 +107,4 @@ function render({ model, el }) {
     model.off("msg:custom", save);
   };
 }
-export default { render };
+export default { render: hearing(render) };

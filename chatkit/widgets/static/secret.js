@@ -81,4 +81,4 @@ function render({ model, el }) {
     model.off("change", paint);
   };
 }
-export default { render };
+export default { render: hearing(render) };

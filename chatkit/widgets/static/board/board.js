@@ -194,4 +194,4 @@ function render({ model, el }) {
   draw();
   return () => { side.end(); for (const [name, act] of Object.entries(heard)) model.off(name, act); };
 }
-export default { render };
+export default { render: hearing(render) };

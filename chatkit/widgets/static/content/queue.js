@@ -198,4 +198,4 @@ function render({ model, el }) {
   model.send({ look: 0 });
   return () => { clearTimeout(timer); model.off("msg:custom", heard); model.off("change:answers", draw); };
 }
-export default { render };
+export default { render: hearing(render) };

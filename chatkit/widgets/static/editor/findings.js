@@ -31,4 +31,4 @@ function render({ model, el }) {
   draw();
   return () => { model.off("change:found", draw); model.off("change:summary", draw); };
 }
-export default { render };
+export default { render: hearing(render) };

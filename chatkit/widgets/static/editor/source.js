@@ -155,4 +155,4 @@ function render({ model, el }) {
     model.off("msg:custom", go);
   };
 }
-export default { render };
+export default { render: hearing(render) };

@@ -222,4 +222,4 @@ function render({ model, el }) {
   draw();
   return () => { for (const [name, act] of all) model.off(name, act); };
 }
-export default { render };
+export default { render: hearing(render) };

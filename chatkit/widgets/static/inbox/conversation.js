@@ -94,4 +94,4 @@ function render({ model, el }) {
     model.send({ gone: view });
   };
 }
-export default { render };
+export default { render: hearing(render) };

@@ -199,4 +199,4 @@ function render({ model, el }) {
   begin();
   return () => { for (const [name, act] of all) model.off(name, act); };
 }
-export default { render };
+export default { render: hearing(render) };

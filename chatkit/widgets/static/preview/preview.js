@@ -89,4 +89,4 @@ function render({ model, el }) {
   paint();
   return () => model.off("change", paint);
 }
-export default { render };
+export default { render: hearing(render) };
