@@ -332,9 +332,22 @@ def plan_html(plan: Plan) -> list[str]:
         html_tables(widths, first, more, len(plan.changes), "plan.frame()"),
         "<p><strong>Refused</strong></p>" if cells else "",
         html_tables(_REFUSED, cells[:FEW], cells[FEW:], len(plan._cells), "plan.refused"),
-        html_list("told", "", notes_of(plan)),
+        told_html(plan),
         html_list("objections", "Blocked:", objections) or does,
     ]
+
+
+_ROW = "align-items: flex-start; display: flex; flex-wrap: wrap; gap: 1em"
+_FIGURE = "margin: 0.4em 0; max-width: 22em; min-width: 14em"
+
+
+def told_html(plan: Plan, *more: str) -> str:
+    """Say what else is to be known; what is drawn stands below it, as a picture."""
+    drawn = {visible(note): picture for note, picture in plan.drawn.items()}
+    told = [said for said in notes_of(plan) if said not in drawn]
+    figures = "".join(f'<figure style="{_FIGURE}">{each}</figure>' for each in drawn.values())
+    row = f'<div style="{_ROW}">{figures}</div>' if figures else ""
+    return html_list("told", "", [*told, *more]) + row
 
 
 def record_noun(plan: Plan) -> str:

@@ -20,7 +20,14 @@ from chatkit.listing import answers_in_order, pages_of, refuse_part
 from chatkit.progress import Progress
 from chatkit.snapshot import Snapshot, Snapshots
 from chatkit.templates.codes import template_codes
-from chatkit.templates.contents import Content, ContentBody, ContentEndpoints, keep_written
+from chatkit.templates.contents import (
+    Content,
+    ContentBody,
+    ContentEndpoints,
+    keep_written,
+    note_languages,
+    sorted_by_language,
+)
 from chatkit.transport import Transport
 
 if TYPE_CHECKING:
@@ -112,6 +119,7 @@ class BulkTemplates:
         wanted: Collection[str] = (),
         how: How = "apply",
         by_rule: bool = False,
+        drawn: Mapping[str, str] | None = None,
         **options: Unpack[PlanOptions],
     ) -> Plan:
         """Plan an edited frame, and say what the rules say of it.
@@ -123,6 +131,7 @@ class BulkTemplates:
             wanted: Codes of findings that are no news.
             how: What writes translations, for the ledger.
             by_rule: Whether texts are only replaced, so that each is as up to date as it was.
+            drawn: Notes that are drawn, with the picture of each.
             **options: As for a plan.
         """
         from chatkit.bulk.planner import make_plan
@@ -132,6 +141,7 @@ class BulkTemplates:
         any_of_them.how, any_of_them.by_rule = how, by_rule
         plan = make_plan(self, any_of_them, frame, **options)
         plan.notes[:0] = notes()
+        plan.drawn |= drawn or {}
         return plan
 
 
@@ -186,7 +196,8 @@ class ContentReader:
         frame = with_codes(found, list(chain.from_iterable(map(repeat, codes, counts))))
         if doubles := frames.repeated(frame):
             _warn(f"the lists of contents moved while they were read: {doubles} rows came twice")
-        frame = frames.without_repeats(frame)
+        frame = sorted_by_language(frames.without_repeats(frame))
+        note_languages(self._transport, frame)
         if full:
             named = {str(template.code): template for template in self._templates}
             spots = [(named[code], lang) for code, lang in frame.index]

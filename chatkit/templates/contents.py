@@ -176,7 +176,10 @@ class ContentEndpoints(Endpoints[Content]):
 
     def judged(self, fields: Mapping[str, Any], live: Mapping[str, Any] | None) -> list[Finding]:
         """Check a content as it would then be, and whether it goes live with what is refused."""
-        return check_edit(fields, live)
+        found = check_edit(fields, live)
+        if live is not None and not live and (lang := fields.get("lang_code")):
+            found = [*check_language(self.transport, self.code, lang), *found]
+        return found
 
     def compared(self, fields: Mapping[str, Any]) -> bool:
         """Whether these fields can get something refused into a content that is live."""
@@ -291,7 +294,7 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
 
     >>> contents = client.templates("order_ready")
     >>> contents.frame().index.tolist()
-    ['en', 'de', 'es', 'fr', 'pt_BR', 'hi', 'ar', 'ja']
+    ['en', 'ar', 'de', 'es', 'fr', 'hi', 'ja', 'pt_BR']
     >>> contents.update("en", footer="Reply STOP to end").footer
     'Reply STOP to end'
     """
@@ -312,6 +315,8 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
     def frame(self, *, search: str | None = None, full: bool = False) -> pd.DataFrame:
         """Read the contents into a DataFrame, one row a language, indexed by `lang_code`.
 
+        English comes first, then the others by their code.
+
         Args:
             search: Only those that hold this text.
             full: Read each content on its own as well, for all its fields.
@@ -319,7 +324,8 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
         Raises:
             BadAnswer: The list is not as documented.
         """
-        frame = self._frame(self._endpoints.search(search), full=full)
+        frame = sorted_by_language(self._frame(self._endpoints.search(search), full=full))
+        note_languages(self._endpoints.transport, frame)
         if frame.empty and search is None and (known := self._known(self.code)):
             warnings.warn(
                 f"The template {self.code} has no content; did you mean {known}?", stacklevel=2
@@ -417,15 +423,77 @@ def read_languages(transport: Transport, code: str) -> pd.DataFrame:
         raise BadAnswer(call, f"the lookup is not as documented: {error}") from None
 
 
+def sorted_by_language(frame: pd.DataFrame) -> pd.DataFrame:
+    """Put the contents of each template in the order that languages have everywhere."""
+    from chatkit.localization import language
+
+    keys = frame.index.tolist()
+    many = frame.index.nlevels > 1
+    found = [str(key[-1]) if many else str(key) for key in keys]
+    ranks = {code: rank for rank, code in enumerate(language.in_order(dict.fromkeys(found)))}
+    groups = dict[str, int]()
+    places = [
+        (groups.setdefault(key[0] if many else "", len(groups)), ranks[code], row)
+        for row, (key, code) in enumerate(zip(keys, found, strict=True))
+    ]
+    wanted = [row for _, _, row in sorted(places)]
+    return frame if wanted == [*range(len(frame))] else frame.iloc[wanted]
+
+
 class _Languages:
-    """What a client knows of languages: those of the lookup, and those it has told of as new."""
+    """What a client knows of languages: those of the lookup, those in use, those told as new."""
 
     def __init__(self) -> None:
         self.lookup: list[str] | None = None
+        self.used: set[str] = set()
         self.told: set[str] = set()
+
+    def ask(self, transport: Transport, code: str) -> None:
+        """Read the lookup, unless that was done."""
+        if self.lookup is None:
+            try:
+                self.lookup = list(read_languages(transport, code).index)
+            except CallError:
+                self.lookup = []
+
+    def found(self, transport: Transport, lang: str, *, new: bool) -> Finding | None:
+        """Say what is wrong with the language of a new content, or that it is a new one.
+
+        Args:
+            transport: Of the account.
+            lang: As it is to be sent.
+            new: Whether to tell of one that no content has yet; once a client.
+        """
+        from chatkit.finding import Finding
+        from chatkit.localization import language
+        from chatkit.localization.ledger import LedgerFile
+
+        if self.lookup and lang not in self.lookup:
+            refuses = transport.connection.profile.unknown_language == "refuse"
+            near = language.find(lang, self.lookup) or _near(lang, self.lookup)
+            hint = f"Did you mean {near}?" if near else 'templates("code").languages() has all.'
+            said = f"the lookup of languages does not have {values(lang)}"
+            return Finding("language", "error" if refuses else "warning", "/lang_code", said, hint)
+        if not new or lang in self.told:
+            return None
+        try:
+            recorded = {spot.lang_code for spot in LedgerFile(transport.connection).read().origins}
+        except (OSError, InputError):
+            recorded = set()  # the board says what is wrong with it
+        if language.normal(lang) in recorded:
+            return None
+        self.told.add(lang)
+        said = f"{language.name(lang)} is new: no content that was read is in it"
+        return Finding("language new", "warning", "/lang_code", said)
 
 
 _known_languages: WeakKeyDictionary[Transport, _Languages] = WeakKeyDictionary()
+
+
+def note_languages(transport: Transport, frame: pd.DataFrame) -> None:
+    """Remember which languages contents were read in."""
+    known = _known_languages.setdefault(transport, _Languages())
+    known.used |= {str(lang) for lang in frame.index.get_level_values(-1)}
 
 
 def check_languages(
@@ -442,10 +510,6 @@ def check_languages(
         changes: Creates, updates and deletes of contents.
         base: The contents as they were read.
     """
-    from chatkit.finding import Finding
-    from chatkit.localization import language
-    from chatkit.localization.ledger import LedgerFile
-
     used = {str(lang) for lang in base.index.get_level_values(-1)}
     new = {
         n: (each.code or code, str(each.key))
@@ -455,32 +519,23 @@ def check_languages(
     if not new:
         return {}
     known = _known_languages.setdefault(transport, _Languages())
-    if known.lookup is None:
-        try:
-            known.lookup = list(read_languages(transport, next(iter(new.values()))[0]).index)
-        except CallError:
-            known.lookup = []
-    try:
-        recorded = {spot.lang_code for spot in LedgerFile(transport.connection).read().origins}
-    except (OSError, InputError):
-        recorded = set()  # the board says what is wrong with it
-    wrong: Literal["error", "warning"] = (
-        "error" if transport.connection.profile.unknown_language == "refuse" else "warning"
-    )
-    found = {}
-    for n, (_, lang) in new.items():
-        if known.lookup and lang not in known.lookup:
-            near = language.find(lang, known.lookup) or _near(lang, known.lookup)
-            hint = f"Did you mean {near}?" if near else 'templates("code").languages() has all.'
-            said = f"the lookup of languages does not have {values(lang)}"
-            found[n] = Finding("language", wrong, "/lang_code", said, hint)
-        elif not (used and base.index.nlevels > 1):
-            continue  # one template does not tell what the account uses
-        elif lang not in known.told and language.normal(lang) not in recorded:
-            known.told.add(lang)
-            said = f"{language.name(lang)} is new: no content that was read is in it"
-            found[n] = Finding("language new", "warning", "/lang_code", said)
-    return found
+    known.ask(transport, next(iter(new.values()))[0])
+    several = bool(used) and base.index.nlevels > 1  # one template does not tell what is in use
+    found = {n: known.found(transport, lang, new=several) for n, (_, lang) in new.items()}
+    return {n: each for n, each in found.items() if each is not None}
+
+
+def check_language(transport: Transport, code: str, lang: str) -> list[Finding]:
+    """Check the language of one new content, as `check_languages` does.
+
+    Whether it is new is told against what this client has read.
+    """
+    known = _known_languages.setdefault(transport, _Languages())
+    if lang in known.used:
+        return []
+    known.ask(transport, code)
+    found = known.found(transport, lang, new=bool(known.used))
+    return [] if found is None else [found]
 
 
 def _near(lang: str, among: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
-from chatkit.display import cut, many, values, visible
+from chatkit.display import cut, escaped, many, values, visible
 from chatkit.errors import InputError, Problem
 from chatkit.frame import records
 from chatkit.localization.placeholders import Slot, slots
@@ -323,6 +323,7 @@ class Publication:
     ) -> None:
         from chatkit.localization import language
         from chatkit.localization.board import board
+        from chatkit.localization.bubble import bubble, bubble_html
         from chatkit.localization.content import entries, grouped, source_of
         from chatkit.localization.ledger import languages_meant
         from chatkit.localization.rules import STRUCTURE
@@ -338,6 +339,8 @@ class Publication:
                 kind.add((each.template_code, each.lang_code))
         self._frame = contents
         self._seen: list[str] = []
+        #: The notes that show a message, and each as a phone does: HTML.
+        self.drawn: dict[str, str] = {}
         self._left: dict[str, list[str]] = {}
         self._rows: list[bool] = []
         self._live = 0
@@ -365,7 +368,12 @@ class Publication:
                 self._left.setdefault(why, []).append(place)
             else:
                 self._rows[-1] = True
-                self._seen.append(f"{place} as a customer sees it: {cut(entry.filled(), _LINE)}")
+                said = f"{place} as a customer sees it: {cut(entry.filled(), _LINE)}"
+                self._seen.append(said)
+                if len(self._seen) <= _SEEN:
+                    title = f"{place} ({language.name(entry.lang_code)})"
+                    picture = bubble_html(bubble(entry, {}))
+                    self.drawn[said] = f"<figcaption>{escaped(title)}</figcaption>{picture}"
 
     def frame(self) -> pd.DataFrame:
         """Return a copy of the contents in which these drafts are none."""

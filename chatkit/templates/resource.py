@@ -136,7 +136,8 @@ class Templates(metaclass=HelpPage):
     def frame(self, codes: Codes | None = None, *, full: bool = False) -> pd.DataFrame:
         """Read the contents of several templates, indexed by `template_code` and `lang_code`.
 
-        They are read several at once, and are in the order of the codes.
+        They are read several at once, and are in the order of the codes; of each template
+        English comes first, then the other languages by their code.
 
         Args:
             codes: The template codes, or a file of them; without them those remembered.
@@ -537,7 +538,9 @@ class Templates(metaclass=HelpPage):
 
         there = self.frame(codes, full=True)
         ready = Publication(there, languages, source, self.ledger.read(), broken=broken)
-        return self._bulk.planned(ready.frame(), notes=ready.notes, source=source, broken=broken)
+        return self._bulk.planned(
+            ready.frame(), notes=ready.notes, drawn=ready.drawn, source=source, broken=broken
+        )
 
     # --- translators ----------------------------------------------------------------
 

@@ -119,10 +119,8 @@ class PlanView(Panel):
         head = rendering.heading(plan) if result is None else rendering.run_heading(plan)
         self._heading.value = f"<p><strong>{escaped(head)}</strong></p>"
         if result is None:
-            told = rendering.notes_of(plan)
-            if self._live:
-                told.append(f"It writes to {self._live}: live data.")
-            self._notes.value = html_list("told", "", told) + html_list(
+            warned = [f"It writes to {self._live}: live data."] if self._live else []
+            self._notes.value = rendering.told_html(plan, *warned) + html_list(
                 "objections", "Blocked:", [_said(one) for one in plan.objections()]
             )
         else:

@@ -44,6 +44,23 @@ def test_the_plan_shows_the_message_as_the_customer_sees_it(client):
     assert content.variables["1"] in said and "{{1}}" not in said
     assert all(f"[{button['label']}]" in said for button in content.buttons)
     assert said in repr(plan).replace("\n", " ")
+    html = plan._repr_html_()
+    assert list(plan.drawn) == [said] and said not in html  # drawn like a phone does instead
+    bubble = html[html.index("<figure") : html.index("</figure>")]
+    assert "<figcaption>rental_reminder/ar (Arabic)</figcaption>" in bubble
+    assert 'dir="rtl" lang="ar"' in bubble and content.footer in bubble
+    assert bubble.count("<strong>") == len(content.buttons)
+    assert chatkit.PlanView(plan)._notes.value.count("<figure") == 1
+
+
+def test_a_message_that_is_drawn_is_escaped(client):
+    client.templates("rental_reminder").update(
+        "ar", footer="<script>alert(1)</script>\u202e", broken=True
+    )
+    client.templates.accept()
+    html = client.templates.publish("ar")._repr_html_()
+    assert "<figure" in html and "<script" not in html
+    assert "&lt;script&gt;" in html and "\u202e" not in html
 
 
 def test_what_the_platform_refuses_goes_live_only_when_that_is_said(client):

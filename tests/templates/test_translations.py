@@ -1,5 +1,7 @@
 """What translators sent back, as a plan, and what could not be taken."""
 
+import warnings
+
 import pytest
 
 import chatkit
@@ -73,6 +75,41 @@ def test_a_language_that_the_account_has_not_used_is_told_once():
         assert any("Italian is new" in note for note in planned(client, "it").notes)
         assert not any("is new" in note for note in planned(client, "it").notes)
         assert not any("is new" in note for note in planned(client, "de").notes)
+
+
+def test_one_create_checks_its_language_too_and_tells_of_a_new_one_once():
+    with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
+        contents = client.templates("order_ready")
+        for lang, meant in (("en-GB", "Did you mean en_GB?"), ("xx", "languages() has all")):
+            with pytest.raises(InputError, match="cannot be created") as caught:
+                contents.create(lang_code=lang, text="Hello", is_draft=True)
+            assert meant in str(caught.value)
+        client.templates.frame(["order_ready", "review_request"])
+        with pytest.warns(UserWarning, match="Italian is new"):
+            contents.create(lang_code="it", text="Ciao", is_draft=True)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            client.templates("review_request").create(lang_code="it", text="Ciao", is_draft=True)
+        assert not [each for each in told if "is new" in str(each.message)]
+
+
+def test_languages_stand_in_the_same_order_everywhere(tmp_path):
+    with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
+        order = ["en", "ar", "de", "es", "fr", "hi", "ja", "pt_BR"]
+        code = ["order_ready"]
+        one = client.templates("order_ready")
+        assert one.frame().index.tolist() == one.frame(full=True).index.tolist() == order
+        for full in (False, True):
+            frame = client.templates.frame(["rental_reminder", *code], full=full)
+            assert frame.index.get_level_values(0).unique().tolist() == ["rental_reminder", *code]
+            assert frame.loc["order_ready"].index.tolist() == order
+        assert list(client.templates.board(code).languages) == order
+        queue = client.templates.queue(codes=code)
+        assert list(dict.fromkeys(i.unit.lang_code for i in queue.items)) == order[1:]
+        path = tmp_path / "texts.xlsx"
+        assert client.templates.export(path, code, only="all").lang_code.tolist() == order[1:]
+        assert client.templates.accept(codes=code).lang_code.tolist() == order[1:]
+        assert client.templates.plan(frame.assign(footer="x")).frame().key.tolist()[-8:] == order
 
 
 def test_a_language_to_translate_into_is_written_as_the_api_does(tmp_path):

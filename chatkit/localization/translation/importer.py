@@ -250,6 +250,7 @@ class _Importer:
         self.changed: list[Changed] = []
         self._units: Sequence[Unit] = ()
         self._stamps: dict[int, Stamp | None] = {}
+        self._sources: dict[int, Entry | None] = {}
         #: By the unit, one that says the same, of which all is judged.
         self._alike: dict[int, int] = {}
         #: By the unit, what became of it: a verdict and a message.
@@ -495,10 +496,16 @@ class _Importer:
 
     def _source(self, unit: Unit, stamp: Stamp) -> Entry | None:
         """Find the content that a unit was translated from: the stamp tells its language."""
-        for entry in self._members.get(unit.template_code, ()):
-            if key_of(*unit.spot, entry.lang_code) == stamp.key:
-                return entry
-        return None
+        if id(unit) not in self._sources:
+            self._sources[id(unit)] = next(
+                (
+                    entry
+                    for entry in self._members.get(unit.template_code, ())
+                    if key_of(*unit.spot, entry.lang_code) == stamp.key
+                ),
+                None,
+            )
+        return self._sources[id(unit)]
 
     def _reject(self, unit: Unit, reason: str, message: str) -> None:
         self._verdicts[id(unit)] = reason, message

@@ -14,6 +14,7 @@ from chatkit.display import cut, escaped, visible
 from chatkit.errors import ChatkitError, InputError, PlanRefused, steady
 from chatkit.localization import language
 from chatkit.localization.audit import Audit, check_contents
+from chatkit.localization.bubble import bubble, bubble_html
 from chatkit.localization.checks import FOOTER_LIMIT, NEAR, TEXT_LIMIT, Length, lengths
 from chatkit.localization.content import Entry
 from chatkit.localization.rules import ContentFinding
@@ -21,7 +22,7 @@ from chatkit.resource import endpoints_of
 from chatkit.templates import Button, Contents, Header
 from chatkit.widgets import assets
 from chatkit.widgets.content.inputs import Parts, Samples
-from chatkit.widgets.content.preview import Preview, bubble, bubble_html
+from chatkit.widgets.content.preview import Preview
 from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, call_code
 from chatkit.widgets.form.fields import Fieldset, FormField
 from chatkit.widgets.form.inputs import Input

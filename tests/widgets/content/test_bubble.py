@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from localization.contents import CONTENT, button, content, website
 
+from chatkit.localization.bubble import bubble, bubble_html, notes, plain_text
 from chatkit.localization.content import Entry
-from chatkit.widgets.content.preview import bubble, bubble_html, notes, plain_text
 
 EVIL = "<img src=x onerror=alert(1)>"
 

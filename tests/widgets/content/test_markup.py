@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chatkit.widgets.content.preview import SIGNS, runs
+from chatkit.localization.bubble import SIGNS, runs
 
 
 def shown(text, samples=None, **more):

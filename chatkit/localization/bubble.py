@@ -1,0 +1,307 @@
+"""Bubble: a message as a customer will see it on a phone, as a value and as plain HTML.
+
+A phone sees the message as it was sent: first the values take the place of the placeholders,
+then the signs for bold, italic, struck and monospace count. So *{{1}}* is bold, and a star in a
+value counts like any other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from html import escape
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from chatkit.display import cut, many, unseen
+from chatkit.localization import language
+from chatkit.localization.checks import MEDIA
+from chatkit.localization.content import Entry, part
+from chatkit.localization.placeholders import slots
+
+#: What the platform writes on buttons that have no label, by their type.
+_WRITTEN = {"copy_offer_code": "Copy offer code", "view_catalog": "View catalog"}
+_SIGNS = {
+    "custom": "↩",
+    "visit_website": "↗",
+    "call_phone": "☎",
+    "copy_offer_code": "⧉",
+    "view_catalog": "▤",
+}
+_BUTTONS = 12  #: buttons that are drawn; ten are allowed
+_LONG = 200  #: characters of a label, a file name or an address
+_CODE = "*{{1}}* is your verification code."
+_KEEP = " For your security, do not share this code."
+
+
+class Tap(NamedTuple):
+    """A button as it is seen: its type, what stands on it, and what it does."""
+
+    kind: str
+    label: list[TextRun]
+    about: str
+
+
+class Bubble(NamedTuple):
+    """A message as it is seen."""
+
+    lang_code: str
+    direction: str
+    header: list[TextRun]
+    medium: str  #: image, video, document, or none
+    file: str  #: its file name or the end of its address
+    body: list[TextRun]
+    footer: list[TextRun]
+    buttons: list[Tap]
+    missing: list[str]  #: placeholders without a sample
+    written: bool  #: whether the platform writes the body itself
+
+    def sent(self) -> dict[str, Any]:
+        """Return it as JSON for a page, without halves of characters, which none can read."""
+        value: dict[str, Any] = _whole(self._asdict())
+        value["name"] = language.name(self.lang_code)
+        value["buttons"] = [tap._asdict() | {"label": _whole(tap.label)} for tap in self.buttons]
+        return value
+
+
+def bubble(entry: Entry, samples: Mapping[str, str]) -> Bubble:
+    """Work out what a customer sees of a content.
+
+    Args:
+        entry: The content.
+        samples: Values for placeholders; where one is missing, that of the content counts.
+    """
+    values = {**entry.variables, **samples}
+    text, footer = entry.text, entry.footer
+    written = entry.authenticates and not text.strip()
+    if written:
+        text, footer = _authentication(entry, footer)
+    first = entry.headers[0] if entry.headers else {}
+    kind = first.get("type")
+    line = part(first, "text") if kind == "text" else ""
+    above = {slot.name: _sample(first) for slot in slots(line)} | dict(samples)
+    header = runs(line, above, marked=False)
+    lacking = [run.text[2:-2] for run in (*header, *runs(text, values)) if run.mark == "missing"]
+    return Bubble(
+        lang_code=cut(entry.lang_code, 20),
+        direction=language.direction(entry.lang_code),
+        header=header,
+        medium=kind if isinstance(kind, str) and kind in MEDIA else "",
+        file=_file(first),
+        body=runs(text, values),
+        footer=runs(footer, {}, marked=False),
+        buttons=_taps(entry),
+        missing=list(dict.fromkeys(lacking)),
+        written=written,
+    )
+
+
+def _authentication(entry: Entry, footer: str) -> tuple[str, str]:
+    """Write what the platform writes itself, which the API does not show."""
+    text = _CODE + (_KEEP if entry.flag("auth_add_security_recommendation") else "")
+    seconds = entry.flag("auth_code_expiration_seconds")
+    if entry.flag("auth_add_code_expiration") and isinstance(seconds, int) and seconds > 0:
+        footer = f"This code expires in {many(max(seconds // 60, 1), 'minute')}."
+    return text, footer
+
+
+def _sample(header: Mapping[str, Any]) -> str:
+    """Return the sample of a header; in which of two fields it stands is not documented."""
+    return part(header, "text_variable") or part(header, "parameter")
+
+
+def _file(header: Mapping[str, Any]) -> str:
+    name = part(header, "file_name")
+    if name:
+        return cut(name, _LONG)
+    try:
+        return cut(urlsplit(part(header, "link")).path.rpartition("/")[2], _LONG)
+    except ValueError:  # no address at all
+        return ""
+
+
+def _taps(entry: Entry) -> list[Tap]:
+    if not entry.buttons and entry.flag("auth_delivery_method") == "copy_code":
+        return [Tap("copy_offer_code", [TextRun("Copy code")], "")]
+    return [tap for button in entry.buttons[:_BUTTONS] if (tap := _tap(button))]
+
+
+def _tap(button: Mapping[str, Any]) -> Tap | None:
+    kind = button.get("type")
+    if not isinstance(kind, str) or kind not in _SIGNS:
+        return None
+    label = part(button, "label") or _WRITTEN.get(kind, "")
+    value = cut(part(button, "value"), _LONG)
+    about = {
+        "visit_website": cut(part(button, "dynamic_url"), _LONG) or value,
+        "call_phone": f"{cut(part(button, 'country_code'), 10)} {value}".strip(),
+        "copy_offer_code": value,
+    }
+    return Tap(kind, runs(label[:_LONG], {}, marked=False), about.get(kind, ""))
+
+
+def _whole(value: Any) -> Any:
+    """Make values of runs and texts that can be sent to a page."""
+    if isinstance(value, TextRun):
+        return [_whole(value.text), list(value.tags), value.mark]
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, list):
+        return [_whole(one) for one in value]
+    return {name: _whole(one) for name, one in value.items()} if isinstance(value, dict) else value
+
+
+# --- as plain HTML ------------------------------------------------------------------
+
+#: In JupyterLab as the notebook is, light or dark; elsewhere dark letters on white.
+_BOX = (
+    "background: var(--jp-layout-color1, #fff); border: 1px solid var(--jp-border-color2, #ccd3d7);"
+    " border-radius: 0.6em; color: var(--jp-content-font-color1, #111b21); max-width: 22em;"
+    " overflow-wrap: anywhere; padding: 0.2em 0.9em; text-align: start"
+)
+_LOOKS = {
+    "sample": "text-decoration: underline dotted",
+    "missing": "background: #ffe3b8; color: #8a4b00",
+    "odd": "color: var(--jp-error-color1, #b3261e)",
+}
+
+
+def plain_text(runs: Iterable[TextRun]) -> str:
+    """Return what the runs say."""
+    return "".join(run.text for run in runs)
+
+
+def bubble_html(seen: Bubble) -> str:
+    """Draw a message in an exported notebook: no script, nothing fetched, everything escaped."""
+    parts = []
+    if seen.medium:
+        file = f": {escape(seen.file)}" if seen.file else ""
+        parts.append(f"<p>[{seen.medium}{file}]</p>")
+    if seen.header:
+        parts.append(f'<p dir="auto"><strong>{_html(seen.header)}</strong></p>')
+    parts.append(f'<p dir="auto" style="white-space: pre-wrap">{_html(seen.body)}</p>')
+    if seen.footer:
+        parts.append(f'<p dir="auto"><small>{_html(seen.footer)}</small></p>')
+    for tap in seen.buttons:
+        about = f" <small>({escape(tap.about)})</small>" if tap.about else ""
+        parts.append(f'<p dir="auto">{_SIGNS[tap.kind]} <strong>{_html(tap.label)}</strong>{about}</p>')
+    lang = escape(seen.lang_code.replace("_", "-"))
+    said = "".join(f"<p><em>{escape(note)}</em></p>" for note in notes(seen))
+    box = f'<div dir="{seen.direction}" lang="{lang}" style="{_BOX}">{"".join(parts)}</div>'
+    return f'<div class="tex2jax_ignore mathjax_ignore">{box}{said}</div>'
+
+
+def notes(seen: Bubble) -> list[str]:
+    """Say what a customer would not see so."""
+    said = []
+    if seen.missing:
+        names = ", ".join("{{" + cut(name, 20) + "}}" for name in seen.missing[:9])
+        said.append(f"No sample for {names}.")
+    if seen.written:
+        said.append("The platform writes this text itself, in the language of the content.")
+    return said
+
+
+def _html(found: Iterable[TextRun]) -> str:
+    parts = []
+    for run in found:
+        text = escape(run.text.encode("utf-8", "replace").decode())
+        for tag in reversed(run.tags):
+            text = f"<{tag}>{text}</{tag}>"
+        parts.append(f'<span style="{_LOOKS[run.mark]}">{text}</span>' if run.mark else text)
+    return "".join(parts)
+
+
+# --- text with its markup ------------------------------------------------------------------
+
+#: The signs, and the element that each stands for.
+SIGNS = {"*": "strong", "_": "em", "~": "s", "`": "code"}
+_LONGEST = 5000  #: characters that are shown: the longest message has fewer
+
+
+class TextRun(NamedTuple):
+    """A stretch of text that looks alike.
+
+    `tags` are the elements it stands in, from outside in. `mark` is "sample" where a value
+    stands for a placeholder, "missing" where there is none, "odd" for a character that would
+    not be seen.
+    """
+
+    text: str
+    tags: tuple[str, ...] = ()
+    mark: str = ""
+
+
+def runs(text: str, samples: Mapping[str, Any], *, marked: bool = True) -> list[TextRun]:
+    """Cut a text into runs.
+
+    Args:
+        text: What was written, with placeholders.
+        samples: A value for each placeholder, by what stands between its braces.
+        marked: Whether signs count; those of a header and of a button do not.
+    """
+    filled, marks = _filled(text[:_LONGEST], samples)
+    tagged = _parsed(filled, ()) if marked else [(0, len(filled), ())]
+    return [run for start, end, tags in tagged for run in _cut(filled, marks, start, end, tags)]
+
+
+def _filled(text: str, samples: Mapping[str, Any]) -> tuple[str, list[str]]:
+    """Put samples in place of placeholders; tell of each character where it comes from."""
+    parts, marks, last = [], list[str](), 0
+    for slot in slots(text):
+        sample = samples.get(slot.name)
+        there = isinstance(sample, str) and bool(sample.strip())
+        value = sample[:_LONGEST] if there and isinstance(sample, str) else str(slot)
+        parts += [text[last : slot.start], value]
+        marks += [""] * (slot.start - last) + ["sample" if there else "missing"] * len(value)
+        last = slot.end
+    parts.append(text[last:])
+    marks += [""] * (len(text) - last)
+    filled = "".join(parts)[:_LONGEST]
+    for n in unseen(filled):
+        if filled[n] != "\n":
+            marks[n] = "odd"
+    return filled, marks
+
+
+Stretch = tuple[int, int, tuple[str, ...]]
+
+
+@cache
+def _form(signs: str) -> re.Pattern[str]:
+    """Find what stands between two of these signs, each beside the end of a word."""
+    fence = "```(?P<fence>[^`]+)```|" if "`" in signs else ""
+    return re.compile(
+        rf"{fence}(?<![^\W_])(?P<sign>[{re.escape(signs)}])(?=\S)(?!(?P=sign))(?P<inner>[^\n]{{0,1100}}?\S)"
+        r"(?P=sign)(?![^\W_])"
+    )
+
+
+def _parsed(text: str, tags: tuple[str, ...], offset: int = 0) -> Iterator[Stretch]:
+    """Yield stretches of text without their signs, with the elements that they stand in."""
+    open_ = "".join(sign for sign, tag in SIGNS.items() if tag not in tags)
+    last = 0
+    for found in _form(open_).finditer(text) if open_ and "code" not in tags else ():
+        yield offset + last, offset + found.start(), tags
+        name = "inner" if found["sign"] else "fence"
+        start = found.start(name)
+        inside = (*tags, SIGNS[found["sign"] or "`"])
+        yield from _parsed(found[name], inside, offset + start)
+        last = found.end()
+    yield offset + last, offset + len(text), tags
+
+
+def _cut(
+    text: str, marks: list[str], start: int, end: int, tags: tuple[str, ...]
+) -> Iterator[TextRun]:
+    """Cut a stretch wherever its mark changes; spell out what would not be seen."""
+    while start < end:
+        mark, stop = marks[start], start + 1
+        while stop < end and marks[stop] == mark:
+            stop += 1
+        piece = text[start:stop]
+        if mark == "odd":
+            piece = "".join(f"U+{ord(c):04X}" for c in piece)
+        yield TextRun(piece, tags, mark)
+        start = stop
