@@ -126,7 +126,7 @@ class Plan(Report):
         self.changes = tuple(changes)
         self.notes = list(notes)
         #: Notes that are drawn in HTML, with the picture of each: HTML, escaped.
-        self.drawn: dict[str, str] = {}
+        self._drawn: dict[str, str] = {}
         self._setting = setting
         self._cells = tuple(cells)
         self._left = tuple(left)

@@ -343,7 +343,7 @@ _FIGURE = "margin: 0.4em 0; max-width: 22em; min-width: 14em"
 
 def told_html(plan: Plan, *more: str) -> str:
     """Say what else is to be known; what is drawn stands below it, as a picture."""
-    drawn = {visible(note): picture for note, picture in plan.drawn.items()}
+    drawn = {visible(note): picture for note, picture in plan._drawn.items()}
     told = [said for said in notes_of(plan) if said not in drawn]
     figures = "".join(f'<figure style="{_FIGURE}">{each}</figure>' for each in drawn.values())
     row = f'<div style="{_ROW}">{figures}</div>' if figures else ""

@@ -185,7 +185,9 @@ def bubble_html(seen: Bubble) -> str:
         parts.append(f'<p dir="auto"><small>{_html(seen.footer)}</small></p>')
     for tap in seen.buttons:
         about = f" <small>({escape(tap.about)})</small>" if tap.about else ""
-        parts.append(f'<p dir="auto">{_SIGNS[tap.kind]} <strong>{_html(tap.label)}</strong>{about}</p>')
+        parts.append(
+            f'<p dir="auto">{_SIGNS[tap.kind]} <strong>{_html(tap.label)}</strong>{about}</p>'
+        )
     lang = escape(seen.lang_code.replace("_", "-"))
     said = "".join(f"<p><em>{escape(note)}</em></p>" for note in notes(seen))
     box = f'<div dir="{seen.direction}" lang="{lang}" style="{_BOX}">{"".join(parts)}</div>'

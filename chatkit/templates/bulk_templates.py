@@ -141,7 +141,7 @@ class BulkTemplates:
         any_of_them.how, any_of_them.by_rule = how, by_rule
         plan = make_plan(self, any_of_them, frame, **options)
         plan.notes[:0] = notes()
-        plan.drawn |= drawn or {}
+        plan._drawn |= drawn or {}
         return plan
 
 

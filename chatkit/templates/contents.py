@@ -178,7 +178,10 @@ class ContentEndpoints(Endpoints[Content]):
         """Check a content as it would then be, and whether it goes live with what is refused."""
         found = check_edit(fields, live)
         if live is not None and not live and (lang := fields.get("lang_code")):
-            found = [*check_language(self.transport, self.code, lang), *found]
+            known = _languages(self.transport)
+            if lang not in known.used:
+                known.ask(self.transport, self.code)
+            found[:0] = known.wrong(self.transport, lang)
         return found
 
     def compared(self, fields: Mapping[str, Any]) -> bool:
@@ -378,6 +381,23 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
             self._endpoints.tell_left(target._endpoints, content, lost)
         return made
 
+    def create(self, *, broken: bool = False, **fields: Any) -> Content:
+        """Create a content and return it as the service now has it (read back).
+
+        It is checked before it is sent, its language too: what has errors is sent with
+        `broken=True` only. A language in which no content was read is told, once.
+
+        Raises:
+            InputError: A field is missing, unknown or wrong, or has errors; nothing was sent.
+            Conflict: The template has a content in that language.
+            InDoubt: The answer was lost; the content may exist.
+        """
+        made = super().create(broken=broken, **fields)
+        transport = self._endpoints.transport
+        if said := _languages(transport).new(transport, made.lang_code):
+            say(f"{said}.")
+        return made
+
     # --- all contents of the template -----------------------------------------------
 
     def check(self, source: str = "en") -> Audit:
@@ -456,43 +476,46 @@ class _Languages:
             except CallError:
                 self.lookup = []
 
-    def found(self, transport: Transport, lang: str, *, new: bool) -> Finding | None:
-        """Say what is wrong with the language of a new content, or that it is a new one.
-
-        Args:
-            transport: Of the account.
-            lang: As it is to be sent.
-            new: Whether to tell of one that no content has yet; once a client.
-        """
+    def wrong(self, transport: Transport, lang: str) -> list[Finding]:
+        """Say that the lookup does not have a language, if it was read."""
         from chatkit.finding import Finding
+        from chatkit.localization import language
+
+        if not self.lookup or lang in self.lookup or lang in self.used:
+            return []
+        refuses = transport.connection.profile.unknown_language == "refuse"
+        near = language.find(lang, self.lookup) or _near(lang, self.lookup)
+        hint = f"Did you mean {near}?" if near else 'templates("code").languages() has all.'
+        said = f"the lookup of languages does not have {values(lang)}"
+        return [Finding("language", "error" if refuses else "warning", "/lang_code", said, hint)]
+
+    def new(self, transport: Transport, lang: str) -> str:
+        """Say that no content is in a language yet, once; empty if that is not so."""
         from chatkit.localization import language
         from chatkit.localization.ledger import LedgerFile
 
-        if self.lookup and lang not in self.lookup:
-            refuses = transport.connection.profile.unknown_language == "refuse"
-            near = language.find(lang, self.lookup) or _near(lang, self.lookup)
-            hint = f"Did you mean {near}?" if near else 'templates("code").languages() has all.'
-            said = f"the lookup of languages does not have {values(lang)}"
-            return Finding("language", "error" if refuses else "warning", "/lang_code", said, hint)
-        if not new or lang in self.told:
-            return None
+        if not self.used or lang in self.used or lang in self.told:
+            return ""
         try:
             recorded = {spot.lang_code for spot in LedgerFile(transport.connection).read().origins}
         except (OSError, InputError):
             recorded = set()  # the board says what is wrong with it
         if language.normal(lang) in recorded:
-            return None
+            return ""
         self.told.add(lang)
-        said = f"{language.name(lang)} is new: no content that was read is in it"
-        return Finding("language new", "warning", "/lang_code", said)
+        return f"{language.name(lang)} is new: no content that was read is in it"
 
 
 _known_languages: WeakKeyDictionary[Transport, _Languages] = WeakKeyDictionary()
 
 
+def _languages(transport: Transport) -> _Languages:
+    return _known_languages.setdefault(transport, _Languages())
+
+
 def note_languages(transport: Transport, frame: pd.DataFrame) -> None:
     """Remember which languages contents were read in."""
-    known = _known_languages.setdefault(transport, _Languages())
+    known = _languages(transport)
     known.used |= {str(lang) for lang in frame.index.get_level_values(-1)}
 
 
@@ -510,6 +533,8 @@ def check_languages(
         changes: Creates, updates and deletes of contents.
         base: The contents as they were read.
     """
+    from chatkit.finding import Finding
+
     used = {str(lang) for lang in base.index.get_level_values(-1)}
     new = {
         n: (each.code or code, str(each.key))
@@ -518,24 +543,16 @@ def check_languages(
     }
     if not new:
         return {}
-    known = _known_languages.setdefault(transport, _Languages())
+    known = _languages(transport)
     known.ask(transport, next(iter(new.values()))[0])
     several = bool(used) and base.index.nlevels > 1  # one template does not tell what is in use
-    found = {n: known.found(transport, lang, new=several) for n, (_, lang) in new.items()}
-    return {n: each for n, each in found.items() if each is not None}
-
-
-def check_language(transport: Transport, code: str, lang: str) -> list[Finding]:
-    """Check the language of one new content, as `check_languages` does.
-
-    Whether it is new is told against what this client has read.
-    """
-    known = _known_languages.setdefault(transport, _Languages())
-    if lang in known.used:
-        return []
-    known.ask(transport, code)
-    found = known.found(transport, lang, new=bool(known.used))
-    return [] if found is None else [found]
+    found = {}
+    for n, (_, lang) in new.items():
+        if wrong := known.wrong(transport, lang):
+            found[n] = wrong[0]
+        elif several and (said := known.new(transport, lang)):
+            found[n] = Finding("language new", "warning", "/lang_code", said)
+    return found
 
 
 def _near(lang: str, among: Sequence[str]) -> str:

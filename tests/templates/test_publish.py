@@ -45,7 +45,7 @@ def test_the_plan_shows_the_message_as_the_customer_sees_it(client):
     assert all(f"[{button['label']}]" in said for button in content.buttons)
     assert said in repr(plan).replace("\n", " ")
     html = plan._repr_html_()
-    assert list(plan.drawn) == [said] and said not in html  # drawn like a phone does instead
+    assert list(plan._drawn) == [said] and said not in html  # drawn like a phone does instead
     bubble = html[html.index("<figure") : html.index("</figure>")]
     assert "<figcaption>rental_reminder/ar (Arabic)</figcaption>" in bubble
     assert 'dir="rtl" lang="ar"' in bubble and content.footer in bubble
