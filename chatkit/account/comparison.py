@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 import pandas as pd
 
+from chatkit.account.planning import Named, numbers_of, plan_state
 from chatkit.account.reading import ROOMS, AccountState, same_field
 from chatkit.account.state import state_of
 from chatkit.bulk.comparison import FrameDifferences, compare_frames
@@ -36,6 +37,7 @@ from chatkit.display import (
     visible,
     words,
 )
+from chatkit.errors import InputError
 from chatkit.frame import none, records
 from chatkit.report import (
     ARROW,
@@ -56,11 +58,13 @@ from chatkit.secret import MASK, SECRET
 from chatkit.snapshot import remember
 
 if TYPE_CHECKING:
+    from chatkit.bulk.plan import Plan
     from chatkit.sandbox import Sandbox
 
 #: What can be compared: see `compare`.
 Comparable: TypeAlias = "Client | Sandbox | AccountState"
 Side = Literal["left", "right"]
+_Spot: TypeAlias = tuple[str, str, str]  #: the resource, the thing and the field that differ
 What = Literal["changed", "only left", "only right"]
 
 COLUMNS = ("resource", "key", "field", "left", "right", "what")
@@ -106,7 +110,8 @@ def compare(
             cannot be listed.
 
     Returns:
-        A report that shows itself; `frame()` is a table of it.
+        A report that shows itself; `frame()` is a table of it, and `plan("right")` makes the
+        right side as the left one is.
 
     Raises:
         InputError: A side is none of these, or its files cannot be read.
@@ -185,7 +190,7 @@ class Comparison(Report, Sequence[AccountDifference]):
         """Return a row for each difference: `resource`, `key`, `field`, `left`, `right`, `what`.
 
         `what` is one of changed, only left and only right; a thing that only one side has is one
-        row without a field.
+        row without a field. Some of its rows can be planned alone: `plan("right", rows=some)`.
         """
         from chatkit.flowjson.rows import frame
 
@@ -201,6 +206,71 @@ class Comparison(Report, Sequence[AccountDifference]):
         names = ("resource", "key", "field", "what", "left", "right")
         rows = [{name: getattr(one, name) for name in names} for one in self]
         return json.dumps(rows, ensure_ascii=True, indent=1, default=str)
+
+    def plan(
+        self,
+        target: Side,
+        rows: pd.DataFrame | None = None,
+        *,
+        delete: pd.DataFrame | Iterable[Named] = (),
+        broken: bool = False,
+    ) -> Plan:
+        """Plan to make one side as the other one is. Nothing is sent before `apply()`.
+
+        Args:
+            target: The side that is changed, "left" or "right". It must be a client.
+            rows: Only these: some rows of `frame()`, like `frame[frame.resource == "flow"]`. The
+                name of a contact goes as a whole.
+            delete: What only the target has and is to be deleted, as some rows of `frame()`, or
+                by name: `[("flow", "Order survey")]`. What is not named stays.
+            broken: Plan what the platform would refuse, too.
+
+        Raises:
+            InputError: The target is not a client, or rows are not of this comparison.
+
+        >>> compared = chatkit.compare(client, client)
+        >>> len(compared.plan("right"))
+        0
+        """
+        if target not in get_args(Side):
+            raise InputError(f"The side to change is 'left' or 'right', not {target!r:.60}.")
+        client = self._sources[target == "right"]
+        if not isinstance(client, Client):
+            origin = (self.left, self.right)[target == "right"].origin
+            raise InputError(
+                f"A plan changes an account, and the {target} side is {origin}: compare with a "
+                "client, like chatkit.connect(sandbox)."
+            )
+        chosen = None if rows is None else self._chosen(rows, "rows")
+        if isinstance(delete, pd.DataFrame):
+            delete = [(noun, key) for noun, key, _ in sorted(self._chosen(delete, "delete"))]
+        wanted = (self.right, self.left)[target == "right"]
+        if chosen is not None:
+            wanted = _part(wanted, client, chosen)
+        return plan_state(wanted, client, delete=delete, broken=broken)
+
+    def _chosen(self, rows: pd.DataFrame, name: str) -> set[_Spot]:
+        """Read which differences a person has chosen.
+
+        Raises:
+            InputError: It is no frame of differences, or of other ones.
+        """
+        names = list(COLUMNS[:3])
+        if not isinstance(rows, pd.DataFrame) or not {*names} <= {*rows.columns}:
+            raise InputError(
+                f"{name}= takes some rows of the frame() of this comparison, like "
+                f"{name}=frame[frame.resource == 'flow']."
+            )
+        chosen = set(rows[names].fillna("").itertuples(index=False, name=None))
+        known = set(self.frame()[names].itertuples(index=False, name=None))
+        if strange := sorted(chosen - known):
+            resource, key, field = strange[0]
+            rest = f" and {len(strange) - 1:,} more" if len(strange) > 1 else ""
+            raise InputError(
+                f"{name}= holds what does not differ in this comparison: {resource} {cut(key)} "
+                f"{cut(field)}{rest}. Take rows of its frame()."
+            )
+        return chosen
 
     # --- as text --------------------------------------------------------------------
 
@@ -280,6 +350,10 @@ class Comparison(Report, Sequence[AccountDifference]):
 # --- flows, contents and webhooks -----------------------------------------------------------
 
 
+def _spot(one: AccountDifference) -> _Spot:
+    return one.resource, one.key, one.field
+
+
 def key_text(noun: str, key: Any) -> str:
     """Write what a thing is called as one text."""
     return "/".join(map(str, key)) if noun == "content" else str(key)
@@ -300,6 +374,41 @@ def _compared(
             before, after = one.get(field), two.get(field)
             if not same_field(noun, field, before, after):
                 yield AccountDifference(noun, name, field, before, after, "changed")
+
+
+def _part(wanted: AccountState, client: Client, chosen: set[_Spot]) -> AccountState:
+    """Return a state as if it differed from the account, as that is now, in what was chosen alone.
+
+    The account is read again: what has changed in it since the comparison is not taken back.
+    """
+    nouns = {noun for noun, _, _ in chosen}
+    live = state_of(client, contacts="contact" in nouns, codes=wanted.codes or None)
+    kept: dict[str, dict[Any, dict[str, Any]]] = {}
+    for noun in ("flow", "content", "webhook"):
+        source, there = wanted.of(noun), live.of(noun)
+        found: dict[Any, dict[str, Any]] = {}
+        kept[noun] = found
+        if noun not in nouns:
+            continue
+        found |= {key: dict(there[key]) for key in source if key in there}
+        for key in source:
+            name = key_text(noun, key)
+            if key not in there:
+                if (noun, name, "") in chosen:
+                    found[key] = dict(source[key])
+                continue
+            for field in {*source[key], *there[key]}:
+                if (noun, name, field) in chosen:
+                    found[key].pop(field, None)
+                    found[key] |= {n: v for n, v in source[key].items() if n == field}
+    people = _People.of(wanted.contacts, live.contacts)
+    return replace(
+        wanted,
+        flows=kept["flow"],
+        contents=kept["content"],
+        webhooks=kept["webhook"],
+        contacts=people.wanted(chosen) if people else None,
+    )
 
 
 # --- contacts -------------------------------------------------------------------------------
@@ -368,6 +477,18 @@ class _People(NamedTuple):
             (self.right, self.found.right, "only right"),
         ]
 
+    def wanted(self, chosen: set[_Spot]) -> pd.DataFrame:
+        """Return the right contacts as if no more of the left ones differed than was chosen."""
+        keys = {key for resource, key, _ in chosen if resource == "contact"}
+        pairs = self.found.changed.values()
+        taken = np.unique(np.concatenate([self.found.left, *(places for places, _ in pairs)]))
+        left = np.unique(np.concatenate([self.found.right[:0], *(rows for _, rows in pairs)]))
+        taken = taken[_numbers_of(self.left, taken).isin(keys).to_numpy(bool)]
+        left = left[_numbers_of(self.right, left).isin(keys).to_numpy(bool)]
+        stays = np.ones(len(self.right), bool)
+        stays[left] = stays[self.found.right] = False
+        return pd.concat([self.right[stays], self.left.iloc[taken]])
+
     def differences(self) -> Iterator[AccountDifference]:
         """Yield the differences one by one."""
         if len(self):
@@ -394,9 +515,7 @@ class _People(NamedTuple):
 
 def _numbers_of(frame: pd.DataFrame, rows: Any) -> pd.Series[Any]:
     """Write the numbers of contacts as one text each."""
-    code, number = (frame[name].iloc[rows].fillna("") for name in CONTACT)
-    joined: pd.Series[Any] = (code + " " + number).str.strip()
-    return joined
+    return pd.Series(numbers_of(frame, rows))
 
 
 def _cell(frame: pd.DataFrame, field: str, row: Any) -> Any:

@@ -194,3 +194,84 @@ def test_the_other_way_round_it_says_the_same_with_the_sides_exchanged(
     }
     assert not Comparison(state(contents=left), state(contents=left))
     assert re.search("^No difference", repr(there)) or there
+
+
+# --- plans ----------------------------------------------------------------------------------
+
+
+def apart(left: Client, right: Client) -> None:
+    """Make two accounts differ in each resource and each way."""
+    flows = left.flows.frame()
+    key = int(flows.index[flows.wa_status == "DRAFT"][0])
+    document = copy.deepcopy(left.flows.get(key).flow_json)
+    document["screens"][0]["title"] = "Another title"
+    right.flows.update(key, flow_json=document, broken=True)
+    right.flows.create(name="Only right", template_name="default", flow_json=document, broken=True)
+    right.templates("order_ready").update(
+        "de", text="Hallo {{1}}, {{2}} ab {{3}}!", footer="Bis bald"
+    )
+    right.templates("order_ready").delete("fr")
+    right.webhooks.create(url="https://hooks.example.com/new", events=["*"])
+    left.webhooks.create(url="https://hooks.example.com/old", events=["*"])
+    right.contacts.update(50002, name="Zoe")
+    right.contacts.update(50003, name="Bo")
+    right.contacts.delete(50005)
+    right.contacts.create(country_code="+1", number="2025550999", name="Only right")
+
+
+def test_a_plan_makes_one_side_as_the_other_is(two: tuple[Client, Client]) -> None:
+    left, right = two
+    apart(left, right)
+    found = compare(left, right, contacts=True, codes=CODES)
+    gone = found.frame().query("what == 'only right'")
+    assert sorted(gone.resource) == ["contact", "flow", "webhook"]
+    plan = found.plan("right", delete=gone, broken=True)
+    assert plan.refused.empty
+    assert plan.apply(many=True, irreversible=True).state.eq("applied").all()
+    assert not compare(left, right, contacts=True, codes=CODES)
+
+
+def test_it_goes_in_either_direction_and_deletes_nothing_that_is_not_named(
+    two: tuple[Client, Client],
+) -> None:
+    left, right = two
+    apart(left, right)
+    found = compare(left, right, contacts=True, codes=CODES)
+    result = found.plan("left", broken=True).apply(many=True)
+    assert result.state.eq("applied").all()
+    rest = compare(left, right, contacts=True, codes=CODES).frame()
+    assert set(rest.what) == {"only left"}
+    assert sorted(rest.resource) == ["contact", "content", "webhook"]
+
+
+def test_a_plan_of_some_rows_changes_these_and_no_other(two: tuple[Client, Client]) -> None:
+    left, right = two
+    apart(left, right)
+    found = compare(left, right, contacts=True, codes=CODES)
+    frame = found.frame()
+    number = left.contacts.get(50002).number
+    some = frame[(frame.field == "footer") | frame.key.str.endswith(number)]
+    assert len(some) == 2
+    plan = found.plan("right", rows=some)
+    assert plan.counts == {"create": 0, "update": 2, "delete": 0}
+    plan.apply()
+    rest = compare(left, right, contacts=True, codes=CODES).frame()
+    assert len(rest) == len(frame) - 2
+    assert "footer" not in set(rest.field)
+    one = found.plan("right", rows=frame[frame.what == "only left"])
+    assert one.counts == {"create": 3, "update": 0, "delete": 0}
+
+
+def test_a_plan_needs_an_account_and_rows_of_this_comparison(two: tuple[Client, Client]) -> None:
+    left, right = two
+    right.templates("order_ready").update("de", footer="Bis bald")
+    found = compare(left, right, codes=CODES)
+    with pytest.raises(chatkit.InputError, match="'left' or 'right', not 'production'"):
+        found.plan("production")  # type: ignore[arg-type]
+    with pytest.raises(chatkit.InputError, match="takes some rows of the frame"):
+        found.plan("right", rows=[1])  # type: ignore[arg-type]
+    with pytest.raises(chatkit.InputError, match="does not differ in this comparison"):
+        found.plan("right", rows=found.frame().assign(field="text"))
+    kept = compare(state("shop/"), right, codes=CODES)
+    with pytest.raises(chatkit.InputError, match="the left side is shop/"):
+        kept.plan("left")
