@@ -277,7 +277,6 @@ MODULES = 224
 #: A module of fewer code lines with a single importer is a part of that importer.
 SLIVER = 80
 SLIVERS: dict[str, str] = {
-    "chatkit.account.state": "folders and their revisions come into it",
     "chatkit.localization.memory": "the one door to RapidFuzz",
 }
 #: Class names that stand in two modules, and why.

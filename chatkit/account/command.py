@@ -54,6 +54,29 @@ def add(commands: Any) -> None:
     Args:
         commands: The subparsers of `chatkit`.
     """
+    pull = commands.add_parser(
+        "pull",
+        help="keep an account in a folder, as files for git",
+        description="Read an account into a folder of small files. What you edited there is kept, "
+        "what changed in the account is taken; where both changed nothing is written, and each "
+        "such field is named. No token and no signing secret is ever written.",
+        epilog=_STATUS.format("0: the folder is as the account, but for what you edited"),
+    )
+    pull.add_argument("name", metavar="NAME", help=_NAME)
+    pull.add_argument("folder", type=Path, metavar="FOLDER", help="made if it is not there")
+    _contacts(pull, "write contacts.csv too: personal data, which .gitignore then names")
+    _codes(pull)
+    pull.add_argument(
+        "--conflicts",
+        choices=["refuse", "files", "account"],
+        default="refuse",
+        help="what counts where both changed a field: the files, or the account",
+    )
+    pull.add_argument(
+        "--other-account", action="store_true", help="the folder was pulled from another account"
+    )
+    pull.set_defaults(run=_pull)
+
     diff = commands.add_parser(
         "diff",
         help="tell what differs between two accounts or folders",
@@ -68,6 +91,22 @@ def add(commands: Any) -> None:
     _codes(diff)
     diff.add_argument("--json", action="store_true", help="an array of the differences")
     diff.set_defaults(run=_diff)
+
+    plan = commands.add_parser(
+        "plan",
+        help="show what would make an account as a folder is",
+        description="Show what would make an account as a folder is. Nothing is changed.",
+        epilog=_STATUS.format("0: the plan can be applied. 1: something stops it, which it says"),
+    )
+    _what(plan)
+    plan.add_argument(
+        "--markdown", action="store_true", help="as a comment on a pull request: short, and safe"
+    )
+    plan.add_argument(
+        "--out", type=Path, metavar="FILE", help="write the plan here for `chatkit apply`; the "
+        "file holds data of the account, and only you can read it",
+    )  # fmt: skip
+    plan.set_defaults(run=_plan)
 
     apply = commands.add_parser(
         "apply",
@@ -85,6 +124,17 @@ def add(commands: Any) -> None:
     _how(apply)
     apply.set_defaults(run=_apply)
 
+    restore = commands.add_parser(
+        "restore",
+        help="bring an account back to what a folder holds",
+        description="Plan what brings an account back to what a folder or a git revision of it "
+        "holds, show it, and apply it. In a terminal it asks first; without one it needs --yes.",
+        epilog=_STATUS.format("0: all is as in the folder. 1: some is not"),
+    )
+    _what(restore)
+    _how(restore)
+    restore.set_defaults(run=_restore)
+
 
 def _contacts(parser: argparse.ArgumentParser, text: str) -> None:
     parser.add_argument("--contacts", action="store_true", help=text)
@@ -97,6 +147,23 @@ def _codes(parser: argparse.ArgumentParser) -> None:
         metavar="CODE",
         help="template codes; without it those in the folder, and those that "
         "client.templates.remember(codes) keeps: an account cannot list them",
+    )
+
+
+def _what(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", metavar="FOLDER", help=_FOLDER)
+    parser.add_argument("name", metavar="NAME", help=_NAME)
+    _contacts(parser, "plan contacts too")
+    parser.add_argument(
+        "--delete",
+        nargs="+",
+        default=(),
+        metavar="NAME",
+        help="also delete these, which the folder does not hold, each by resource and name as "
+        'diff shows them: --delete "flow Order survey" "content order_ready/de"',
+    )
+    parser.add_argument(
+        "--broken", action="store_true", help="take what the platform would refuse, too"
     )
 
 
@@ -124,7 +191,7 @@ def _told(run: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Namesp
         try:
             return run(arguments)
         except (ChatkitError, OSError) as error:
-            _tell(f"chatkit: {error}")
+            _tell(f"chatkit: {_flags(str(error))}")
             return TROUBLE
 
     return told
@@ -188,6 +255,22 @@ def _sides(*names: str) -> Iterator[list[Any]]:
 
 
 @_told
+def _pull(arguments: argparse.Namespace) -> int:
+    from chatkit.account.folder import Folder
+
+    with closing(_open(arguments.name)) as client, redirect_stdout(sys.stderr):
+        done = Folder(arguments.folder).pull(
+            client,
+            contacts=arguments.contacts,
+            codes=arguments.templates,
+            conflicts=arguments.conflicts,
+            other_account=arguments.other_account,
+        )
+    _show(str(done))
+    return SAME
+
+
+@_told
 def _diff(arguments: argparse.Namespace) -> int:
     from chatkit.account.comparison import compare
 
@@ -198,6 +281,30 @@ def _diff(arguments: argparse.Namespace) -> int:
 
 
 # --- plan -----------------------------------------------------------------------------------
+
+
+def _made(arguments: argparse.Namespace, client: Client) -> Plan:
+    """Make the plan that a command is about."""
+    from chatkit.account.planning import plan_state
+    from chatkit.account.state import state_of
+
+    with redirect_stdout(sys.stderr):
+        state = state_of(arguments.folder, contacts=arguments.contacts)
+        return plan_state(state, client, delete=arguments.delete, broken=arguments.broken)
+
+
+@_told
+def _plan(arguments: argparse.Namespace) -> int:
+    with closing(_open(arguments.name)) as client:
+        plan = _made(arguments, client)
+        if arguments.out:
+            plan.save(arguments.out)
+        where = _where(client)
+        _show(markdown(plan, where) if arguments.markdown else _as_text(plan))
+        stopped = plan.objections(many=True, irreversible=True)
+    if arguments.out and not stopped and len(plan):
+        _tell(f"Written. It is applied with: {command(f'apply {arguments.out}')}")
+    return DIFFERENT if stopped else SAME
 
 
 def _where(client: Client) -> str:
@@ -212,6 +319,8 @@ def _as_text(plan: Plan) -> str:
 
 def _flags(text: str) -> str:
     """Name the flag in place of the argument that allows something."""
+    text = re.sub(r"\bconflicts='(\w+)'", r"--conflicts \1", text)
+    text = re.sub(r"\b(other_account|broken)=True", r"--\1", text).replace("--other_", "--other-")
     return re.sub(r"apply\((many|irreversible)=True\)", r"--\1", text)
 
 
@@ -295,6 +404,13 @@ def _apply(arguments: argparse.Namespace) -> int:
             _tell("Make it again, and look at it.")
             return DIFFERENT
         return _carried_out(plan, client, arguments, needs_yes=False)
+
+
+@_told
+def _restore(arguments: argparse.Namespace) -> int:
+    with closing(_open(arguments.name)) as client:
+        plan = _made(arguments, client)
+        return _carried_out(plan, client, arguments, needs_yes=True)
 
 
 def _name_of(path: Path) -> str:
@@ -395,7 +511,8 @@ def _new_file(path: Path) -> Any:
 
 def _hand_over(plan: Plan, result: Any, kept: Any) -> None:
     """Give the signing secrets of new webhooks to who runs the command, once."""
-    urls = dict(zip(result["key"], result["label"], strict=True))
+    rows = zip(plan.changes, result["key"], strict=True)
+    urls = {key: change.after["url"] for change, key in rows if "url" in change.after}
     if kept is not None:
         with kept:
             found = {urls.get(key, str(key)): one.reveal() for key, one in plan.secrets.items()}

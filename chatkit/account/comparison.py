@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
@@ -58,11 +59,12 @@ from chatkit.secret import MASK, SECRET
 from chatkit.snapshot import remember
 
 if TYPE_CHECKING:
+    from chatkit.account.folder import Folder
     from chatkit.bulk.plan import Plan
     from chatkit.sandbox import Sandbox
 
 #: What can be compared: see `compare`.
-Comparable: TypeAlias = "Client | Sandbox | AccountState"
+Comparable: TypeAlias = "Client | Folder | Sandbox | AccountState | str | PathLike[str]"
 Side = Literal["left", "right"]
 _Spot: TypeAlias = tuple[str, str, str]  #: the resource, the thing and the field that differ
 What = Literal["changed", "only left", "only right"]
@@ -98,8 +100,9 @@ def compare(
 ) -> Comparison:
     """Compare two accounts, or what was kept of them, by what each thing is called.
 
-    Each side is a client, a sandbox, or what `state_of` returned. Flows are found again by their
-    name, contents by template code and language, webhooks by address, contacts by number.
+    Each side is a client, a sandbox, a `Folder` or its path, or a git revision of one, like
+    "shop/@HEAD~3". Flows are found again by their name, contents by template code and language,
+    webhooks by their address, contacts by their number.
 
     Args:
         left: One side.

@@ -282,3 +282,133 @@ def test_after_a_kill_the_same_command_goes_on(
     assert main(["apply", file, left.access]) == 0
     with left.client() as client:
         assert client.contacts.frame().head(40).name.eq("Zoe Quinn").all()
+
+
+# --- an account as a folder -----------------------------------------------------------------
+
+
+def test_from_pull_to_restore(
+    accounts: tuple[Served, Served], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    left, right = accounts
+    shop, plan = str(tmp_path / "shop"), str(tmp_path / "plan.json")
+
+    assert main(["pull", left.access, shop, "--templates", *CODES]) == 0
+    assert "Pulled account 1001" in capsys.readouterr().out
+    assert main(["diff", shop, left.access]) == 0
+    file = tmp_path / "shop" / "templates" / "order_ready" / "de.json"
+    file.write_text(file.read_text("utf-8").replace("Larkspur Cycles", "Bis bald"), "utf-8")
+    capsys.readouterr()
+    assert main(["diff", shop, left.access]) == 1
+    assert "~ order_ready/de" in capsys.readouterr().out
+
+    assert main(["plan", shop, left.access, "--markdown", "--out", plan]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("### Plan for left.access: 1 update\n\n```diff\n")
+    assert '-     footer: "Larkspur Cycles"\n+     footer: "Bis bald"\n' in out
+    assert "apply" in err
+    assert left.writes() == []
+    assert main(["apply", plan, left.access]) == 0
+    assert len(left.writes()) == 1
+    assert main(["diff", shop, left.access]) == 0
+
+    with left.client() as client:
+        client.templates("order_ready").delete("de")
+        client.contacts.update(50002, name="Not of this")
+    capsys.readouterr()
+    assert main(["restore", shop, left.access]) == 2  # nobody there to ask
+    assert "--yes applies it" in capsys.readouterr().err
+    assert main(["diff", shop, left.access]) == 1
+    assert main(["restore", shop, left.access, "--yes"]) == 0
+    assert main(["diff", shop, left.access]) == 0
+    assert main(["restore", shop, left.access, "--yes"]) == 0  # nothing is left to do
+    assert right.writes() == []
+
+
+def test_a_plan_for_all_resources_is_outdated_when_one_of_them_has_moved(
+    accounts: tuple[Served, Served], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    left, right = accounts
+    shop, plan = str(tmp_path / "shop"), str(tmp_path / "plan.json")
+    with right.client() as client:
+        key = int(client.flows.frame().index[0])
+        document = client.flows.get(key).flow_json
+        document["screens"][0]["title"] = "Another"
+        client.flows.update(key, flow_json=document, broken=True)
+        client.flows.copy(key, "New flow", broken=True)
+        client.templates("order_ready").update("de", footer="Bis bald")
+        client.webhooks.create(url="https://hooks.example.com/new", events=["*"])
+        client.contacts.update(50002, name="Zoe Quinn")
+    arguments = ["--contacts", "--templates", *CODES]
+    assert main(["pull", right.access, shop, *arguments]) == 0
+    assert main(["plan", shop, left.access, "--contacts", "--broken", "--out", plan]) == 0
+    capsys.readouterr()
+    with left.client() as client:
+        client.templates("order_ready").update("de", footer="Somebody was quicker")
+    wrote = left.writes()
+    secrets = ["--secrets", str(tmp_path / "secrets.json")]
+    assert main(["apply", plan, left.access, *secrets]) == 1
+    assert "footer has changed" in capsys.readouterr().err
+    assert left.writes() == wrote
+    with left.client() as client:
+        client.templates("order_ready").update("de", footer="Larkspur Cycles")
+    assert main(["apply", plan, left.access, *secrets]) == 0
+    assert "All 5 changes applied." in capsys.readouterr().out
+    [(where, _)] = json.loads(Path(secrets[1]).read_text("utf-8")).items()
+    assert where == "https://hooks.example.com/new"
+    assert main(["diff", left.access, right.access, *arguments]) == 0
+
+
+def test_what_stops_a_plan_is_its_exit_status(
+    accounts: tuple[Served, Served], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    left, _ = accounts
+    shop = tmp_path / "shop"
+    assert main(["pull", left.access, str(shop), "--templates", *CODES]) == 0
+    [file] = [f for f in (shop / "flows").glob("*.json") if "rent" in f.name][:1]
+    document = json.loads(file.read_text("utf-8"))
+    capsys.readouterr()
+    assert main(["plan", str(shop), left.access, "--delete", "flow No such"]) == 1
+    assert "does not have a flow of this name" in capsys.readouterr().out
+    assert main(["plan", str(shop), left.access, "--delete", "No such"]) == 2
+    file.write_text(json.dumps(document)[:-9], "utf-8")
+    assert main(["plan", str(shop), left.access]) == 2
+    err = capsys.readouterr().err
+    assert file.name in err and "line" in err
+
+
+def test_a_revision_of_the_folder_is_compared_and_restored(
+    accounts: tuple[Served, Served], tmp_path: Path
+) -> None:
+    left, _ = accounts
+    shop = tmp_path / "shop"
+    assert main(["pull", left.access, str(shop), "--templates", *CODES]) == 0
+    for command in (
+        ["init", "-q"],
+        ["add", "-A"],
+        ["-c", "user.name=A", "-c", "user.email=a@b.example", "commit", "-qm", "as it was"],
+    ):
+        subprocess.run(["git", "-C", str(shop), *command], check=True, timeout=60)
+    with left.client() as client:
+        client.templates("order_ready").update("de", footer="Bis bald")
+    assert main(["pull", left.access, str(shop)]) == 0
+    assert main(["diff", str(shop), left.access]) == 0
+    assert main(["diff", f"{shop}/@HEAD", str(shop)]) == 1
+    assert main(["restore", f"{shop}/@HEAD", left.access, "--yes"]) == 0
+    assert main(["diff", f"{shop}/@HEAD", left.access]) == 0
+
+
+def test_both_sides_changed_is_told_with_what_to_write(
+    accounts: tuple[Served, Served], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    left, _ = accounts
+    shop = tmp_path / "shop"
+    assert main(["pull", left.access, str(shop), "--templates", *CODES]) == 0
+    file = shop / "templates" / "order_ready" / "de.json"
+    file.write_text(file.read_text("utf-8").replace("Larkspur Cycles", "Meins"), "utf-8")
+    with left.client() as client:
+        client.templates("order_ready").update("de", footer="Deins")
+    assert main(["pull", left.access, str(shop)]) == 2
+    assert "--conflicts files" in capsys.readouterr().err
+    assert main(["pull", left.access, str(shop), "--conflicts", "files"]) == 0
+    assert "Meins" in file.read_text("utf-8")
