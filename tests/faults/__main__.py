@@ -18,10 +18,11 @@ from faults.campaign import Part, preload, work
 from faults.killer import Run
 from faults.points import BEGINNINGS, ENDS, POINTS
 
-#: The loads of 10,000 rows, each a plan and a run of its own.
+#: The loads of 10,000 rows, each a plan and a run of its own; "account" is one for all rooms.
 PARTS = (
     *[("contacts", 800, 320, 156)] * 3,
     *[("flows", 400, 350, 150), ("templates", 400, 350, 150), ("contacts", 800, 320, 156)] * 2,
+    *[("account", 450, 330, 120)] * 2,
 )
 #: Those of a service that lists deleted contacts too.
 LISTED = (("contacts", 800, 320, 156),)

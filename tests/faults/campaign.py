@@ -97,5 +97,14 @@ def named(rng: random.Random, which: str) -> tuple[list[str], list[str], list[st
 def preload() -> None:
     """Import everything once, here, so that a child has nothing to import."""
     importlib.import_module("pandas")
-    for name in ("bulk.planner", "bulk.plan", "client", "frame", "history", "wire"):
+    for name in (
+        "account.planning",
+        "account.state",
+        "bulk.planner",
+        "bulk.plan",
+        "client",
+        "frame",
+        "history",
+        "wire",
+    ):
         importlib.import_module(f"chatkit.{name}")

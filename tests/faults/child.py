@@ -6,13 +6,13 @@ import json
 import os
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from faults import crash, naive
 from faults.account import Account
-from faults.load import Load, edits
+from faults.load import NOUNS, Load, edits
 
 #: How a child ends: its work is done; it could not even plan; the engine broke.
 DONE, NO_PLAN, BROKEN = 0, 3, 4
@@ -90,8 +90,7 @@ def _undo(job: Job, client: Any, say: Say) -> int:
         keys = chatkit.journal(run)
         refused = [*plan.refused["row"]]
         unsure = keys[keys["row"].isin(refused)]
-        place = {"templates": ""}.get(job.load.room, f"{job.load.room}/")
-        stays = [f"{place}{key}" for key in _keys_of(job, refused, unsure)]
+        stays = _places_of(job, refused, unsure)
         job.write(
             "accounted",
             {
@@ -111,12 +110,23 @@ def _undo(job: Job, client: Any, say: Say) -> int:
     return DONE
 
 
-def _keys_of(job: Job, refused: list[Any], noted: Any) -> list[Any]:
-    """The keys of the records of rows that cannot be taken back."""
-    changes = {str(c["row"]): c for c in job.read("changes")}
-    found = [changes[str(row)]["key"] for row in refused]
-    found += [detail.get("key") for detail in noted["detail"]]
-    return [key for key in found if key is not None]
+def _places_of(job: Job, refused: list[Any], noted: Any) -> list[str]:
+    """Where the records of rows are that cannot be taken back, as the oracle writes it."""
+    changes = {_label(c["row"]): c for c in job.read("changes")}
+    found = [(row, changes[_label(row)]["key"]) for row in refused]
+    found += [(row, d.get("key")) for row, d in zip(noted["row"], noted["detail"], strict=True)]
+    places = []
+    for row, key in found:
+        change = changes[_label(row)]
+        room = NOUNS[change["noun"]] if "noun" in change else job.load.room
+        if key is not None:
+            places.append(f"{change['code']}/{key}" if room == "templates" else f"{room}/{key}")
+    return places
+
+
+def _label(row: Any) -> str:
+    """Write what a row is called, whether it has been through JSON or not."""
+    return json.dumps(row, default=str)
 
 
 def _naive(job: Job, client: Any, say: Say) -> int:
@@ -163,6 +173,8 @@ def _planned(job: Job, client: Any) -> Any:
     import pandas as pd
 
     load = job.load
+    if load.room == "account":
+        return _plan_account(load, client)
     new = pd.DataFrame([row.fields for row in load.of("create")])
     if load.room == "templates":
         rows = [
@@ -181,6 +193,59 @@ def _planned(job: Job, client: Any) -> Any:
         pd.concat([old.reset_index(), new], ignore_index=True),
         delete=[row.key for row in load.of("delete")],
     )
+
+
+def _plan_account(load: Load, client: Any) -> Any:
+    """Plan the load as the state that the account is to have: what it has, edited."""
+    import pandas as pd
+
+    from chatkit.account.planning import plan_state
+    from chatkit.account.state import state_of
+
+    codes = {row.code for row in load.rows if row.code}
+    state = state_of(client, contacts=True, codes=sorted(codes))
+    held = {
+        room: {name: dict(fields) for name, fields in state.of(noun).items()}
+        for noun, room in NOUNS.items()
+        if noun != "contact"
+    }
+    names = {
+        room: {key: name for name, key in state.ids[noun].items()}
+        for noun, room in NOUNS.items()
+        if noun in ("flow", "webhook")
+    }
+    people, gone = state.contacts.copy(), []
+    for row in load.rows:
+        fields = dict(row.fields)
+        if row.room == "contacts":
+            if row.kind == "update":
+                people.loc[row.key, "name"] = fields["name"]
+            elif row.kind == "delete":
+                code, number = people.loc[row.key, ["country_code", "number"]]
+                gone.append(("contact", f"{code} {number}"))
+                people = people.drop(index=row.key)
+            continue
+        if row.room == "templates":
+            name: Any = (row.code, fields.pop("lang_code", row.key))
+        elif row.kind == "create":
+            name = fields.pop("name", None) or fields.pop("url")
+        else:
+            name = names[row.room][row.key]
+        if row.kind == "delete":
+            del held[row.room][name]
+            noun = next(noun for noun, room in NOUNS.items() if room == row.room)
+            gone.append((noun, name))
+        else:
+            held[row.room].setdefault(name, {}).update(fields)
+    new = [r.fields for r in load.of("create") if r.room == "contacts"]
+    wanted = replace(
+        state,
+        flows=held["flows"],
+        contents=held["templates"],
+        webhooks=held["webhooks"],
+        contacts=pd.concat([people, pd.DataFrame(new)], ignore_index=True),
+    )
+    return plan_state(wanted, client, delete=gone, broken=True)
 
 
 def _told(result: Any) -> list[dict[str, Any]]:

@@ -48,6 +48,12 @@ def named(room: str, kind: str, key: Any, fields: Mapping[str, Any], code: str |
 _KINDS = {"POST": "create", "PUT": "update", "PATCH": "update", "DELETE": "delete"}
 
 
+def of_change(room: str, change: Mapping[str, Any]) -> Name:
+    """The name of a change of a plan, as JSON; one for the account says its room itself."""
+    room = NOUNS[change["noun"]] if "noun" in change else room
+    return named(room, change["kind"], change["key"], change["after"], change.get("code"))
+
+
 def of_effect(effect: Mapping[str, Any]) -> Name:
     """The name of the change that a write of the log made."""
     kind = _KINDS[effect["method"]]
@@ -162,7 +168,29 @@ def _webhooks(account: Account, rng: random.Random, size: Sizes) -> Iterator[Row
         yield Row("webhooks", "delete", key)
 
 
-_ROOMS = {"contacts": _contacts, "flows": _flows, "templates": _contents, "webhooks": _webhooks}
+def _account(account: Account, rng: random.Random, size: Sizes) -> Iterator[Row]:
+    """All four rooms in one plan, as a state of the account wants it.
+
+    It goes by numbers, so no contact gets another one.
+    """
+    yield from _webhooks(account, rng, Sizes(3, 3, 2))
+    third = Sizes(size.creates // 3, size.updates // 3, size.deletes // 3)
+    for room in (_flows, _contents, _contacts):
+        for row in room(account, rng, third):
+            if row.kind == "update":
+                row.fields.pop("number", None)
+            yield row
+
+
+_ROOMS = {
+    "account": _account,
+    "contacts": _contacts,
+    "flows": _flows,
+    "templates": _contents,
+    "webhooks": _webhooks,
+}
+#: The rooms by what one of their records is called.
+NOUNS = {"contact": "contacts", "flow": "flows", "content": "templates", "webhook": "webhooks"}
 
 
 def load(account: Account, room: str, seed: int, *counts: int) -> Load:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from faults.load import Load, Name, Row, named, of_effect
+from faults.load import Load, Name, Row, of_change, of_effect
 
 LANDED = ("applied", "differs", "unchanged")
 STAYED_AWAY = ("failed", "conflict", "not sent")
@@ -62,7 +62,7 @@ def judge(
     """
     verdict = Verdict(rows=len(result), states=Counter(row["state"] for row in result))
     wanted = {row.name: row for row in load.rows}
-    planned = [named(load.room, c["kind"], c["key"], c["after"], c.get("code")) for c in changes]
+    planned = [of_change(load.room, change) for change in changes]
     if Counter(planned) != Counter([row.name for row in load.rows]):
         odd = set(planned) ^ set(wanted)
         verdict.false.append(f"the plan has other rows than were wanted: {sorted(odd)[:5]}")

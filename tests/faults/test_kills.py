@@ -91,6 +91,14 @@ def test_when_every_answer_is_lost_every_row_is_adopted_and_nothing_is_done_twic
     assert told["repeated"] == 0
 
 
+def test_one_plan_for_all_resources_survives_kills_and_faults_and_is_taken_back() -> None:
+    """The state of an account is restored in one run: none lost, none doubled, none false."""
+    told = work([["account", 30, 24, 12]], kills=volume(12), killer={"undoes": True})
+    assert told["wrong"] == []
+    assert set(told["states"]) == {"applied"}
+    assert told["undo"]["unknown"] == 0
+
+
 def test_what_lands_late_is_waited_for() -> None:
     told = work(
         FEW,
