@@ -51,6 +51,7 @@ if TYPE_CHECKING:
         ContentForm,
         Conversation,
         Editor,
+        FolderView,
         Form,
         Grid,
         PlanView,
@@ -77,6 +78,7 @@ __all__ = [
     "DeadlinePassed",
     "Editor",
     "Folder",
+    "FolderView",
     "Form",
     "Grid",
     "InDoubt",
@@ -133,8 +135,9 @@ _HOME = {
     "rehearse": "account.rehearsal",
     **dict.fromkeys(
         (
-            *("BoardGrid", "ContentForm", "Conversation", "Editor", "Form", "Grid", "PlanView"),
+            *("BoardGrid", "ContentForm", "Conversation", "Editor", "FolderView", "Form", "Grid"),
             *(
+                "PlanView",
                 "Player",
                 "Preview",
                 "QueueView",

@@ -373,7 +373,7 @@ class Rehearsal(Report):
             f'<tr><th scope="row">{marked(name)}</th><td>{was:,}</td><td>{now:,}</td></tr>'
             for name, was, now in self._figures()
         )
-        head = "".join(f'<th scope="col">{name}</th>' for name in ("", "before", "after"))
+        head = "".join(f'<th scope="col">{name}</th>' for name in ("what", "before", "after"))
         parts.append(f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>")
         parts += [html_list("objections", f"{title}:", lines) for title, lines in self._lists()]
         return [*parts, f"<p>{marked(self._next())}</p>"]

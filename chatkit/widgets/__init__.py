@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from chatkit.widgets.content.preview import Preview as Preview
     from chatkit.widgets.content.queueview import QueueView as QueueView
     from chatkit.widgets.editor.editor import Editor as Editor
+    from chatkit.widgets.folderview import FolderView as FolderView
     from chatkit.widgets.form.form import Form as Form
     from chatkit.widgets.grid.grid import Grid as Grid
     from chatkit.widgets.inbox.conversation import Conversation as Conversation
@@ -24,6 +25,7 @@ _HOME = {
     "ContentForm": "content.contentform",
     "Conversation": "inbox.conversation",
     "Editor": "editor.editor",
+    "FolderView": "folderview",
     "Form": "form.form",
     "Grid": "grid.grid",
     "PlanView": "planview",

@@ -13,8 +13,8 @@ from chatkit.flowjson.diff import diff
 from chatkit.flowjson.graph import graph
 from chatkit.flowjson.lint import lint
 from chatkit.inbox.inbox import Inbox
-from chatkit.widgets import (BoardGrid, ContentForm, Conversation, Editor, Form, Grid, PlanView,
-    Player, Preview, QueueView, Registrations, Tail, funnel, latency, login)
+from chatkit.widgets import (BoardGrid, ContentForm, Conversation, Editor, FolderView, Form, Grid,
+    PlanView, Player, Preview, QueueView, Registrations, Tail, funnel, latency, login)
 from chatkit.widgets.controls import ActionButton, Code, Message
 from inbox.bodies import ANA, BEN, message, status
 from widgets.inbox.stored import EVIL, moved, put, written
@@ -205,6 +205,19 @@ form.set("events", ["chat.message.status", "chat.message.inbound"])
 form.submit()
 form.secret_once.forget()
 form""",
+    "folder view": """shop = chatkit.Folder("shop")
+client.templates.remember(["order_ready", "rental_reminder"])
+shop.pull(client)
+english = Path("shop/templates/order_ready/en.json")
+said = english.read_text("utf-8").replace("repaired and ready", "<b>ready</b>")
+english.write_text(said, "utf-8")
+(shop.path / "flows/trade-in-estimate.json").unlink()
+FolderView(shop, client)""",
+    "folder view of what only one side has": """view = FolderView(shop, empty)
+view.choose("templates/order_ready/ar.json")
+view""",
+    "folder view alone": "FolderView(shop)",
+    "rehearsal": "chatkit.rehearse(client.webhooks.plan(delete=[41]))",
     "funnel": "funnel(inbox.statuses())",
     "latency": "latency(inbox.statuses())",
     "flow graph": "graph(DOCUMENT)",

@@ -18,6 +18,7 @@ SHEETS = {
     "editor/findings.css": "cl-findings",
     "editor/source.css": "cs-source",
     "editor/tree.css": "ct-tree",
+    "folderview.css": "fv-folder",
     "form.css": "chatkit-form",
     "grid.css": "gd-grid",
     "gridpanel.css": "chatkit-gridpanel",

@@ -252,7 +252,9 @@ KEYS = """(outs) => {
     });
     document.documentElement.removeEventListener("keydown", hear);
     return found;
-}""".replace("CHATKIT", "'.fp-player, [class*=-grid], .tl-tail, .bd-board, [class*=chatkit-]'")
+}""".replace(
+    "CHATKIT", "'.fp-player, [class*=-grid], .tl-tail, .bd-board, .fv-folder, [class*=chatkit-]'"
+)
 
 
 def test_shortcuts_of_jupyter_pass_through_and_letters_do_not(gallery: Gallery) -> None:

@@ -1,0 +1,319 @@
+"""Folder view: the files of an account, and beside each what differs from another account."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import anywidget
+import traitlets
+
+from chatkit.account import layout
+from chatkit.account.folder import Folder
+from chatkit.account.state import state_of
+from chatkit.display import changed_words, cut, many, visible
+from chatkit.errors import ChatkitError, InputError, steady
+from chatkit.report import LABEL, html_heading, marked
+from chatkit.widgets.assets import joined_module, joined_text
+from chatkit.widgets.controls import Exported
+
+if TYPE_CHECKING:
+    from chatkit.account.comparison import Comparable
+    from chatkit.account.reading import AccountState
+
+#: What a file can be, with the words that are said of it.
+STATES = ("the same", "different", "only left", "only right")
+_SAME, _DIFFERENT, _LEFT, _RIGHT = range(4)
+_AROUND = 3  #: lines that are shown before and after what differs
+_MOST_LINES = 5000  #: of a file that is compared line by line
+_MOST_FILES, _MOST_SAVED = 30, 1500  #: files of the saved page, and lines of all of them
+
+
+class FolderView(Exported, anywidget.AnyWidget):
+    """The files of a folder, with what differs from an account beside them; nothing is written.
+
+    Both sides are written as files, in one way: a file that you have only formatted otherwise
+    does not differ. Choose a file by a click or with the arrow keys.
+
+    In a program: `choose(path)` shows a file, `read_again()` reads both sides anew, `files()` says
+    which files differ.
+
+    Args:
+        left: A folder, or whatever `chatkit.compare` takes.
+        right: The account to hold it against, or another folder; without it nothing differs.
+        contacts: Show contacts.csv too.
+        height: How high the list and the file may become, in pixels.
+
+    Raises:
+        InputError: A side is none of these, or its files cannot be read.
+        CallError: The account cannot be read.
+
+    >>> chatkit.FolderView(folder, client)
+    <folder view: shop beside account 1001 of the sandbox: 2 of 17 files differ.>
+    """
+
+    _esm = joined_module(["keys.js", "elements.js", "folderview.js"])
+    _css = joined_text(["folderview.css"])
+
+    heading = traitlets.Unicode().tag(sync=True)
+    states: traitlets.List[str] = traitlets.List(list(STATES)).tag(sync=True)
+    #: The path of each file, and the number of its state.
+    listed: traitlets.List[Any] = traitlets.List().tag(sync=True)
+    chosen = traitlets.Int(-1).tag(sync=True)
+    difference = traitlets.Unicode().tag(sync=True)
+    height = traitlets.Int(480).tag(sync=True)
+
+    def __init__(
+        self,
+        left: Comparable,
+        right: Comparable | None = None,
+        *,
+        contacts: bool = False,
+        height: int = 480,
+    ) -> None:
+        self._sources, self._contacts = (left, right), contacts
+        super().__init__(height=height)
+        self.on_msg(self._heard)
+        self.read_again()
+
+    def read_again(self) -> None:
+        """Read both sides anew, and show the file that is shown now as it is then.
+
+        Raises:
+            InputError: The files cannot be read: `problems` has all that is wrong.
+            CallError: The account cannot be read.
+        """
+        before: str = self._paths[self.chosen] if self.chosen >= 0 else ""
+        self._names, self._files = _read(*self._sources, contacts=self._contacts)
+        self._paths: list[str] = sorted(self._files, key=lambda path: (path.count("/") > 0, path))
+        with self.hold_sync():
+            self.heading = self._summary()
+            self.listed = [[cut(path, 200), _state(*self._files[path])] for path in self._paths]
+            differing = [n for n, (_, state) in enumerate(self.listed) if state != _SAME]
+            same = [self._paths.index(before)] if before in self._files else []
+            self._show([*same, *differing, *range(len(self._paths)), -1][0])
+
+    def choose(self, path: str) -> None:
+        """Show a file.
+
+        Raises:
+            InputError: There is no such file.
+        """
+        if path not in self._files:
+            raise InputError(f"There is no file {path!r:.80}: files() lists them.")
+        self._show(self._paths.index(path))
+
+    def files(self) -> dict[str, str]:
+        """Return the files by path, and of each whether it is the same on both sides."""
+        return {path: STATES[_state(*self._files[path])] for path in self._paths}
+
+    def _show(self, n: int) -> None:
+        with self.hold_sync():
+            self.chosen = n
+            self.difference = "" if n < 0 else self._drawn(self._paths[n])
+
+    def _drawn(self, path: str) -> str:
+        state = STATES[_state(*self._files[path])] if self._sources[1] is not None else ""
+        title = f"{marked(visible(path))} <span>{state}</span>"
+        return f'<div class="fv-title" dir="auto">{title}</div>{self._table(path)}'
+
+    def _table(self, path: str) -> str:
+        sides = list(zip(self._names, self._files[path], strict=True))
+        return _table(sides[:1] if self._sources[1] is None else sides)
+
+    def _heard(self, _: Any, message: Any, __: Any) -> None:
+        match message:
+            case {"open": int(n)} if 0 <= n < len(self._paths):
+                self._show(n)
+            case {"again": True}:
+                try:
+                    self.read_again()
+                except ChatkitError as error:
+                    self.heading = f"It cannot be read again: {error}"
+
+    def _summary(self) -> str:
+        count = many(len(self._files), "file")
+        left, right = (visible(name) for name in self._names)
+        if self._sources[1] is None:
+            return f"{left}: {count}."
+        differ = sum(_state(*sides) != _SAME for sides in self._files.values())
+        of = f"{differ:,} of {count} {'differs' if differ == 1 else 'differ'}"
+        return f"{left} beside {right}: {of if differ else f'{count}, all the same'}."
+
+    @steady
+    def __repr__(self) -> str:
+        return f"<folder view: {self._summary()}>"
+
+    def _page(self) -> str:
+        parts, lines = [], 0
+        alone = self._sources[1] is None
+        shown = [p for p in self._paths if alone or _state(*self._files[p]) != _SAME]
+        alike = [] if alone else [p for p in self._paths if _state(*self._files[p]) == _SAME]
+        for n, path in enumerate(shown):
+            lines += max(side.count("\n") for side in self._files[path] if side is not None)
+            if n == _MOST_FILES or lines > _MOST_SAVED:
+                rest = many(len(shown) - n, "more file")
+                parts.append(f"<p>… and {rest}: run the cell to see them.</p>")
+                break
+            state = "" if alone else f": {STATES[_state(*self._files[path])]}"
+            summary = f"<summary>{marked(visible(path))}{state}</summary>"
+            parts.append(f"<details>{summary}{self._table(path)}</details>")
+        if alike:
+            names = "".join(f"<li>{marked(visible(path))}</li>" for path in alike[:200])
+            more = f"<li>… and {len(alike) - 200:,} more</li>" if len(alike) > 200 else ""
+            title = f"<summary>{many(len(alike), 'file')} without a difference</summary>"
+            parts.append(f"<details>{title}<ul>{names}{more}</ul></details>")
+        style = f"<style>{self._css}</style>"
+        return f'<div class="fv-page">{style}{html_heading(self.heading)}{"".join(parts)}</div>'
+
+
+# --- both sides as files --------------------------------------------------------------------
+
+#: The text of a file on both sides; None where it is not there.
+_Both = tuple[str | None, str | None]
+
+
+def _read(
+    left: Comparable, right: Comparable | None, *, contacts: bool
+) -> tuple[tuple[str, str], dict[str, _Both]]:
+    """Read both sides, and write them as files in one way."""
+    first = state_of(left, contacts=contacts)
+    if right is None:
+        second = first
+    else:
+        codes = tuple(dict.fromkeys([*first.codes, *getattr(right, "codes", ())]))
+        second = state_of(right, contacts=contacts, codes=codes or None)
+    paths: layout.Paths = {}
+    if isinstance(left, Folder):
+        paths |= layout.FolderReader(left._files(False), str(left.path)).read().paths
+    names = layout.PathNames(paths, paths.values())
+    texts = [_texts(state, paths, names) for state in (first, second)]
+    files = {path: (texts[0].get(path), texts[1].get(path)) for path in {**texts[0], **texts[1]}}
+    return (first.origin, second.origin), files
+
+
+def _texts(state: AccountState, paths: layout.Paths, names: layout.PathNames) -> dict[str, str]:
+    """Write what an account holds as the texts of files."""
+    found: dict[str, bytes] = {}
+    for noun in ("flow", "content"):
+        for name, fields in state.of(noun).items():
+            if (noun, name) not in paths:
+                paths[noun, name] = names.new(noun, name)
+            path = paths[noun, name]
+            found[path] = layout.record_text(noun, name, fields, path)
+    if state.webhooks:
+        found[layout.WEBHOOKS] = layout.webhooks_text(state.webhooks)
+    if state.contacts is not None:
+        table = io.BytesIO()
+        layout.write_contacts(state.contacts, layout.EDITED, table)
+        found[layout.CONTACTS] = table.getvalue()
+    return {path: text.decode() for path, text in found.items()}
+
+
+def _state(left: str | None, right: str | None) -> int:
+    if left is None or right is None:
+        return _LEFT if right is None else _RIGHT
+    return _SAME if left == right else _DIFFERENT
+
+
+# --- two texts beside each other ------------------------------------------------------------
+
+
+class _LinePair(NamedTuple):
+    """A line of the table: its numbers and its HTML on both sides; None where it is not."""
+
+    kind: str
+    left: tuple[int, str] | None
+    right: tuple[int, str] | None
+
+
+def _table(sides: Sequence[tuple[str, str | None]]) -> str:
+    """Draw texts beside each other: what differs is marked, long parts that do not are folded.
+
+    Args:
+        sides: The name of one side, or of both, and the text there; None where it is not.
+    """
+    texts = [[] if text is None else text.splitlines() for _, text in sides]
+    if max(map(len, texts)) > _MOST_LINES:
+        counts = " and ".join(f"{len(lines):,}" for lines in texts)
+        return f"<p>{counts} lines are too many to be shown here.</p>"
+    heads = ""
+    for name, text in sides:
+        said = marked(cut(name, LABEL)) + (": not there" if text is None else "")
+        heads += f'<th scope="col" colspan="2">{said}</th>'
+    columns = '<col class="fv-n"><col>' * len(sides)
+    bodies = "".join(_bodies(list(_lines(texts[0], texts[-1])), len(sides)))
+    return (
+        f'<table class="fv-diff" dir="ltr"><colgroup>{columns}</colgroup>'
+        f"<thead><tr>{heads}</tr></thead>{bodies}</table>"
+    )
+
+
+def _lines(one: list[str], two: list[str]) -> Iterator[_LinePair]:
+    """Put the lines of both texts beside each other."""
+    found = SequenceMatcher(None, one, two, autojunk=False).get_opcodes()
+    for kind, i, j, k, m in found:
+        if kind == "equal":
+            for n, line in enumerate(one[i:j]):
+                text = marked(visible(line))
+                yield _LinePair("same", (i + n + 1, text), (k + n + 1, text))
+            continue
+        for n in range(max(j - i, m - k)):
+            left = one[i + n] if i + n < j else None
+            right = two[k + n] if k + n < m else None
+            sides = _words(left, right)
+            yield _LinePair(
+                "differs",
+                None if left is None else (i + n + 1, sides[0]),
+                None if right is None else (k + n + 1, sides[1]),
+            )
+
+
+def _words(left: str | None, right: str | None) -> tuple[str, str]:
+    """Mark the words that the other line does not have."""
+    if left is None or right is None:
+        return marked(visible(left or "")), marked(visible(right or ""))
+    parts = changed_words(left, right)
+    if not any(kind == "same" and text.strip() for kind, text in parts):
+        return marked(visible(left)), marked(visible(right))
+    drawn = []
+    for mine, tag in (("out", "del"), ("in", "ins")):
+        drawn.append(
+            "".join(
+                f"<{tag}>{marked(visible(text))}</{tag}>" if kind == mine else marked(visible(text))
+                for kind, text in parts
+                if kind in ("same", mine)
+            )
+        )
+    return drawn[0], drawn[1]
+
+
+def _bodies(lines: Sequence[_LinePair], sides: int) -> Iterator[str]:
+    """Draw the lines; long parts that are the same are folded, unless nothing differs."""
+    differing = [n for n, line in enumerate(lines) if line.kind != "same"]
+    near = {at for n in differing for at in range(n - _AROUND, n + _AROUND + 1)}
+    start = 0
+    while start < len(lines):
+        here = start in near or not differing
+        end = start
+        while end < len(lines) and (end in near or not differing) == here:
+            end += 1
+        rows = "".join(_row(line, sides) for line in lines[start:end])
+        if here or end - start == 1:
+            yield f"<tbody>{rows}</tbody>"
+        else:
+            said = f"… {many(end - start, 'line')} the same"
+            yield f'<tbody class="fv-gap"><tr><td colspan="{2 * sides}">{said}</td></tr></tbody>'
+            yield f'<tbody class="fv-far">{rows}</tbody>'
+        start = end
+
+
+def _row(line: _LinePair, sides: int) -> str:
+    cells = []
+    for side, name in ((line.left, "fv-out"), (line.right, "fv-in"))[:sides]:
+        number, text = ("", "") if side is None else side
+        look = f' class="{name}"' if line.kind == "differs" and side is not None else ""
+        cells.append(f'<td class="fv-n">{number}</td><td{look} dir="auto">{text}</td>')
+    return f"<tr>{''.join(cells)}</tr>"

@@ -1,0 +1,160 @@
+"""The files of a folder with what differs from an account beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import chatkit
+from chatkit.client import Client
+
+CODES = ["order_ready", "rental_reminder"]
+EN = "templates/order_ready/en.json"
+
+
+@pytest.fixture
+def client() -> Iterator[Client]:
+    with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
+        client.templates.remember(CODES)
+        yield client
+
+
+@pytest.fixture
+def folder(client: Client, tmp_path: Path) -> chatkit.Folder:
+    folder = chatkit.Folder(tmp_path / "shop")
+    folder.pull(client)
+    return folder
+
+
+def rewrite(folder: chatkit.Folder, path: str, old: str, new: str) -> None:
+    text = (folder.path / path).read_text("utf-8")
+    assert old in text
+    (folder.path / path).write_text(text.replace(old, new), "utf-8")
+
+
+def test_a_folder_as_it_was_pulled_differs_in_no_file(
+    folder: chatkit.Folder, client: Client
+) -> None:
+    view = chatkit.FolderView(folder, client)
+    assert set(view.files().values()) == {"the same"}
+    assert len(view.files()) == 5 + 14 + 1
+    assert "all the same" in repr(view)
+
+
+def test_what_was_edited_added_and_deleted_is_told_of_each_file(
+    folder: chatkit.Folder, client: Client
+) -> None:
+    rewrite(folder, EN, "repaired and ready", "ready")
+    (folder.path / "templates/order_ready/de.json").unlink()
+    new = folder.path / "templates/order_ready/it.json"
+    new.write_text('{"text": "Ciao {{1}}", "variables": {"1": "Ana"}}', "utf-8")
+    view = chatkit.FolderView(folder, client)
+    found = {path: state for path, state in view.files().items() if state != "the same"}
+    assert found == {
+        EN: "different",
+        "templates/order_ready/de.json": "only right",
+        "templates/order_ready/it.json": "only left",
+    }
+    assert "3 of 21 files differ" in repr(view)
+
+
+def test_the_first_file_that_differs_is_shown_with_its_words_marked(
+    folder: chatkit.Folder, client: Client
+) -> None:
+    rewrite(folder, EN, "repaired and ready", "washed and ready")
+    view = chatkit.FolderView(folder, client)
+    assert "en.json" in view.difference
+    assert "<del>washed</del>" in view.difference
+    assert "<ins>repaired</ins>" in view.difference
+    assert "lines the same" in view.difference
+
+
+def test_files_that_are_only_formatted_otherwise_do_not_differ(
+    folder: chatkit.Folder, client: Client
+) -> None:
+    text = (folder.path / EN).read_text("utf-8")
+    (folder.path / EN).write_text(" ".join(text.split("\n")), "utf-8")
+    assert set(chatkit.FolderView(folder, client).files().values()) == {"the same"}
+
+
+def test_a_file_is_chosen_by_its_path_and_from_the_page(
+    folder: chatkit.Folder, client: Client
+) -> None:
+    view = chatkit.FolderView(folder, client)
+    view.choose(EN)
+    assert "en.json" in view.difference
+    place = list(view.files()).index("webhooks.toml")
+    view._heard(view, {"open": place}, [])
+    assert (view.chosen, "hooks.larkspur" in view.difference) == (place, True)
+    for odd in ({"open": 999}, {"open": -1}, {"open": "1"}, {"again": False}, None):
+        view._heard(view, odd, [])
+        assert view.chosen == place
+    with pytest.raises(chatkit.InputError, match="no file 'flows/none'"):
+        view.choose("flows/none")
+
+
+def test_reading_again_keeps_the_file_that_is_shown(folder: chatkit.Folder, client: Client) -> None:
+    view = chatkit.FolderView(folder, client)
+    view.choose(EN)
+    rewrite(folder, EN, "repaired and ready", "washed")
+    rewrite(folder, "webhooks.toml", "is_active = false", "is_active = true")
+    view._heard(view, {"again": True}, [])
+    assert "<del>washed</del>" in view.difference
+    assert view.files()["webhooks.toml"] == "different"
+
+
+def test_a_file_that_cannot_be_read_is_told_with_its_place(
+    folder: chatkit.Folder, client: Client
+) -> None:
+    view = chatkit.FolderView(folder, client)
+    (folder.path / EN).write_text("{oops", "utf-8")
+    view._heard(view, {"again": True}, [])
+    assert "cannot be read again" in view.heading
+    assert EN in view.heading
+    with pytest.raises(chatkit.InputError):
+        chatkit.FolderView(folder, client)
+
+
+def test_what_strangers_wrote_is_escaped_live_and_saved(
+    folder: chatkit.Folder, client: Client
+) -> None:
+    rewrite(folder, EN, "repaired and ready", "<img src=x onerror=alert(1)>")
+    view = chatkit.FolderView(folder, client)
+    page = view._repr_mimebundle_()[0]["text/html"]
+    assert "<img" not in view.difference
+    assert "<img" not in page
+    assert "onerror" in page
+
+
+def test_the_saved_page_holds_what_differs(folder: chatkit.Folder, client: Client) -> None:
+    rewrite(folder, EN, "repaired and ready", "washed and ready")
+    page = chatkit.FolderView(folder, client)._repr_mimebundle_()[0]["text/html"]
+    assert "<del>washed</del>" in page
+    assert "19 files without a difference" in page
+
+
+def test_nothing_is_written_by_looking(folder: chatkit.Folder, client: Client) -> None:
+    files = {path: path.read_bytes() for path in folder.path.rglob("*.json")}
+    before = client._seed_records()
+    view = chatkit.FolderView(folder, client)
+    view.read_again()
+    assert client._seed_records() == before
+    assert {path: path.read_bytes() for path in folder.path.rglob("*.json")} == files
+
+
+def test_two_accounts_are_shown_as_files_too(client: Client) -> None:
+    with chatkit.Sandbox(seed="empty") as sandbox, chatkit.connect(sandbox) as other:
+        view = chatkit.FolderView(client, other, contacts=True)
+        assert set(view.files().values()) == {"only left", "different"}
+        assert view.files()["contacts.csv"] == "different"
+
+
+def test_a_folder_alone_is_shown_without_a_comparison(folder: chatkit.Folder) -> None:
+    view = chatkit.FolderView(folder)
+    assert repr(view).endswith("20 files.>")
+    assert "the same" not in view.difference
+    page = view._repr_mimebundle_()[0]["text/html"]
+    assert page.count("<details>") >= 10
+    assert "hooks.larkspur" in page
