@@ -42,7 +42,8 @@ def runs(client: Client | None = None) -> pd.DataFrame:
     """List the runs of this machine, the latest first, indexed by run.
 
     The columns are `started` and `ended` (UTC; an open run has not ended), `connection` (its
-    name, if it has one), `account`, `noun`, `changes` (how many rows), `applied`, `unknown` and
+    name, if it has one), `account`, `noun` (contact, flow, content, webhook, or account for a run
+    over several of them), `changes` (how many rows), `applied`, `unknown` and
     `not_sent` (how many of them), `state`, `undoes` (the run that it took back) and
     `taken_back` (when it was taken back itself, UTC). The state is one of "finished", "open"
     (`resume` goes on with it), "taken back", "partly taken back" and "damaged".

@@ -239,6 +239,7 @@ class Folder:
         delete: Iterable[Named] = (),
         existing: Differing = "update",
         broken: bool = False,
+        skip_invalid: bool = False,
     ) -> Plan:
         """Plan to bring an account to what the files hold. Nothing is sent before `apply()`.
 
@@ -254,13 +255,21 @@ class Folder:
             existing: What becomes of records that differ: "update" writes what the files say,
                 "skip" leaves them and only makes what is missing.
             broken: Plan what has errors, too: documents and contents that will be refused.
+            skip_invalid: Plan the good rows although others cannot be planned.
 
         Raises:
             InputError: Some files cannot be read: `problems` has each, with line and column.
             CallError: The account cannot be read.
         """
         state = self.state(revision, contacts=contacts)
-        plan = plan_state(state, client, delete=delete, existing=existing, broken=broken)
+        plan = plan_state(
+            state,
+            client,
+            delete=delete,
+            existing=existing,
+            broken=broken,
+            skip_invalid=skip_invalid,
+        )
         if revision is None and (moved := self._set_back(plan, state, client)):
             few = ", ".join(moved[:FEW]) + (f" and {len(moved) - FEW} more" if moved[FEW:] else "")
             plan.notes.insert(

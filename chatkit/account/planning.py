@@ -52,6 +52,7 @@ def plan_state(
     delete: Iterable[Named] = (),
     existing: Differing = "update",
     broken: bool = False,
+    skip_invalid: bool = False,
 ) -> Plan:
     """Plan to bring an account to what a state holds. Nothing is sent before `plan.apply()`.
 
@@ -67,6 +68,7 @@ def plan_state(
         existing: What becomes of records that differ: "update" writes what the state says,
             "skip" leaves them and only makes what is missing.
         broken: Plan what has errors, too: documents and contents that will be refused.
+        skip_invalid: Plan the good rows although others cannot be planned.
 
     Raises:
         InputError: `delete` or `existing` cannot be read.
@@ -86,7 +88,9 @@ def plan_state(
                 plans.append(_plan_contacts(state, client, asked, existing, told, broken=broken))
         elif state.of(noun) or asked:
             plans.append(_plan_named(noun, state, client, asked, existing, told, broken=broken))
-    plan = join_plans(source_of(client, ACCOUNT), plans, cells=told.cells)
+    plan = join_plans(
+        source_of(client, ACCOUNT), plans, cells=told.cells, skip_invalid=skip_invalid
+    )
     if len(plan) or len(plan.refused):
         plan.notes[:0] = [*told.notes(plan), *state.not_carried]
     return plan
@@ -339,7 +343,8 @@ def _plan_contacts(
     edited = pd.DataFrame({"id": live.index[rows], "name": names.to_numpy()})
     new = wanted.iloc[found.left][[*_CONTACT, "name"]]
     edited.index, new.index = numbers_of(live, rows), numbers_of(wanted, found.left)
-    gone = _contacts_gone(live, asked, set(numbers_of(wanted, range(len(wanted)))), told)
+    there = set(numbers_of(wanted, range(len(wanted)))) if asked else set()
+    gone = _contacts_gone(live, asked, there, told)
     parts = [part for part in (edited, new, gone) if len(part)]
     frame = pd.concat(parts) if parts else edited
     _tell_of_names(endpoints, wanted, [*found.left.tolist(), *places.tolist()], found, told)

@@ -395,6 +395,7 @@ def join_plans(
     *,
     notes: Sequence[str] = (),
     cells: Sequence[RefusedCell] = (),
+    skip_invalid: bool = False,
 ) -> Plan:
     """Make one plan for the account of plans for its resources.
 
@@ -407,6 +408,7 @@ def join_plans(
         plans: Plans for different resources of one account, none of them applied.
         notes: What else is to be known of the whole.
         cells: What else cannot be planned; the rows begin with a resource.
+        skip_invalid: Plan the good rows although others cannot be planned.
     """
     plans = list(plans)
     told, changes, refused = list(notes), [], list(cells)
@@ -433,7 +435,7 @@ def join_plans(
         changes,
         refused,
         notes=told,
-        skip_invalid=any(plan._skip_invalid for plan in plans),
+        skip_invalid=skip_invalid,
         written=[text for plan in plans for text in plan._written],
     )
 

@@ -34,7 +34,7 @@ from chatkit.errors import (
     needed_by,
     steady,
 )
-from chatkit.report import MANY, STYLE, html_heading, html_list, html_tables
+from chatkit.report import MANY, STYLE, html_heading, html_list, html_tables, row_label
 from chatkit.widgets import assets
 from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, call_code
 
@@ -669,7 +669,7 @@ def _refused_items(plan: Plan, *, outcome: bool = False) -> list[Item]:
 
 
 def _refused(cell: RefusedCell, outcome: bool) -> str:
-    row, column, value, *said = (escaped(str(part)) for part in cell)
+    row, column, value, *said = map(escaped, [row_label(cell.row), *map(str, cell[1:])])
     where = f'<td class="dot short">refused</td><th scope="rowgroup" dir="auto">row {row}</th>'
     before = "<td></td>" if outcome else ""
     what = f'<td dir="auto">{column}</td>{before}<td dir="auto">{value}</td>'

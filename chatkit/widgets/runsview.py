@@ -11,6 +11,7 @@ import ipywidgets as w
 
 from chatkit.connection import account_words, is_live
 from chatkit.display import escaped, many
+from chatkit.endpoints import ACCOUNT
 from chatkit.errors import PlanRefused
 from chatkit.report import MANY, STYLE, html_heading, html_tables
 from chatkit.widgets import assets
@@ -185,7 +186,8 @@ def _draw(
         why = "its journal cannot be read"
         cells = [escaped(name), "", "", f"damaged<div>{why}</div>"]
     else:
-        noun = many(run["changes"], run["noun"])
+        several = "change"  # a run for the account has changes of several resources
+        noun = many(run["changes"], several if run["noun"] == ACCOUNT else run["noun"])
         what = f"{escaped(noun)}<div>takes back the run of {escaped(undoes)}</div>"
         live = "<div>live data</div>" if is_live(run["account"]) else ""
         cells = [

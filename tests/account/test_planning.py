@@ -274,6 +274,10 @@ def test_two_flows_of_one_name_are_refused_with_the_choice(
     assert "2 flows of the account have it" in cell.reason and f"{again} (DRAFT)" in cell.reason
     assert "client.flows.plan([{'id':" in cell.next_step
     assert [c.noun for c in plan.changes] == ["content"]
+    with pytest.raises(chatkit.PlanRefused, match="skip_invalid=True"), untouched(sandbox):
+        plan.apply()
+    others = plan_state(held, client, broken=True, skip_invalid=True)
+    assert states(others.apply()) == ["applied"]
 
 
 def test_names_that_the_service_splits_otherwise_are_told_before(
