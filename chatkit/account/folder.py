@@ -72,6 +72,7 @@ from chatkit.templates.codes import Codes, template_codes
 if TYPE_CHECKING:
     from chatkit.bulk.plan import Plan
     from chatkit.client import Client
+    from chatkit.sandbox.seed import AccountRecords
 
 #: What becomes of a field that was changed both in a file and in the account.
 Conflicts = Literal["refuse", "files", "account"]
@@ -229,6 +230,10 @@ class Folder:
             ids={},
             not_carried=[*told, NOT_CARRIED],
         )
+
+    def _seed_records(self) -> AccountRecords:
+        """Tell what the files hold as plain data, to make a sandbox of it."""
+        return self.state(contacts=True)._seed_records()
 
     def plan(
         self,

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from chatkit.client import Client
+    from chatkit.sandbox.seed import AccountRecords
 
 #: The resources by what one record is called, in the order in which they are sent: a flow is
 #: there before the content whose button opens it, and webhooks hear of nothing before them.
@@ -100,6 +101,35 @@ class AccountState:
         if noun == "content":
             return self.contents
         return self.flows if noun == "flow" else self.webhooks
+
+    def _seed_records(self) -> AccountRecords:
+        """Tell what it holds as plain data, to make a sandbox of it."""
+        contents: dict[str, list[Any]] = {code: [] for code in self.codes}
+        for (code, lang), fields in self.contents.items():
+            named = {**fields, "lang_code": lang, **self._id("content", (code, lang))}
+            contents.setdefault(code, []).append(named)
+        return {
+            "flows": [{**f, "name": n, **self._id("flow", n)} for n, f in self.flows.items()],
+            "contents": contents,
+            "webhooks": [
+                {**f, "url": n, **self._id("webhook", n)} for n, f in self.webhooks.items()
+            ],
+            "contacts": list(self._people()),
+        }
+
+    def _id(self, noun: str, name: Any) -> dict[str, int | str]:
+        """Return the id of a record, where it has one."""
+        found = self.ids.get(noun, {}).get(name)
+        return {} if found is None else {"id": found}
+
+    def _people(self) -> Iterator[dict[str, Any]]:
+        frame = self.contacts
+        if frame is None:
+            return
+        keys = frame.index.tolist() if frame.index.name == "id" else [None] * len(frame)
+        for key, fields in zip(keys, records(frame, range(len(frame))), strict=True):
+            said = {name: value for name, value in fields.items() if value is not None}
+            yield said if key is None else {**said, "id": key}
 
 
 def read_account(

@@ -177,7 +177,8 @@ class ContactsHandler(ResourceHandler):
         given.pop("id", None)
         more = {"ref_id": given.pop("ref_id", None)}
         number, code, name = given["number"], given["country_code"], given.pop("name", None)
-        item = json.loads(self._new_item(contact_id, self._split(name), number, code, actor))
+        whole = name if given.keys().isdisjoint(_NAMES) else None  # the parts tell more
+        item = json.loads(self._new_item(contact_id, self._split(whole), number, code, actor))
         item |= given
         searched = _searched((item[part] for part in _NAMES), code, number)
         key = self._key(number, code)

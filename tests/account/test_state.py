@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import chatkit
@@ -67,3 +69,19 @@ def test_a_state_is_returned_as_it_is_and_nothing_else_is_taken(sandbox: chatkit
     assert state_of(state) is state
     with pytest.raises(chatkit.InputError, match="not dict"):
         state_of({})  # type: ignore[arg-type]
+
+
+def test_a_state_and_a_folder_are_seeds_of_a_sandbox(
+    sandbox: chatkit.Sandbox, tmp_path: Path
+) -> None:
+    """A copy of the state has the ids, one of the folder new ones; both hold the same."""
+    with chatkit.connect(sandbox) as client:
+        client.templates.remember(["order_ready"])
+        folder = chatkit.Folder(tmp_path / "shop")
+        folder.pull(client, contacts=True)
+        state = state_of(client, contacts=True)
+        for seed, same_ids in ((state, True), (folder, False)):
+            with chatkit.Sandbox(seed=seed) as copy, chatkit.connect(copy) as copied:
+                copied.templates.remember(["order_ready"])
+                assert len(chatkit.compare(client, copied, contacts=True)) == 0
+                assert (state_of(copied).ids == state_of(client).ids) is same_ids
