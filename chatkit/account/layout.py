@@ -21,8 +21,9 @@ import io
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import sha256
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -60,6 +61,15 @@ EDITED = CONTACT_COLUMNS[:3]
 Paths: TypeAlias = dict[tuple[str, Any], str]
 Records: TypeAlias = dict[str, dict[Any, dict[str, Any]]]
 NOUNS = ("flow", "content", "webhook")
+
+#: What checks a record, which field names it, and what it must say.
+_BODIES: dict[str, tuple[type[Body], str, Sequence[str]]] = {
+    "flow": (FlowBody, "name", ("name",)),
+    "content": (ContentBody, "lang_code", ("lang_code",)),
+    "webhook": (WebhookBody, "url", ("url", "events")),
+}
+#: Tells where a field stands in a file.
+Place: TypeAlias = Callable[[str], "LineColumn | None"]
 
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,60}")
 _PLACE = re.compile(r"\(at line (\d+), column (\d+)\)|\(at end of document\)")
@@ -239,6 +249,8 @@ class FolderReader:
         self._files, self._name = files, name
         self.problems: list[Problem] = []
         self.found = FolderContents()
+        #: The account as it was pulled: what a service has, it may have.
+        self.base = FolderContents()
 
     def read(self, *, contacts: bool = False) -> FolderContents:
         """Read all of it.
@@ -246,6 +258,8 @@ class FolderReader:
         Raises:
             InputError: Some files cannot be read, or say what cannot be: `problems` has all.
         """
+        if BASE in self._files:
+            self.base = read_base(self._files[BASE], self._name)
         codes = self._account()
         for path in sorted(self._files):
             kind = path.split("/")[0]
@@ -348,16 +362,13 @@ class FolderReader:
             self._tell(WEBHOOKS, self._line(WEBHOOKS, "webhook"), "write [[webhook]], in brackets")
             return
         for number, fields in enumerate(tables):
-            checked = self._checked(
-                WebhookBody,
-                {"is_active": True, **fields},
-                lambda name, number=number: self._line(WEBHOOKS, name.partition(".")[0], number),
-                WEBHOOKS,
-                ["url", "events"],
+            self._add(
+                *("webhook", fields.get("url"), {"is_active": True, **fields}, WEBHOOKS),
+                partial(self._in_table, number),
             )
-            if checked is not None:
-                url = checked.pop("url")
-                self._add("webhook", url, checked, WEBHOOKS, self._line(WEBHOOKS, url, number))
+
+    def _in_table(self, number: int, field_name: str) -> LineColumn | None:
+        return self._line(WEBHOOKS, field_name.partition(".")[0], number)
 
     # --- flows/ and templates/ ---
 
@@ -387,11 +398,8 @@ class FolderReader:
             self._tell(path, at, f"is a flow document and no flow: {step}")
             return
         fields = {"template_name": "default", **fields}
-        checked = self._checked(
-            FlowBody, fields, lambda name: source.find(_pointer(name)), path, ["name"]
-        )
-        if checked is not None:
-            self._add("flow", checked.pop("name"), checked, path, source.find("/name"))
+        place = partial(_find, source)
+        self._add("flow", fields.get("name"), fields, path, place)
 
     def _content(self, path: str) -> None:
         if (read := self._json(path)) is None:
@@ -409,49 +417,54 @@ class FolderReader:
             for problem in error.problems:
                 self._tell(path, source.find("/template_code"), problem.reason, problem.value)
             return
-        checked = self._checked(
-            ContentBody, fields, lambda name: source.find(_pointer(name)), path, ["lang_code"]
-        )
-        if checked is not None:
-            name = code, checked.pop("lang_code")
-            self._add("content", name, checked, path, source.find(""))
+        self._add("content", (code, fields["lang_code"]), fields, path, partial(_find, source))
 
-    def _checked(
-        self,
-        body: type[Body],
-        fields: dict[str, Any],
-        place: Any,
-        path: str,
-        required: Sequence[str],
-    ) -> dict[str, Any] | None:
-        """Check fields as they would be sent; what is wrong is told with its place."""
+    def _add(self, noun: str, name: Any, fields: dict[str, Any], path: str, place: Place) -> None:
+        """Take a record, once what differs from the account as it was pulled is checked."""
+        body, named, required = _BODIES[noun]
+        fields = {each: value for each, value in fields.items() if value is not None}
+        known = self.base.records[noun].get(name) if _is_name(name) else None
+        sent = {each: value for each, value in fields.items() if each != named or known is None}
+        if known is not None:
+            same = canonical(noun, fields)
+            sent = {n: v for n, v in sent.items() if n not in same or same[n] != known.get(n)}
+            required = ()
         told = len(self.problems)
-        fields = {name: value for name, value in fields.items() if value is not None}
-        try:
-            checked = body.whole(fields, "", required)
-        except InputError as error:
-            for each in error.problems:
-                missing = each.reason == "is required"
-                at = place(each.field)
-                step = f": write {json.dumps(each.field)}: …" if missing else ""
-                name = each.field if missing or not each.value else f"{each.field} = {each.value}"
-                also = f": {each.next_step}" if each.next_step and not missing else ""
-                self._tell(path, at, f"{name}: {each.reason}{step}{also}")
-        return checked if len(self.problems) == told else None
-
-    def _add(
-        self, noun: str, name: Any, fields: dict[str, Any], path: str, at: LineColumn | None
-    ) -> None:
-        known = self.found.records[noun]
-        if name in known:
+        if sent or required:
+            self._check(body, sent, required, path, place)
+        if len(self.problems) > told:
+            return
+        records = self.found.records[noun]
+        if name in records:
             other = self.found.paths.get((noun, name), path)
             said = " in ".join(name) if isinstance(name, tuple) else name
             where = "in this file" if other == path else f"in {other}"
             reason = f"the {noun} {values(said)} stands {where} too: keep one of them"
-            self._tell(path, at, reason)
+            self._tell(path, place(named), reason)
             return
-        known[name] = canonical(noun, fields)
+        records[name] = canonical(noun, fields)
         self.found.paths[noun, name] = path
+
+    def _check(
+        self,
+        body: type[Body],
+        fields: dict[str, Any],
+        required: Sequence[str],
+        path: str,
+        place: Place,
+    ) -> None:
+        """Check fields as they would be sent; what is wrong is told with its place."""
+        try:
+            body.whole(fields, "", required)
+        except InputError as error:
+            for each in error.problems:
+                if each.reason == "is required":
+                    reason = f"{each.field} is missing: write {json.dumps(each.field)}: …"
+                else:
+                    named = f"{each.field} = {each.value}" if each.value else each.field
+                    step = f": {each.next_step}" if each.next_step else ""
+                    reason = f"{named}: {each.reason}{step}"
+                self._tell(path, place(each.field), reason)
 
     # --- contacts.csv ---
 
@@ -502,17 +515,20 @@ class FolderReader:
         self, path: str, cells: Mapping[str, Any], broken: Sequence[int], width: int
     ) -> None:
         code, number = cells["country_code"], cells["number"]
+        keys = pc.binary_join_element_wise(code, number, pa.scalar(" ", pa.large_string()))
         found: dict[int, tuple[str, str]] = {}
         for name, array, form, said in (
             ("number", number, "^[0-9]+$", "must be digits only, without the country code"),
             ("country_code", code, "^[+][0-9]+$", "must be a + and digits, like +91"),
         ):
-            bad = pc.indices_nonzero(pc.invert(pc.match_substring_regex(array, form)))
+            wrong = pc.invert(pc.match_substring_regex(array, form))
+            if pc.any(wrong).as_py():  # what a service has, it may have
+                wrong = pc.and_(wrong, pc.invert(pc.is_in(keys, self._pulled())))
+            bad = pc.indices_nonzero(wrong)
             for row in bad[:_MOST].to_pylist():
                 found[row] = name, f"{name} {said}: {values(array[row].as_py())}"
             if len(bad) > _MOST:
                 self._tell(path, None, f"{len(bad) - _MOST:,} more rows have such a {name}")
-        keys = pc.binary_join_element_wise(code, number, pa.scalar(" ", pa.large_string()))
         if len(keys.unique()) < len(keys):
             count = pc.value_counts(keys)
             twice = count.field("values").filter(pc.greater(count.field("counts"), 1))
@@ -525,6 +541,21 @@ class FolderReader:
                 seen.add(key)
         if found or broken:
             self._tell_rows(path, found, width)
+
+    def _pulled(self) -> Any:
+        """Return the numbers, with country codes, of the contacts that were pulled."""
+        if BASE_CONTACTS not in self._files:
+            return pa.array([], pa.large_string())
+        base = pa_csv.read_csv(
+            pa.BufferReader(self._files[BASE_CONTACTS]),
+            parse_options=pa_csv.ParseOptions(newlines_in_values=True),
+            convert_options=pa_csv.ConvertOptions(
+                column_types=dict.fromkeys(CONTACT_COLUMNS, pa.large_string()),
+                include_columns=["country_code", "number"],
+            ),
+        )
+        code, number = (_bare(base[name].combine_chunks()) for name in base.column_names)
+        return pc.binary_join_element_wise(code, number, pa.scalar(" ", pa.large_string()))
 
     def _tell_rows(self, path: str, found: Mapping[int, tuple[str, str]], width: int) -> None:
         """Tell what is wrong with rows, by the lines in which they end."""
@@ -578,6 +609,15 @@ def read_base(data: bytes, name: str) -> FolderContents:
         for lang, fields in languages.items()
     }
     return found
+
+
+def _is_name(name: Any) -> bool:
+    parts = name if isinstance(name, tuple) else (name,)
+    return all(isinstance(part, str) for part in parts)
+
+
+def _find(source: DocumentSource, field_name: str) -> LineColumn:
+    return source.find(_pointer(field_name))
 
 
 def _pointer(field_name: str) -> str:

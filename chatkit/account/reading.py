@@ -310,4 +310,9 @@ def _contacts(client: Client, told: list[str]) -> pd.DataFrame:
     if lost := len(frame) - int(named.sum()):
         told.append(f"{many(lost, 'contact')} without a whole number cannot be named.")
         frame = frame[named]
-    return sorted_rows(frame[list(CONTACT_COLUMNS)], ["country_code", "number"])
+    frame = sorted_rows(frame[list(CONTACT_COLUMNS)], ["country_code", "number"])
+    twice = frame.duplicated(["country_code", "number"])
+    if lost := int(twice.sum()):
+        told.append(f"{many(lost, 'contact')} with the number of another one cannot be told apart.")
+        frame = frame[~twice]
+    return frame

@@ -1,0 +1,259 @@
+"""Properties of a folder: any account comes back as it was, any three sides are merged rightly."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from volume import volume
+
+import chatkit
+from chatkit.account import folder as folder_module
+from chatkit.account.folder import merged, merged_contacts
+from chatkit.account.layout import PathNames
+from chatkit.account.reading import CONTACT_COLUMNS, AccountState, canonical
+from chatkit.call import why_no_segment
+from chatkit.frame import frame_of_texts
+
+#: Names that some system does not take, or takes for others.
+HOSTILE = [
+    *("../up", "..\\up", "/etc/passwd", "C:\\x", "CON", "con.json", "nul", "COM1", "aux.", "index"),
+    *("a", "A", "á", "a\u0301", "ﬁ", "FI", "ß", "ss", "İ", "x" * 300, ".git", "~$a", "-rf", " a "),
+    *("a/b", "a\nb", "a\x00b", "a:b", "a*b?", "😀", "予約", "\u202eabc", "a.", "a", "translations"),
+]
+names = st.sampled_from(HOSTILE) | st.text(min_size=1, max_size=12)
+segments = st.sampled_from([text for text in HOSTILE if not why_no_segment(text)])
+seen = st.characters(exclude_categories=["C", "Z"], exclude_characters=".;")
+segments |= st.text(seen, min_size=1, max_size=12)
+flat = st.none() | st.booleans() | st.integers() | st.text(max_size=8)
+flat |= st.floats(allow_nan=False, allow_infinity=False)
+any_json = st.recursive(
+    flat,
+    lambda inner: (
+        st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2)
+    ),
+    max_leaves=3,
+)
+flows = st.fixed_dictionaries(
+    {"template_name": st.text(min_size=1, max_size=5)},
+    optional={
+        "categories": st.lists(st.text(max_size=4), max_size=2),
+        "flow_json": st.dictionaries(st.text(max_size=5), any_json, max_size=3),
+    },
+)
+contents = st.fixed_dictionaries(
+    {},
+    optional={
+        "text": st.text(max_size=30) | st.sampled_from(["a\nb", "\n", "a\r\nb\n", '["a"]']),
+        "footer": st.text(max_size=5),
+        "is_draft": st.booleans(),
+        "variables": st.dictionaries(st.text(max_size=2), st.text(max_size=3), max_size=2),
+        "buttons": st.lists(st.dictionaries(st.text(max_size=5), any_json, max_size=2), max_size=2),
+        "validity_period_seconds": st.integers(0, 10**9),
+    },
+)
+webhooks = st.fixed_dictionaries(
+    {"events": st.lists(st.text(max_size=5), max_size=2), "is_active": st.booleans()}
+)
+
+
+def people(rows: Mapping[tuple[str, str], str]) -> pd.DataFrame:
+    """Contacts as an account has them, sorted by number."""
+    import pyarrow as pa
+
+    first = {name: [key[n] for key in rows] for n, name in enumerate(CONTACT_COLUMNS[:2])}
+    cells = first | {"name": [each or None for each in rows.values()]}
+    cells |= {name: [None] * len(rows) for name in CONTACT_COLUMNS[3:]}
+    arrays = {name: pa.array(texts, pa.large_string()) for name, texts in cells.items()}
+    return frame_of_texts(arrays, ["country_code", "number"])
+
+
+numbers = st.tuples(st.sampled_from(["+1", "+44"]), st.text("0123456789", min_size=1, max_size=3))
+person = st.text(max_size=6) | st.sampled_from(["=1+1", "'", "''=x", "-a", 'a "b", c', "a\nb"])
+contact_rows = st.dictionaries(numbers, person, max_size=5)
+
+
+accounts = st.fixed_dictionaries(
+    {
+        "flow": st.dictionaries(names, flows, max_size=4),
+        "content": st.dictionaries(st.tuples(segments, segments), contents, max_size=6),
+        "webhook": st.dictionaries(st.text(min_size=1, max_size=9), webhooks, max_size=2),
+        "contact": st.none() | contact_rows,
+    }
+)
+
+
+def account(found: Mapping[str, Any]) -> AccountState:
+    """Make the state of any account, also of one that holds what could not be sent."""
+    kept = {
+        noun: {name: canonical(noun, fields) for name, fields in sorted(found[noun].items())}
+        for noun in ("flow", "content", "webhook")
+    }
+    return AccountState(
+        origin="any account",
+        flows=kept["flow"],
+        contents=kept["content"],
+        webhooks=kept["webhook"],
+        contacts=None if found["contact"] is None else people(found["contact"]),
+        codes=tuple(sorted({code for code, _ in kept["content"]})),
+        ids={},
+        not_carried=[],
+    )
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[chatkit.Client]:
+    with chatkit.connect(chatkit.Sandbox(seed="empty")) as client:
+        yield client
+
+
+def pulled(folder: chatkit.Folder, client: chatkit.Client, state: AccountState) -> Any:
+    """Pull an account that is only said."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(folder_module, "read_account", lambda *_, **__: state)
+        return folder.pull(client, contacts=state.contacts is not None)
+
+
+def shown(state: AccountState) -> Any:
+    """What a state holds, to be compared."""
+    held = None if state.contacts is None else state.contacts[[*CONTACT_COLUMNS[:3]]].fillna("")
+    rows = None if held is None else held.to_numpy().tolist()
+    return dict(state.flows), dict(state.contents), dict(state.webhooks), rows
+
+
+@given(accounts, accounts)
+@settings(max_examples=volume(12))
+def test_any_account_comes_back_as_it_was(
+    client: chatkit.Client, before: Mapping[str, Any], after: Mapping[str, Any]
+) -> None:
+    top = Path(tempfile.mkdtemp())
+    try:
+        folder = chatkit.Folder(top / "shop")
+        for each in map(
+            account, (before, after)
+        ):  # the second is merged into a folder without an edit
+            pulled(folder, client, each)
+            with_contacts = each.contacts is not None
+            assert shown(folder.state(contacts=with_contacts)) == shown(each)
+            assert pulled(folder, client, each).changes == {}
+        paths = [path for path in top.rglob("*") if ".chatkit" not in path.parts]
+        assert all(path.resolve().is_relative_to(top.resolve()) for path in paths)
+        assert all(path.name.isascii() and len(path.name) < 100 for path in paths)
+    finally:
+        shutil.rmtree(top)
+
+
+@given(st.lists(st.tuples(segments, segments), unique=True), st.lists(names, unique=True))
+def test_names_of_files_are_safe_on_every_system(
+    contents: list[tuple[str, str]], flows: list[str]
+) -> None:
+    made = PathNames({}, ["flows/book.json", "templates/Order/readme.txt"])
+    paths = [made.new("content", name) for name in contents]
+    paths += [made.new("flow", name) for name in flows]
+    folded = [path.casefold() for path in paths]
+    assert len({*folded}) == len(paths)
+    assert "flows/book.json" not in folded
+    for path in paths:
+        for part in path.split("/"):
+            stem = part.removesuffix(".json")
+            assert stem.isascii()
+            assert stem.replace("-", "").replace("_", "").isalnum()
+            assert stem.casefold() not in ("con", "prn", "aux", "nul", "com1", "lpt9")
+    folders = {
+        code: path.split("/")[1].casefold()
+        for (code, _), path in zip(contents, paths, strict=False)
+    }
+    assert len({*folders.values()}) == len(folders)
+
+
+# --- three sides ------------------------------------------------------------------------
+
+records = st.dictionaries(
+    st.sampled_from("ab"), st.dictionaries(st.sampled_from("xy"), st.integers(0, 2), min_size=1)
+)
+
+
+def edits(base: Mapping[str, Any], side: Mapping[str, Any]) -> dict[str, Any]:
+    """What was done to get from one to the other: `gone`, or the fields that were set or cut."""
+    found: dict[str, Any] = {}
+    for name in {*base, *side}:
+        if name not in side:
+            found[name] = "gone"
+        elif changed := {
+            field: side[name].get(field)
+            for field in {*base.get(name, {}), *side[name]}
+            if base.get(name, {}).get(field) != side[name].get(field)
+        }:
+            found[name] = changed
+    return found
+
+
+def oracle(base: Any, one: Any, other: Any) -> tuple[dict[str, Any], set[tuple[str, str]]]:
+    """Do the edits of both to what was there; two that are not alike cannot be done."""
+    mine, theirs = edits(base, one), edits(base, other)
+    found: dict[str, Any] = {name: dict(fields) for name, fields in base.items()}
+    clash: set[tuple[str, str]] = set()
+    for name in {*mine, *theirs}:
+        todo = [each[name] for each in (mine, theirs) if name in each]
+        if "gone" in todo:
+            if todo in (["gone"], ["gone", "gone"]):
+                del found[name]
+            else:
+                clash.add((name, ""))
+            continue
+        fields = found.setdefault(name, {})
+        for changed in todo:
+            for field, value in changed.items():
+                if any(each.get(field, value) != value for each in todo):
+                    clash.add((name, field))
+                fields[field] = value
+        found[name] = {field: value for field, value in fields.items() if value is not None}
+    return found, clash
+
+
+@given(records, records, records)
+@settings(max_examples=volume(200))
+def test_three_sides_are_merged_as_the_edits_of_both_done_to_the_base(
+    base: Any, one: Any, other: Any
+) -> None:
+    found, conflicts = merged("flow", base, one, other)
+    wanted, clash = oracle(base, one, other)
+    assert {(each.name, each.field) for each in conflicts} == clash
+    if not clash:
+        assert found == {name: fields for name, fields in wanted.items() if fields or name in found}
+        assert merged("flow", base, other, one)[0] == found
+    for prefer, side in (("files", one), ("account", other)):
+        chosen, left = merged("flow", base, one, other, prefer)  # type: ignore[arg-type]
+        assert not left
+        for name, field in clash:
+            assert (chosen.get(name) if not field else chosen[name].get(field)) == (
+                side.get(name) if not field else side[name].get(field)
+            )
+
+
+@given(contact_rows, contact_rows, contact_rows)
+@settings(max_examples=volume(30))
+def test_contacts_are_merged_as_records_are(base: Any, one: Any, other: Any) -> None:
+    def fields(rows: Mapping[Any, str]) -> dict[Any, Any]:
+        return {key: {"name": name} for key, name in rows.items()}
+
+    wanted, clash = merged("contact", fields(base), fields(one), fields(other))
+    found, conflicts = merged_contacts(people(base), people(one), people(other))
+    assert {each.name for each in conflicts} == {each.name for each in clash}
+    if not clash:
+        held = {
+            (row.country_code, row.number): "" if pd.isna(row.name_) else row.name_
+            for row in found.rename(columns={"name": "name_"}).itertuples()
+        }
+        assert held == {key: each["name"] for key, each in wanted.items()}
+        assert json.dumps(found["number"].tolist()) == json.dumps(
+            found.sort_values(["country_code", "number"])["number"].tolist()
+        )
