@@ -397,8 +397,10 @@ def both_directions(text: str) -> Oddity | None:
 _SHORT, _LONG_WORD = 5, 4
 #: A longer name is most likely none: cells have run together, or a text stands in their place.
 _LONGEST = 200
-#: The most usual names: nothing can be odd about them.
-_PLAIN = re.compile(r"(?:[A-Z][a-z]+[ '-]?(?:[a-z]+[ '-])?)*[A-Z]?[a-z]+")
+#: The most usual names: nothing can be odd about them. Of the letters with accents those are
+#: left out that begin a garbled one.
+_LARGE, _SMALL = "A-ZÀÁÆ-ÖØ-Þ", "a-zß-öø-ÿ"
+_PLAIN = re.compile(f"(?:[{_LARGE}][{_SMALL}]+[ '-]?(?:[{_SMALL}]+[ '-])?)*[{_LARGE}]?[{_SMALL}]+")
 #: Not those of Korean that are blank.
 _LETTER = re.compile("[^\\W\\d_\u115f\u1160\u3164\uffa0]")
 _WORDS = re.compile(r"[^\W\d_]+")

@@ -8,7 +8,15 @@ from checks.ordinary import NAMES
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatkit.checks.characters import capitals, letterless, of_name, of_text, questionable
+from chatkit.checks.characters import (
+    NAME,
+    capitals,
+    letterless,
+    oddities,
+    of_name,
+    of_text,
+    questionable,
+)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -92,3 +100,18 @@ def test_naughty_strings_are_looked_at(shared: Path) -> None:
     assert {"no letters", "invisible", "direction marks", "spaces", "styled letters"} <= found
     for text in strings:
         of_text(text)
+
+
+@given(
+    st.lists(
+        st.text(st.characters(max_codepoint=0xFF, categories=["L"]), min_size=1, max_size=8).map(
+            str.capitalize
+        ),
+        min_size=1,
+        max_size=4,
+    ),
+    st.sampled_from(" '-"),
+)
+def test_a_usual_name_is_judged_as_all_checks_would(words: list[str], between: str) -> None:
+    name = between.join(words)
+    assert of_name(name) == oddities(name, NAME)
