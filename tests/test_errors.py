@@ -58,7 +58,7 @@ def test_no_object_that_is_half_made_raises_when_it_is_shown(name: str) -> None:
 def test_an_inbox_whose_database_is_gone_can_be_shown(tmp_path: Path) -> None:
     inbox = chatkit.Inbox(tmp_path / "inbox.sqlite")
     with closing(sqlite3.connect(tmp_path / "inbox.sqlite")) as database:
-        database.execute("DROP VIEW delivery_once")
+        database.executescript("DROP VIEW delivery_once; DROP TABLE delivery")
     assert repr(inbox) == "<Inbox, cannot be shown (StoreError)>"
     inbox.close()
 

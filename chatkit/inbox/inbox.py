@@ -38,6 +38,7 @@ _UNITS = {
     **dict.fromkeys(("d", "day", "days"), timedelta(days=1)),
     **dict.fromkeys(("w", "week", "weeks"), timedelta(weeks=1)),
 }
+_LOOKED_BACK = 1000  # deliveries: an inbox may have millions, and none is counted to show it
 _AGO = re.compile(r"([0-9]{1,6}(?:[.][0-9]+)?)\s*([a-z]+)(?:\s+ago)?")
 
 
@@ -97,10 +98,14 @@ class Inbox(metaclass=HelpPage):
 
     @steady
     def __repr__(self) -> str:
-        count = self._store.count
-        doubtful = count(Which(verified=False))
-        left_out = f", {doubtful:,} of them not verified and left out" if doubtful else ""
-        return f"<inbox {self.shown}: {count(Which()):,} deliveries{left_out}>"
+        if not (last := self._store.last()):
+            return f"<inbox {self.shown}: there are no deliveries yet>"
+        told = f"<inbox {self.shown}: the last delivery is {last:,}"
+        if doubtful := self._store.doubtful(_LOOKED_BACK):
+            are = "is" if doubtful == 1 else "are"
+            told += f"; of the last {_LOOKED_BACK:,}, {doubtful:,} {are} not verified and left out"
+            told += " of frames"
+        return f"{told}>"
 
     def __enter__(self) -> Self:
         return self

@@ -33,6 +33,7 @@ _SCHEMA = 2  # 1 had no `verified_at`
 _PAGE = 100  # deliveries that are in memory together: a body may have megabytes
 _STRETCH = 10_000  # ids that one question asks about: the same effort for any choice
 _WAIT = 5  # seconds for a lock, a connection or a statement; after them: not stored
+_PATIENCE = 60  # seconds for a statement of a reader: nobody waits to be acknowledged
 _LOCK = 0x63686B69  # any number: it orders the writers of one PostgreSQL database
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -83,7 +84,9 @@ class InboxStore:
         try:
             if self._sqlite and address.database:
                 _make_file(Path(address.database))
-            self.engine = _engine(address)
+            self.engine = _engine(address)  #: what receivers write with
+            # A long read takes no connection that a receiver waits for, and may last longer.
+            self.reading = _engine(address, reading=True)
             self._prepare()
         except ImportError:
             raise InputError(
@@ -95,6 +98,7 @@ class InboxStore:
     def close(self) -> None:
         """Let go of all connections."""
         self.engine.dispose()
+        self.reading.dispose()
 
     # --- writing ---
 
@@ -149,6 +153,11 @@ class InboxStore:
         """Read deliveries in the order of their ids, some at a time; later ones are left out."""
         table = _delivery if which.repeats else _once
         last, top = self._bounds(which)
+        # Ids that bound a page already: bounded twice, SQLite seeks the wrong end and reads on.
+        which = which._replace(
+            since=None if isinstance(which.since, int) else which.since,
+            until=None if isinstance(which.until, int) else which.until,
+        )
         stretch = _PAGE
         while last < top:  # no transaction stays open while a page is worked on
             end = min(last + stretch, top)
@@ -169,7 +178,8 @@ class InboxStore:
             first = which.since
         elif which.since is not None:
             since = _delivery.c.received >= _microseconds(which.since)
-            before = sa.func.min(_delivery.c.id) - 1
+            # A sum, for which the planner does not walk the primary key: an index has the times.
+            before = sa.func.min(_delivery.c.id + 0) - 1
             first = self._number(sa.select(sa.func.coalesce(before, top)).where(since))
         return max(first, 0), top
 
@@ -188,6 +198,14 @@ class InboxStore:
     def last(self) -> int:
         """The id of the last delivery; 0 while there is none."""
         return self._number(sa.select(sa.func.coalesce(sa.func.max(_delivery.c.id), 0)))
+
+    def doubtful(self, ids: int) -> int:
+        """How many of the last so many ids are of deliveries that are not verified."""
+        last = sa.select(sa.func.coalesce(sa.func.max(_delivery.c.id), 0)).scalar_subquery()
+        query = sa.select(sa.func.count()).select_from(_delivery)
+        return self._number(
+            query.where(_delivery.c.id > last - ids, _delivery.c.verified.is_(False))
+        )
 
     def count(self, which: Which) -> int:
         """How many deliveries are meant."""
@@ -222,7 +240,7 @@ class InboxStore:
 
     def _rows(self, query: Any) -> Sequence[Any]:
         try:
-            with self.engine.connect() as connection:
+            with self.reading.connect() as connection:
                 return connection.execute(query).all()
         except SQLAlchemyError as error:
             raise StoreError(f"The inbox {self.shown} cannot be read: {_short(error)}") from None
@@ -288,20 +306,29 @@ def _address(url: Path | Secret | None) -> sa.URL:
     return sa.URL.create("sqlite", database=str(Path(address.database).absolute()))
 
 
-def _engine(address: sa.URL) -> sa.Engine:
+def _engine(address: sa.URL, *, reading: bool = False) -> sa.Engine:
     if address.get_backend_name() != "sqlite":
-        options = f"-c statement_timeout={_WAIT}s -c lock_timeout={_WAIT}s -c synchronous_commit=on"
+        options = {
+            "statement_timeout": f"{_PATIENCE if reading else _WAIT}s",
+            "lock_timeout": f"{_WAIT}s",
+            "synchronous_commit": "on",
+            "default_transaction_read_only": "on" if reading else "off",
+        }
         return sa.create_engine(
             address,
             hide_parameters=True,  # they are what people wrote
             pool_pre_ping=True,
-            connect_args={"connect_timeout": _WAIT, "options": options},
+            connect_args={
+                "connect_timeout": _WAIT,
+                "options": " ".join(f"-c {name}={value}" for name, value in options.items()),
+            },
         )
     engine = sa.create_engine(address, hide_parameters=True, connect_args={"timeout": _WAIT})
 
     @sa.event.listens_for(engine, "connect")
     def connected(connection: Any, record: Any) -> None:
         prepare(connection, wait=_WAIT)
+        connection.execute(f"PRAGMA query_only = {'ON' if reading else 'OFF'}")
 
     return engine
 

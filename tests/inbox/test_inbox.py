@@ -53,6 +53,13 @@ def test_what_is_delivered_over_tls_is_a_row_a_moment_later(inbox: Inbox) -> Non
     assert inbox.delivery(1).body == body
 
 
+def test_an_inbox_is_shown_without_counting_it(inbox: Inbox, store: InboxStore) -> None:
+    assert repr(inbox) == f"<inbox {inbox.shown}: there are no deliveries yet>"
+    keep(store, b"{}", verified=False)
+    keep(store, *[b"{}"] * 1000)
+    assert repr(inbox) == f"<inbox {inbox.shown}: the last delivery is 1,001>"
+
+
 def test_a_repeat_is_one_message_and_two_raw_deliveries(inbox: Inbox) -> None:
     receiver = inbox.serve(SECRET, tls=False)
     body = written(message(1))
@@ -69,7 +76,10 @@ def test_a_forger_is_seen_and_not_believed(inbox: Inbox) -> None:
     assert inbox.statuses()["status"].tolist() == ["sent"]
     assert inbox.statuses(verified=False)["status"].tolist() == ["failed"]
     assert inbox.statuses(verified=None)["status"].tolist() == ["failed"]
-    assert "2 deliveries, 1 of them not verified and left out" in repr(inbox)
+    assert repr(inbox) == (
+        f"<inbox {inbox.shown}: the last delivery is 2; of the last 1,000, 1 is not verified and "
+        "left out of frames>"
+    )
     assert inbox.raw()["reason"].tolist() == [
         "no signature in webhook-signature fits this body and secret",
         "",

@@ -9,6 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 from bulk.journalling import child
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -231,6 +232,72 @@ def test_an_inbox_is_there_again_after_it_was_closed(url: str) -> None:
 def test_a_delivery_that_is_not_there_is_said_so(store: InboxStore) -> None:
     with pytest.raises(InputError, match="no delivery 7"):
         store.get(7)
+
+
+# --- large inboxes ---
+
+
+def plans(store: InboxStore, which: Which) -> list[str]:
+    """How the database finds what a read asks for, a text for each query."""
+    asked: list[tuple[str, object]] = []
+    sa.event.listen(
+        store.reading,
+        "before_cursor_execute",
+        lambda c, cu, text, given, *_: asked.append((text, given)),
+    )
+    [*store.read(which)]
+    queries = tuple(asked)
+    explain = "EXPLAIN QUERY PLAN " if store.reading.dialect.name == "sqlite" else "EXPLAIN "
+    with store.reading.connect() as connection:
+        if explain == "EXPLAIN ":  # nobody walks through a thousand rows: an index never pays
+            connection.exec_driver_sql("SET enable_seqscan = off")
+        return [
+            "\n".join(map(str, connection.exec_driver_sql(explain + text, given)))
+            for text, given in queries
+        ]
+
+
+def test_a_time_is_found_by_its_index(store: InboxStore) -> None:
+    store.write([entry(n) for n in range(1000)])
+    found = plans(store, Which(since=MARCH + timedelta(seconds=900)))
+    assert len([plan for plan in found if "delivery_received" in plan]) == 1, found
+
+
+def test_a_bound_by_id_stands_once_in_a_query(store: InboxStore) -> None:
+    """Bounded twice, SQLite takes one end to seek and reads on to the other: quadratic."""
+    store.write([entry(n) for n in range(3)])
+    asked: list[str] = []
+    sa.event.listen(
+        store.reading, "before_cursor_execute", lambda c, cu, text, *_: asked.append(text)
+    )
+    assert ids(store, since=1, until=2) == [2]
+    (page,) = [text for text in asked if "body" in text]
+    assert page.count("delivery_once.id <= ") == page.count("delivery_once.id > ") == 1, page
+
+
+def test_a_reader_has_a_limit_of_its_own_and_cannot_write(store: InboxStore, url: str) -> None:
+    store.write([entry()])
+    with pytest.raises(sa.exc.DBAPIError), store.reading.begin() as connection:
+        connection.exec_driver_sql("DELETE FROM delivery")
+    assert ids(store) == [1]
+    if url.startswith("postgresql"):
+        limits = []
+        for engine in (store.engine, store.reading):
+            with engine.connect() as connection:
+                limits.append(connection.exec_driver_sql("SHOW statement_timeout").scalar())
+        assert limits == ["5s", "1min"]
+
+
+def test_a_read_under_way_makes_no_receiver_wait(store: InboxStore) -> None:
+    store.write([entry(n) for n in range(3)])
+    with store.reading.connect() as connection:
+        rows = connection.execution_options(stream_results=True).exec_driver_sql(
+            "SELECT a.id FROM delivery AS a, delivery AS b"
+        )
+        rows.fetchone()  # and its transaction stays open
+        store.write([entry(3)])
+        rows.close()
+    assert len(ids(store)) == 4
 
 
 # --- SQLite ---
