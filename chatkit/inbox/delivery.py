@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from chatkit.inbox.events import contact_in
 from chatkit.profile import ServiceProfile
 from chatkit.secret import MASK, Secret
 from chatkit.signature import BadSignature, Scheme, key_of, named, verify
@@ -33,6 +34,7 @@ class ReceivedDelivery(NamedTuple):
     path: str
     headers: str
     body: bytes
+    contact: str | None = None  # of whom it is; "": of nobody or of several, None: not looked for
 
 
 class Delivery(NamedTuple):
@@ -69,14 +71,16 @@ class Which(NamedTuple):
     """Which deliveries are meant; the database chooses them.
 
     `since` and `until` are ids of deliveries (after it, up to it) or times (from it on,
-    before it). `containing` is a piece of the body, byte by byte. `late` takes only what
-    was verified after it had come.
+    before it). `contact` takes what may be about a contact in E.164 form: all of it, and more.
+    `containing` is a piece of the body, byte by byte. `late` takes only what was verified
+    after it had come.
     """
 
     since: int | datetime | None = None
     until: int | datetime | None = None
     kinds: Sequence[str] | None = None
     verified: bool | None = None
+    contact: str | None = None
     containing: bytes | None = None
     repeats: bool = False
     late: bool = False
@@ -137,7 +141,7 @@ class Intake:
             name = name.lower()
             together[name] = f"{together[name]},{value}" if name in together else value
         reason = self._doubt(together, body, int(now))
-        kind, broken = self._kind(body)
+        kind, contact, broken = self._read(body)
         kept = [(n, MASK if n.lower() in _MASKED else v) for n, v in headers]
         return ReceivedDelivery(
             received=int(now * 1_000_000),
@@ -149,6 +153,7 @@ class Intake:
             path=_storable(path)[:2000],
             headers=json.dumps(kept),
             body=body,
+            contact=contact,
         )
 
     def again(self, deliveries: Iterable[Delivery]) -> Iterator[LateVerdict]:
@@ -171,16 +176,17 @@ class Intake:
             return str(error)
         return ""
 
-    def _kind(self, body: bytes) -> tuple[str | None, str]:
-        """The kind of the event, and what is wrong with the body if it is no JSON."""
+    def _read(self, body: bytes) -> tuple[str | None, str, str]:
+        """The kind of the event, its contact, and what is wrong with the body if it is no JSON."""
         try:
             value = msgspec.json.decode(body)
         except RecursionError:
-            return None, "the body is nested too deeply"
+            return None, "", "the body is nested too deeply"
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            return None, f"the body is not JSON: {_storable(str(error))[:200]}"
+            return None, "", f"the body is not JSON: {_storable(str(error))[:200]}"
         kind = value.get(self._kind_field) if isinstance(value, dict) else None
-        return (_storable(kind)[:_LONGEST_KIND] if isinstance(kind, str) else None), ""
+        kind = _storable(kind)[:_LONGEST_KIND] if isinstance(kind, str) else None
+        return kind, contact_in(value), ""
 
     def _identity(self, headers: dict[str, str], body: bytes, *, verified: bool) -> str:
         """What repeats of one delivery share.
@@ -193,6 +199,14 @@ class Intake:
             return f"id:{message_id}"
         digest = sha256(body).hexdigest()
         return f"sha256:{digest}" if verified else f"unverified:{digest}"
+
+
+def contact_of_body(body: bytes) -> str:
+    """The contact of a body that was stored before contacts were: see `contact_in`."""
+    try:
+        return contact_in(msgspec.json.decode(body))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return ""
 
 
 def _storable(text: str) -> str:

@@ -12,12 +12,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import msgspec
 
-from chatkit.inbox.delivery import Delivery
 from chatkit.profile import ServiceProfile
+
+if TYPE_CHECKING:
+    from chatkit.inbox.delivery import Delivery
 
 Family = Literal["message", "echo", "status", "call", "change", "other"]
 Object = Mapping[str, Any]
@@ -34,6 +36,8 @@ _LISTS: Mapping[str, tuple[str, Family | None]] = {
     "calls": ("call", "call"),
 }
 _MEDIA = ("image", "video", "audio", "document", "sticker")
+_LONGEST_CONTACT = 200
+_NO_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST_SECOND = 253_402_300_799  # of the year 9999
 
 
@@ -167,6 +171,29 @@ def events(delivery: Delivery, profile: ServiceProfile) -> Iterator[Event]:
     about = (delivery.received_at, delivery.verified, delivery.kind)
     for place, (family, content, around) in enumerate(_apart(body, "body", None, context)):
         yield Event(delivery.id, place, *about, family, content, around)
+
+
+def contact_in(body: Any) -> str:
+    """The one contact that a decoded body is about; empty when it is none, or several.
+
+    It is the same whichever field a profile calls that of the data: each is taken for it. So
+    what a reader with any profile finds is of this contact, or it is empty.
+    """
+    one = ""
+    try:
+        for value in (body, *(body.values() if isinstance(body, dict) else ())):
+            if not isinstance(value, dict | list):
+                continue
+            for family, content, around in _apart(value, "body", None, {}):
+                contact = Event(0, 0, _NO_TIME, False, None, family, content, around).contact
+                if contact and contact != one:
+                    if one:
+                        return ""
+                    one = contact
+    except RecursionError:  # who reads it finds none either
+        return ""
+    plain = len(one) <= _LONGEST_CONTACT and one.isprintable()  # what any database takes
+    return one if plain else ""
 
 
 def _apart(

@@ -14,7 +14,7 @@ from weakref import WeakSet
 
 from chatkit.errors import HelpPage, InputError, steady
 from chatkit.inbox.delivery import Delivery, Which
-from chatkit.inbox.events import Event, events
+from chatkit.inbox.events import Event, e164, events
 from chatkit.inbox.store import InboxStore
 from chatkit.profile import ServiceProfile
 from chatkit.secret import MASK, Secret
@@ -256,7 +256,7 @@ class Inbox(metaclass=HelpPage):
 
     def events(self, **choice: Any) -> Iterator[Event]:
         """Read events one by one, however many there are."""
-        contact = choice.get("contact")
+        contact = e164(choice.get("contact"))
         for delivery in self.deliveries(**choice):
             for event in events(delivery, self.profile):
                 if contact is None or event.contact == contact:
@@ -342,15 +342,13 @@ class Inbox(metaclass=HelpPage):
                 f"An inbox is not filtered by {', '.join(unknown)}: choose from since, until, "
                 "kinds, contact, verified, repeats and late."
             )
-        piece = None
-        if contact is not None:
-            piece = contact.removeprefix("+").encode()
         return Which(
             read_bound(since),
             read_bound(until),
             [kinds] if isinstance(kinds, str) else kinds,
             verified,
-            piece,
+            e164(contact),
+            None,
             repeats,
             late,
         )

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
@@ -26,11 +27,19 @@ from sqlalchemy.exc import DataError, IntegrityError, SQLAlchemyError
 from chatkit.bulk.journal import is_busy, prepare
 from chatkit.bulk.lock import make_folder
 from chatkit.errors import InputError, StoreError
-from chatkit.inbox.delivery import Delivery, LateVerdict, ReceivedDelivery, Which
+from chatkit.inbox.delivery import (
+    Delivery,
+    LateVerdict,
+    ReceivedDelivery,
+    Which,
+    contact_of_body,
+)
+from chatkit.progress import Progress
 from chatkit.secret import Secret
 
-_SCHEMA = 2  # 1 had no `verified_at`
+_SCHEMA = 3  # 1 had no `verified_at`, 2 no `contact`
 _PAGE = 100  # deliveries that are in memory together: a body may have megabytes
+_FILLED = 1000  # contacts that one transaction fills in: no receiver waits long for it
 _STRETCH = 10_000  # ids that one question asks about: the same effort for any choice
 _WAIT = 5  # seconds for a lock, a connection or a statement; after them: not stored
 _PATIENCE = 60  # seconds for a statement of a reader: nobody waits to be acknowledged
@@ -53,6 +62,8 @@ _delivery = sa.Table(
     sa.Column("headers", sa.Text, nullable=False),
     sa.Column("body", sa.LargeBinary, nullable=False),
     sa.Column("verified_at", sa.BigInteger),  # if it was verified later than it came
+    sa.Column("contact", sa.Text),  # as `ReceivedDelivery` has it
+    sa.Index("delivery_contact", "contact", "id"),
     sa.Index("delivery_identity", "identity", "id"),
     sa.Index("delivery_kind", "kind", "id"),
     sa.Index("delivery_received", "received", "id"),
@@ -138,19 +149,59 @@ class InboxStore:
         )
         while batch := [*islice(left, _PAGE)]:
             rows = [{"of": v.id, "identity": v.identity, "reason": v.reason} for v in batch]
-            try:
-                with self.engine.begin() as connection:
-                    connection.execute(change, rows)
-            except SQLAlchemyError as error:
-                raise StoreError(f"The verdicts could not be stored: {_short(error)}") from None
+            self._change(change, rows, "verdicts")
             count += len(batch)
             self.judged += len(batch)
         return count
+
+    def fill_contacts(self) -> None:
+        """Fill in of whom deliveries are that an earlier version stored; shows its progress.
+
+        Stopped half-way it goes on at the next call. Other processes may do it too.
+
+        Raises:
+            StoreError: They could not be read, or filled in.
+        """
+        table, empty = _delivery, _delivery.c.contact.is_(None)
+        count = self._number(sa.select(sa.func.count()).select_from(table).where(empty))
+        if not count:
+            return
+        fill = (
+            sa.update(table)
+            .where(table.c.id == sa.bindparam("of"), empty)
+            .values(contact=sa.bindparam("found"))
+        )
+        last, top, found = 0, self.last(), list[dict[str, Any]]()
+        with Progress("deliveries", count) as progress:
+            while True:
+                unread = sa.select(table.c.id, table.c.body).where(
+                    empty, table.c.id > last, table.c.id <= top
+                )
+                rows = self._rows(unread.order_by(table.c.id).limit(_PAGE))
+                found += [{"of": row.id, "found": contact_of_body(row.body)} for row in rows]
+                if found and (len(found) >= _FILLED or not rows):
+                    self._change(fill, found, "contacts")
+                    progress.add(len(found))
+                    found = []
+                if not rows:
+                    return
+                last = rows[-1].id
+
+    def _change(self, statement: Any, rows: Sequence[Mapping[str, Any]], what: str) -> int:
+        """Change rows in a transaction of its own; return how many were changed."""
+        try:
+            with self.engine.begin() as connection:
+                return connection.execute(statement, rows).rowcount
+        except SQLAlchemyError as error:
+            raise StoreError(f"The {what} could not be stored: {_short(error)}") from None
 
     # --- reading ---
 
     def read(self, which: Which) -> Iterator[Delivery]:
         """Read deliveries in the order of their ids, some at a time; later ones are left out."""
+        if which.contact is not None:
+            with suppress(StoreError):  # their bodies are searched until they are filled in
+                self.fill_contacts()
         table = _delivery if which.repeats else _once
         last, top = self._bounds(which)
         # Ids that bound a page already: bounded twice, SQLite seeks the wrong end and reads on.
@@ -161,8 +212,7 @@ class InboxStore:
         stretch = _PAGE
         while last < top:  # no transaction stays open while a page is worked on
             end = min(last + stretch, top)
-            query = self._chosen(sa.select(table), table, which)
-            query = query.where(table.c.id > last, table.c.id <= end).order_by(table.c.id)
+            query = self._chosen(sa.select(table), table, which, (last, end)).order_by(table.c.id)
             rows = self._rows(query.limit(_PAGE))
             yield from map(_delivered, rows)
             last = end if len(rows) < _PAGE else rows[-1].id
@@ -213,7 +263,12 @@ class InboxStore:
         query = sa.select(sa.func.count()).select_from(table)
         return self._number(self._chosen(query, table, which))
 
-    def _chosen(self, query: Any, table: sa.Table, which: Which) -> Any:
+    def _chosen(
+        self, query: Any, table: sa.Table, which: Which, within: tuple[int, int] | None = None
+    ) -> Any:
+        """Narrow a query down to what is meant, between two ids if they are given."""
+        if within is not None:
+            query = query.where(table.c.id > within[0], table.c.id <= within[1])
         for bound, after in ((which.since, True), (which.until, False)):
             if isinstance(bound, datetime):
                 moment = _microseconds(bound)
@@ -221,6 +276,8 @@ class InboxStore:
                 query = query.where(received >= moment if after else received < moment)
             elif bound is not None:
                 query = query.where(table.c.id > bound if after else table.c.id <= bound)
+        if which.contact is not None:
+            query = query.where(table.c.id.in_(self._about(which.contact, within)))
         if which.kinds is not None:
             query = query.where(table.c.kind.in_([*which.kinds]))
         if which.verified is not None:
@@ -228,12 +285,33 @@ class InboxStore:
         if which.late:
             query = query.where(table.c.verified_at.is_not(None))
         if which.containing is not None:
-            piece = sa.literal(which.containing, sa.LargeBinary)
-            places = sa.func.instr(table.c.body, piece)
-            if not self._sqlite:
-                places = sa.func.position(piece.op("IN")(table.c.body))
-            query = query.where(places > 0)
+            query = query.where(self._holds(table, which.containing))
         return query
+
+    def _about(self, contact: str, within: tuple[int, int] | None) -> Any:
+        """The ids of what may be about a contact: each part is found by the index of contacts."""
+        column = _delivery.c.contact
+        # Of nobody, of several, or not yet filled in: the body tells.
+        named = self._holds(_delivery, contact.removeprefix("+").encode())
+        parts = [
+            sa.select(_delivery.c.id).where(*conditions)
+            for conditions in (
+                (column == contact,),
+                (column == "", named),
+                (column.is_(None), named),
+            )
+        ]
+        if within is not None:
+            ids = _delivery.c.id
+            parts = [part.where(ids > within[0], ids <= within[1]) for part in parts]
+        return sa.union_all(*parts)
+
+    def _holds(self, table: sa.Table, piece: bytes) -> Any:
+        """Whether the body holds a piece, byte by byte."""
+        given = sa.literal(piece, sa.LargeBinary)
+        if self._sqlite:
+            return sa.func.instr(table.c.body, given) > 0
+        return sa.func.position(given.op("IN")(table.c.body)) > 0
 
     def _number(self, query: Any) -> int:
         return int(self._rows(query)[0][0])
@@ -254,12 +332,18 @@ class InboxStore:
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
             else:
                 self._queue(connection)
+                # An index over millions takes longer than a receiver's limit.
+                connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
             _metadata.create_all(connection)
             version = connection.execute(sa.select(_about.c.version)).scalar()
             if version is None:
                 connection.execute(sa.insert(_about).values(version=_SCHEMA))
-            elif version == 1:
-                connection.exec_driver_sql("ALTER TABLE delivery ADD COLUMN verified_at BIGINT")
+            elif version in (1, 2):
+                added = ["verified_at BIGINT", "contact TEXT"][version - 1 :]
+                for column in added:
+                    connection.exec_driver_sql(f"ALTER TABLE delivery ADD COLUMN {column}")
+                (index,) = (one for one in _delivery.indexes if one.name == "delivery_contact")
+                index.create(connection)
                 connection.execute(sa.update(_about).values(version=_SCHEMA))
             elif version != _SCHEMA:
                 raise StoreError(

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inbox.bodies import ANA, START, change, delivery, enveloped, message, status, taken, value
+from inbox.bodies import ANA, BEN, START, change, delivery, enveloped, message, status, taken, value
 
-from chatkit.inbox.events import answers, e164, events, moment, said
+from chatkit.inbox.events import answers, contact_in, e164, events, moment, said
 from chatkit.profile import ServiceProfile
 
 anything = st.recursive(
@@ -220,3 +220,42 @@ def test_the_verdict_and_the_delivery_stay_with_each_event() -> None:
     (event,) = events(whole, ServiceProfile())
     assert (event.delivery, event.verified, event.kind) == (12, False, "k")
     assert event.received_at == whole.received_at
+
+
+@pytest.mark.parametrize(
+    ("body", "contact"),
+    [
+        (message(1), f"+{ANA}"),
+        (change("messages", value(statuses=[status("a", "sent"), status("b", "read")])), f"+{ANA}"),
+        ([message(1), message(2)], f"+{ANA}"),
+        ([message(1), message(2, who=BEN)], ""),
+        ({"event": "a", "x": [message(1)], "y": {"id": 1}}, f"+{ANA}"),
+        ({"event": "a", "x": [message(1)], "y": message(2, who=BEN)}, ""),
+        (message(1, who="user.77"), "user.77"),
+        (message(1, who="a\x00b"), ""),
+        (message(1, who="a" * 201), ""),
+        ("text", ""),
+        ({}, ""),
+        (None, ""),
+    ],
+)
+def test_a_body_is_of_one_contact_or_of_none(body: Any, contact: str) -> None:
+    assert contact_in(body) == contact
+
+
+def test_a_body_that_nothing_can_take_apart_is_of_none() -> None:
+    body: Any = message(1)
+    for _ in range(5_000):
+        body = [body]
+    assert contact_in(body) == ""
+
+
+@given(
+    anything | st.dictionaries(st.sampled_from(["event", "data", "x", "messages"]), anything),
+    st.sampled_from(["event", "id", "x"]),
+    st.sampled_from(["data", "x", "messages", "entry"]),
+)
+def test_any_profile_finds_this_contact_or_none(body: Any, kind: str, data: str) -> None:
+    if contact := contact_in(body):
+        profile = ServiceProfile(event_kind_field=kind, event_data_field=data)
+        assert {one.contact for one in taken(body, profile=profile)} <= {contact, None, ""}

@@ -102,8 +102,12 @@ def test_a_group_is_stored_as_a_whole_or_not_at_all(store: InboxStore) -> None:
     assert store.last() == 0
 
 
-@pytest.mark.parametrize("name", [name for name in entry()._fields if name != "kind"])
-def test_only_the_kind_of_a_delivery_may_be_unknown(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    "name", [name for name in entry()._fields if name not in ("kind", "contact")]
+)
+def test_only_the_kind_and_the_contact_of_a_delivery_may_be_unknown(
+    tmp_path: Path, name: str
+) -> None:
     store = InboxStore(tmp_path / "inbox.sqlite")
     with pytest.raises(StoreError) as caught:
         store.write([entry(1, **{name: None})])
@@ -261,6 +265,15 @@ def test_a_time_is_found_by_its_index(store: InboxStore) -> None:
     store.write([entry(n) for n in range(1000)])
     found = plans(store, Which(since=MARCH + timedelta(seconds=900)))
     assert len([plan for plan in found if "delivery_received" in plan]) == 1, found
+
+
+def test_a_contact_is_found_by_its_index(store: InboxStore) -> None:
+    """Of the others only those of nobody, or of several, have their bodies searched."""
+    everyone = [f"+{10_000 + n % 300}" if n % 10 else "" for n in range(3000)]
+    store.write([entry(n, contact=one) for n, one in enumerate(everyone)])
+    pages = [plan for plan in plans(store, Which(contact="+10007")) if "delivery_contact" in plan]
+    assert pages and all(plan.count("delivery_contact") == 3 for plan in pages[1:]), pages
+    assert ids(store, contact="+10007") == [8 + 300 * n for n in range(10)]
 
 
 def test_a_bound_by_id_stands_once_in_a_query(store: InboxStore) -> None:
