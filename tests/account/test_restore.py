@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import pytest
@@ -123,6 +124,13 @@ def read(client: chatkit.Client) -> AccountState:
     return state_of(client, contacts=True, codes=CODES)
 
 
+def pulled(client: chatkit.Client, path: str) -> AccountState:
+    """What an account holds, by way of files."""
+    folder = chatkit.Folder(path)
+    folder.pull(client, contacts=True, codes=CODES)
+    return folder.state(contacts=True)
+
+
 def extras(held: AccountState, now: AccountState) -> list[tuple[str, str]]:
     """What only the account has, by name, as a person would write it after a comparison."""
     frame = compare(held, now).frame()
@@ -130,27 +138,32 @@ def extras(held: AccountState, now: AccountState) -> list[tuple[str, str]]:
     return list(zip(gone.resource, gone.key, strict=True))
 
 
-@settings(max_examples=volume(10))
+@settings(max_examples=volume(6))
 @given(ACCOUNTS)
 def test_the_plan_of_an_account_for_itself_is_empty(held: Holdings) -> None:
-    with account() as (sandbox, client):
+    with account() as (sandbox, client), TemporaryDirectory() as path:
         made(sandbox, held)
         with untouched(sandbox):
-            plan = plan_state(read(client), client)
-            assert (len(plan), len(plan.refused)) == (0, 0), plan
-        assert not compare(read(client), client, contacts=True, codes=CODES)
+            for state in (read(client), pulled(client, path)):
+                plan = plan_state(state, client)
+                assert (len(plan), len(plan.refused)) == (0, 0), plan
+                assert not compare(state, client, contacts=True, codes=CODES)
 
 
-@settings(max_examples=volume(8))
+@settings(max_examples=volume(6))
 @given(ACCOUNTS, ACCOUNTS)
 def test_an_account_brought_to_a_state_holds_it_and_its_undo_brings_it_back(
     wanted: Holdings, there: Holdings
 ) -> None:
     """What differs is written, what is named is deleted, all else stays, whatever was there."""
-    with account() as (one, client), account() as (other, target):
+    with (
+        account() as (one, client),
+        account() as (other, target),
+        TemporaryDirectory() as path,
+    ):
         made(one, wanted)
         made(other, there)
-        held, before = read(client), read(target)
+        held, before = pulled(client, path), read(target)
         fixed = [n for n in {*held.flows, *before.flows} if both_flows(held, before, n)]
         held = replace(held, flows={n: f for n, f in held.flows.items() if n not in fixed})
         before_left = {n: before.flows[n] for n in fixed if n in before.flows}
