@@ -404,7 +404,8 @@ def html_outcome(change: Change, looks: str, state: str, reason: str) -> str:
 
 
 def _html_kind(change: Change) -> str:
-    return f'<b class="{change.kind}">{_SIGNS[change.kind]}</b> {change.kind}'
+    what = f"{change.kind} {change.noun or ''}".rstrip()
+    return f'<b class="{change.kind}">{_SIGNS[change.kind]}</b> {what}'
 
 
 def _html_name(change: Change, losses: Losses, span: str) -> str:

@@ -701,7 +701,7 @@ def result_items(
     for n in order:
         change, state, reason = rows[n]
         fine = state in (*LANDED, "skipped")
-        kinds = (state,) if fine else ("not applied", state)
+        kinds: tuple[str, ...] = (state,) if fine else ("not applied", state)
         looks = "fine" if fine else "open" if state in OPEN else "bad"
         if n in taken:
             kinds, looks = ("taken back",), "back"
@@ -709,7 +709,7 @@ def result_items(
         number = str(n) if can and n not in taken else ""
         text = f"{kinds[-1]} {reason} {_searched(change)}"
         drawn = partial(_draw_outcome, change, looks, kinds[-1], str(reason), number)
-        items.append(Item(kinds, text, drawn))
+        items.append(Item((*kinds, *filter(None, [_part(change)])), text, drawn))
     left = sum(state in REST for _, state, _ in rows)
     items[left:left] = _refused_items(plan, outcome=True)
     return result_columns(plan), items

@@ -31,8 +31,8 @@ from widgets.screen import (
 
 import chatkit
 from chatkit.bulk.apply import Interrupt
-from chatkit.bulk.plan import Plan
-from chatkit.client import Client
+from chatkit.bulk.plan import Plan, join_plans
+from chatkit.client import Client, source_of
 from chatkit.connection import Connection
 from chatkit.errors import AccountBusy, PlanRefused
 from chatkit.secret import Secret
@@ -420,6 +420,32 @@ def test_the_rest_of_every_resource_is_planned_again_from_its_file(
         path.write_bytes(data)
         again = client.load_plan(path)
         assert [(c.kind, c.key, c.code, dict(c.after)) for c in again.changes] == wanted
+
+
+def test_a_plan_for_the_account_is_shown_by_resource_applied_and_taken_back() -> None:
+    with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
+        hooks = client.webhooks.frame()
+        hooks["is_active"] = [False] * len(hooks)
+        content = client.templates.frame(["order_ready"]).loc[[("order_ready", "de")]]
+        plans = [
+            client.templates.plan(content.assign(footer="Neu")),
+            client.webhooks.plan(hooks),
+            client.contacts.plan(renamed(client)),
+        ]
+        view = PlanView(join_plans(source_of(client, "account"), plans))
+        assert "contacts 2" in str(view._rows.kind.options)
+        view.show("contacts")
+        assert [item.kinds for item in view._rows.found()] == [("update", "contacts")] * 2
+        assert "update contact" in view._rows._table.html
+        result = view.apply()
+        assert set(result.state) == {"applied"}
+        assert result.index.names == ["resource", "record"]
+        view.show("contents")
+        assert [item.kinds for item in view._rows.found()] == [("applied", "contents")]
+        back = view.undo()
+        assert {change.noun for change in back.plan.changes} == {"content", "webhook", "contact"}
+        assert set(back.apply().state) == {"applied"}
+        assert client.webhooks.frame().is_active.tolist() != hooks.is_active.tolist()
 
 
 def renamed(client: Client) -> pd.DataFrame:
