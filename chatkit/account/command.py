@@ -165,6 +165,9 @@ def _what(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--broken", action="store_true", help="take what the platform would refuse, too"
     )
+    parser.add_argument(
+        "--skip-invalid", action="store_true", help="leave out what cannot be planned, and go on"
+    )
 
 
 def _how(parser: argparse.ArgumentParser) -> None:
@@ -290,7 +293,13 @@ def _made(arguments: argparse.Namespace, client: Client) -> Plan:
 
     with redirect_stdout(sys.stderr):
         state = state_of(arguments.folder, contacts=arguments.contacts)
-        return plan_state(state, client, delete=arguments.delete, broken=arguments.broken)
+        return plan_state(
+            state,
+            client,
+            delete=arguments.delete,
+            broken=arguments.broken,
+            skip_invalid=arguments.skip_invalid,
+        )
 
 
 @_told
@@ -320,6 +329,7 @@ def _as_text(plan: Plan) -> str:
 def _flags(text: str) -> str:
     """Name the flag in place of the argument that allows something."""
     text = re.sub(r"\bconflicts='(\w+)'", r"--conflicts \1", text)
+    text = re.sub(r"\bplan\(…, skip_invalid=True\)", "--skip-invalid", text)
     text = re.sub(r"\b(other_account|broken)=True", r"--\1", text).replace("--other_", "--other-")
     return re.sub(r"apply\((many|irreversible)=True\)", r"--\1", text)
 
@@ -580,13 +590,13 @@ class _Records:
 
     def __init__(self, noun: str, plan: Plan, client: Client, noun_of_plan: str) -> None:
         from chatkit.frame import records
+        from chatkit.templates import bulk_templates
 
         changes = [c for c in plan.changes if (getattr(c, "noun", None) or noun_of_plan) == noun]
         self._noun = noun
         if noun == "content":
-            frame = client.templates._bulk.reader(
-                dict.fromkeys(str(change.code) for change in changes)
-            ).frame(full=True)
+            codes = dict.fromkeys(str(change.code) for change in changes)
+            frame = bulk_templates(client.templates).reader(codes).frame(full=True)
         elif noun == "flow":
             frame = client.flows.frame(full=client.profile.flow_json_in_get)
         else:

@@ -217,6 +217,7 @@ class Comparison(Report, Sequence[AccountDifference]):
         *,
         delete: pd.DataFrame | Iterable[Named] = (),
         broken: bool = False,
+        skip_invalid: bool = False,
     ) -> Plan:
         """Plan to make one side as the other one is. Nothing is sent before `apply()`.
 
@@ -227,6 +228,7 @@ class Comparison(Report, Sequence[AccountDifference]):
             delete: What only the target has and is to be deleted, as some rows of `frame()`, or
                 by name: `[("flow", "Order survey")]`. What is not named stays.
             broken: Plan what the platform would refuse, too.
+            skip_invalid: Plan the rest although something cannot be planned.
 
         Raises:
             InputError: The target is not a client, or rows are not of this comparison.
@@ -250,7 +252,7 @@ class Comparison(Report, Sequence[AccountDifference]):
         wanted = (self.right, self.left)[target == "right"]
         if chosen is not None:
             wanted = _part(wanted, client, chosen)
-        return plan_state(wanted, client, delete=delete, broken=broken)
+        return plan_state(wanted, client, delete=delete, broken=broken, skip_invalid=skip_invalid)
 
     def _chosen(self, rows: pd.DataFrame, name: str) -> set[_Spot]:
         """Read which differences a person has chosen.

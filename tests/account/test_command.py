@@ -370,6 +370,8 @@ def test_what_stops_a_plan_is_its_exit_status(
     capsys.readouterr()
     assert main(["plan", str(shop), left.access, "--delete", "flow No such"]) == 1
     assert "does not have a flow of this name" in capsys.readouterr().out
+    some = ["plan", str(shop), left.access, "--delete", "flow No such", "--skip-invalid"]
+    assert main(some) == 0
     assert main(["plan", str(shop), left.access, "--delete", "No such"]) == 2
     file.write_text(json.dumps(document)[:-9], "utf-8")
     assert main(["plan", str(shop), left.access]) == 2
@@ -412,3 +414,47 @@ def test_both_sides_changed_is_told_with_what_to_write(
     assert "--conflicts files" in capsys.readouterr().err
     assert main(["pull", left.access, str(shop), "--conflicts", "files"]) == 0
     assert "Meins" in file.read_text("utf-8")
+
+
+# --- in a terminal --------------------------------------------------------------------------
+
+
+def answered(answer: bytes, *arguments: str) -> tuple[int, str]:
+    """Run the command in a terminal, and type an answer to what it asks."""
+    ours, theirs = os.openpty()
+    with processes.Popen(
+        [sys.executable, "-m", "chatkit", *arguments],
+        stdin=theirs, stdout=theirs, stderr=theirs, env=os.environ | {"COLUMNS": "100"},
+    ) as process:  # fmt: skip
+        os.close(theirs)
+        said = b""
+        try:
+            while part := os.read(ours, 4096):
+                said += part
+                if said.endswith(b"[y/N]\r\n"):
+                    os.write(ours, answer)
+        except OSError:  # the other end is closed
+            process.wait(60)
+        finally:
+            os.close(ours)
+    return process.returncode, said.decode()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a terminal of POSIX")
+def test_in_a_terminal_it_asks_and_shows_a_signing_secret_once(
+    accounts: tuple[Served, Served], tmp_path: Path
+) -> None:
+    left, right = accounts
+    with right.client() as client:
+        client.webhooks.create(url="https://hooks.example.com/new", events=["*"])
+    shop = str(tmp_path / "shop")
+    assert main(["pull", right.access, shop]) == 0
+    status, said = answered(b"n\n", "restore", shop, left.access)
+    assert (status, left.writes()) == (1, [])
+    assert "Apply this to left.access? [y/N]" in said
+    status, said = answered(b"y\n", "restore", shop, left.access)
+    assert (status, len(left.writes())) == (0, 1)
+    assert re.search(
+        r"Signing secret of https://hooks\.example\.com/new, shown only now: \w+", said
+    )
+    assert main(["diff", shop, left.access]) == 0

@@ -3,6 +3,7 @@
 import copy
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -275,3 +276,27 @@ def test_a_plan_needs_an_account_and_rows_of_this_comparison(two: tuple[Client, 
     kept = compare(state("shop/"), right, codes=CODES)
     with pytest.raises(chatkit.InputError, match="the left side is shop/"):
         kept.plan("left")
+
+
+def test_a_folder_is_compared_as_an_account_is(two: tuple[Client, Client], tmp_path: Path) -> None:
+    left, right = two
+    folder = chatkit.Folder(tmp_path / "shop")
+    folder.pull(left, contacts=True, codes=CODES)
+    assert not compare(folder, left, contacts=True)
+    assert not compare(right, str(tmp_path / "shop"), contacts=True)
+    apart(left, right)
+    found = compare(tmp_path / "shop", right, contacts=True)
+    assert {"flow", "content", "webhook", "contact"} == set(found.counts)
+    plan = found.plan("right", delete=found.frame().query("what == 'only right'"), broken=True)
+    assert plan.apply(many=True, irreversible=True).state.eq("applied").all()
+    assert not compare(folder, right, contacts=True)
+
+
+def test_a_sandbox_brings_the_codes_that_it_has(two: tuple[Client, Client]) -> None:
+    left, _ = two
+    other = chatkit.Sandbox(seed="demo")
+    assert not compare(left, other)
+    with chatkit.connect(other) as client:
+        client.templates("review_request").update("en", footer="Bye")
+    assert [one.key for one in compare(left, other)] == ["review_request/en"]
+    assert [one.key for one in compare(other, left)] == ["review_request/en"]
