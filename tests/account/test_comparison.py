@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from volume import volume
 
 import chatkit
 from chatkit.account.comparison import Comparison, compare
@@ -300,3 +301,27 @@ def test_a_sandbox_brings_the_codes_that_it_has(two: tuple[Client, Client]) -> N
         client.templates("review_request").update("en", footer="Bye")
     assert [one.key for one in compare(left, other)] == ["review_request/en"]
     assert [one.key for one in compare(other, left)] == ["review_request/en"]
+
+
+@settings(max_examples=volume(2))
+@given(st.integers(0, 2**9 - 1))
+def test_whatever_rows_are_chosen_they_are_no_difference_any_more_and_all_others_are(
+    chosen: int,
+) -> None:
+    with (
+        chatkit.connect(chatkit.Sandbox(seed="demo")) as left,
+        chatkit.connect(chatkit.Sandbox(seed="demo")) as right,
+    ):
+        apart(left, right)
+        found = compare(left, right, contacts=True, codes=CODES)
+        frame = found.frame()
+        mine = frame[frame.what != "only right"].reset_index(drop=True)
+        some = mine[[bool(chosen >> n & 1) for n in range(len(mine))]]
+        result = found.plan("right", rows=some, broken=True).apply(many=True)
+        assert result.state.eq("applied").all()
+        rest = compare(left, right, contacts=True, codes=CODES).frame()
+        assert spots(rest) == spots(frame) - spots(some)
+
+
+def spots(frame: pd.DataFrame) -> set[tuple[str, str, str]]:
+    return set(zip(frame.resource, frame.key, frame.field, strict=True))
