@@ -74,7 +74,9 @@ class Resource(Generic[R], metaclass=HelpPage):
             body = endpoints.body.whole(fields, f"This {endpoints.noun}", endpoints.required())
         call = endpoints.create_call(body)
         envelope = self._send(call, body=body)
-        return self._read_back(endpoints.key_of(call, envelope, body), call, envelope, body)
+        made = self._read_back(endpoints.key_of(call, envelope, body), call, envelope, body)
+        self._landed(None, made, body)
+        return made
 
     def update(self, key: Key, *, broken: bool = False, **fields: Any) -> R:
         """Change the fields that you pass, and return the record read back.
@@ -95,7 +97,9 @@ class Resource(Generic[R], metaclass=HelpPage):
         carried = endpoints.carried(live or self.get(key)) if endpoints.repeats else {}
         call = endpoints.update_call(key, carried | body)
         envelope = self._send(call, key, body)
-        return self._read_back(key, call, envelope, body)
+        made = self._read_back(key, call, envelope, body)
+        self._landed(live, made, body)
+        return made
 
     def delete(self, key: Key) -> None:
         """Delete one record.
@@ -210,6 +214,15 @@ class Resource(Generic[R], metaclass=HelpPage):
             return self.get(key)
         except NotPermitted:
             return None
+
+    def _landed(self, before: R | None, made: R, sent: Mapping[str, Any]) -> None:
+        """Take note of a record that was written; nothing, unless a resource keeps a ledger.
+
+        Args:
+            before: As it was; None for a new one, or where that was not read.
+            made: As it is now.
+            sent: The fields that were sent.
+        """
 
     def _read_back(self, key: Key, call: Call, envelope: Envelope, body: Mapping[str, Any]) -> R:
         """Read what the service made of a write: its answer may hold an id and nothing more.

@@ -23,7 +23,7 @@ from chatkit.localization import language
 from chatkit.localization.audit import Audit, check_contents, notes_of
 from chatkit.localization.content import Contents, Entry, entries, grouped, source_of
 from chatkit.localization.ledger import Judged, Ledger, SourceChange
-from chatkit.localization.rules import STRUCTURE, ContentFinding
+from chatkit.localization.rules import AGREED, STRUCTURE, ContentFinding
 from chatkit.report import FEW, LABEL, WIDTH, Report, html_heading, marked, wrapped
 
 if TYPE_CHECKING:
@@ -236,7 +236,12 @@ def board(
         original = source_of(group, source)
         for entry in group:
             place = template, entry.lang_code
-            structure = [each.message for each in drifted.get(place, ())]
+            agreed = bool(ledger and original and ledger.agrees(entry, original))
+            structure = [
+                each.message
+                for each in drifted.get(place, ())
+                if not (agreed and each.code in AGREED)
+            ]
             wrong = [f"{each.code}: {each.message}" for each in broken.get(place, ())]
             if original is None or entry is original:
                 cell = _cell(entry, wrong, structure, Judged(), "")

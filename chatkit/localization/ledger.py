@@ -25,10 +25,11 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, get_args
 from chatkit.bulk.journal import journal_folder
 from chatkit.bulk.lock import make_folder, sync_folder, writing
 from chatkit.connection import Connection
-from chatkit.display import many, visible
+from chatkit.display import many, values, visible
 from chatkit.errors import InputError, file_bytes
 from chatkit.localization import language
-from chatkit.localization.content import Contents, Entry, entries, grouped, source_of
+from chatkit.localization.content import Contents, Entry, entries, grouped, part, source_of
+from chatkit.localization.placeholders import slots
 from chatkit.progress import say
 from chatkit.report import Report, marked
 
@@ -270,6 +271,12 @@ class Ledger:
                 unknown.append(what)
         return Judged(tuple(changes), tuple(unknown), known)
 
+    def agrees(self, entry: Entry, original: Entry) -> bool:
+        """Whether somebody accepted that a content has another header or other buttons."""
+        spot = spot_of(entry, _STRUCTURE, original.lang_code, _structure(entry))
+        origin = self.origins.get(spot)
+        return origin is not None and origin.source == text_digest(_structure(original))
+
     def frame(self) -> pd.DataFrame:
         """Return it as a DataFrame, a row for each translation, in the order of its lines."""
         from chatkit.localization.table import frame_of
@@ -348,6 +355,18 @@ def spot_of(entry: Entry, field: str, source_code: str, text: str) -> Spot:
     return Spot(entry.template_code, *codes, text_digest(text))
 
 
+#: Stands for a field where it is about which header and buttons a content has.
+_STRUCTURE = "headers and buttons"
+
+
+def _structure(entry: Entry) -> str:
+    """Write down the kinds of header and buttons of a content: what is compared of them."""
+    headers = [
+        [values(header.get("type")), len(slots(part(header, "text")))] for header in entry.headers
+    ]
+    return json.dumps([headers, [values(button.get("type")) for button in entry.buttons]])
+
+
 def sources_of(contents: Contents, source: str) -> Ledger:
     """Write down the source texts of contents: what goes out to translators is kept as it was."""
     ledger = Ledger()
@@ -365,6 +384,10 @@ def accept(ledger: Ledger, entry: Entry, original: Entry, known: Ledger, at: str
     for field, text in texts:
         spot = spot_of(entry, field, original.lang_code, text)
         ledger.note(spot, now[field], "accept", known, at=at)
+    mine, theirs = _structure(entry), _structure(original)
+    if mine != theirs and entry.flag("is_draft") is not True:  # a draft may lack them for now
+        spot = spot_of(entry, _STRUCTURE, original.lang_code, mine)
+        ledger.note(spot, theirs, "accept", known, at=at)
     return len(texts)
 
 

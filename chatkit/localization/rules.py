@@ -134,6 +134,8 @@ RULES: dict[str, Rule] = {
 
 #: What a content has when its source language moved on without it.
 STRUCTURE = frozenset(("placeholders differ", "header differs", "buttons differ"))
+#: Of these, what can be meant so: `client.templates.accept` says that it is.
+AGREED = STRUCTURE - {"placeholders differ"}
 
 
 def rule_of(code: str, severity: Severity = "warning") -> Rule:

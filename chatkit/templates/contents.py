@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from chatkit.connection import Connection
     from chatkit.finding import Finding
     from chatkit.localization.audit import Audit
+    from chatkit.localization.content import Entry
     from chatkit.localization.ledger import WrittenText
     from chatkit.localization.rules import ContentFinding
 
@@ -392,11 +393,72 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
             Conflict: The template has a content in that language.
             InDoubt: The answer was lost; the content may exist.
         """
-        made = super().create(broken=broken, **fields)
         transport = self._endpoints.transport
-        if said := _languages(transport).new(transport, made.lang_code):
-            say(f"{said}.")
+        known, lang = _languages(transport), str(fields.get("lang_code", ""))
+        new = known.new(transport, lang)
+        made = super().create(broken=broken, **fields)
+        if new:
+            known.told.add(lang)
+            say(f"{new}.")
         return made
+
+    def _landed(self, before: Content | None, made: Content, sent: Mapping[str, Any]) -> None:
+        """Write into the ledger from which source the texts were made, as a plan does."""
+        from chatkit.localization import language
+        from chatkit.localization.ledger import LedgerFile, Spot, WrittenText, text_digest
+
+        if not _TEXTS & sent.keys():
+            return
+        texts = dict[str, str]()
+        was = {} if before is None else _texts(before, self.code)
+        for field, text in _texts(made, self.code).items():
+            if field.partition(".")[0] in sent and text.strip() and was.get(field) != text:
+                texts[field] = text
+        original = self._source_of(made.lang_code) if texts else None
+        if original is None:
+            return
+        now = {field: text for field, _, text in original.pieces}
+        spot = self.code, language.normal(made.lang_code)
+        source = language.normal(original.lang_code)
+        if before is None:  # whether these texts are new is not known: what is recorded stays
+            try:
+                recorded = {*LedgerFile(self._endpoints.transport.connection).read().origins}
+            except (OSError, InputError):
+                recorded = set()  # who writes it says so
+            texts = {
+                field: text
+                for field, text in texts.items()
+                if Spot(*spot, field, source, text_digest(text)) not in recorded
+            }
+        keep_written(
+            self._endpoints.transport.connection,
+            [
+                WrittenText(*spot, field, source, text_digest(text), now[field], "apply")
+                for field, text in texts.items()
+                if now.get(field)
+            ],
+            "",
+        )
+
+    def _source_of(self, lang_code: str) -> Entry | None:
+        """Read the content that one in this language is translated from; None if it is none."""
+        from chatkit.localization import language
+        from chatkit.localization.content import Entry
+
+        endpoints = self._endpoints
+        if language.same(lang_code, endpoints.source):
+            return None
+        try:
+            call = endpoints.list_call()
+            there = endpoints.many(call, endpoints.transport.send(call).data)
+            code = language.find(endpoints.source, [one.lang_code for one in there])
+            if code is None or code == lang_code:
+                return None
+            fields = self.get(code).model_dump(exclude_unset=True)
+        except CallError as error:
+            say(f"It is not recorded from which source this translation is made: {error.reason}.")
+            return None
+        return Entry(fields, self.code, code)
 
     # --- all contents of the template -----------------------------------------------
 
@@ -460,6 +522,17 @@ def sorted_by_language(frame: pd.DataFrame) -> pd.DataFrame:
     return frame if wanted == [*range(len(frame))] else frame.iloc[wanted]
 
 
+#: The fields that hold texts for customers.
+_TEXTS = frozenset(("text", "footer", "headers", "buttons"))
+
+
+def _texts(content: Content, code: str) -> dict[str, str]:
+    from chatkit.localization.content import Entry
+
+    entry = Entry(content.model_dump(exclude_unset=True), code, content.lang_code)
+    return {field: text for field, _, text in entry.pieces}
+
+
 class _Languages:
     """What a client knows of languages: those of the lookup, those in use, those told as new."""
 
@@ -490,7 +563,7 @@ class _Languages:
         return [Finding("language", "error" if refuses else "warning", "/lang_code", said, hint)]
 
     def new(self, transport: Transport, lang: str) -> str:
-        """Say that no content is in a language yet, once; empty if that is not so."""
+        """Say that no content is in a language yet; empty if there is, or if it was told."""
         from chatkit.localization import language
         from chatkit.localization.ledger import LedgerFile
 
@@ -502,7 +575,6 @@ class _Languages:
             recorded = set()  # the board says what is wrong with it
         if language.normal(lang) in recorded:
             return ""
-        self.told.add(lang)
         return f"{language.name(lang)} is new: no content that was read is in it"
 
 
@@ -551,6 +623,7 @@ def check_languages(
         if wrong := known.wrong(transport, lang):
             found[n] = wrong[0]
         elif several and (said := known.new(transport, lang)):
+            known.told.add(lang)
             found[n] = Finding("language new", "warning", "/lang_code", said)
     return found
 

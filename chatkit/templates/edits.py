@@ -326,17 +326,19 @@ class Publication:
         from chatkit.localization.bubble import bubble, bubble_html
         from chatkit.localization.content import entries, grouped, source_of
         from chatkit.localization.ledger import languages_meant
-        from chatkit.localization.rules import STRUCTURE
+        from chatkit.localization.rules import AGREED, STRUCTURE
 
         found = entries(contents)
         wanted = languages_meant(found, languages)
         shown = board(contents, source, ledger=ledger)
         same: set[tuple[str, str]] = set()
-        unlike: set[tuple[str, str]] = set()
+        unlike: dict[tuple[str, str], set[str]] = {}
         for each in shown.audit:
-            if each.code == "untranslated" or each.code in STRUCTURE:
-                kind = unlike if each.code in STRUCTURE else same
-                kind.add((each.template_code, each.lang_code))
+            spot = each.template_code, each.lang_code
+            if each.code in STRUCTURE:
+                unlike.setdefault(spot, set()).add(each.code)
+            elif each.code == "untranslated":
+                same.add(spot)
         self._frame = contents
         self._seen: list[str] = []
         #: The notes that show a message, and each as a phone does: HTML.
@@ -361,7 +363,10 @@ class Publication:
                 why = "not translated" if (entry.template_code, entry.lang_code) in same else why
                 spot = entry.template_code, entry.lang_code
                 cell = shown[spot]
-                why = "stale" if cell.state == "stale" or cell.changes or spot in unlike else why
+                differs = unlike.get(spot, set())
+                if ledger.agrees(entry, original):
+                    differs = differs - AGREED
+                why = "stale" if cell.state == "stale" or cell.changes or differs else why
             if shown[entry.template_code, entry.lang_code].state == "broken" and not broken:
                 why = "broken"
             if why:

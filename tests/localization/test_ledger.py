@@ -16,6 +16,7 @@ from chatkit.errors import InputError
 from chatkit.localization.board import board
 from chatkit.localization.content import entries
 from chatkit.localization.ledger import Ledger, Origin, Spot, accepted, spot_of, text_digest
+from chatkit.resource import endpoints_of
 
 GERMAN = "Hallo {{1}}, deine Bestellung {{2}} ist fertig, komm heute vorbei und hol sie ab."
 NEW = "Good day {{1}}, we have finished your order {{2}}, please come and collect it."
@@ -85,10 +86,41 @@ def test_one_plan_of_both_is_from_the_new_source(client):
 
 def test_what_is_written_elsewhere_is_unknown(client):
     client.templates.accept(codes=["order_ready"])
-    client.templates("order_ready").update("de", text=NEU)
+    elsewhere = endpoints_of(client.templates("order_ready")).update_call("de", {"text": NEU})
+    client.transport.send(elsewhere)
     cell = client.templates.board(["order_ready"])["order_ready", "de"]
     assert cell.state == "unknown"
     assert cell.reason == "it is not recorded from which text in en the text was made"
+
+
+def test_one_update_and_one_create_are_recorded_like_a_plan(client):
+    client.templates.accept(codes=["order_ready"])
+    contents = client.templates("order_ready")
+    contents.update("en", text=ENGLISH)
+    assert state(client) == "stale"
+    contents.update("de", footer="Larkspur Räder")  # says nothing of the text
+    assert state(client) == "stale"
+    contents.update("de", text=NEU)
+    assert state(client) == "live"
+    buttons = contents.get("fr").buttons
+    contents.update("fr", buttons=[buttons[0] | {"label": "Je pars"}, *buttons[1:]])
+    assert state(client, "fr") == "stale"
+    fields = {**contents.get("de").model_dump(exclude_unset=True), "lang_code": "de_AT"}
+    fields.pop("id")
+    contents.create(**fields)
+    assert state(client, "de_AT") == "live"
+
+
+def test_buttons_that_are_accepted_as_they_are_are_stale_again_once_the_source_has_others(client):
+    contents = client.templates("order_ready")
+    contents.update("de", buttons=contents.get("de").buttons[:1])
+    client.templates.accept("fr", ["order_ready"])
+    assert state(client) == "stale"
+    client.templates.accept("de", ["order_ready"])
+    assert state(client) == "live"
+    assert "buttons differ" in client.templates.check(["order_ready"]).of(lang_code="de").counts()
+    contents.update("en", buttons=contents.get("en").buttons[:2])
+    assert state(client) == "stale"
 
 
 def test_a_replacement_keeps_each_translation_as_up_to_date_as_it_was(client):

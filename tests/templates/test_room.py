@@ -108,7 +108,7 @@ def test_the_board_has_a_row_for_each_code_also_for_one_without_contents(client)
     assert board.codes == (*CODES, "nothing")
     assert board.languages == ("en", "de", "ja")
     states = board.frame()
-    assert states.loc["welcome"].tolist() == ["live", "unknown", "missing"], board.audit
+    assert states.loc["welcome"].tolist() == ["live", "live", "missing"], board.audit
     assert states.loc["order_ready"].tolist() == ["live", "missing", "missing"]
     assert states.loc["nothing"].tolist() == ["missing"] * 3
 
