@@ -41,6 +41,7 @@ _TYPES: dict[str, tuple[type, str]] = {
     "validity_period_seconds": (int, "a whole number"),
     "auth_code_expiration_seconds": (int, "a whole number"),
 }
+_EXACTLY: dict[type, type] = {str: str, list: list, bool: bool, Mapping: dict}
 _LARGE = 2**63  #: the service keeps smaller numbers
 _NESTED = ("variables", "headers", "buttons", "auth_apps")
 _BLANK: dict[type, Any] = {str: "", list: [], Mapping: {}}
@@ -71,7 +72,9 @@ class Entry:
         self.pieces: list[Piece] = list(_pieces(self))
         for name, (kind, said) in _TYPES.items():
             value = given.get(name)
-            if value is not None and not _fits(value, kind):
+            if value is None or type(value) is _EXACTLY.get(kind):  # nearly all are
+                continue
+            if not _fits(value, kind):
                 self.wrong[name] = said
 
     def __repr__(self) -> str:
@@ -180,6 +183,9 @@ def _rows(frame: pd.DataFrame) -> Iterator[Entry]:
 def _entry(fields: dict[str, Any]) -> Entry:
     given = {}
     for name, value in fields.items():
+        if value is None or type(value) in _PLAIN:  # nearly all are
+            given[name] = value
+            continue
         plain = _plain(value)
         # a hole where the service has a list is no null: this row was read without that field
         if plain is None and value is not None and name in _NESTED:
@@ -191,6 +197,9 @@ def _entry(fields: dict[str, Any]) -> Entry:
         code if isinstance(code, str) else "",
         lang_code if isinstance(lang_code, str) else "",
     )
+
+
+_PLAIN = frozenset((str, bool, int, list, dict))
 
 
 def _plain(value: Any) -> Any:

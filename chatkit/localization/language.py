@@ -82,6 +82,7 @@ def _parts(code: str) -> tuple[str, str, str] | None:
     return language.lower(), script.title(), region.upper()
 
 
+@lru_cache(4096)
 def normal(code: str) -> str:
     """Write a code in the form in which two of them are compared: en-US and en_us are en_US."""
     parts = _parts(code.strip())
@@ -93,6 +94,7 @@ def same(one: str, other: str) -> bool:
     return normal(one) == normal(other)
 
 
+@lru_cache(4096)
 def base(code: str) -> str:
     """Return the language of a code without its region: en of en_US."""
     parts = _parts(code.strip())

@@ -138,8 +138,10 @@ class Queue(Report):
         ]
         #: The texts, language by language, in the order of the templates.
         self.items = [item for item in items if item.state in wanted]
-        order = list(dict.fromkeys(language.normal(unit.lang_code) for unit, _ in pairs))
-        self.items.sort(key=lambda item: order.index(language.normal(item.unit.lang_code)))
+        codes = dict.fromkeys(unit.lang_code for unit, _ in pairs)
+        order = list(dict.fromkeys(map(language.normal, codes)))
+        ranks = {code: order.index(language.normal(code)) for code in codes}
+        self.items.sort(key=lambda item: ranks[item.unit.lang_code])
 
     def __len__(self) -> int:
         return len(self.items)

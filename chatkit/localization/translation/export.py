@@ -166,19 +166,21 @@ def gather(
 
 def described(unit: Unit, original: Entry, known: Ledger, *, draft: bool) -> Unit:
     """Complete a unit with what the ledger knows: its state, the source before, the comment."""
-    lang_code = language.normal(unit.lang_code)
-    remark = known.comments.get((unit.template_code, lang_code, unit.field))
-    comment = remark.text if remark else ""
-    if not unit.target.strip():
-        return unit._replace(state="missing", comment=comment)
-    spot = spot_of(unit, original)
-    origin = known.origins.get(spot)
+    comment = ""
+    if known.comments:
+        place = unit.template_code, language.normal(unit.lang_code), unit.field
+        remark = known.comments.get(place)
+        comment = remark.text if remark else ""
     state: UnitState = "draft" if draft else "live"
     before = ""
-    if origin is not None and origin.source != text_digest(unit.source):
-        state, before = "stale", known.sources.get(origin.source, "")
-    elif origin is None and unit.source != unit.target:
-        state = "unknown"
+    if not unit.target.strip():
+        state = "missing"
+    else:
+        origin = known.origins.get(spot_of(unit, original)) if known.origins else None
+        if origin is not None and origin.source != text_digest(unit.source):
+            state, before = "stale", known.sources.get(origin.source, "")
+        elif origin is None and unit.source != unit.target:
+            state = "unknown"
     return unit._replace(state=state, source_before=before, comment=comment)
 
 
