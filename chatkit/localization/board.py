@@ -340,6 +340,15 @@ SIGNS: dict[State, str] = {
     "broken": "✗",
     "missing": "·",
 }
+#: What each state means, for who points at it.
+MEANINGS: dict[State, str] = {
+    "live": "not a draft, and made from the source as it is",
+    "draft": "not live yet",
+    "stale": "its source has changed since it was made",
+    "unknown": "live, and nobody has recorded from which source: accept() does",
+    "broken": "the platform would refuse it",
+    "missing": "the template has no content in this language",
+}
 _ROWS = 20  #: templates of the text
 _FIRST, _CELLS = 25, 3000  #: templates that are shown at once, and contents at all
 _REASONS = 200  #: contents whose reasons are written out

@@ -12,7 +12,7 @@ import traitlets
 from chatkit.display import cut, escaped
 from chatkit.errors import ChatkitError, InputError, steady
 from chatkit.localization import language
-from chatkit.localization.board import SIGNS, STATES, Board, State, heading
+from chatkit.localization.board import MEANINGS, SIGNS, STATES, Board, State, heading
 from chatkit.templates.codes import Codes, template_codes
 from chatkit.widgets import assets
 from chatkit.widgets.content.contentform import ContentForm
@@ -50,7 +50,9 @@ class BoardTable(anywidget.AnyWidget):
     height = traitlets.Int(480).tag(sync=True)
 
     def __init__(self, opens: Callable[[int, int], object], height: int) -> None:
-        super().__init__(states=[[state, SIGNS[state]] for state in STATES], height=height)
+        super().__init__(
+            states=[[state, SIGNS[state], MEANINGS[state]] for state in STATES], height=height
+        )
         self._opens = opens
         self.on_msg(self._heard)
 

@@ -57,15 +57,16 @@ function render({ model, el }) {
       made.setAttribute("aria-pressed", on);
       made.onclick = () => { act(); [...bar.children].find((one) => one.dataset.key === made.dataset.key)?.focus(); };
       made.dataset.key = kind;
+      return made;
     };
     const choose = (only) => { model.set("only", only); model.save_changes(); };
     button([`All ${all.toLocaleString("en")}`], !chosen.length, () => choose([]), "all");
-    get("states").forEach(([word, sign], n) => {
+    get("states").forEach(([word, sign, meaning], n) => {
       if (!counts[n] && !chosen.includes(n)) return;
       const key = make(null, "i", KINDS[n], sign);
       key.ariaHidden = "true";
       const flip = () => choose(chosen.includes(n) ? chosen.filter((one) => one !== n) : [...chosen, n]);
-      button([key, `${word} ${counts[n].toLocaleString("en")}`], chosen.includes(n), flip, KINDS[n]);
+      button([key, `${word} ${counts[n].toLocaleString("en")}`], chosen.includes(n), flip, KINDS[n]).title = meaning;
     });
   };
   const filter = () => {
