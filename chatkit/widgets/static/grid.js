@@ -285,6 +285,7 @@ function render({ model, el }) {
     } else if (message.page === undefined) message.rows?.forEach((row) =>
       Object.assign(numbers.get(row.n) ?? {}, { c: null, e: null, l: null, m: "" }, row));
     else if (message.shows === shows) {
+      if (told === busy) told = "";
       pages.set(message.page, message.rows);
       message.rows.forEach((row) => numbers.set(row.n, row));
     }
@@ -303,7 +304,8 @@ function render({ model, el }) {
     else if (focused && !table.contains(document.activeElement)) go(at.row, at.column);
     toEnd = false;
   };
-  setTimeout(() => pages.size || !state().rows || note("No rows yet: is the kernel busy?"), 8000);
+  const busy = "No rows yet: is the kernel busy?";
+  setTimeout(() => pages.size || !state().rows || note(busy), 8000);
 
   // --- moving and editing --------------------------------------------------------------
   const go = (row, column, extend = false) => {

@@ -7,7 +7,6 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import ipywidgets as w
 import pandas as pd
 import pytest
 from bulk.wayward import DOCUMENT, lost, says, wayward
+from widgets.gridding import client, sandbox  # noqa: F401
 from widgets.screen import (
     buttons,
     find,
@@ -39,18 +39,6 @@ from chatkit.secret import Secret
 from chatkit.transport import Transport
 from chatkit.widgets.controls import Code
 from chatkit.widgets.planview import PagedRows, PlanView, RowsTable
-
-
-@pytest.fixture
-def sandbox() -> Iterator[chatkit.Sandbox]:
-    with chatkit.Sandbox(seed="demo") as sandbox:
-        yield sandbox
-
-
-@pytest.fixture
-def client(sandbox: chatkit.Sandbox) -> Iterator[Client]:
-    with chatkit.connect(sandbox) as client:
-        yield client
 
 
 def small(client: Client) -> Plan:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import processes
 import pytest
+from widgets.gridding import client, sandbox  # noqa: F401
 from widgets.screen import buttons, html, page_of, part, parts, press, seen, static, tell
 
 import chatkit
@@ -23,18 +24,6 @@ from chatkit.widgets.planview import PagedRows, PlanView, RowsTable
 from chatkit.widgets.runsview import RunsView
 
 EVIL = "<img src=x onerror=alert(1)>"
-
-
-@pytest.fixture
-def sandbox() -> Iterator[chatkit.Sandbox]:
-    with chatkit.Sandbox(seed="demo") as sandbox:
-        yield sandbox
-
-
-@pytest.fixture
-def client(sandbox: chatkit.Sandbox) -> Iterator[Client]:
-    with chatkit.connect(sandbox) as client:
-        yield client
 
 
 def renamed(client: Client, count: int = 3, name: str = "Ana Cruz") -> pd.DataFrame:
