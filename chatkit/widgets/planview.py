@@ -681,7 +681,7 @@ def _refused(cell: RefusedCell, outcome: bool) -> str:
 def result_columns(plan: Plan) -> Mapping[str, int]:
     """Name the columns of a plan that is or was applied, each with its width in percent."""
     noun = rendering.record_noun(plan)
-    return {"state": 13, noun: 20, "field": 11, "before": 19, "after": 19, "reason": 18}
+    return {"state": 12, noun: 18, "field": 11, "before": 17, "after": 18, "reason": 24}
 
 
 def result_items(

@@ -219,6 +219,36 @@ def test_what_is_clicked_is_reached_by_keyboard(gallery: Gallery) -> None:
     assert of_states(gallery.page.evaluate(UNREACHED, OUTPUTS)) == []
 
 
+#: Puts the focus on the first control of an output, and notes which get it from then on.
+WALK = """(out) => {
+    const controls = "a[href], button, input, select, textarea, summary, [tabindex]";
+    const open = (one) => one.checkVisibility({ visibilityProperty: true }) && one.tabIndex >= 0
+        && !one.disabled && !(one.type === "radio" && !one.checked && one.name);
+    const left = new Set([...out.querySelectorAll(controls)].filter(open)), all = [...left];
+    const note = ({ target }) => left.delete(target);
+    out.addEventListener("focusin", note);
+    all[0]?.focus();
+    window.walked = () => {
+        out.removeEventListener("focusin", note);
+        const said = [...left].filter(open).map((one) => `not reached: ${one.outerHTML}`);
+        if (out.contains(document.activeElement))
+            said.push(`not left: ${document.activeElement.outerHTML}`);
+        return said.map((one) => one.slice(0, 160));
+    };
+    return all.length;
+}"""
+
+
+def test_tab_leads_to_every_control_and_out_again(gallery: Gallery) -> None:
+    lost = {}
+    for name in STATES:
+        for _ in range(gallery.state(name).evaluate(WALK)):
+            gallery.page.keyboard.press("Tab")
+        if found := gallery.page.evaluate("walked()"):
+            lost[name] = found
+    assert lost == {}
+
+
 #: Sends keys to every kind of control in every state, and returns those that went further than
 #: they may, or not as far as they must.
 KEYS = """(outs) => {
