@@ -93,13 +93,17 @@ class Findings(FindingSequence[Finding], Report):
         head = f"<p>{escaped(self._head())}</p>"
         if not self._found:
             return [head]
+        start = 'style="text-align: start; vertical-align: top'
+        where = 'style="overflow-wrap: anywhere; white-space: normal"'  # a long path gives way
         rows = "".join(
-            f"<tr><td>{each.severity}</td><td><code>{escaped(each.code)}</code></td>"
-            f"<td><code>{escaped(each.where)}</code></td>"
-            f"<td style='text-align:left'>{escaped(each.message)} {escaped(each.hint)}</td></tr>"
+            f'<tr><td {start}">{each.severity}</td>'
+            f'<td {start}"><code>{escaped(each.code)}</code></td>'
+            f'<td {start}"><code {where}>{escaped(each.where)}</code></td>'
+            f'<td {start}; min-width: 20em">{escaped(each.message)} {escaped(each.hint)}</td></tr>'
             for each in self._found
         )
-        columns = "".join(f"<th>{name}</th>" for name in ("severity", "code", "at", "finding"))
+        names = ("severity", "code", "at", "finding")
+        columns = "".join(f'<th {start}">{name}</th>' for name in names)
         return [head, f"<table><thead><tr>{columns}</tr></thead><tbody>{rows}</tbody></table>"]
 
 

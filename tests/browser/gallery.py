@@ -236,4 +236,4 @@ running.start(running.phrase)
 running""",
 }
 #: Ends what would be waited for, and tells which kinds of widgets each cell made.
-TOLD = "print(json.dumps(brought))"
+TOLD = 'Path("brought.json").write_text(json.dumps(brought))'
