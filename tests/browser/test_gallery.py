@@ -228,6 +228,7 @@ WALK = """(out) => {
     const note = ({ target }) => left.delete(target);
     out.addEventListener("focusin", note);
     all[0]?.focus();
+    left.delete(document.activeElement); // no event tells of it where the window is not in front
     window.walked = () => {
         out.removeEventListener("focusin", note);
         const said = [...left].filter(open).map((one) => `not reached: ${one.outerHTML}`);
@@ -235,6 +236,7 @@ WALK = """(out) => {
             said.push(`not left: ${document.activeElement.outerHTML}`);
         return said.map((one) => one.slice(0, 160));
     };
+    window.walked.within = () => out.contains(document.activeElement);
     return all.length;
 }"""
 
@@ -242,11 +244,14 @@ WALK = """(out) => {
 def test_tab_leads_to_every_control_and_out_again(gallery: Gallery) -> None:
     lost = {}
     for name in STATES:
-        for _ in range(gallery.state(name).evaluate(WALK)):
+        count = gallery.state(name).evaluate(WALK)
+        for n in range(count + 10):  # what can be scrolled is reached too
+            if n >= count and not gallery.page.evaluate("walked.within()"):
+                break
             gallery.page.keyboard.press("Tab")
         if found := gallery.page.evaluate("walked()"):
             lost[name] = found
-    assert lost == {}
+    assert not lost, json.dumps(lost, indent=1)
 
 
 #: Sends keys to every kind of control in every state, and returns those that went further than
