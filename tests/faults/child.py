@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -164,6 +166,7 @@ def _chatkit(job: Job, client: Any, say: Say) -> int:
     else:
         result = client.load_plan(path).apply(many=True, irreversible=True, **speed)
     job.write("result", _told(result))
+    _check_state(job, client)
     job.write("events", chatkit.journal(result).event.value_counts().to_dict())
     return DONE
 
@@ -174,7 +177,7 @@ def _planned(job: Job, client: Any) -> Any:
 
     load = job.load
     if load.room == "account":
-        return _plan_account(load, client)
+        return _plan_account(job, client)
     new = pd.DataFrame([row.fields for row in load.of("create")])
     if load.room == "templates":
         rows = [
@@ -195,13 +198,14 @@ def _planned(job: Job, client: Any) -> Any:
     )
 
 
-def _plan_account(load: Load, client: Any) -> Any:
+def _plan_account(job: Job, client: Any) -> Any:
     """Plan the load as the state that the account is to have: what it has, edited."""
     import pandas as pd
 
     from chatkit.account.planning import plan_state
     from chatkit.account.state import state_of
 
+    load = job.load
     codes = {row.code for row in load.rows if row.code}
     state = state_of(client, contacts=True, codes=sorted(codes))
     held = {
@@ -245,7 +249,21 @@ def _plan_account(load: Load, client: Any) -> Any:
         webhooks=held["webhooks"],
         contacts=pd.concat([people, pd.DataFrame(new)], ignore_index=True),
     )
+    (job.folder / "wanted").write_bytes(pickle.dumps(wanted))
     return plan_state(wanted, client, delete=gone, broken=True)
+
+
+def _check_state(job: Job, client: Any) -> None:
+    """Write what the account still lacks of the state that it was to have; faults may hide it."""
+    import chatkit
+    from chatkit.account.planning import plan_state
+
+    if not (job.folder / "wanted").exists():
+        return
+    wanted = pickle.loads((job.folder / "wanted").read_bytes())
+    with suppress(chatkit.CallError):
+        lacks = [f"{c.kind} {c.noun} {c.label}" for c in plan_state(wanted, client).changes]
+        job.write("lacks", lacks)
 
 
 def _told(result: Any) -> list[dict[str, Any]]:

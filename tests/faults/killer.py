@@ -111,6 +111,7 @@ class Killer:
         run.verdict = judge(
             job.load, job.read("changes"), job.read("result"), before, truth, alone=not job.writer
         )
+        run.verdict.lost += [f"the state wants it still: {one}" for one in job.read("lacks") or ()]
         run.seconds = time.monotonic() - begun
         if self.undoes:
             self.undo(job, run, before, run.kills.total() // 4)
