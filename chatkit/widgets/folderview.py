@@ -50,8 +50,8 @@ class FolderView(Exported, anywidget.AnyWidget):
         InputError: A side is none of these, or its files cannot be read.
         CallError: The account cannot be read.
 
-    >>> chatkit.FolderView(folder, client)
-    <folder view: shop beside account 1001 of the sandbox: 2 of 17 files differ.>
+    >>> chatkit.FolderView(client)
+    <folder view: account 1001 of the sandbox: 6 files.>
     """
 
     _esm = joined_module(["keys.js", "elements.js", "folderview.js"])
