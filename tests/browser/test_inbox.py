@@ -336,15 +336,17 @@ def test_a_webhook_is_registered_switched_off_and_its_secret_handed_over_once(
     files = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
     assert lab.root / "hooks.ipynb" in files
     assert not [path for path in files if copied.encode() in path.read_bytes()]
-    root.get_by_role("button", name="Deactivate").first.click()
+    root.get_by_role("button", name="Deactivate 41").press("Enter")
     expect(root.get_by_text("is inactive.")).to_be_visible()
+    expect(root.get_by_role("button", name="Activate 41")).to_be_focused()  # it goes down the list
     expect(secret.locator("output")).to_have_text(copied)
     secret.get_by_role("button", name="Hide").click()
     root.scroll_into_view_if_needed()
     shots(notebook, "hooks")
-    secret.get_by_role("button", name="Keep in keyring").click()
+    secret.get_by_role("button", name="Keep in keyring").press("Enter")
     expect(secret).to_contain_text("is kept in the keyring of this machine")
-    secret.get_by_role("button", name="Done: forget it").press("Enter")
+    expect(secret.get_by_role("button", name="Done: forget it")).to_be_focused()
+    page.keyboard.press("Enter")
     expect(secret.get_by_role("button")).to_have_count(0)
     expect(secret).to_contain_text("client.webhooks.secret(49) finds it")
     assert copied not in page.content()

@@ -43,6 +43,7 @@ class Registrations(Panel):
         self.rows: list[dict[str, Any]] = []  #: what the list shows, with health and reason
         self.form = Form(resource)
         self.form.saved = self._look
+        self._boxes: dict[int, w.HBox] = {}  #: of each webhook: a button keeps the focus
         self._title, self._list = w.HTML(), w.VBox()
         again = ActionButton("Look again", self._look)
         super().__init__([self._title, self._list, again, self._message, self.form])
@@ -76,13 +77,18 @@ class Registrations(Panel):
         return f"{many(len(self.rows), 'webhook')} of {MAX_WEBHOOKS}{more}"
 
     def _row(self, row: Mapping[str, Any]) -> w.HBox:
-        active, webhook = bool(row["is_active"]), row["id"]
-        label = f"{'Deactivate' if active else 'Activate'} {webhook}"
-        button = ActionButton(label, lambda: self._attempt(self._clicked, webhook, not active))
-        edit = ActionButton(f"Edit {webhook}", lambda: self._attempt(self.form.edit, webhook))
-        return boxed(w.HBox, "rg-row", [w.HTML(_html(row)), edit, button])
+        webhook = row["id"]
+        if webhook not in self._boxes:
+            edit = ActionButton(f"Edit {webhook}", lambda: self._attempt(self.form.edit, webhook))
+            switch = ActionButton("", lambda: self._attempt(self._clicked, webhook))
+            self._boxes[webhook] = boxed(w.HBox, "rg-row", [w.HTML(), edit, switch])
+        text, _, switch = self._boxes[webhook].children
+        text.value = _html(row)
+        switch.label = f"{'Deactivate' if row['is_active'] else 'Activate'} {webhook}"
+        return self._boxes[webhook]
 
-    def _clicked(self, webhook: int, on: bool) -> None:
+    def _clicked(self, webhook: int) -> None:
+        on = next(not row["is_active"] for row in self.rows if row["id"] == webhook)
         self.switch(webhook, on=on)
         self._message.say(f"Webhook {webhook} is {'active' if on else 'inactive'}.")
 

@@ -1,5 +1,6 @@
 // A button whose click says which token it saw: Python acts on each token once.
 // Disabled and busy are said with aria-disabled, so that the keyboard keeps its place.
+let focused = false; // of this button: it may be drawn again, at another place
 function render({ model, el }) {
   const button = document.createElement("button");
   button.type = "button";
@@ -38,7 +39,15 @@ function render({ model, el }) {
   model.on("change", paint);
   model.on("msg:custom", heard);
   paint();
+  button.onfocus = () => { focused = true; };
+  button.onblur = () => setTimeout(() => { if (button.isConnected) focused = false; });
   el.append(button);
+  const again = (tries) => {
+    if (!focused || !tries) return;
+    if (!button.isConnected) setTimeout(() => again(tries - 1), 50);
+    else if (!document.activeElement?.matches("input, select, textarea, button")) button.focus();
+  };
+  again(20);
   return () => {
     document.removeEventListener("keydown", enter, true);
     model.off("change", paint);

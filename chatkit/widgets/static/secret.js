@@ -38,7 +38,8 @@ function render({ model, el }) {
   };
   const hide = () => put(HIDDEN);
   const keyring = button("Keep in keyring", () => ask("keyring"));
-  bar.append(show, button("Copy", () => ask("copy")), keyring, button("Done: forget it", () => ask("forget")), said);
+  const done = button("Done: forget it", () => ask("forget"));
+  bar.append(show, button("Copy", () => ask("copy")), keyring, done, said);
   const paint = () => {
     const waits = model.get("waits");
     root.hidden = !model.get("told");
@@ -48,6 +49,7 @@ function render({ model, el }) {
       hide();
     }
     output.hidden = bar.hidden = !waits;
+    if (waits && model.get("kept") && keyring === document.activeElement) done.focus();
     keyring.hidden = model.get("kept");
     told.textContent = model.get("told");
   };
