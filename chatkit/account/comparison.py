@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
@@ -294,13 +294,10 @@ class Comparison(Report, Sequence[AccountDifference]):
         yield wrapped("", self._heading())
         for noun, count in self.counts.items():
             lines = [f"{noun.capitalize()}s: {_counted(count)}"]
-            total = 0
-            for n, (key, found) in enumerate(self._of(noun)):
-                total = n + 1
-                if most is None or n < most:
-                    lines += _thing_lines(key, found)
-            if most is not None and total > most:
-                lines.append(f"  … and {total - most:,} more: .frame() has them all")
+            for key, found in islice(self._of(noun), most):
+                lines += _thing_lines(key, found)
+            if most is not None and (more := sum(count.values()) - most) > 0:
+                lines.append(f"  … and {more:,} more: .frame() has them all")
             yield lines
         yield [line for said in self._notes() for line in wrapped("", said)]
 
@@ -336,13 +333,11 @@ class Comparison(Report, Sequence[AccountDifference]):
     def _html(self) -> list[str]:
         first: list[str] = []
         more: list[str] = []
-        total, kinds = 0, self.counts
+        kinds = self.counts
+        total = sum(sum(count.values()) for count in kinds.values())
         for noun in kinds:
-            room = MANY // len(kinds)
-            for n, (key, found) in enumerate(self._of(noun)):
-                total += 1
-                if n < room:
-                    (first if n < FEW else more).append(_html_thing(key, found))
+            for n, thing in enumerate(islice(self._of(noun), MANY // len(kinds))):
+                (first if n < FEW else more).append(_html_thing(*thing))
         names = [marked(cut(side.origin, LABEL)) for side in (self.left, self.right)]
         widths = {"difference": 13, "which": 20, "field": 17, names[0]: 25, f"{names[1]} ": 25}
         return [
@@ -453,8 +448,7 @@ class _People(NamedTuple):
 
     def counts(self) -> Counter[What]:
         """Count the contacts that differ."""
-        rows = [rows for _, rows in self.found.changed.values()]
-        changed = len(pd.unique(pd.Series(chain.from_iterable(rows), dtype="int64")))
+        changed = len(self._changed_rows())
         one, two = len(self.found.left), len(self.found.right)
         return Counter({"changed": changed, "only left": one, "only right": two})
 
@@ -475,6 +469,13 @@ class _People(NamedTuple):
             one, two = (whole, None) if what == "only left" else (None, whole)
             parts.append(_rows(_numbers_of(side, at), "", one, two, what))
         return pd.concat([part for part in parts if len(part)], ignore_index=True)
+
+    def _changed_rows(self) -> Any:
+        """Number the right contacts that differ, each once."""
+        differs = np.zeros(len(self.right), bool)
+        for _, rows in self.found.changed.values():
+            differs[rows] = True
+        return np.flatnonzero(differs)
 
     def _alone(self) -> list[tuple[pd.DataFrame, Any, What]]:
         return [
@@ -502,20 +503,19 @@ class _People(NamedTuple):
 
     def by_person(self) -> Iterator[tuple[str, list[AccountDifference]]]:
         """Yield the differences of one contact together: those that are changed come first."""
-        changed: dict[int, list[AccountDifference]] = {}
-        for field, pairs in self.found.changed.items():
-            for place, row in zip(*pairs, strict=True):
-                two = _cell(self.left, field, place), _cell(self.right, field, row)
-                one = AccountDifference("contact", "", field, *two, "changed")
-                changed.setdefault(int(row), []).append(one)
-        for row in sorted(changed):
-            key = _numbers_of(self.right, [row]).iloc[0]
-            yield key, [replace(one, key=key) for one in changed[row]]
+        for row in self._changed_rows():
+            key, found = _numbers_of(self.right, [row]).iloc[0], []
+            for field, (places, rows) in self.found.changed.items():
+                n = int(np.searchsorted(rows, row))  # they ascend
+                if n < len(rows) and rows[n] == row:
+                    cells = _cell(self.left, field, places[n]), _cell(self.right, field, row)
+                    found.append(AccountDifference("contact", key, field, *cells, "changed"))
+            yield key, found
         for side, at, what in self._alone():
             for row in at:
                 key, [whole] = _numbers_of(side, [row]).iloc[0], records(side, [row])
-                cells: tuple[Any, Any] = (whole, None) if what == "only left" else (None, whole)
-                yield key, [AccountDifference("contact", key, "", *cells, what)]
+                two: tuple[Any, Any] = (whole, None) if what == "only left" else (None, whole)
+                yield key, [AccountDifference("contact", key, "", *two, what)]
 
 
 def _numbers_of(frame: pd.DataFrame, rows: Any) -> pd.Series[Any]:
