@@ -29,6 +29,7 @@ from chatkit.errors import (
 )
 
 if TYPE_CHECKING:
+    from chatkit.account.rehearsal import Rehearsal
     from chatkit.bulk.plan import Plan
     from chatkit.client import Client
 
@@ -106,6 +107,10 @@ def add(commands: Any) -> None:
         "--out", type=Path, metavar="FILE", help="write the plan here for `chatkit apply`; the "
         "file holds data of the account, and only you can read it",
     )  # fmt: skip
+    plan.add_argument(
+        "--rehearse", action="store_true", help="apply it to a copy of the account under faults, "
+        "and tell what came of it; the account itself is only read",
+    )  # fmt: skip
     plan.set_defaults(run=_plan)
 
     apply = commands.add_parser(
@@ -121,6 +126,9 @@ def add(commands: Any) -> None:
         "name", nargs="?", metavar="NAME", help=f"{_NAME}. Without it: the account of the plan is "
         "looked for in the variables and among the connections",
     )  # fmt: skip
+    apply.add_argument(
+        "--rehearsed", action="store_true", help="only if `plan --rehearse` of it went well"
+    )
     _how(apply)
     apply.set_defaults(run=_apply)
 
@@ -304,13 +312,24 @@ def _made(arguments: argparse.Namespace, client: Client) -> Plan:
 
 @_told
 def _plan(arguments: argparse.Namespace) -> int:
+    from chatkit.account.rehearsal import rehearse
+
     with closing(_open(arguments.name)) as client:
         plan = _made(arguments, client)
+        stopped = plan.objections(many=True, irreversible=True)
+        rehearsal = None
+        if arguments.rehearse and len(plan) and not stopped:
+            with redirect_stdout(sys.stderr):
+                rehearsal = rehearse(plan)
+            stopped = rehearsal.problems
         if arguments.out:
             plan.save(arguments.out)
         where = _where(client)
-        _show(markdown(plan, where) if arguments.markdown else _as_text(plan))
-        stopped = plan.objections(many=True, irreversible=True)
+        if arguments.markdown:
+            told = [] if rehearsal is None else _rehearsal_lines(rehearsal)
+            _show(markdown(plan, where, told))
+        else:
+            _show("\n\n".join([_as_text(plan), *([] if rehearsal is None else [repr(rehearsal)])]))
     if arguments.out and not stopped and len(plan):
         _tell(f"Written. It is applied with: {command(f'apply {arguments.out}')}")
     return DIFFERENT if stopped else SAME
@@ -329,12 +348,23 @@ def _as_text(plan: Plan) -> str:
 def _flags(text: str) -> str:
     """Name the flag in place of the argument that allows something."""
     text = re.sub(r"\bconflicts='(\w+)'", r"--conflicts \1", text)
+    text = text.replace("chatkit.rehearse(plan) applies", "plan --rehearse applies")
     text = re.sub(r"\bplan\(…, skip_invalid=True\)", "--skip-invalid", text)
     text = re.sub(r"\b(other_account|broken)=True", r"--\1", text).replace("--other_", "--other-")
     return re.sub(r"apply\((many|irreversible)=True\)", r"--\1", text)
 
 
-def markdown(plan: Plan, where: str) -> str:
+def _rehearsal_lines(rehearsal: Rehearsal) -> list[str]:
+    """Sum up a rehearsal in lines of a comment."""
+    if not rehearsal.problems:
+        went = (
+            f"# rehearsed on a copy of the account: {many(len(rehearsal.result), 'row')} as planned"
+        )
+        return [went, *(f"# rehearsal: {cut(said, 200)}" for said in rehearsal.warnings[:_LINES])]
+    return [f"! rehearsal: {cut(said, 200)}" for said in rehearsal.problems[:_LINES]]
+
+
+def markdown(plan: Plan, where: str, told: Iterable[str] = ()) -> str:
     """Write a plan as a comment on a pull request.
 
     All that strangers wrote stands in one fenced block that none of it can end, where nobody is
@@ -343,6 +373,7 @@ def markdown(plan: Plan, where: str) -> str:
     Args:
         plan: The plan.
         where: Its account, in words.
+        told: Lines to add, like what a rehearsal found.
     """
     from chatkit.bulk import rendering
 
@@ -355,7 +386,7 @@ def markdown(plan: Plan, where: str) -> str:
         lines.append(f"! refused: {cut(place, 80)}: {cut(str(cell.reason), 200)}")
     lines += [f"# {cut(note, 300)}" for note in rendering.notes_of(plan)[:_MOST]]
     lines += [f"! blocked: {_flags(cut(said, 300))}" for said in plan.objections()]
-    text = "\n".join(visible_lines(lines))
+    text = "\n".join(visible_lines([*lines, *told]))
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     cut_off = ""
@@ -491,10 +522,20 @@ def _carried_out(
         _tell(f"Nothing was sent to {where}.")
         return DIFFERENT
     kept = _new_file(arguments.secrets) if hooks and arguments.secrets else None
-    with redirect_stdout(sys.stderr):
-        result = plan.apply(
-            many=arguments.many, irreversible=arguments.irreversible, rate=arguments.rate
-        )
+    try:
+        with redirect_stdout(sys.stderr):
+            result = plan.apply(
+                many=arguments.many,
+                irreversible=arguments.irreversible,
+                rate=arguments.rate,
+                rehearsed=getattr(arguments, "rehearsed", False),
+            )
+    except PlanRefused as error:
+        _tell(f"chatkit: {_flags(str(error))}")
+        if kept is not None:
+            kept.close()
+            os.unlink(kept.name)
+        return DIFFERENT
     _hand_over(plan, result, kept)
     _show(rendering.result_summary(result))
     left = result[~result["state"].isin(["applied", "unchanged", "skipped"])]

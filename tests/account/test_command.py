@@ -458,3 +458,23 @@ def test_in_a_terminal_it_asks_and_shows_a_signing_secret_once(
         r"Signing secret of https://hooks\.example\.com/new, shown only now: \w+", said
     )
     assert main(["diff", shop, left.access]) == 0
+
+
+def test_a_plan_is_rehearsed_before_it_is_applied(
+    accounts: tuple[Served, Served], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    left, _ = accounts
+    shop, plan = tmp_path / "shop", str(tmp_path / "plan.json")
+    assert main(["pull", left.access, str(shop), "--templates", "order_ready"]) == 0
+    file = shop / "templates" / "order_ready" / "de.json"
+    file.write_text(file.read_text("utf-8").replace("Larkspur Cycles", "Bis bald"), "utf-8")
+    assert main(["plan", str(shop), left.access, "--out", plan]) == 0
+    assert main(["apply", plan, left.access, "--rehearsed"]) == 1
+    assert "plan --rehearse applies it to a copy" in capsys.readouterr().err
+    made = ["plan", str(shop), left.access, "--out", plan, "--rehearse"]
+    assert main(made) == 0
+    assert main([*made, "--markdown"]) == 0
+    assert "# rehearsed on a copy of the account: 1 row as planned" in capsys.readouterr().out
+    assert left.writes() == []
+    assert main(["apply", plan, left.access, "--rehearsed"]) == 0
+    assert len(left.writes()) == 1
