@@ -364,6 +364,8 @@ class Folder:
             )
         if not (self.path / OURS).is_dir():
             return self._read(contacts)
+        if not os.access(self.path / OURS, os.W_OK) and not (self.path / _PENDING).exists():
+            return self._read(contacts)  # nobody who may write it is known: a copy to read
         with self._locked():
             self._finish()
             return self._read(contacts)
@@ -394,14 +396,16 @@ class Folder:
                     yield name
 
     @contextmanager
-    def _locked(self) -> Iterator[None]:
-        """Keep other processes from writing the folder."""
+    def _locked(self, *, made: bool = False) -> Iterator[None]:
+        """Keep other processes from writing the folder, which is made if that is wanted."""
         try:
+            if made:
+                (self.path / OURS).mkdir(parents=True, exist_ok=True)
             with writing(self.path / OURS / "folder"):
                 yield
         except OSError as error:
             why = error.strerror or str(error)
-            raise InputError(f"{self.path} cannot be used: {why}.") from None
+            raise InputError(f"{self.path} cannot be used: {why}.") from error
 
     # --- pull -----------------------------------------------------------------------
 
@@ -447,8 +451,7 @@ class Folder:
         named += [] if codes is None else template_codes(codes)
         state = read_account(client, sorted({*named}), contacts=contacts)
         ledger = LedgerFile(client.connection)
-        (self.path / OURS).mkdir(parents=True, exist_ok=True)
-        with self._locked():
+        with self._locked(made=True):
             self._finish()
             files = self._read(contacts)
             here = here if files == here[0] else self._here(files, contacts)

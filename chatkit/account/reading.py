@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
+from urllib.parse import parse_qsl, urlsplit
 
 from chatkit.bulk.comparison import same_value
 from chatkit.connection import Connection, account_words
@@ -19,6 +20,7 @@ from chatkit.flows.resource import FlowBody
 from chatkit.frame import records, sorted_rows
 from chatkit.record import Body
 from chatkit.resource import endpoints_of
+from chatkit.secret import SECRET
 from chatkit.templates import ContentBody, bulk_templates
 from chatkit.webhooks.resource import WebhookBody
 
@@ -159,6 +161,11 @@ def read_account(
     found_flows, ids["flow"] = _named("flow", _rows(flows, "name"), told, unclear)
     contents, ids["content"] = _contents(client, named, told)
     found_webhooks, ids["webhook"] = _named("webhook", _rows(webhooks, "url"), told, unclear)
+    if open_ := [url for url in found_webhooks if _holds_secret(url)]:
+        told.append(
+            f"{many(len(open_), 'webhook')} with what looks like a password in the address, which "
+            f"is written as it is: {', '.join(urlsplit(url).hostname or '' for url in open_)}."
+        )
     return AccountState(
         origin=origin_of(client.connection),
         flows=found_flows,
@@ -262,6 +269,15 @@ def _named(
         {name: canonical(noun, fields) for name, _, fields in taken},
         {name: key for name, key, _ in taken},
     )
+
+
+def _holds_secret(url: str) -> bool:
+    """Whether an address seems to hold a password or a token of its receiver."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # half an IPv6 address
+        return False
+    return "@" in parts.netloc or any(SECRET.search(name) for name, _ in parse_qsl(parts.query))
 
 
 def _by_name(row: tuple[Any, Any, Fields]) -> Any:

@@ -367,6 +367,7 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
         The folder is made if it is not there. A file that says the same is not written
         again, so that git shows what has changed; what is no flow is never touched. With
         `other_account=True` it may be a folder that holds the flows of another account.
+        `chatkit.Folder` keeps the whole account, by names and without ids.
 
         Returns:
             A row for each flow, indexed by id: `name`, `file` and `change`: new, changed,

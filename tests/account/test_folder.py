@@ -339,6 +339,30 @@ def test_a_folder_without_an_account_says_what_to_do(tmp_path: Path) -> None:
     assert "does not exist yet" in repr(chatkit.Folder(tmp_path / "none"))
 
 
+def test_a_folder_that_cannot_be_written_says_why(
+    client: chatkit.Client, folder: chatkit.Folder, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(chatkit.InputError, match="cannot be used"):
+        chatkit.Folder(tmp_path / "file").pull(client)
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop/flows").write_text("a file, where a folder is to be")
+    with pytest.raises(chatkit.InputError, match="cannot be used"):
+        folder.pull(client)
+    (tmp_path / "shop/flows").unlink()
+    assert len(folder.state().flows) == 5  # what was begun is ended
+
+
+def test_an_address_that_holds_a_password_is_told(
+    client: chatkit.Client, folder: chatkit.Folder
+) -> None:
+    client.webhooks.create(url="https://till.example/in?token=abc", events=["*"])
+    report = folder.pull(client)
+    assert any("password in the address" in note for note in report.notes)
+    assert "till.example" in repr(report)
+    assert "token=abc" not in repr(report)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="links need rights there")
 def test_a_link_is_not_followed_out_of_the_folder(
     client: chatkit.Client, folder: chatkit.Folder, tmp_path: Path
