@@ -22,7 +22,7 @@ from chatkit.bulk.plan import Plan, desk_of, note_rehearsal, plan_of_copy, setti
 from chatkit.client import Client, open_clients, open_copy, source_of
 from chatkit.connection import account_words
 from chatkit.display import many, visible
-from chatkit.errors import CallError, PlanRefused
+from chatkit.errors import CallError, InputError, PlanRefused
 from chatkit.report import FEW, Report, html_heading, html_list, marked, wrapped
 from chatkit.throttle import AdaptiveThrottle
 from chatkit.transport import Transport
@@ -42,6 +42,7 @@ _FAULT_WORDS = {
     "dropped": "got no answer",
     "truncated": "got a part of the answer",
 }
+_FAULTS_KNOWN = (*_FAULT_WORDS, "latency", "retry_after", "seed")
 #: Customers that a campaign and a flow are sent to, and how many of each are played.
 _PEOPLE, _PLAYED = 5, 20
 _STRANGER = "+12125550142"
@@ -79,6 +80,7 @@ def rehearse(
         seed: The same seed and calls meet the same faults.
 
     Raises:
+        InputError: `plan` is not a plan, or `faults` has an unknown name.
         PlanRefused: Some of its rows cannot be planned.
         CallError: The account cannot be read.
 
@@ -89,6 +91,15 @@ def rehearse(
     from chatkit import accessor
     from chatkit.templates.codes import template_codes
 
+    if not hasattr(plan, "objections"):
+        raise InputError(
+            "rehearse takes a plan, like client.contacts.plan(frame) or folder.plan(client), not "
+            f"{type(plan).__name__}."
+        )
+    faults = FAULTS if faults is None else dict(faults)
+    if unknown := [name for name in faults if name not in _FAULTS_KNOWN]:
+        known = ", ".join(_FAULTS_KNOWN)
+        raise InputError(f"faults= does not know {unknown[0]!r:.60}: it takes {known}.")
     accessor.register()
     if refused := plan.objections(many=True, irreversible=True):
         raise PlanRefused("\n- ".join(["This plan cannot be rehearsed:", *refused]))
@@ -101,7 +112,9 @@ def rehearse(
     if contacts is None:
         contacts = any(_noun(plan, change) == "contact" for change in plan.changes)
     records = live._seed_records(named, contacts=contacts)
-    faults = FAULTS if faults is None else faults
+    # The copy takes calls as fast as they come: how long a live account takes is reckoned.
+    records["profile"] = live.profile.model_copy(update={"rate_limit": None})
+    rate = rate or live.profile.rate_limit
     with ExitStack() as stack:
         sandbox, copy = open_copy(records, _Impatient)
         stack.enter_context(sandbox)
@@ -135,7 +148,7 @@ def rehearse(
 class Moment(NamedTuple):
     """What the copy was like at one moment, and what customers brought about in it."""
 
-    records: Mapping[tuple[str, Any], Mapping[str, Any]]  #: by noun and key
+    records: Mapping[tuple[str, Any], str]  #: by noun and key, as the service shows them
     findings: Mapping[tuple[str, str, str, str], str]  #: record, code, pointer, severity: message
     board: Board | None
     health: pd.DataFrame  #: of the webhooks
@@ -288,7 +301,7 @@ class Rehearsal(Report):
                 meant[change.kind].add((noun, found))
         touched = []
         for place in sorted({*before, *after}, key=str):
-            if before.get(place) == after.get(place):
+            if _is_same(before.get(place), after.get(place)):
                 continue
             kind = "update" if place in before else "create"
             kind = kind if place in after else "delete"
@@ -496,9 +509,9 @@ class _Stage:
 
     def _stored(
         self,
-    ) -> tuple[dict[tuple[str, Any], dict[str, Any]], dict[tuple[str, str, str, str], str]]:
+    ) -> tuple[dict[tuple[str, Any], str], dict[tuple[str, str, str, str], str]]:
         """Take the records as they are stored, and what the platform finds in them."""
-        found: dict[tuple[str, Any], dict[str, Any]] = {}
+        found: dict[tuple[str, Any], str] = {}
         findings: dict[tuple[str, str, str, str], str] = {}
         with self._sandbox.middleware.alone() as service:
             account = service.account_id
@@ -512,12 +525,10 @@ class _Stage:
                     if not row.active:
                         continue
                     key = str(row.id) if code is None else (code, row.key)
-                    record = json.loads(row.shown)
-                    found[noun, key] = {
-                        n: v for n, v in record.items() if not n.startswith(_MOVING)
-                    }
+                    found[noun, key] = row.shown
                     name = f"{code} {row.key}" if code else f"flow {row.key}"
-                    for each in json.loads(row.hidden).get("findings", ()):
+                    hidden = {} if row.hidden == "{}" else json.loads(row.hidden)
+                    for each in hidden.get("findings", ()):
                         place = name, each["code"], each["pointer"], each["severity"]
                         findings[place] = each["message"]
         return found, findings
@@ -531,6 +542,17 @@ async def _heard(scope: Any, receive: Any, send: Any) -> None:
         pass
     await send({"type": "http.response.start", "status": 200, "headers": []})
     await send({"type": "http.response.body", "body": b""})
+
+
+def _is_same(before: str | None, after: str | None) -> bool:
+    """Whether a record is as it was, but for what moves by itself."""
+    if before is None or after is None or before == after:
+        return before == after
+    one, two = (
+        {name: value for name, value in json.loads(text).items() if not name.startswith(_MOVING)}
+        for text in (before, after)
+    )
+    return one == two
 
 
 def _noun(plan: Plan, change: Change) -> str:

@@ -117,7 +117,7 @@ def test_a_record_that_somebody_has_changed_is_told(account: Account) -> None:
 def test_what_the_plan_does_not_say_is_told(account: Account) -> None:
     _, client = account
     rehearsal = chatkit.rehearse(renamed(client, 2))
-    records = {**rehearsal.after.records, ("flow", "999"): {"name": "another"}}
+    records = {**rehearsal.after.records, ("flow", "999"): "{}"}
     found = replace(rehearsal, after=rehearsal.after._replace(records=records))
     assert found.problems == ["flow 999: created, which the plan does not say"]
     assert rehearsal.problems == []
@@ -226,3 +226,18 @@ def test_a_plan_for_the_account_is_rehearsed_as_one(account: Account) -> None:
     assert list(rehearsal.frame().index.names) == ["resource", "record"]
     assert rehearsal.webhooks.loc[43, ["before", "after"]].tolist() == ["inactive", "healthy"]
     assert set(plan.apply(rehearsed=True).state) == {"applied"}
+
+
+def test_a_rate_limit_is_reckoned_with_and_not_waited_for() -> None:
+    """The copy takes as many calls as come; the report tells how long the account will take."""
+    profile = chatkit.ServiceProfile(rate_limit=10)
+    with (
+        chatkit.Sandbox(seed="empty", profile=profile) as sandbox,
+        chatkit.connect(sandbox) as client,
+    ):
+        rows = [{"number": f"21255501{n:02}", "country_code": "+1"} for n in range(100)]
+        rehearsal = chatkit.rehearse(client.contacts.plan(rows))
+        assert rehearsal.ok
+        assert "it takes about 10 seconds: 100 calls" in repr(rehearsal)
+        assert rehearsal.before.records == {}
+        assert len(rehearsal.after.records) == 100
