@@ -316,6 +316,17 @@ def test_ctrl_s_saves_the_notebook_from_inside_a_form(gallery: Gallery) -> None:
         page.wait_for_function("() => window.ran.includes('docmanager:save')")
 
 
+def test_older_messages_are_shown_by_keyboard(gallery: Gallery) -> None:
+    state = gallery.state("conversation long")
+    expect(state.locator("li.theirs")).to_have_count(20)
+    state.get_by_role("button", name="Show 20 older").press("Enter")
+    expect(state.locator("li.theirs")).to_have_count(40)
+    log = state.get_by_role("log")
+    expect(log).to_be_focused()  # the button went away: there are no more
+    at, end = log.evaluate("one => [one.scrollTop, one.scrollHeight - one.clientHeight]")
+    assert 0 < at < end  # what was seen first goes on above
+
+
 # --- where there is less room -----------------------------------------------------------------
 
 #: The words of tables that are broken in their middle.
