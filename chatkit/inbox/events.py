@@ -35,8 +35,13 @@ _LISTS: Mapping[str, tuple[str, Family | None]] = {
     "statuses": ("status", "status"),
     "calls": ("call", "call"),
 }
+#: Fields of a content that name the customer.
+_CONTACTS = ("from", "from_user_id", "to", "to_user_id", "recipient_id", "recipient_user_id")
 _MEDIA = ("image", "video", "audio", "document", "sticker")
 _LONGEST_CONTACT = 200
+_NESTED = (dict, list)
+#: Names that a body must have at its top to be about anybody, unless it is an envelope.
+_TELLING = frozenset((*_LISTS, "value", *_CONTACTS))
 _NO_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST_SECOND = 253_402_300_799  # of the year 9999
 
@@ -94,12 +99,13 @@ class Event(NamedTuple):
     @property
     def contact(self) -> str | None:
         """The number of the customer in E.164 form; what else the platform calls them as it is."""
-        names = ("from", "from_user_id")
+        name, other = "from", "from_user_id"
         if self.family == "status":
-            names = ("recipient_id", "recipient_user_id")
+            name, other = "recipient_id", "recipient_user_id"
         elif self.outbound:
-            names = ("to", "to_user_id")
-        found = next((t for t in (text(self.fields.get(n)) for n in names) if t), None)
+            name, other = "to", "to_user_id"
+        fields = self.fields
+        found = text(fields.get(name)) or text(fields.get(other))
         return e164(found or text(self.context.get("thread", {}).get("id")))
 
     @property
@@ -181,9 +187,12 @@ def contact_in(body: Any) -> str:
     """
     one = ""
     try:
-        for value in (body, *(body.values() if isinstance(body, dict) else ())):
-            if not isinstance(value, dict | list):
-                continue
+        values: list[Any] = [body]
+        if isinstance(body, dict):
+            # An envelope that nothing is taken out of has no contact: most are none but that.
+            values = [] if _TELLING.isdisjoint(body) else [body]
+            values += [one for one in body.values() if isinstance(one, _NESTED)]
+        for value in values:
             for family, content, around in _apart(value, "body", None, {}):
                 contact = Event(0, 0, _NO_TIME, False, None, family, content, around).contact
                 if contact and contact != one:

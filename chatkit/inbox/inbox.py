@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from chatkit.inbox.receiver import Receiver, Unverified
+    from chatkit.inbox.retention import Deletion
     from chatkit.signature import Scheme
 
 Bound = datetime | timedelta | str | int | None
@@ -38,6 +39,7 @@ _UNITS = {
     **dict.fromkeys(("d", "day", "days"), timedelta(days=1)),
     **dict.fromkeys(("w", "week", "weeks"), timedelta(weeks=1)),
 }
+_SHORTEST = 5  # characters of a contact: any delivery holds a shorter text
 _LOOKED_BACK = 1000  # deliveries: an inbox may have millions, and none is counted to show it
 _AGO = re.compile(r"([0-9]{1,6}(?:[.][0-9]+)?)\s*([a-z]+)(?:\s+ago)?")
 
@@ -70,6 +72,9 @@ class Inbox(metaclass=HelpPage):
       takes only that, None takes both.
     - `late`: True takes only what was verified after it had come (see `verify`), which a
       frame made before then has not.
+
+    `prune(before="90 days")` and `forget("+4915112345678")` tell in numbers what they would
+    delete; nothing is deleted before the `apply()` of what they return.
 
     Args:
         url: None for a file in your own data folder, a path, or the address of a PostgreSQL
@@ -234,6 +239,62 @@ class Inbox(metaclass=HelpPage):
     def judged(self) -> int:
         """How many deliveries were verified later than they came, through this object."""
         return self._store.judged
+
+    # --- deleting ---
+
+    def prune(self, before: datetime | timedelta | str) -> Deletion:
+        """Tell what was received before a time; its `apply()` deletes that, and frees the space.
+
+        Shows how far it is. Ids are never given again, so that who reads on misses nothing. A
+        file keeps its size: what comes next is stored in the place that became free. A service
+        sends a delivery again for some days; its repeat counts as new when the first is deleted.
+
+        Args:
+            before: A time, as for `since`, or how long ago: "90 days".
+
+        Raises:
+            InputError: It is not a time.
+            StoreError: The inbox cannot be read.
+
+        >>> inbox.prune(before="90 days").apply()
+        """
+        from chatkit.inbox import retention
+
+        bound = read_bound(before)
+        if not isinstance(bound, datetime):
+            raise InputError(
+                f"before={before!r:.40} is not a time: write before='90 days', or a date like "
+                "'2026-08-01'."
+            )
+        bound = bound if bound.tzinfo else bound.replace(tzinfo=UTC)
+        return retention.prune(self._store, self.profile, bound.astimezone(UTC))
+
+    def forget(self, contact: str) -> Deletion:
+        """Search for all that is about a person; its `apply()` deletes that for ever.
+
+        Every body is searched for the number, whoever sent it, so it takes its time, and shows
+        how far it is. Notation matters: a number that somebody wrote with spaces in a text is
+        not found. A file is written anew at the end, so that nothing of it stays there, which
+        takes as much free space on the disk again; receivers answer 503 meanwhile, and are sent
+        to again. PostgreSQL frees the space at its next VACUUM. Backups are yours to care for.
+
+        Args:
+            contact: A number in E.164 form, or what else the platform calls them.
+
+        Raises:
+            InputError: It is empty.
+            StoreError: The inbox cannot be read.
+
+        >>> inbox.forget("+4915112345678").apply()
+        """
+        from chatkit.inbox import retention
+
+        contact = e164(contact.strip()) or ""
+        if len(contact.removeprefix("+")) < _SHORTEST:
+            raise InputError(
+                f"{contact!r:.40} is too short for a contact: write it like '+4915112345678'."
+            )
+        return retention.forget(self._store, self.profile, contact)
 
     # --- reading: what makes frames is loaded late, a receiver alone has no need of pandas ---
 

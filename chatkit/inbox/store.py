@@ -1,8 +1,9 @@
 """Where deliveries lie: a SQLite file, or a PostgreSQL database that a team shares.
 
 The only import of SQLAlchemy. One table holds every delivery as it came: nothing of that is
-ever changed or left out. The verdict on its signature changes once, when it is verified later
-than it came, with a secret that was not known before. The view `delivery_once` leaves out
+ever changed or left out, until it is deleted by its age or for a person. The verdict on its
+signature changes once, when it is verified later than it came, with a secret that was not known
+before. The view `delivery_once` leaves out
 repeats: a service sends a delivery again until it is told that it arrived, so a repeat is the
 rule, not the exception.
 
@@ -14,17 +15,18 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.exc import DataError, IntegrityError, SQLAlchemyError
 
-from chatkit.bulk.journal import is_busy, prepare
+from chatkit.bulk.journal import is_busy, pause, prepare
 from chatkit.bulk.lock import make_folder
 from chatkit.errors import InputError, StoreError
 from chatkit.inbox.delivery import (
@@ -72,6 +74,17 @@ _delivery = sa.Table(
 _once = sa.Table("delivery_once", sa.MetaData(), *(sa.Column(c.name, c.type) for c in _delivery.c))
 _VIEW = """delivery_once AS SELECT * FROM delivery AS d WHERE NOT EXISTS
  (SELECT 1 FROM delivery AS e WHERE e.identity = d.identity AND e.id < d.id)"""
+
+
+class Tally(NamedTuple):
+    """What some deliveries are together; `contacts` are those of deliveries about one alone."""
+
+    number: int
+    bytes: int
+    first: datetime
+    last: datetime
+    repeats: int
+    contacts: Sequence[str]
 
 
 class InboxStore:
@@ -187,7 +200,7 @@ class InboxStore:
                     return
                 last = rows[-1].id
 
-    def _change(self, statement: Any, rows: Sequence[Mapping[str, Any]], what: str) -> int:
+    def _change(self, statement: Any, rows: Sequence[Mapping[str, Any]] | None, what: str) -> int:
         """Change rows in a transaction of its own; return how many were changed."""
         try:
             with self.engine.begin() as connection:
@@ -195,10 +208,101 @@ class InboxStore:
         except SQLAlchemyError as error:
             raise StoreError(f"The {what} could not be stored: {_short(error)}") from None
 
+    # --- deleting ---
+
+    def ids_before(self, before: datetime) -> tuple[int, int]:
+        """After which id, and up to which, all lies that was received before a time."""
+        ids, early = _delivery.c.id, _delivery.c.received < _microseconds(before)
+        top = self._number(sa.select(sa.func.coalesce(sa.func.max(ids + 0), 0)).where(early))
+        first = self._number(sa.select(sa.func.coalesce(sa.func.min(ids), 1)))
+        return min(first - 1, top), top
+
+    def tally(self, before: datetime, begin: int, end: int) -> Tally:
+        """Count what was received before a time, after one id and up to another."""
+        at, length = _delivery.c.received, sa.func.length
+        early = self._early(before, begin, end)
+        later = _delivery.alias()
+        stays = sa.exists().where(
+            later.c.identity == _delivery.c.identity, later.c.received >= _microseconds(before)
+        )
+        size = length(_delivery.c.body) + length(_delivery.c.headers)
+        sums = [sa.func.count(), sa.func.sum(size), sa.func.min(at), sa.func.max(at)]
+        ((count, size, first, last),) = self._rows(sa.select(*sums).where(*early))
+        people = sa.select(_delivery.c.contact).where(*early, _delivery.c.contact != "").distinct()
+        repeats = sa.select(sa.func.count()).select_from(_delivery).where(*early, stays)
+        return Tally(
+            count,
+            int(size or 0),
+            _moment(first or 0),
+            _moment(last or 0),
+            self._number(repeats),
+            [row.contact for row in self._rows(people)],
+        )
+
+    def delete_before(self, before: datetime, begin: int, end: int) -> int:
+        """Delete what was received before a time, after one id and up to another; how many."""
+        return self._delete(*self._early(before, begin, end))
+
+    def delete(self, ids: Sequence[int]) -> int:
+        """Delete deliveries; return how many there were."""
+        return self._delete(_delivery.c.id.in_(ids))
+
+    def wipe(self, *, rewrite: bool = False) -> None:
+        """Leave nothing of what was deleted in a SQLite file: its log is emptied.
+
+        Args:
+            rewrite: Write the whole file anew: pages may hold copies of rows that were moved.
+
+        Raises:
+            StoreError: Another process reads or writes it for too long.
+        """
+        if not self._sqlite:
+            return
+        try:
+            self._empty_log()
+            if rewrite:
+                with self.engine.connect() as connection:
+                    connection.exec_driver_sql("VACUUM")
+                self._empty_log()
+        except SQLAlchemyError as error:
+            raise StoreError(
+                f"They are deleted, but the file of the inbox {self.shown} may still hold them: "
+                f"{_short(error)}. apply() tries it again."
+            ) from None
+
+    def _empty_log(self) -> None:
+        deadline = time.monotonic() + _WAIT
+        while True:
+            with self.engine.connect() as connection:
+                busy = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()[0]
+            if not busy:
+                return
+            if time.monotonic() >= deadline:
+                raise StoreError(
+                    f"They are deleted, but the log of the inbox {self.shown} may still hold them, "
+                    "because another process is reading it. apply() tries it again."
+                )
+            pause()
+
+    def _early(self, before: datetime, begin: int, end: int) -> tuple[Any, ...]:
+        """Received before a time; a sum, so that it is sought between the ids alone."""
+        ids = _delivery.c.id
+        return ids > begin, ids <= end, _delivery.c.received + 0 < _microseconds(before)
+
+    def _delete(self, *conditions: Any) -> int:
+        return self._change(sa.delete(_delivery).where(*conditions), None, "deletion")
+
     # --- reading ---
 
-    def read(self, which: Which) -> Iterator[Delivery]:
-        """Read deliveries in the order of their ids, some at a time; later ones are left out."""
+    def read(
+        self, which: Which, watch: Callable[[int], object] | None = None
+    ) -> Iterator[Delivery]:
+        """Read deliveries in the order of their ids, some at a time; later ones are left out.
+
+        Args:
+            which: Those that are meant.
+            watch: Called with how many ids have been gone through, each time.
+        """
         if which.contact is not None:
             with suppress(StoreError):  # their bodies are searched until they are filled in
                 self.fill_contacts()
@@ -209,23 +313,27 @@ class InboxStore:
             since=None if isinstance(which.since, int) else which.since,
             until=None if isinstance(which.until, int) else which.until,
         )
-        stretch = _PAGE
+        # Of a contact an index has nearly all: there are few bodies to search.
+        stretch, most = _PAGE, _STRETCH if which.contact is None else 20 * _STRETCH
         while last < top:  # no transaction stays open while a page is worked on
             end = min(last + stretch, top)
             query = self._chosen(sa.select(table), table, which, (last, end)).order_by(table.c.id)
             rows = self._rows(query.limit(_PAGE))
             yield from map(_delivered, rows)
-            last = end if len(rows) < _PAGE else rows[-1].id
+            last, begin = end if len(rows) < _PAGE else rows[-1].id, last
+            if watch is not None:
+                watch(last - begin)
             few = len(rows) < _PAGE // 4
-            stretch = min(stretch * 4, _STRETCH) if few else max(stretch // 4, _PAGE)
+            stretch = min(stretch * 4, most) if few else max(stretch // 4, _PAGE)
 
     def _bounds(self, which: Which) -> tuple[int, int]:
         """After which id to begin, and with which to end."""
-        first, top = 0, self.last()
+        ids = _delivery.c.id
+        first, top = self._number(sa.select(sa.func.coalesce(sa.func.min(ids), 1))) - 1, self.last()
         if isinstance(which.until, int):
             top = min(top, which.until)
         if isinstance(which.since, int):
-            first = which.since
+            first = max(first, which.since)
         elif which.since is not None:
             since = _delivery.c.received >= _microseconds(which.since)
             # A sum, for which the planner does not walk the primary key: an index has the times.
@@ -412,6 +520,7 @@ def _engine(address: sa.URL, *, reading: bool = False) -> sa.Engine:
     @sa.event.listens_for(engine, "connect")
     def connected(connection: Any, record: Any) -> None:
         prepare(connection, wait=_WAIT)
+        connection.execute("PRAGMA secure_delete = ON")  # what is deleted is overwritten
         connection.execute(f"PRAGMA query_only = {'ON' if reading else 'OFF'}")
 
     return engine
@@ -427,7 +536,7 @@ def _make_file(path: Path) -> None:
 def _delivered(row: Any) -> Delivery:
     return Delivery(
         id=row.id,
-        received_at=_EPOCH + timedelta(microseconds=row.received),
+        received_at=_moment(row.received),
         identity=row.identity,
         kind=row.kind,
         verified=row.verified,
@@ -436,10 +545,18 @@ def _delivered(row: Any) -> Delivery:
         path=row.path,
         headers=tuple((name, value) for name, value in json.loads(row.headers)),
         body=bytes(row.body),
-        verified_at=None
-        if row.verified_at is None
-        else _EPOCH + timedelta(microseconds=row.verified_at),
+        verified_at=None if row.verified_at is None else _moment(row.verified_at),
     )
+
+
+def stretches(low: int, top: int, size: int = _STRETCH) -> Iterator[tuple[int, int]]:
+    """Part the ids after `low`, up to `top`: each part after its first, up to its second."""
+    for begin in range(low, top, size):
+        yield begin, min(begin + size, top)
+
+
+def _moment(microseconds: int) -> datetime:
+    return _EPOCH + timedelta(microseconds=microseconds)
 
 
 def _microseconds(moment: datetime) -> int:

@@ -5,6 +5,9 @@ without TLS as behind a proxy. Beside ours stand a bare Starlette route that onl
 body, and answer-then-queue: the same verification and the same writer, but it answers before
 the disk has anything. That one is unsafe, and the last column shows what it would lose.
 
+A second table holds reads of a large inbox against those of a small one: the last hour, which has
+the same deliveries in both, must cost the same.
+
 `python inbox.py serve KIND [DATABASE]` is one receiver, and `python inbox.py load URL CALLS RATE
 [DATABASE]` one sender (RATE 0: as fast as the answers come), which prints JSON.
 """
@@ -18,8 +21,9 @@ import random
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from statistics import median, quantiles
@@ -65,6 +69,11 @@ from chatkit.secret import Secret
 
 ROUNDS, CALLS, SECONDS = sized((5, 20_000, 8), (1, 1000, 1), (1, 60, 1))
 SENDERS, RATE = 32, sized(100, 100, 20)
+SIZES, READS = sized(
+    ((100_000, 10_000_000), 15), ((100_000, 1_000_000), 15), ((2_000, 4_000), 1)
+)  # deliveries of an inbox, and how often each is read
+HOUR = 1000  # deliveries
+GROWTH = 2  # times that the last hour may cost in the larger inbox
 GOAL = 0.3  # of what a route acknowledges that stores nothing
 SERVE = (sys.executable, __file__, "serve")
 BARE = "bare Starlette route, stores nothing"
@@ -98,6 +107,9 @@ def main() -> None:
             check(one)
         table(found)
         print(f"\nOne write of 4 kB that waits for this disk: {figure(disk(folder))} ms.")
+        grown({"SQLite": lambda: f"sqlite:///{folder / 'size'}{random.random()}.sqlite"})
+        if postgres:
+            grown({"PostgreSQL": postgres.new})
 
 
 def find_postgres(stack: ExitStack) -> Any:
@@ -175,6 +187,69 @@ def table(found: dict[str, list[dict[str, Any]]]) -> None:
     header += ["and in PostgreSQL, µs", f"p50 ms at {RATE}/s", f"p99 ms at {RATE}/s", "bare = 1"]
     header += ["acknowledged but not stored at the last answer"]
     show(f"Signed deliveries acknowledged, {ROUNDS} shuffled rounds of {CALLS:,}", header, rows)
+
+
+SECOND = 1_790_000_000  # when the last delivery of a filled inbox came
+LATE = datetime.fromtimestamp(SECOND, UTC) - timedelta(hours=1)
+FILL = """
+INSERT INTO delivery
+  (received, identity, kind, verified, reason, is_json, path, headers, body, contact)
+WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {size})
+SELECT {begin} + i * CAST({step} AS BIGINT), 'id:' || i, 'a', true, '', true, '/', '[]', {body},
+  '+' || (100000 + i - i / {contacts} * {contacts}) FROM n
+"""
+
+
+def grown(databases: dict[str, Callable[[], str]]) -> None:
+    """Fill inboxes of each size inside the database, and read the same of both."""
+    for called, new in databases.items():
+        inboxes = {size: Inbox(new()) for size in SIZES}
+        for size, inbox in inboxes.items():
+            fill(inbox, size)
+        reads: dict[str, Callable[[Inbox], object]] = {
+            "since=, the last hour": lambda inbox: list(inbox.deliveries(since=LATE)),
+            "repr()": repr,
+            "contact=, of 20 deliveries": lambda inbox: list(inbox.deliveries(contact="+100007")),
+        }
+        rows = []
+        for name, read in reads.items():
+            found = rounds(
+                {str(size): partial(timed, read, inbox) for size, inbox in inboxes.items()}, READS
+            )
+            small, large = (median(found[str(size)]) for size in SIZES)
+            if name.startswith("since"):
+                what = f"{name}, {called}: at {SIZES[1]:,} / at {SIZES[0]:,}"
+                at_most(what, large / small, GROWTH, " ×")
+            rows.append([name, small, large, f"{large / small:.2f} ×"])
+        for inbox in inboxes.values():
+            inbox.close()
+        header = [called, *(f"ms at {size:,}" for size in SIZES), "last / first"]
+        show(f"Reads of an inbox, {called}", header, rows)
+
+
+def fill(inbox: Inbox, size: int) -> None:
+    """Fill an inbox with deliveries that came at the same pace until the same second."""
+    step = 3_600_000_000 // HOUR
+    store = inbox._store
+    sqlite = store.engine.dialect.name == "sqlite"
+    text = "'{\"n\":' || i || '}'"
+    statement = FILL.format(
+        size=size, step=step, begin=SECOND * 1_000_000 - size * step, contacts=size // 20,
+        body=f"CAST({text} AS BLOB)" if sqlite else f"convert_to({text}, 'UTF8')",
+    )  # fmt: skip
+    with store.engine.begin() as connection:
+        if not sqlite:
+            connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
+        connection.exec_driver_sql(statement)
+        if not sqlite:
+            connection.exec_driver_sql("ANALYZE delivery")
+
+
+def timed(read: Callable[[Inbox], object], inbox: Inbox) -> float:
+    """Milliseconds of a read."""
+    began = time.perf_counter()
+    read(inbox)
+    return (time.perf_counter() - began) * 1e3
 
 
 def disk(folder: Path) -> float:

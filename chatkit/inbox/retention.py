@@ -1,0 +1,255 @@
+"""Retention: what of an inbox is deleted, by its age or since it is about one person.
+
+Told in numbers first, and deleted by `apply` alone. What is deleted leaves the file of an inbox
+too: its bytes are overwritten, and its log is emptied.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import datetime
+from html import escape
+from typing import Self
+
+from chatkit.display import many, visible
+from chatkit.errors import PlanRefused, StoreError
+from chatkit.inbox.delivery import Delivery, Which, contact_of_body
+from chatkit.inbox.events import events
+from chatkit.inbox.store import InboxStore, stretches
+from chatkit.profile import ServiceProfile
+from chatkit.progress import Progress
+from chatkit.report import Report, html_heading, html_list, wrapped
+
+_CHUNK = 500  # deliveries that one transaction deletes: a receiver waits for no more
+
+
+class Deletion(Report):
+    """What `Inbox.prune` or `Inbox.forget` deletes, in numbers; nothing is before `apply`.
+
+    >>> deletion = inbox.prune(before="90 days")
+    >>> deletion.apply()
+    """
+
+    def __init__(self, store: InboxStore, profile: ServiceProfile) -> None:
+        self._store, self._profile = store, profile
+        self.deliveries = 0  #: how many are deleted, repeats and unverified ones too
+        self.bytes = 0  #: how large they are, bodies and headers
+        self.first: datetime | None = None  #: when the first of them was received
+        self.last: datetime | None = None  #: when the last of them was received
+        self.mixed = 0  #: how many are about other contacts too, or only mention this one
+        self.repeats = 0  #: how many have a repeat that came later and stays
+        self.deleted = 0  #: how many have been deleted so far
+        self._people: set[str] = set()
+        self._others: set[str] = set()
+        self._complete = False
+
+    @property
+    def contacts(self) -> int:
+        """How many contacts the deliveries are about."""
+        return len(self._people)
+
+    @property
+    def others(self) -> int:
+        """How many other contacts are in deliveries that are not about one alone."""
+        return len(self._others)
+
+    def apply(self, *, mixed: bool | None = None) -> Self:
+        """Delete them; stopped half-way, it goes on at the next call. Nothing brings them back.
+
+        What has come since this report was made is not deleted.
+
+        Args:
+            mixed: True deletes too what is about other contacts as well; False keeps that.
+                Without it nothing is deleted while there is any.
+
+        Raises:
+            PlanRefused: Some are about other contacts as well, and `mixed` does not say whether
+                those are deleted.
+            StoreError: The inbox cannot be written; or all are deleted, but the file may still
+                hold them because another process reads it: the text says which.
+        """
+        if self.mixed and mixed is None:
+            raise PlanRefused(
+                f"Nothing was deleted: {self._about_others()}. It needs apply(mixed=True), which "
+                "deletes them too, or apply(mixed=False), which keeps them."
+            )
+        with Progress("deliveries", self.deliveries - self.deleted) as progress:
+            for count in self._delete(mixed is not False):
+                self.deleted += count
+                progress.add(count)
+        self._store.wipe(rewrite=self._rewrites)
+        self._complete = True
+        return self
+
+    # --- what a subclass tells ---
+
+    _rewrites = False  # whether nothing of it may be left in any page of the file
+
+    @abstractmethod
+    def _what(self) -> str:
+        """The first line."""
+
+    @abstractmethod
+    def _delete(self, mixed: bool) -> Iterator[int]:
+        """Delete them, some at a time; tell how many each time."""
+
+    # --- counting ---
+
+    def _saw(self, first: datetime, last: datetime) -> None:
+        self.first, self.last = min(self.first or first, first), max(self.last or last, last)
+
+    def _of(self, delivery: Delivery) -> set[str]:
+        return {one.contact for one in events(delivery, self._profile) if one.contact}
+
+    # --- showing ---
+
+    def _about_others(self) -> str:
+        whom = many(self.others, "other contact")
+        are = "is" if self.mixed == 1 else "are"
+        return (
+            f"{self.mixed:,} of {_deliveries(self.deliveries)} {are} about others too ({whom}), "
+            "or only mention this contact"
+        )
+
+    def _lines(self) -> list[str]:
+        lines = []
+        if self.first and self.last:
+            span = " to ".join(f"{at:%Y-%m-%d %H:%M}" for at in (self.first, self.last))
+            whom = many(self.contacts, "contact")
+            lines.append(f"received from {span} UTC, about {whom}, {_size(self.bytes)}")
+        if self.mixed:
+            lines.append(
+                f"{self._about_others()}: apply(mixed=True) deletes them too, apply(mixed=False) "
+                "keeps them"
+            )
+        if self.repeats:
+            have = "has" if self.repeats == 1 else "have"
+            lines.append(
+                f"{self.repeats:,} of them {have} a repeat that came later and stays: frames show "
+                "that in its place"
+            )
+        return lines
+
+    def _end(self) -> str:
+        if self._complete:
+            return (
+                f"{_deliveries(self.deleted)} deleted. A repeat of one that comes from now on is "
+                "a new delivery."
+            )
+        if self.deleted:
+            return f"Stopped: {self.deleted:,} of them deleted; apply() goes on."
+        if not self.deliveries:
+            return "There is nothing to delete."
+        return "Nothing is deleted before apply(), and nothing brings it back after."
+
+    def _text(self) -> list[list[str]]:
+        lines = [line for text in self._lines() for line in wrapped("  ", text)]
+        return [[self._what(), *lines], wrapped("", self._end())]
+
+    def _html(self) -> list[str]:
+        end = f"<p>{escape(self._end())}</p>"
+        return [html_heading(self._what()), html_list("", "", self._lines()), end]
+
+
+class _Pruning(Deletion):
+    """Of everything that was received before a time."""
+
+    def __init__(self, store: InboxStore, profile: ServiceProfile, before: datetime) -> None:
+        super().__init__(store, profile)
+        self._before = before
+        with suppress(StoreError):  # else all bodies tell whom they are about
+            store.fill_contacts()
+        self._low, self._top = store.ids_before(before)
+        with Progress("deliveries", self._top - self._low) as progress:
+            for begin, end in stretches(self._low, self._top):
+                tally = store.tally(before, begin, end)
+                if tally.number:
+                    self.deliveries += tally.number
+                    self.bytes += tally.bytes
+                    self.repeats += tally.repeats
+                    self._people.update(tally.contacts)
+                    self._saw(tally.first, tally.last)
+                progress.add(end - begin)
+        # Of nobody, or of several: the bodies tell.
+        unclear = Which(self._low, self._top, verified=None, contact="", repeats=True)
+        for delivery in store.read(unclear):
+            if delivery.received_at < before:
+                self._people.update(self._of(delivery))
+
+    def _what(self) -> str:
+        return f"{_deliveries(self.deliveries)} received before {self._before:%Y-%m-%d %H:%M} UTC"
+
+    def _delete(self, mixed: bool) -> Iterator[int]:
+        for begin, end in stretches(self._low, self._top, _CHUNK):
+            yield self._store.delete_before(self._before, begin, end)
+
+
+class _Forgetting(Deletion):
+    """Of everything that is about one person."""
+
+    _rewrites = True
+
+    def __init__(self, store: InboxStore, profile: ServiceProfile, contact: str) -> None:
+        super().__init__(store, profile)
+        self._contact = contact
+        self._own: list[int] = []  # ids; of what is theirs alone
+        self._shared: list[int] = []
+        piece = contact.removeprefix("+").encode()
+        whole = re.compile(re.escape(piece))
+        if piece.isdigit():  # not within a longer number, but 00 may stand before it
+            whole = re.compile(rb"(?:(?<![0-9])|(?<=0))" + piece + rb"(?![0-9])")
+        top = store.last()
+        everything = Which(until=top, verified=None, repeats=True)
+        with Progress("deliveries", top) as progress:
+            for one in store.read(everything._replace(containing=piece), progress.add):
+                if contact_of_body(one.body) != contact and whole.search(one.body):
+                    self._take(one)
+        for one in store.read(everything._replace(contact=contact)):
+            if contact_of_body(one.body) == contact:
+                self._take(one)
+        self._people = {contact, *self._others} if self.deliveries else set()
+
+    def _take(self, one: Delivery) -> None:
+        others = self._of(one) - {self._contact}
+        if contact_of_body(one.body) == self._contact:
+            self._own.append(one.id)
+        else:
+            self._shared.append(one.id)
+            self._others |= others
+            self.mixed += 1
+        self.deliveries += 1
+        self.bytes += len(one.body)
+        self._saw(one.received_at, one.received_at)
+
+    def _what(self) -> str:
+        return f"{_deliveries(self.deliveries)} about {visible(self._contact)}"
+
+    def _delete(self, mixed: bool) -> Iterator[int]:
+        for ids in (self._own, self._shared if mixed else []):
+            while ids:
+                yield self._store.delete(ids[-_CHUNK:])
+                del ids[-_CHUNK:]
+
+
+def prune(store: InboxStore, profile: ServiceProfile, before: datetime) -> Deletion:
+    """Count what was received before a time."""
+    return _Pruning(store, profile, before)
+
+
+def forget(store: InboxStore, profile: ServiceProfile, contact: str) -> Deletion:
+    """Search for what is about a contact, in all bodies."""
+    return _Forgetting(store, profile, contact)
+
+
+def _deliveries(count: int) -> str:
+    return f"{count:,} deliver{'y' if count == 1 else 'ies'}"
+
+
+def _size(count: int) -> str:
+    for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if count >= size:
+            return f"{count / size:,.1f} {unit}"
+    return many(count, "byte")

@@ -1,0 +1,289 @@
+"""What is old, or about one person, is deleted: told before, and nothing of it stays in a file."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from bulk.journalling import child
+from inbox.bodies import BEN, START, change, enveloped, keep, message, status, value
+from inbox.senders import SECRET, post, signed
+
+from chatkit.errors import InputError, PlanRefused, StoreError
+from chatkit.inbox.inbox import Inbox
+from chatkit.inbox.store import InboxStore
+
+CARA = "4915112345678"
+
+
+@pytest.fixture
+def inbox(url: str) -> Iterator[Inbox]:
+    with Inbox(url) as inbox:
+        yield inbox
+
+
+@pytest.fixture
+def store(inbox: Inbox, url: str) -> Iterator[InboxStore]:
+    """The database of the inbox, as another process has it open."""
+    store = InboxStore(url)
+    yield store
+    store.close()
+
+
+def written(*contents: dict[str, Any]) -> bytes:
+    return enveloped(change("messages", {"messages": [*contents]}))
+
+
+def ids(inbox: Inbox) -> list[int]:
+    return [one.id for one in inbox.deliveries(verified=None, repeats=True)]
+
+
+def after(seconds: int) -> datetime:
+    return datetime.fromtimestamp(START + seconds, UTC)
+
+
+# --- by age -------------------------------------------------------------------------------
+
+
+def test_what_is_old_is_told_in_numbers_and_deleted_by_apply_alone(
+    inbox: Inbox, store: InboxStore
+) -> None:
+    keep(store, written(message(0)), written(message(1, who=BEN)), written(message(2)))
+    keep(store, written(message(3), message(4, who=CARA)), b"no JSON", verified=False)
+    keep(store, written(message(5)))
+    bodies = [one.body for one in inbox.deliveries(until=4, verified=None)]
+    deletion = inbox.prune(before=after(4))
+    said = [deletion.deliveries, deletion.contacts, deletion.first, deletion.last]
+    assert said == [4, 3, after(0), after(3)]
+    assert deletion.bytes == sum(map(len, bodies)) + 4 * len("[]")
+    assert repr(deletion).splitlines() == [
+        "4 deliveries received before 2025-06-15 15:06 UTC",
+        "  received from 2025-06-15 15:06 to 2025-06-15 15:06 UTC, about 3 contacts, 1.3 kB",
+        "",
+        "Nothing is deleted before apply(), and nothing brings it back after.",
+    ]
+    assert "<strong>4 deliveries" in deletion._repr_html_()
+    assert ids(inbox) == [1, 2, 3, 4, 5, 6]
+    assert deletion.apply() is deletion and deletion.deleted == 4
+    assert ids(inbox) == [5, 6]
+    assert "4 deliveries deleted." in repr(deletion)
+    assert deletion.apply().deleted == 4, "a second time there is nothing left"
+    assert "There is nothing to delete." in repr(inbox.prune(before=after(4)))
+
+
+def test_ids_are_never_given_again_and_who_reads_on_misses_nothing(
+    inbox: Inbox, store: InboxStore
+) -> None:
+    statuses = [status("a", name, n) for n, name in enumerate(("sent", "delivered", "read"))]
+    moved = [enveloped(change("messages", value(statuses=[one]))) for one in statuses]
+    keep(store, *moved[:2])
+    known, mark = inbox.statuses(), inbox.last
+    inbox.prune(before=after(100)).apply()
+    assert inbox.last == 0 and len(inbox.statuses(since=mark)) == 0
+    keep(store, moved[2], identity="id:new")
+    assert ids(inbox) == [3]
+    assert inbox.statuses(onto=known)["status"].tolist() == ["read"]
+    assert inbox.statuses(since=mark)["status"].tolist() == ["read"]
+    with pytest.raises(InputError, match="no delivery 1"):
+        inbox.delivery(1)
+
+
+def test_a_repeat_that_stays_is_told(inbox: Inbox, store: InboxStore) -> None:
+    keep(store, written(message(0)), written(message(1)), identity="id:same")
+    keep(store, written(message(2)), written(message(0)))
+    deletion = inbox.prune(before=after(1))
+    assert (deletion.deliveries, deletion.repeats) == (1, 1)
+    assert "1 of them has a repeat that came later and stays" in repr(deletion)
+    assert [one.id for one in inbox.deliveries()] == [1, 3, 4]
+    deletion.apply()
+    assert [one.id for one in inbox.deliveries()] == [2, 3, 4]
+
+
+def test_what_came_later_under_a_smaller_id_stays(inbox: Inbox, store: InboxStore) -> None:
+    """Of two receivers the one that took a delivery first may store it last."""
+    keep(store, b"{}", received=(START + 9) * 1_000_000)
+    keep(store, b"{}", b"{}", received=START * 1_000_000)
+    deletion = inbox.prune(before=after(5))
+    assert deletion.deliveries == 2
+    deletion.apply()
+    assert ids(inbox) == [1]
+
+
+def test_a_deletion_that_was_stopped_goes_on(
+    inbox: Inbox, store: InboxStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chatkit.inbox.retention._CHUNK", 100)
+    keep(store, *(written(message(n)) for n in range(250)))
+    deletion = inbox.prune(before=after(250))
+    delete, calls = InboxStore._delete, []
+
+    def stopped(store: InboxStore, *conditions: Any) -> int:
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return delete(store, *conditions)
+
+    monkeypatch.setattr(InboxStore, "_delete", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        deletion.apply()
+    assert "Stopped: 200 of them deleted; apply() goes on." in repr(deletion)
+    keep(store, written(message(999)))
+    deletion.apply()
+    assert deletion.deleted == 250 and ids(inbox) == [251], "what came meanwhile stays"
+
+
+@pytest.mark.parametrize("before", ["soon", 7, None, True])
+def test_only_a_time_says_what_is_old(inbox: Inbox, before: Any) -> None:
+    with pytest.raises(InputError, match="is not a time"):
+        inbox.prune(before=before)
+
+
+RECEIVER = """
+import sys
+from inbox.bodies import entry
+from chatkit.inbox.store import InboxStore
+store = InboxStore(sys.argv[1])
+print("ready", flush=True)
+for number, _ in enumerate(sys.stdin):
+    store.write([entry(number)])
+    print("stored", flush=True)
+"""
+
+
+def test_another_process_receives_while_it_is_deleted(
+    inbox: Inbox, url: str, store: InboxStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chatkit.inbox.retention._CHUNK", 100)
+    keep(store, *(written(message(n)) for n in range(300)))
+    deletion = inbox.prune(before=after(300))
+    with child(RECEIVER, url) as other:
+        assert other.stdout.readline() == "ready\n"
+        delete = InboxStore._delete
+
+        def receiving(store: InboxStore, *conditions: Any) -> int:
+            other.stdin.write("\n")
+            other.stdin.flush()
+            assert other.stdout.readline() == "stored\n"
+            return delete(store, *conditions)
+
+        monkeypatch.setattr(InboxStore, "_delete", receiving)
+        deletion.apply()
+    assert ids(inbox) == [301, 302, 303]
+
+
+# --- a person -----------------------------------------------------------------------------
+
+
+def test_all_of_a_person_is_deleted_and_of_others_with_leave_alone(
+    inbox: Inbox, store: InboxStore
+) -> None:
+    """The number in what another person wrote is about both; in a longer number it is nobody's."""
+    bodies = [
+        written(message(0, who=CARA)),
+        written(message(1)),
+        written(message(2, who=CARA), message(3, who=BEN)),
+        written(message(4, text={"body": f"call +{CARA}, or 00{CARA}"})),
+        written(message(5, text={"body": f"order 1{CARA}"})),
+        f"no JSON, but {CARA}".encode(),
+        written(message(6, who=CARA)),
+    ]
+    keep(store, *bodies[:6])
+    keep(store, bodies[6], verified=False, contact=f"+{CARA}")
+    deletion = inbox.forget(f"+{CARA}")
+    assert (deletion.deliveries, deletion.mixed, deletion.others) == (5, 3, 2)
+    assert repr(deletion).splitlines()[0] == f"5 deliveries about +{CARA}"
+    assert "3 of 5 deliveries are about others too (2 other contacts), or only" in repr(deletion)
+    with pytest.raises(PlanRefused, match=r"needs apply\(mixed=True\)"):
+        deletion.apply()
+    assert len(ids(inbox)) == 7
+    deletion.apply(mixed=False)
+    assert ids(inbox) == [2, 3, 4, 5, 6]
+    again = inbox.forget(CARA)
+    assert (again.deliveries, again.mixed) == (3, 3)
+    again.apply(mixed=True)
+    assert ids(inbox) == [2, 5]
+    assert inbox.forget(f"+{CARA}").deliveries == 0
+
+
+@pytest.mark.parametrize("contact", ["", "+", "123", "  "])
+def test_a_contact_that_any_delivery_holds_is_refused(inbox: Inbox, contact: str) -> None:
+    with pytest.raises(InputError, match="too short for a contact"):
+        inbox.forget(contact)
+
+
+def test_a_name_of_strangers_is_escaped(inbox: Inbox, store: InboxStore) -> None:
+    keep(store, written(message(0, who="<b>x</b>")))
+    html = inbox.forget("<b>x</b>")._repr_html_()
+    assert "<b>" not in html and "1 delivery about" in html
+
+
+SECRET_WORDS = b"nobody else may ever read this"
+
+
+def kept_in(folder: Path) -> bytes:
+    return b"".join(file.read_bytes() for file in sorted(folder.iterdir()))
+
+
+@pytest.mark.parametrize("earlier", [False, True])
+def test_nothing_of_a_person_stays_in_the_files(tmp_path: Path, earlier: bool) -> None:
+    """Rows that moved leave copies in the pages that they came from.
+
+    An earlier version did not overwrite what it moved or deleted.
+    """
+    words = {"body": (SECRET_WORDS * 40).decode()}
+    with Inbox(tmp_path / "inbox.sqlite") as inbox:
+        writer = InboxStore(tmp_path / "inbox.sqlite")
+        if earlier:
+            sa.event.listen(
+                writer.engine, "checkout", lambda c, *_: c.execute("PRAGMA secure_delete = OFF")
+            )
+        for n in range(60):  # verified and filled in later: their rows grow, and are moved
+            mine = [written(message(n * 10 + k, who=CARA, text=words)) for k in range(n % 3)]
+            other = [written(message(n * 10 + 5 + k, text={"body": "x" * 900})) for k in range(3)]
+            keep(writer, *mine, *other, verified=False, reason="no secret" * (n % 7))
+        writer.fill_contacts()
+        writer.close()
+        before = kept_in(tmp_path)
+        assert SECRET_WORDS in before and CARA.encode() in before
+        inbox.forget(f"+{CARA}").apply()
+        for _ in range(2):
+            left = kept_in(tmp_path)
+            assert CARA.encode() not in left and SECRET_WORDS not in left
+        assert len(ids(inbox)) == 180
+    left = kept_in(tmp_path)
+    assert CARA.encode() not in left and SECRET_WORDS not in left
+
+
+def test_what_was_pruned_is_not_in_the_files(tmp_path: Path) -> None:
+    with Inbox(tmp_path / "inbox.sqlite") as inbox:
+        receiver = inbox.serve(SECRET, tls=False)
+        body = written(message(1, who=CARA, text={"body": SECRET_WORDS.decode()}))
+        assert post(receiver.url, body, signed(body)) == 200
+        inbox.prune(before=datetime.now(UTC) + timedelta(days=1)).apply()
+        assert post(receiver.url, b"{}", signed(b"{}", "msg_2")) == 200
+        assert ids(inbox) == [2]
+        left = kept_in(tmp_path)
+    assert CARA.encode() not in left and SECRET_WORDS not in left
+
+
+def test_a_reader_that_holds_on_to_the_log_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chatkit.inbox.store._WAIT", 0.05)
+    with (
+        Inbox(tmp_path / "inbox.sqlite") as inbox,
+        closing(InboxStore(tmp_path / "inbox.sqlite")) as other,
+    ):
+        keep(other, written(message(0, who=CARA)), written(message(1)))
+        deletion = inbox.forget(f"+{CARA}")
+        with other.reading.begin() as connection:
+            connection.exec_driver_sql("BEGIN")
+            connection.exec_driver_sql("SELECT count(*) FROM delivery").scalar()
+            with pytest.raises(StoreError, match=r"may still hold them.*apply\(\) tries it again"):
+                deletion.apply()
+        assert deletion.deleted == 1
+        deletion.apply()
+        assert CARA.encode() not in kept_in(tmp_path)
