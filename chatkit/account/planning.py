@@ -93,6 +93,7 @@ def plan_state(
     )
     if len(plan) or len(plan.refused):
         plan.notes[:0] = [*told.notes(plan), *state.not_carried]
+    plan.notes[:0] = told.doubts
     return plan
 
 
@@ -140,6 +141,7 @@ class _Told:
     stays: dict[str, int] = field(default_factory=dict)  #: how many only the account has
     kept: dict[str, list[str]] = field(default_factory=dict)  #: what differs and is left, by why
 
+    doubts: list[str] = field(default_factory=list)  #: what is said of an empty plan, too
     cells: list[RefusedCell] = field(default_factory=list)  #: what no planner has seen
 
     def refuse(self, noun: str, text: str, *said: str) -> None:
@@ -330,6 +332,11 @@ def _plan_contacts(
     """Plan the contacts: they are compared column by column, however many there are."""
     endpoints: ContactEndpoints = endpoints_of(client.contacts)  # type: ignore[assignment]
     live = endpoints.frame()
+    if endpoints.lists_deleted:
+        told.doubts.append(
+            "This service lists deleted contacts, too, and nothing tells them from others: those "
+            "that it lists are taken to be there."
+        )
     columns = [*_CONTACT, "name", *_PARTS]
     wanted = live.iloc[:0][columns] if state.contacts is None else state.contacts
     wanted = wanted[[name for name in columns if name in wanted]]

@@ -7,10 +7,11 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import pytest
-from bulk.planning import account, call, states, untouched
+from bulk.planning import account, call, content, flow, people, states, untouched, webhook
 from documents import document
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from profiles import PROFILES
 from volume import volume
 
 import chatkit
@@ -207,3 +208,36 @@ def test_a_name_that_comes_back_otherwise_is_told_before(name_split: str) -> Non
         again = plan_state(held, target)
         assert len(again) == 0
         assert list(compare(held, read(target)).frame().field)
+
+
+@pytest.mark.parametrize("profile", PROFILES, ids=map(str, range(len(PROFILES))))
+def test_an_account_is_restored_whatever_the_service_is_like(
+    profile: chatkit.ServiceProfile,
+) -> None:
+    """What is lost comes back, and what the service cannot show is not written again and again."""
+    with (
+        chatkit.Sandbox(seed="empty", profile=profile) as sandbox,
+        chatkit.connect(sandbox) as client,
+    ):
+        flow(sandbox, "Order")
+        flow(sandbox, "Return", flow_json=document("Zurück"))
+        content(sandbox, "ready", lang_code="en")
+        content(sandbox, "ready", lang_code="de")
+        webhook(sandbox, 0)
+        people(sandbox, 3)
+        held = read(client)
+        assert len(plan_state(held, client)) == 0
+        shown = profile.flow_json_in_get
+        if shown:
+            client.flows.delete(held.ids["flow"]["Return"])
+        client.templates("ready").delete("de")
+        client.webhooks.delete(held.ids["webhook"]["https://shop.example/hook/0"])
+        client.contacts.delete(client.contacts.frame().index[0])
+        plan = plan_state(held, client, broken=True)
+        kinds = [(c.noun, c.kind) for c in plan.changes]
+        told = any(note.startswith("This service lists deleted contacts") for note in plan.notes)
+        assert told is profile.inactive_in_lists
+        lost = ["flow"] * shown + ["content", "webhook"] + ["contact"] * (not told)
+        assert kinds == [(noun, "create") for noun in lost]
+        assert set(states(plan.apply(settle=0))) <= {"applied", "differs"}
+        assert len(plan_state(held, client)) == 0
