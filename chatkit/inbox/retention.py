@@ -36,7 +36,7 @@ class Deletion(Report):
     def __init__(self, store: InboxStore, profile: ServiceProfile) -> None:
         self._store, self._profile = store, profile
         self.deliveries = 0  #: how many are deleted, repeats and unverified ones too
-        self.bytes = 0  #: how large they are, bodies and headers
+        self.bytes = 0  #: how large their bodies are together
         self.first: datetime | None = None  #: when the first of them was received
         self.last: datetime | None = None  #: when the last of them was received
         self.mixed = 0  #: how many are about other contacts too, or only mention this one

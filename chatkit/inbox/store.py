@@ -219,14 +219,14 @@ class InboxStore:
 
     def tally(self, before: datetime, begin: int, end: int) -> Tally:
         """Count what was received before a time, after one id and up to another."""
-        at, length = _delivery.c.received, sa.func.length
+        at = _delivery.c.received
         early = self._early(before, begin, end)
         later = _delivery.alias()
         stays = sa.exists().where(
             later.c.identity == _delivery.c.identity, later.c.received >= _microseconds(before)
         )
-        size = length(_delivery.c.body) + length(_delivery.c.headers)
-        sums = [sa.func.count(), sa.func.sum(size), sa.func.min(at), sa.func.max(at)]
+        size = sa.func.sum(sa.func.length(_delivery.c.body))
+        sums = [sa.func.count(), size, sa.func.min(at), sa.func.max(at)]
         ((count, size, first, last),) = self._rows(sa.select(*sums).where(*early))
         people = sa.select(_delivery.c.contact).where(*early, _delivery.c.contact != "").distinct()
         repeats = sa.select(sa.func.count()).select_from(_delivery).where(*early, stays)

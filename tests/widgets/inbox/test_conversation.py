@@ -141,6 +141,18 @@ def test_of_a_long_conversation_only_the_end_is_read(
     assert page.heard[-1]["all"]["older"] == page.heard[-1]["all"]["note"] == ""
 
 
+def test_it_goes_on_over_what_was_deleted(inbox: Inbox) -> None:
+    put(inbox, *(written(message(n, who=BEN if n % 3 else ANA)) for n in range(12)))
+    conversation = Conversation(inbox, f"+{ANA}")
+    assert len(conversation.thread) == 4
+    inbox.forget(f"+{BEN}").apply(mixed=True)
+    inbox.prune(before="now").apply()
+    assert inbox.last == conversation.look() == 0
+    put(inbox, written(message(20)))
+    assert conversation.look() == 1 and len(conversation.thread) == 5
+    assert len(Conversation(inbox, f"+{ANA}").thread) == 1
+
+
 def test_what_is_not_verified_is_left_out_unless_it_is_asked_for(inbox: Inbox) -> None:
     put(inbox, written(message(1)), verified=False, reason="no header")
     assert not Conversation(inbox, f"+{ANA}").thread
