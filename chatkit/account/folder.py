@@ -511,14 +511,16 @@ class Folder:
             left.unlink(missing_ok=True)  # was never whole
         if not (self.path / _PENDING).exists():
             return
-        written = []
+        written, made = [], set()
         with zipfile.ZipFile(self.path / _PENDING) as pending:
             manifest = json.loads(pending.read(_MANIFEST))
             for path, (before, _) in manifest["write"].items():
                 target = self.path / path
                 if _digest(target) != before:
                     continue  # it is written already, or a person has edited it since
-                target.parent.mkdir(parents=True, exist_ok=True)
+                if target.parent not in made:
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    made.add(target.parent)
                 beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
                 try:
                     with pending.open(path) as entry, beside.open("xb") as file:

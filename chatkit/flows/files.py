@@ -15,9 +15,11 @@ import secrets
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
+import msgspec
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from chatkit.errors import InputError, Problem
@@ -242,6 +244,10 @@ def json_text(value: Mapping[str, Any], *, ordered: bool = False) -> bytes:
         value: The object.
         ordered: Put keys in their order by name, at any depth; without it they stay as they are.
     """
+    if ordered:
+        with suppress(msgspec.MsgspecError, UnicodeEncodeError, OverflowError, RecursionError):
+            plain = msgspec.json.encode(value, order="sorted")
+            return bytes(msgspec.json.format(plain, indent=2)) + b"\n"
     for ascii_only in (False, True):  # half a character can only be written as an escape
         text = json.dumps(value, ensure_ascii=ascii_only, indent=2, sort_keys=ordered) + "\n"
         try:
