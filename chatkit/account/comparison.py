@@ -339,7 +339,7 @@ class Comparison(Report, Sequence[AccountDifference]):
             for n, thing in enumerate(islice(self._of(noun), MANY // len(kinds))):
                 (first if n < FEW else more).append(_html_thing(*thing))
         names = [marked(cut(side.origin, LABEL)) for side in (self.left, self.right)]
-        widths = {"difference": 13, "which": 20, "field": 17, names[0]: 25, f"{names[1]} ": 25}
+        widths = {"difference": 17, "which": 20, "field": 15, names[0]: 24, f"{names[1]} ": 24}
         return [
             html_heading(self._heading()),
             html_tables(widths, first, more, total, ".frame()"),
