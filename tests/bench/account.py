@@ -28,6 +28,7 @@ CODES, LANGUAGES = sized(400, 30, 4), sized(25, 10, 2)
 CONTACTS, COUNT = sized(1_000_000, 20_000, 200), sized(3, 3, 1)
 #: The time of a pull, and its memory at its highest, those of reading the frames = 1.
 GOAL, MEMORY_GOAL = 1.5, 3.0
+JUDGED = 1_000_000  # with fewer contacts the memory is that of the libraries
 ROADS = {
     "frames": "`contacts.frame()`, `templates.frame(codes, full=True)`, flows, webhooks",
     "first": "`Folder.pull(client, contacts=True)` into no folder yet",
@@ -43,10 +44,10 @@ def codes() -> list[str]:
 def walk(road: str, base_url: str, account: str, token: str, place: str) -> None:
     """Walk one road."""
     import chatkit
-    from chatkit.account.state import state_of
 
     with redirect_stdout(io.StringIO()), chatkit.Client(base_url, account, token) as client:
-        state_of(client, codes=codes()[:2])  # what is imported late is none of the bench
+        with TemporaryDirectory() as warm:  # what is imported late is none of the bench
+            chatkit.Folder(warm).pull(client, codes=codes()[:2])
         folder = chatkit.Folder(Path(place) / road)
         if road == "first":
             shutil.rmtree(folder.path, ignore_errors=True)
@@ -105,7 +106,9 @@ def main() -> None:
     for road, what in (("first", "a pull"), ("again", "a second pull")):
         one = found[road]
         at_most(f"time of {what}, {said}, its frames = 1", one["s"] / bare["s"], GOAL)
-        at_most(f"highest memory of {what}, its frames = 1", one["mb"] / bare["mb"], MEMORY_GOAL)
+        if CONTACTS >= JUDGED:
+            more = one["mb"] / bare["mb"]
+            at_most(f"highest memory of {what}, its frames = 1", more, MEMORY_GOAL)
     show(
         f"An account of {said} as a folder",
         ["by", "seconds", "CPU seconds", "MB more at its highest", "seconds, frames = 1"],
