@@ -188,6 +188,8 @@ def told(line: str, names: dict[str, Any], folder: Path) -> str:
     text = re.sub(r"\x1b\[[0-9;]*m", "", text)
     text = re.sub(r"`\S+ -m chatkit ", "`chatkit ", text)
     text = re.sub(r"127\.0\.0\.1:\d{4,}", "127.0.0.1:PORT", text)
+    # Which of the server errors comes last depends on how often a busy machine could try again.
+    text = re.sub(r"\b50\d A fault", "5xx A fault", text)
     text = re.sub(r"\b[0-9a-f]{32}\b", "ID", text.replace(str(folder), "FOLDER"))
     return "\n".join(each.rstrip() for each in text.splitlines() if each.strip())
 
