@@ -227,6 +227,16 @@ def test_the_verdict_and_the_delivery_stay_with_each_event() -> None:
     [
         (message(1), f"+{ANA}"),
         (change("messages", value(statuses=[status("a", "sent"), status("b", "read")])), f"+{ANA}"),
+        (change("messages", value(statuses=[status("a", "sent")])), f"+{ANA}"),
+        (change("messages", value(messages=[message(1, who=BEN)])), f"+{BEN}"),
+        (
+            change("messages", value(messages=[{**message(1, who="15550100"), "to": BEN}])),
+            f"+{BEN}",
+        ),
+        (
+            change("messages", value(messages=[message(1)], statuses=[status("a", "read")])),
+            f"+{ANA}",
+        ),
         ([message(1), message(2)], f"+{ANA}"),
         ([message(1), message(2, who=BEN)], ""),
         ({"event": "a", "x": [message(1)], "y": {"id": 1}}, f"+{ANA}"),
