@@ -69,7 +69,7 @@ def _made(folder: Path) -> Iterator[tuple[dict[str, Any], Path]]:
         def faulty(**rates: Any) -> chatkit.Client:
             """Open the account of a service whose calls go wrong, for somebody in a hurry."""
             far.faults(**rates)
-            return served(deadline=0.3)
+            return served(deadline=1.0)
 
         two = flow(("FIRST", "LAST"))
         reading = {**two["screens"][0], "title": "Hi ${data.nam}", "data": {"name": NAME}}
