@@ -257,6 +257,7 @@ class Inbox(metaclass=HelpPage):
             StoreError: The inbox cannot be read.
 
         >>> inbox.prune(before="90 days").apply()
+        0 deliveries received before ...
         """
         from chatkit.inbox import retention
 
@@ -286,6 +287,8 @@ class Inbox(metaclass=HelpPage):
             StoreError: The inbox cannot be read.
 
         >>> inbox.forget("+4915112345678").apply()
+        0 deliveries about +4915112345678
+        ...
         """
         from chatkit.inbox import retention
 

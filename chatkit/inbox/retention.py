@@ -31,6 +31,7 @@ class Deletion(Report):
 
     >>> deletion = inbox.prune(before="90 days")
     >>> deletion.apply()
+    0 deliveries received before ...
     """
 
     def __init__(self, store: InboxStore, profile: ServiceProfile) -> None:

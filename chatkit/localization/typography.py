@@ -8,7 +8,7 @@ only where the translation has it letter by letter, so that nothing is guessed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from chatkit.display import cut
@@ -53,11 +53,18 @@ _ADDRESS = re.compile(
 )
 
 
+#: What each address has: without it nothing need be tried at every character of a text.
+_MAY_HAVE_ADDRESS = re.compile(r"@|://|www\.", re.IGNORECASE)
+
+
+@lru_cache(4096)  # a source is compared with each of its translations
 def _masked(text: str) -> str:
     """Hide placeholders and addresses; each character stays at its place."""
     text = text.replace(_SLOT, " ").replace(_OTHER, " ")
     for slot in slots(text):
         text = text[: slot.start] + _SLOT * (slot.end - slot.start) + text[slot.end :]
+    if not _MAY_HAVE_ADDRESS.search(text):
+        return text
     return _ADDRESS.sub(lambda found: _OTHER * len(found[0]), text)
 
 
@@ -268,7 +275,7 @@ def _times(line: _PlacedText) -> None:
 def _addresses(entry: Entry, source: Entry, tell: FindingLog) -> None:
     """Find addresses of the source that are missing, and others; a language in them may differ."""
     codes = (entry.lang_code, source.lang_code)
-    mine, theirs = (list(_links(one.text)) for one in (entry, source))
+    mine, theirs = (_links(one.text) for one in (entry, source))
     own = {_neutral(link, codes) for link in mine}
     wanted = {_neutral(link, codes) for link in theirs}
     if own == wanted:
@@ -283,9 +290,10 @@ def _addresses(entry: Entry, source: Entry, tell: FindingLog) -> None:
     tell("addresses differ", "text", f"the address {said}", "It may be meant so.", at=at)
 
 
-def _links(text: str) -> Iterator[str]:
-    for found in _ADDRESS.finditer(text):
-        yield found[0]
+def _links(text: str) -> list[str]:
+    if not _MAY_HAVE_ADDRESS.search(text):
+        return []
+    return [found[0] for found in _ADDRESS.finditer(text)]
 
 
 def _neutral(link: str, codes: tuple[str, ...]) -> str:

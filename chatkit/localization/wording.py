@@ -129,7 +129,10 @@ def _script(
     text: str, field: str, what: str, code: str, own: frozenset[str], tell: FindingLog
 ) -> None:
     """Tell letters of the language from letters of others; a Latin name may be in any."""
-    count = Counter(name for c in _read(text) if (name := _kind(c)[1]))
+    count: Counter[str] = Counter()
+    for c, times in Counter(_read(text)).items():
+        if name := _kind(c)[1]:
+            count[name] += times
     total, mine = count.total(), sum(count[name] for name in own)
     others = [name for name, _ in count.most_common() if name not in own]
     if not others or total < _ABOUT:
