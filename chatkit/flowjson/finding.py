@@ -11,7 +11,7 @@ from chatkit.display import escaped, many, visible
 from chatkit.finding import SEVERITIES, Finding, FindingSequence
 from chatkit.flowjson.document import DocumentSource, LineColumn
 from chatkit.flowjson.pointer import patched
-from chatkit.report import Report
+from chatkit.report import Report, marked
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,11 +94,11 @@ class Findings(FindingSequence[Finding], Report):
         if not self._found:
             return [head]
         start = 'style="text-align: start; vertical-align: top'
-        where = 'style="overflow-wrap: anywhere; white-space: normal"'  # a long path gives way
+        where = 'style="overflow-wrap: break-word; white-space: normal"'  # a long path gives way
         rows = "".join(
             f'<tr><td {start}">{each.severity}</td>'
             f'<td {start}"><code>{escaped(each.code)}</code></td>'
-            f'<td {start}"><code {where}>{escaped(each.where)}</code></td>'
+            f'<td {start}"><code {where}>{marked(each.where)}</code></td>'
             f'<td {start}; min-width: 20em">{escaped(each.message)} {escaped(each.hint)}</td></tr>'
             for each in self._found
         )

@@ -132,6 +132,8 @@ def test_cells_are_typed_refused_pasted_and_taken_back(opened: GridPage) -> None
     page.grid.get_by_label("first_name").check()  # the parts of a name are put away at first
     page.press("Escape")
     expect(page.button("Columns (")).to_be_focused()
+    heads = page.grid.get_by_role("columnheader")
+    expect(heads.filter(has_text="first_name")).to_have_count(1)
     page.cell(3, "first_name").click()
     page.type("x")  # cannot be written: the way to go is told
     expect(page.grid).to_contain_text("edit name, the whole of it")
