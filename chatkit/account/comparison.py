@@ -20,7 +20,15 @@ import numpy as np
 import pandas as pd
 
 from chatkit.account.planning import Named, numbers_of, plan_state
-from chatkit.account.reading import ROOMS, AccountState, same_field
+from chatkit.account.reading import (
+    CONTACT,
+    EMPTY,
+    NAME_PARTS,
+    ROOMS,
+    AccountState,
+    name_text,
+    same_field,
+)
 from chatkit.account.state import state_of
 from chatkit.bulk.comparison import FrameDifferences, compare_frames
 from chatkit.client import Client
@@ -70,11 +78,8 @@ _Spot: TypeAlias = tuple[str, str, str]  #: the resource, the thing and the fiel
 What = Literal["changed", "only left", "only right"]
 
 COLUMNS = ("resource", "key", "field", "left", "right", "what")
-CONTACT = ("country_code", "number")  #: the columns that name a contact
-_PARTS = ("first_name", "middle_name", "last_name")
 _SIGNS = {"changed": "~", "only left": "-", "only right": "+"}
 _CLASSES = {"changed": "update", "only left": "delete", "only right": "create"}
-_EMPTY: tuple[Any, ...] = (None, "", [], {}, ())
 _DEPTH = 6  #: places that are shown of one nested value
 _LONG = 2000  #: characters of a text in which changed words are looked for
 
@@ -354,17 +359,12 @@ def _spot(one: AccountDifference) -> _Spot:
     return one.resource, one.key, one.field
 
 
-def key_text(noun: str, key: Any) -> str:
-    """Write what a thing is called as one text."""
-    return "/".join(map(str, key)) if noun == "content" else str(key)
-
-
 def _compared(
     noun: str, left: Mapping[Any, Mapping[str, Any]], right: Mapping[Any, Mapping[str, Any]]
 ) -> Iterator[AccountDifference]:
     """Compare the things of one resource, in the order of what they are called."""
     for key in sorted({*left, *right}):
-        name = key_text(noun, key)
+        name = name_text(key)
         one, two = left.get(key), right.get(key)
         if one is None or two is None:
             what: What = "only right" if one is None else "only left"
@@ -392,7 +392,7 @@ def _part(wanted: AccountState, client: Client, chosen: set[_Spot]) -> AccountSt
             continue
         found |= {key: dict(there[key]) for key in source if key in there}
         for key in source:
-            name = key_text(noun, key)
+            name = name_text(key)
             if key not in there:
                 if (noun, name, "") in chosen:
                     found[key] = dict(source[key])
@@ -431,7 +431,7 @@ class _People(NamedTuple):
         found = compare_frames(left, right, CONTACT)
         if "name" in found.changed:  # then its parts differ as well, and are not said again
             said = found.changed["name"][1]
-            parts = {name: pairs for name, pairs in found.changed.items() if name in _PARTS}
+            parts = {name: pairs for name, pairs in found.changed.items() if name in NAME_PARTS}
             for name, (places, rows) in parts.items():
                 new = ~np.isin(rows, said)
                 found.changed[name] = places[new], rows[new]
@@ -558,7 +558,7 @@ def _places(one: AccountDifference) -> list[_Place]:
     documents = isinstance(one.left, Mapping) and isinstance(one.right, Mapping)
     if one.field == "flow_json" and documents:
         found = _meanings(one.left, one.right)
-    elif one.left in _EMPTY or one.right in _EMPTY or (small(one.left) and small(one.right)):
+    elif one.left in EMPTY or one.right in EMPTY or (small(one.left) and small(one.right)):
         found = [_Place(one.field, one.left, one.right)]
     else:
         found = [_Place(*place) for place in differences(one.field, one.left, one.right)]
@@ -591,7 +591,7 @@ def _about(one: AccountDifference) -> str:
     """Say what a thing is that only one side has."""
     fields = one.left if one.left is not None else one.right
     for name in ("flow_json", "text", "events", "name"):
-        if (value := fields.get(name)) not in _EMPTY:
+        if (value := fields.get(name)) not in EMPTY:
             return str(shown(value))
     return ""
 

@@ -15,7 +15,17 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 import pandas as pd
 
 from chatkit import accessor
-from chatkit.account.reading import ROOMS, AccountState, canonical, default_of, same_field
+from chatkit.account.reading import (
+    CONTACT,
+    CONTACT_COLUMNS,
+    NAME_PARTS,
+    ROOMS,
+    AccountState,
+    canonical,
+    default_of,
+    name_text,
+    same_field,
+)
 from chatkit.bulk.comparison import compare_frames
 from chatkit.bulk.plan import Plan, RefusedCell, join_plans
 from chatkit.bulk.planner import make_plan
@@ -39,8 +49,6 @@ Named: TypeAlias = "tuple[str, Any] | str"
 
 #: The column that names a record of each resource.
 _NAMES = {"flow": "name", "webhook": "url"}
-_CONTACT = ("country_code", "number")
-_PARTS = ("first_name", "middle_name", "last_name")
 #: So many records are named in a note, the others counted.
 _TOLD = 5
 
@@ -117,7 +125,7 @@ def _to_delete(delete: Iterable[Named]) -> dict[str, list[str]]:
                 f"delete= names a resource ({', '.join(ROOMS)}) and a record of it, like "
                 f"('flow', 'Order survey') or 'content order_ready/de', not {one!r:.60}."
             )
-        found[noun][_text(name)] = None
+        found[noun][name_text(name)] = None
     return {noun: list(names) for noun, names in found.items()}
 
 
@@ -126,11 +134,6 @@ def _pair(one: Any) -> tuple[str, Any]:
     if isinstance(one, tuple | list) and len(one) == 2 and isinstance(one[0], str):
         return one[0], one[1]
     return "", None
-
-
-def _text(name: Any) -> str:
-    """Write what names a record as one text: contents as code/language."""
-    return "/".join(map(str, name)) if isinstance(name, tuple | list) else str(name)
 
 
 @dataclass
@@ -192,7 +195,7 @@ class _Live:
         self.noun, self.frame = noun, frame
         self.found: dict[str, list[tuple[Any, Mapping[str, Any]]]] = {}
         for key, row in zip(frame.index, records(frame, range(len(frame))), strict=True):
-            name = _text(key) if noun == "content" else row.get(_NAMES[noun])
+            name = name_text(key) if noun == "content" else row.get(_NAMES[noun])
             if name:
                 self.found.setdefault(str(name), []).append((key, row))
 
@@ -229,14 +232,14 @@ def _plan_named(
 ) -> Plan:
     """Plan one of the resources whose records have names."""
     live = _read(noun, state, client, asked)
-    wanted = {_text(name): (name, fields) for name, fields in state.of(noun).items()}
+    wanted = {name_text(name): (name, fields) for name, fields in state.of(noun).items()}
     rows: dict[str, dict[str, Any]] = {}
     for text, (name, fields) in wanted.items():
         there = live.found.get(text, [])
         if len(there) > 1:
             told.refuse(noun, text, *_several(live, text))
         elif not there:
-            rows[text] = _named_cells(noun, name) | _whole(noun, fields)
+            rows[text] = _named_cells(noun, name) | _whole(fields)
         elif changed := _changed(noun, text, fields, there[0][1], told):
             if existing == "skip":
                 told.keep(f"{noun.capitalize()}s that differ stay (existing='skip')", text)
@@ -266,7 +269,7 @@ def _named_cells(noun: str, name: Any) -> dict[str, Any]:
     return {_NAMES[noun]: name}
 
 
-def _whole(noun: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+def _whole(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a new record: what is not said is as the service sets it."""
     return {name: value for name, value in fields.items() if value is not None}
 
@@ -337,10 +340,10 @@ def _plan_contacts(
             "This service lists deleted contacts, too, and nothing tells them from others: those "
             "that it lists are taken to be there."
         )
-    columns = [*_CONTACT, "name", *_PARTS]
+    columns = list(CONTACT_COLUMNS)
     wanted = live.iloc[:0][columns] if state.contacts is None else state.contacts
     wanted = wanted[[name for name in columns if name in wanted]]
-    found = compare_frames(wanted, live[list(wanted.columns)], _CONTACT)
+    found = compare_frames(wanted, live[list(wanted.columns)], CONTACT)
     places, rows = found.changed.get("name", (found.left[:0], found.right[:0]))
     if existing == "skip":
         for text in numbers_of(live, rows):
@@ -348,7 +351,7 @@ def _plan_contacts(
         places, rows = places[:0], rows[:0]
     names = wanted["name"].iloc[places].fillna("")
     edited = pd.DataFrame({"id": live.index[rows], "name": names.to_numpy()})
-    new = wanted.iloc[found.left][[*_CONTACT, "name"]]
+    new = wanted.iloc[found.left][[*CONTACT, "name"]]
     edited.index, new.index = numbers_of(live, rows), numbers_of(wanted, found.left)
     there = set(numbers_of(wanted, range(len(wanted)))) if asked else set()
     gone = _contacts_gone(live, asked, there, told)
@@ -365,7 +368,7 @@ def _plan_contacts(
 
 def numbers_of(frame: pd.DataFrame, rows: Any) -> pd.Index[Any]:
     """Write the numbers of contacts as one text each, with their country codes."""
-    code, number = (frame[name].iloc[rows].astype("str").fillna("") for name in _CONTACT)
+    code, number = (frame[name].iloc[rows].astype("str").fillna("") for name in CONTACT)
     found: pd.Index[Any] = pd.Index((code + " " + number).str.strip())
     return found
 
@@ -391,7 +394,7 @@ def _tell_of_names(
     endpoints: ContactEndpoints, wanted: pd.DataFrame, sent: list[int], found: Any, told: _Told
 ) -> None:
     """Name the contacts whose names come out in other parts than the state has."""
-    if not {*_PARTS} <= {*wanted.columns}:
+    if not {*NAME_PARTS} <= {*wanted.columns}:
         return
     for parts in records(wanted, sent):
         if (then := endpoints.resplit(parts)) and parts.get("name"):
@@ -400,7 +403,7 @@ def _tell_of_names(
     same = found.changed.get("name", ((), ()))[1]
     places = {
         int(place)
-        for name in _PARTS
+        for name in NAME_PARTS
         for place, row in zip(*found.changed.get(name, ((), ())), strict=True)
         if row not in set(same)
     }

@@ -48,12 +48,15 @@ FIELDS: dict[str, tuple[str, ...]] = {
     noun: tuple(name for name in body.model_fields if name not in _ASIDE)
     for noun, body in _BODIES.items()
 }
-#: The columns of contacts: what can be sent, and the parts that the service keeps of a name.
-CONTACT_COLUMNS = ("country_code", "number", "name", "first_name", "middle_name", "last_name")
+#: The columns that name a contact, and the parts that the service keeps of its name.
+CONTACT = ("country_code", "number")
+NAME_PARTS = ("first_name", "middle_name", "last_name")
+#: The columns of contacts: what can be sent, and those parts.
+CONTACT_COLUMNS = (*CONTACT, "name", *NAME_PARTS)
 #: Fields that are written although they are as the service would set them: the few of a webhook.
 ALWAYS = frozenset({"template_name", "flow_json", "events", "is_active"})
 
-_EMPTY: tuple[Any, ...] = (None, "", [], {}, ())
+EMPTY: tuple[Any, ...] = (None, "", [], {}, ())
 
 NOT_CARRIED = (
     "Never in a state, a folder or a plan: tokens and signing secrets, ids, wa_status and "
@@ -132,6 +135,11 @@ class AccountState:
         for key, fields in zip(keys, records(frame, range(len(frame))), strict=True):
             said = {name: value for name, value in fields.items() if value is not None}
             yield said if key is None else {**said, "id": key}
+
+
+def name_text(name: Any) -> str:
+    """Write what names a record as one text: contents as code/language."""
+    return "/".join(map(str, name)) if isinstance(name, tuple | list) else str(name)
 
 
 def read_account(
@@ -227,9 +235,9 @@ def same_field(noun: str, field: str, wanted: Any, live: Any) -> bool:
     """
     if noun == "flow" and field in ("flow_json", "template_name") and None in (wanted, live):
         return True  # every flow has them: one service or the other does not show it
-    one, two = (default_of(noun, field) if v in _EMPTY else v for v in (wanted, live))
-    if one in _EMPTY or two in _EMPTY:
-        return one in _EMPTY and two in _EMPTY
+    one, two = (default_of(noun, field) if v in EMPTY else v for v in (wanted, live))
+    if one in EMPTY or two in EMPTY:
+        return one in EMPTY and two in EMPTY
     if noun == "webhook" and field == "events":
         return set(one) == set(two)
     return same_value(two, one) or same_value(one, two)
