@@ -225,10 +225,7 @@ def _binary(
         return frozenset(), ("doubtful", "+ adds numbers: to join texts leave a space between")
     if operator == "%":
         return _NUMBER, ("doubtful", "% takes numbers")
-    return (_BOOLEAN if operator in COMPARISONS else _NUMBER), (
-        "wrong",
-        f"{operator} takes numbers",
-    )
+    return result, ("wrong", f"{operator} takes numbers")
 
 
 SINCE = (6, 0)

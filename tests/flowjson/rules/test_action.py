@@ -142,6 +142,7 @@ def test_a_broken_action_is_told_at_its_place(
     [
         (choice(on_select_action=UPDATE), "on-select-action"),
         (link({"name": "open_url", "url": "https://example.com"}), "on-click-action"),
+        (link({"name": "open_url", "url": "https://example.com"}, "Odd"), "on-click-action"),
     ],
 )
 def test_an_action_newer_than_the_version_is_refused(component: dict[str, Any], below: str) -> None:

@@ -15,6 +15,7 @@ DATA = {
     "count": field("number", 3),
     "flag": field("boolean", True),
     "list": field("array", [], items={"type": "string"}),
+    "untyped": {"__example__": 1},
 }
 
 
@@ -44,6 +45,7 @@ def showing(key: str, value: Any, version: str = "7.3") -> dict[str, Any]:
         "${data.flag} && true",
         "${data.count} == 0",
         "${data.count} == 0.5",
+        "${data.untyped}",
     ],
 )
 def test_a_good_condition_has_no_finding(condition: str) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from screens import body, doubts, entry, errors, field, flow, foot, good, last, screen, to
 
+from chatkit.flowjson.outline import DEPTH
 from chatkit.flowjson.rules.action import check
 
 FOOT = "/screens/0/layout/children/{}/on-click-action"
@@ -21,6 +22,7 @@ MINE = {
     "person": field("object", {}, properties={"name": {"type": "string"}}),
     "list": field("array", [], items={"type": "string"}),
     "rows": field("array", [], items={"type": "object"}),
+    "pair": field("object", {}, properties={"a": {"type": "string"}, "b": {"type": "string"}}),
 }
 
 
@@ -62,6 +64,7 @@ LIST = field("array", [], items={"type": "string"})
         ({"name": "${form.who}"}, field("object", {}, properties={"name": {"type": "string"}})),
         (["${data.count}"], LIST),
         ("a", field("array", [], items=True) | {"type": ["string", "array"]}),
+        ("${data.list}", field("array", [])),
     ],
 )
 def test_a_fitting_payload_has_no_finding(value: Any, schema: Any) -> None:
@@ -88,6 +91,11 @@ def test_a_fitting_payload_has_no_finding(value: Any, schema: Any) -> None:
         ("${data.count}", STRING, ""),
         ("${data.list}", field("array", [], items={"type": "number"}), ""),
         ("${data.person}", field("object", {}, properties={"age": {"type": "number"}}), ""),
+        (
+            "${data.pair}",
+            field("object", {}, properties=MINE["pair"]["properties"] | {"a": NUMBER}),
+            "",
+        ),
         ("Hello ${form.who}", NUMBER, ""),
         ("`${data.count} > 1`", STRING, ""),
     ],
@@ -96,6 +104,18 @@ def test_a_value_of_another_type_is_told(value: Any, schema: Any, below: str) ->
     told = errors(check, moving({"x": value}, {"x": schema}))
     code = "INVALID_NAVIGATE_ACTION_STATIC_DATA" if below else NAVIGATE
     assert told == [(code, FOOT.format(0) + "/payload/x" + below)]
+
+
+@pytest.mark.parametrize(("depth", "wrong"), [(DEPTH, True), (DEPTH + 1, False)])
+def test_two_declared_lists_are_compared_as_deep_as_a_flow_may_be(depth: int, wrong: bool) -> None:
+    """A document may come from anyone: what is nested deeper is told once, as too deep."""
+    have, want = {"type": "string"}, {"type": "number"}
+    for _ in range(depth):
+        have, want = ({"type": "array", "items": items} for items in (have, want))
+    document = moving({"x": "${data.deep}"}, {"x": want})
+    document["screens"][0]["data"]["deep"] = have
+    told = errors(check, document)
+    assert told == ([(NAVIGATE, FOOT.format(0) + "/payload/x")] if wrong else [])
 
 
 def test_each_value_that_is_wrong_deeper_down_has_the_code_for_it() -> None:
