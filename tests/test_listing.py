@@ -207,6 +207,13 @@ def test_a_refusal_after_a_full_first_page_is_no_end():
         read(service)
 
 
+def test_a_refusal_after_pages_of_one_row_is_no_end():
+    """A service that cuts pages smaller than asked for, down to one row, has no part of a page."""
+    service = Service(lambda number: ([number], 0, 0) if number < 4 else Refused, paged=False)
+    with pytest.raises(chatkit.BadAnswer, match=r"after 3 rows .* page_past_end='refuse'"):
+        read(service)
+
+
 def test_a_list_that_has_no_pages_is_one_answer_and_never_a_part_of_it():
     def whole(total):
         told = Pagination(1, SIZE, total, 3) if total else None

@@ -52,6 +52,8 @@ def test_an_expression_has_a_type(text: str, expected: str) -> None:
         ("${data.text} * 2", "number"),
         ("${data.list} == 'a'", "boolean"),
         ("'a' - 'b'", "number"),
+        ("${data.flag} + 1", "number"),
+        ("${data.count} + ${data.list}", "number"),
     ],
 )
 def test_an_operator_does_not_take_another_type(text: str, comes_to: str) -> None:
@@ -60,6 +62,11 @@ def test_an_operator_does_not_take_another_type(text: str, comes_to: str) -> Non
 
 def test_texts_joined_by_plus_are_a_doubt() -> None:
     assert kind("'a' + ${data.text} + 'b'")[1] == ["doubtful", "doubtful"]
+    assert kind("'a' + ${data.count}") == kind("${data.count} + 'a'") == ("", ["doubtful"])
+
+
+def test_a_remainder_of_something_else_than_numbers_is_a_doubt() -> None:
+    assert kind("${data.text} % 2") == kind("2 % ${data.flag}") == ("number", ["doubtful"])
 
 
 @pytest.mark.parametrize(
