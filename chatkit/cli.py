@@ -391,7 +391,7 @@ def _sandbox(arguments: argparse.Namespace) -> int:
 
 def _passing_file(base_url: str) -> Path:
     """Name the access file of a sandbox in memory: in the folder of the user's data."""
-    from chatkit.bulk.journal import journal_folder
+    from chatkit.bulk.stores import journal_folder
 
     folder = journal_folder(False).with_name("sandboxes")
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)

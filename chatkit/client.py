@@ -375,7 +375,7 @@ def _told(client: Client) -> Client:
 
     Who reads what is said in a notebook need not wait for pandas and the HTTP libraries then.
     """
-    from chatkit.bulk.journal import interrupted
+    from chatkit.bulk.stores import interrupted
 
     if "ipykernel" in sys.modules:
         background.preload("chatkit.wire", "pandas", "chatkit.frame")

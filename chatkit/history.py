@@ -11,18 +11,11 @@ from typing import TYPE_CHECKING, Any
 from chatkit import accessor
 from chatkit.bulk import rendering
 from chatkit.bulk.apply import Desk, Gap
-from chatkit.bulk.journal import (
-    Journal,
-    RunHeader,
-    find_journal,
-    glance,
-    journal_folder,
-    journal_folders,
-    journals,
-)
-from chatkit.bulk.journal import prune as prune_journals
+from chatkit.bulk.journal import Journal, RunHeader
 from chatkit.bulk.outcomes import count_states, rows_of_journal
-from chatkit.bulk.plan import Plan, plan_of_run
+from chatkit.bulk.plan import Plan, keep_at, plan_of_run
+from chatkit.bulk.stores import At, JournalStore, KeptRun, find_run, kept_runs, read_run, store_at
+from chatkit.bulk.stores import prune as prune_journals
 from chatkit.bulk.undo import undo_plan
 from chatkit.client import Client, connect, open_clients, source_of
 from chatkit.connection import Connection, account_parts, same_host
@@ -38,8 +31,10 @@ if TYPE_CHECKING:
     from chatkit.widgets.runsview import RunsView
 
 
-def runs(client: Client | None = None) -> pd.DataFrame:
-    """List the runs of this machine, the latest first, indexed by run.
+def runs(client: Client | None = None, *, at: str | Path | None = None) -> pd.DataFrame:
+    """List the runs of this machine, or of another home of journals, indexed by run.
+
+    The latest come first.
 
     The columns are `started` and `ended` (UTC; an open run has not ended), `connection` (its
     name, if it has one), `account`, `noun` (contact, flow, content, webhook, or account for a run
@@ -54,41 +49,54 @@ def runs(client: Client | None = None) -> pd.DataFrame:
 
     Args:
         client: Only the runs of its account.
+        at: Where the journals lie, as for `plan.apply`: the address of a PostgreSQL database, or
+            a folder; without it CHATKIT_RUNS, else your own data folder.
+
+    Raises:
+        JournalError: They cannot be listed.
 
     >>> result = client.contacts.plan([{"id": 50002, "name": "Ana Cruz"}]).apply()
     >>> chatkit.runs(client).state.tolist()
     ['finished']
     """
+    home = None if at is None else store_at(at)
+    del at  # a traceback that prints variables must not find a password
     account = None if client is None else client.connection.account
-    paths = [path for folder in journal_folders() for path in journals(folder)]
-    told = [_told(path) for path in sorted(paths, key=lambda path: path.name, reverse=True)]
+    kept = sorted(kept_runs(home), key=lambda kept: kept.run, reverse=True)
+    told = [_told(each) for each in kept]
     found = [run for run in told if run is not None]
     _mark_undone(found)
     frame = rendering.runs_frame([run for run in found if account in (None, run["account"])])
-    return rendering.ClickableFrame.of(frame, partial(_table_to_click, client))
+    return rendering.ClickableFrame.of(frame, partial(_table_to_click, client, home))
 
 
-def _table_to_click(client: Client | None, frame: pd.DataFrame) -> RunsView | None:
+def _table_to_click(
+    client: Client | None, home: JournalStore | None, frame: pd.DataFrame
+) -> RunsView | None:
     """Show runs as a widget; None where widgets are not installed."""
     try:
         from chatkit.widgets.runsview import RunsView
     except ImportError:
         return None
     accessor.register()
-    return RunsView(frame, partial(runs, client), partial(_opened, client))
+    reread = partial(runs, client, at=home)  # type: ignore[arg-type]  # a store is taken too
+    return RunsView(frame, reread, partial(_opened, client, home))
 
 
-def _opened(client: Client | None, run: str) -> tuple[Plan, pd.DataFrame]:
+def _opened(
+    client: Client | None, home: JournalStore | None, run: str
+) -> tuple[Plan, pd.DataFrame]:
     """Read a run from its journal: what it means to do, and what came of it so far.
 
     Its account is looked for only when something is sent or taken back.
     """
-    path = find_journal(run)
-    with Journal.open(path, reading=True) as kept:
+    with read_run(run, home) as kept:
         header = kept.header
         rows = rows_of_journal(kept)
-        plan = plan_of_run(kept, _LateDesk(partial(_desk, header, client, False)))
-    _, last = glance(path)
+        plan = plan_of_run(kept, _LateDesk(partial(_desk, header, client, False)), home)
+        last = None
+        for event in kept.events():
+            last = event if event.n is None else last
     stopped = last.detail.get("reason", "") if last is not None and last.what == "stopped" else ""
     return plan, rendering.result_frame(rows, header.run, header.names, stopped)
 
@@ -135,7 +143,7 @@ def _mark_undone(found: Sequence[dict[str, Any]]) -> None:
             undone.setdefault(run["undoes"], []).append(run)
 
 
-def journal(run: str | pd.DataFrame) -> pd.DataFrame:
+def journal(run: str | pd.DataFrame, *, at: str | Path | None = None) -> pd.DataFrame:
     """Show all that a run has noted, in its order: intents, answers, doubts, what was found.
 
     The columns are `at` (UTC), `row` (its label in the plan), `change`, `label`, `event`,
@@ -143,6 +151,7 @@ def journal(run: str | pd.DataFrame) -> pd.DataFrame:
 
     Args:
         run: Its name, as `runs()` shows it (the beginning is enough), or a result.
+        at: Where its journal lies, as for `runs`. A result knows that.
 
     Raises:
         JournalError: There is no such run, or its journal is damaged.
@@ -151,7 +160,9 @@ def journal(run: str | pd.DataFrame) -> pd.DataFrame:
     >>> chatkit.journal(result).event.tolist()
     ['started', 'intent', 'answered', 'verified', 'finished']
     """
-    with Journal.open(find_journal(_name(run)), reading=True) as kept:
+    store, name, _ = _found(run, at)
+    del at  # a traceback that prints variables must not find a password
+    with store.read(name) as kept:
         return rendering.journal_frame(kept.events(), rows_of_journal(kept))
 
 
@@ -165,6 +176,7 @@ def resume(
     gap: Gap = "row",
     moved: bool = False,
     secrets: dict[Any, Secret] | None = None,
+    at: str | Path | None = None,
 ) -> pd.DataFrame:
     """Go on with a run that was interrupted, and return what is true of all its rows.
 
@@ -183,6 +195,7 @@ def resume(
             needs no more than its client.
         secrets: Takes the signing secrets of the webhooks that it creates, by id: the service
             never shows them again.
+        at: Where its journal lies, as for `runs`. A result knows that.
 
     Raises:
         JournalError: There is no such run, or its journal is damaged.
@@ -194,8 +207,10 @@ def resume(
     ['applied']
     """
     accessor.register()
-    with Journal.open(find_journal(_name(run)), reading=True) as kept:
-        plan = plan_of_run(kept, _desk(kept.header, client, moved))
+    store, name, home = _found(run, at)
+    del at  # a traceback that prints variables must not find a password
+    with store.read(name) as kept:
+        plan = plan_of_run(kept, _desk(kept.header, client, moved), home)
     result = plan.apply(
         concurrency=concurrency,
         rate=rate,
@@ -216,6 +231,7 @@ def undo(
     rows: Iterable[Any] | None = None,
     include_adopted: bool = False,
     moved: bool = False,
+    at: str | Path | None = None,
 ) -> Plan:
     """Make the plan that takes a run back. Nothing happens until you apply it.
 
@@ -230,6 +246,8 @@ def undo(
         include_adopted: Delete also what was found after a lost answer to a create: it looks
             like ours, but somebody else may have made it at the same time.
         moved: As for `resume`.
+        at: Where its journal lies, as for `runs`; that of the undo is kept there too. A result
+            knows it.
 
     Raises:
         InputError: The run has no row of such a label.
@@ -241,10 +259,13 @@ def undo(
     ['applied']
     """
     accessor.register()
-    with Journal.open(find_journal(_name(run)), reading=True) as kept:
+    store, name, home = _found(run, at)
+    del at  # a traceback that prints variables must not find a password
+    with store.read(name) as kept:
         only = None if rows is None else _numbers(kept, rows)
         desk = _desk(kept.header, client, moved)
-        return undo_plan(kept, desk, include_adopted=include_adopted, only=only)
+        plan = undo_plan(kept, desk, include_adopted=include_adopted, only=only)
+    return keep_at(plan, home)
 
 
 def _numbers(kept: Journal, labels: Iterable[Any]) -> set[int]:
@@ -268,7 +289,9 @@ def _numbers(kept: Journal, labels: Iterable[Any]) -> set[int]:
     return {n for label in wanted for n in places[label]}
 
 
-def prune(days: float = 90, *, runs: Collection[str] = ()) -> list[str]:
+def prune(
+    days: float = 90, *, runs: Collection[str] = (), at: str | Path | None = None
+) -> list[str]:
     """Delete the journals of finished runs that are older than so many days.
 
     A journal goes as a whole or not at all. One that is still open stays, unless you name it:
@@ -277,6 +300,7 @@ def prune(days: float = 90, *, runs: Collection[str] = ()) -> list[str]:
     Args:
         days: How old a finished run must be.
         runs: Names of runs to delete in any case.
+        at: Where the journals lie, as for `runs`.
 
     Returns:
         The names of the runs that are gone: they can no longer be resumed or undone.
@@ -289,7 +313,23 @@ def prune(days: float = 90, *, runs: Collection[str] = ()) -> list[str]:
     """
     if not days >= 0:
         raise InputError(f"days= must be 0 or more, not {days!r:.40}.")
-    return prune_journals(journal_folder(False), days=days, runs=runs)
+    store = store_at(at)
+    del at  # a traceback that prints variables must not find a password
+    return prune_journals(store, days=days, runs=runs)
+
+
+def _found(run: str | pd.DataFrame, at: At | None) -> tuple[JournalStore, str, JournalStore | None]:
+    """Find where the journal of a run lies, and its whole name.
+
+    Returns:
+        The home, the name, and the home again if it is not where the journals of this user lie.
+    """
+    name = _name(run)
+    if at is None and not isinstance(run, str):
+        at = rendering.home_of_result(run)
+    home = None if at is None else store_at(at)
+    del at  # a traceback that prints variables must not find a password
+    return (*find_run(name, home), home)
 
 
 def _name(run: str | pd.DataFrame) -> str:
@@ -354,22 +394,24 @@ def _check_moved(header: RunHeader, to: Connection, said: bool | None, both: boo
     say(f"This run was applied at {was}. It is continued at {where}, account {account_id}.")
 
 
-def _told(path: Path) -> dict[str, Any] | None:
+def _told(kept: KeptRun) -> dict[str, Any] | None:
     """Sum up one journal; a damaged one is listed too, so that nobody misses it.
 
-    None for one that another process has deleted since the folder was listed.
+    None for one that another process has deleted since they were listed.
     """
-    try:
-        header, last = glance(path)
-        counts = {} if last is None else last.detail.get("counts", {})
-        if not counts:  # it did not come to its end
-            with Journal.open(path, reading=True) as kept:
-                counts = count_states(rows_of_journal(kept))
-    except JournalError:
-        if not path.exists():
-            return None
+    header, last = kept.header, kept.last
+    counts = {} if last is None else last.detail.get("counts", {})
+    if header is not None and not counts:  # it did not come to its end
+        try:
+            with kept.read() as whole:
+                counts = count_states(rows_of_journal(whole))
+        except JournalError:
+            if not kept.store.has(kept.run):
+                return None
+            header = None
+    if header is None:
         nobody = dict.fromkeys(("account", "noun", "undoes"), "")
-        damaged = {"run": path.stem, "started": None, "ended": None, "changes": 0}
+        damaged = {"run": kept.run, "started": None, "ended": None, "changes": 0}
         return damaged | {"applied": 0, "state": "damaged", "connection": "", **nobody}
     done = last is not None and last.what == "finished"
     return {

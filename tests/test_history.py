@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 import processes
 import pytest
-from bulk.journalling import as_schema_1
+from bulk.journalling import as_schema_1, journal_path
 from bulk.planning import (  # noqa: F401
     account,
     active,
@@ -33,8 +33,8 @@ from ports import reserved
 
 import chatkit
 from chatkit.bulk.apply import Interrupt
-from chatkit.bulk.journal import find_journal, journal_folder
 from chatkit.bulk.lock import lock
+from chatkit.bulk.stores import journal_folder
 
 ROOT = Path(__file__).parents[1]
 
@@ -132,7 +132,7 @@ def test_no_runs_are_a_frame_with_the_same_columns(client):
 
 @pytest.mark.parametrize("damage", [b"", b"no journal at all", None])
 def test_a_damaged_journal_is_listed_as_damaged(client, damage):
-    path = find_journal(name_of(client.contacts.plan(newcomers(3)).apply()))
+    path = journal_path(name_of(client.contacts.plan(newcomers(3)).apply()))
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2] if damage is None else damage)
     listed = chatkit.runs().loc[path.stem]
@@ -146,7 +146,7 @@ def test_a_damaged_journal_is_listed_as_damaged(client, damage):
 def test_a_journal_with_another_event_than_was_written_is_not_used(sandbox, client):
     plan = client.contacts.plan(newcomers(3))
     plan.apply()
-    path = find_journal(plan.id)
+    path = journal_path(plan.id)
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE event SET detail = '{}' WHERE what = 'answered'")
     since = len(log(sandbox))
@@ -489,7 +489,7 @@ def test_connect_says_that_a_run_was_interrupted_and_how_to_go_on(
             assert said()[0] == []  # it is at work
         (lasting / f"{next(lasting.glob('*.lock')).stem}.holder").write_text("a dead process")
         assert left in said()[0][0]
-        find_journal(first).write_bytes(b"damaged")
+        journal_path(first).write_bytes(b"damaged")
         with chatkit.connect() as client:
             chatkit.resume(left, client)
         assert said()[0] == []
@@ -511,12 +511,12 @@ def test_the_sandbox_in_memory_says_nothing_of_runs(sandbox, client, capsys):
 
 def test_a_run_of_an_older_schema_goes_on_and_is_taken_back(sandbox, client):
     result = stopped(sandbox, client)
-    as_schema_1(find_journal(name_of(result)))
+    as_schema_1(journal_path(name_of(result)))
     assert chatkit.runs(client)["state"].tolist() == ["open"]
     before = len(chatkit.journal(result))
     resumed = chatkit.resume(result, client)
     assert states(resumed) == ["applied"] * 3
     assert len(chatkit.journal(resumed)) > before
-    as_schema_1(find_journal(name_of(resumed)))
+    as_schema_1(journal_path(name_of(resumed)))
     assert states(chatkit.undo(resumed, client).apply()) == ["applied"] * 3
     assert active(sandbox, "contacts") == {}

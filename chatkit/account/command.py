@@ -482,11 +482,11 @@ def _name_of(path: Path) -> str:
 
 
 def _begun(plan: Plan) -> bool:
-    """Whether the run of a plan has begun on this machine: then it goes on."""
-    from chatkit.bulk.journal import find_journal
+    """Whether the run of a plan has begun: then it goes on."""
+    from chatkit.bulk.stores import find_run
 
     try:
-        find_journal(plan.id)
+        find_run(plan.id)
     except JournalError:
         return False
     return True

@@ -31,10 +31,10 @@ import shutil
 import sqlite3
 import time
 import weakref
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from hashlib import sha256
 from importlib import metadata
 from itertools import chain
@@ -45,8 +45,7 @@ from zlib import crc32
 
 import msgspec
 
-from chatkit import temporary
-from chatkit.bulk.lock import busy, lock, make_folder, sync_folder
+from chatkit.bulk.lock import make_folder, sync_folder
 from chatkit.display import shortened
 from chatkit.errors import InputError, JournalError, Problem
 
@@ -320,64 +319,6 @@ def _header_from_json(text: str, path: Path) -> RunHeader:
         raise damaged(path, f"its header cannot be read ({error})") from error
 
 
-# --- the journals of this user ---------------------------------------------------------
-
-#: So many journals, the latest, are looked at for a run that was interrupted.
-_GLANCES = 50
-
-
-def journal_folder(passing: bool) -> Path:
-    """Name the folder of the journals: CHATKIT_DATA, or the user's own data folder.
-
-    Args:
-        passing: For an account that ends with this process, like a sandbox in memory: a
-            folder that goes with it.
-    """
-    if passing:
-        folder = temporary.folder() / "runs"
-        make_folder(folder)
-        return folder
-    from platformdirs import user_data_path
-
-    data = os.environ.get("CHATKIT_DATA")
-    return (
-        Path(data).expanduser() if data else user_data_path("chatkit", appauthor=False)
-    ) / "runs"
-
-
-def journal_folders() -> list[Path]:
-    """List the folders where journals of this user may lie, as this process sees them."""
-    made = temporary.existing()
-    return [journal_folder(False)] if made is None else [made / "runs", journal_folder(False)]
-
-
-def journals(folder: Path) -> list[Path]:
-    """List the journals in a folder, the newest last."""
-    return sorted(folder.glob("*.db"))
-
-
-def find_journal(run: str) -> Path:
-    """Find the journal of a run by its name, or by as much of it as no other run has.
-
-    Raises:
-        JournalError: There is none, or there are several.
-    """
-    paths = {p.stem: p for folder in journal_folders() for p in journals(folder)}
-    if run in paths:
-        return paths[run]
-    found = [name for name in paths if run and name.startswith(run)]
-    if len(found) == 1:
-        return paths[found[0]]
-    if found:
-        names = ", ".join(found[-5:])
-        latest = f"the latest {5} are {names}" if len(found) > 5 else names
-        raise JournalError(
-            f"{len(found)} runs begin with {run!r} ({latest}): write more of the name. "
-            "chatkit.runs() lists all."
-        )
-    raise JournalError(f"No run is called {run!r}. chatkit.runs() lists them.")
-
-
 def glance(path: Path) -> tuple[RunHeader, JournalEvent | None]:
     """Read a header and the last event of the run as a whole, for a list; the rest unseen.
 
@@ -399,63 +340,6 @@ def glance(path: Path) -> tuple[RunHeader, JournalEvent | None]:
         return header, None
     n, what, at, text = last
     return header, JournalEvent(n, what, at, detail_from_json(text))
-
-
-def interrupted(account: str) -> str:
-    """Say in one line that a run of an account has not come to its end; empty if none has.
-
-    A run that is at work at this moment is not meant. Only the latest journals that outlast
-    this process are looked at, so that it takes some milliseconds.
-    """
-    folder, found = journal_folder(False), []
-    for path in journals(folder)[-_GLANCES:]:
-        try:
-            header, last = glance(path)
-        except JournalError:
-            continue  # runs() lists it as damaged
-        if header.account == account and (last is None or last.what != "finished"):
-            found.append(header)
-    if not found or busy(folder, account):
-        return ""
-    latest, before = found[-1], len(found) - 1
-    were = "were" if before > 1 else "was"
-    more = f", as {were} {before} before it (chatkit.runs() shows which)" if before else ""
-    return (
-        f"A run of {latest.changes:,} changes, begun on {latest.started:.10}, was interrupted"
-        f"{more}: chatkit.resume({latest.run!r}) goes on with it."
-    )
-
-
-def prune(folder: Path, *, days: float = 90, runs: Collection[str] = ()) -> list[str]:
-    """Delete whole journals: of runs that finished long ago, and of runs that are named.
-
-    What is not finished, and what cannot be read, goes only by name.
-
-    Args:
-        folder: Where they are.
-        days: How long a finished one is kept.
-        runs: The whole names of others to delete.
-
-    Returns:
-        The names of the runs whose journals are gone.
-
-    Raises:
-        AccountBusy: A run that is named may be at work.
-    """
-    before = (datetime.now(UTC) - timedelta(days=days)).isoformat(timespec="milliseconds")
-    gone = []
-    for path in journals(folder):
-        try:
-            header, last = glance(path)
-        except JournalError:
-            header, last = None, None
-        over = last is not None and last.what == "finished" and last.at < before
-        if over or path.stem in runs:
-            with nullcontext() if over or header is None else lock(folder, header.account):
-                delete_files(path)
-            gone.append(path.stem)
-    sweep(folder)
-    return gone
 
 
 # --- its file, and whether that is still what was written ------------------------------

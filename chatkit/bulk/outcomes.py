@@ -13,7 +13,8 @@ from functools import cache
 from typing import Any, Literal, NamedTuple, get_args, get_origin
 
 from chatkit.answer import Envelope
-from chatkit.bulk.journal import Change, Journal, glance, journal_folders, journals
+from chatkit.bulk.journal import Change, Journal
+from chatkit.bulk.stores import kept_runs
 from chatkit.call import Call
 from chatkit.display import values
 from chatkit.endpoints import ACCOUNT, Endpoints
@@ -166,15 +167,15 @@ def landed_since(account: str, noun: str, since: datetime) -> list[Landed]:
         since: With an offset.
     """
     found = []
-    for path in (path for folder in journal_folders() for path in journals(folder)):
+    for run in kept_runs():
+        header, last = run.header, run.last
+        if header is None or header.account != account or header.noun not in (noun, ACCOUNT):
+            continue
+        ended = last is not None and last.what in ("finished", "stopped")
+        if last is not None and ended and datetime.fromisoformat(last.at) < since:
+            continue
         try:
-            header, last = glance(path)
-            if header.account != account or header.noun not in (noun, ACCOUNT):
-                continue
-            ended = last is not None and last.what in ("finished", "stopped")
-            if last is not None and ended and datetime.fromisoformat(last.at) < since:
-                continue
-            with Journal.open(path, reading=True) as kept:
+            with run.read() as kept:
                 times = {event.n: event.at for event in kept.events()}
                 rows = rows_of_journal(kept)
         except JournalError:

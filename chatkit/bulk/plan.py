@@ -8,7 +8,6 @@ import os
 import secrets
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -20,14 +19,13 @@ from chatkit.bulk.journal import (
     Change,
     Journal,
     RunHeader,
-    journal_folder,
     label_as_json,
     label_from_json,
     run_id,
 )
-from chatkit.bulk.lock import lock
 from chatkit.bulk.outcomes import Row
 from chatkit.bulk.reconcile import PAGES_FROM
+from chatkit.bulk.stores import At, store_at
 from chatkit.display import many as many_of
 from chatkit.endpoints import ACCOUNT
 from chatkit.errors import InputError, PlanRefused, file_bytes
@@ -136,6 +134,7 @@ class Plan(Report):
         self._desk = desk
         self._skip_invalid = skip_invalid
         self._at_work: Sequence[Row] = ()
+        self._at: At | None = None  # where its journal lies; None: where those of this user do
         self._rehearsed = ""  # the hash of the plan that went well in a rehearsal
 
     @property
@@ -255,6 +254,7 @@ class Plan(Report):
         settle: float | None = None,
         gap: Gap = "row",
         rehearsed: bool = False,
+        at: str | Path | None = None,
         interrupt: Interrupt | None = None,
         watch: Watch | None = None,
     ) -> pd.DataFrame:
@@ -275,6 +275,9 @@ class Plan(Report):
                 half the calls. What somebody changes between the two is overwritten unseen;
                 `result.attrs["gap"]` says how many seconds that were at most.
             rehearsed: Send nothing unless `chatkit.rehearse` of this very plan went well.
+            at: Where the journal is kept: 'postgresql://user@host/name', so that any machine can
+                go on with the run, or a folder of this machine; without it CHATKIT_RUNS says
+                where, else it is your own data folder.
             interrupt: Its `ask()` stops the run, from any thread, as the stop button does.
             watch: Called with how many rows are done, and of how many, in place of a bar.
 
@@ -289,6 +292,9 @@ class Plan(Report):
             AccountBusy: Another kernel is changing this account.
             JournalError: The journal cannot be kept, so nothing is sent.
         """
+        if at is not None:
+            self._at = store_at(at)
+        del at  # a traceback that prints variables must not find a password
         throttle = Throttle(concurrency, rate)
         if gap not in get_args(Gap):
             raise InputError(f"gap is 'row' or 'page', not {gap!r:.60}.")
@@ -300,16 +306,13 @@ class Plan(Report):
                 "chatkit.rehearse(plan) applies it to a copy of the account."
             )
         connection = self._desk.transport.connection
-        folder = journal_folder(connection.passing)
+        store = store_at(self._at, passing=connection.passing)
         accounts = {self._setting.account, connection.account}  # two, for a run that has moved
-        with interrupt or Interrupt() as interrupt, ExitStack() as locks:
-            for account in sorted(accounts):
-                locks.enter_context(lock(folder, account, self.id))
-            path = folder / f"{self.id}.db"
+        with interrupt or Interrupt() as interrupt, store.hold(accounts, self.id) as held:
             with (
-                Journal.open(path)
-                if path.exists()
-                else Journal.create(folder, self._header(), self.changes)
+                held.open(self.id)
+                if held.has(self.id)
+                else held.create(self._header(), self.changes)
             ) as journal:
                 if journal.header.hash != self.hash:
                     raise PlanRefused("It is not the plan that this run began with.")
@@ -326,7 +329,10 @@ class Plan(Report):
             self.secrets |= run.secrets
             if run.secrets and self._setting.parts:  # among many rows nobody looks for them
                 say(_secrets_told(run.secrets, run.rows))
-            result = rendering.result_frame(run.rows, self.id, self._setting.names, run.stopped)
+            home = "" if self._at is None else store.shown
+            result = rendering.result_frame(
+                run.rows, self.id, self._setting.names, run.stopped, home
+            )
             result.attrs["gap"] = round(run.gap, 3)
             if run.stopped and watch is None:  # who watches is told by the result
                 say(f"{rendering.result_summary(result)} chatkit.resume({self.id!r}) goes on.")
@@ -463,8 +469,14 @@ def _secrets_told(kept: Mapping[Any, Secret], rows: Iterable[Row]) -> str:
     )
 
 
-def plan_of_run(journal: Journal, desk: Desk) -> Plan:
-    """Make the plan that a run began with: applied again, the run goes on."""
+def plan_of_run(journal: Journal, desk: Desk, at: At | None = None) -> Plan:
+    """Make the plan that a run began with: applied again, the run goes on.
+
+    Args:
+        journal: What it means to do.
+        desk: Where the records are.
+        at: Where the journal lies.
+    """
     header = journal.header
     changes = journal.changes()
     setting = Setting(
@@ -476,7 +488,7 @@ def plan_of_run(journal: Journal, desk: Desk) -> Plan:
         undoes=header.undoes,
         parts={noun: PlanPart(0, known) for noun, known in header.known_by.items()},
     )
-    return Plan(desk, setting, changes, plan_id=header.run)
+    return keep_at(Plan(desk, setting, changes, plan_id=header.run), at)
 
 
 def load_plan(path: str | Path, desk_of: Callable[[str], Desk]) -> Plan:
@@ -554,6 +566,17 @@ def setting_of(plan: Plan) -> Setting:
 def desk_of(plan: Plan) -> Desk:
     """Return where the records of a plan are."""
     return plan._desk
+
+
+def home_of(plan: Plan) -> At | None:
+    """Return where the journal of a plan lies, if that is not where those of this user do."""
+    return plan._at
+
+
+def keep_at(plan: Plan, at: At | None) -> Plan:
+    """Have the journal of a plan kept somewhere, unless `apply(at=)` says otherwise."""
+    plan._at = at
+    return plan
 
 
 def rows_at_work(plan: Plan) -> Sequence[Row]:

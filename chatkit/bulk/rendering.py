@@ -468,8 +468,18 @@ def left_frame(rows: Iterable[Left]) -> pd.DataFrame:
     return frame.astype(dict.fromkeys(columns[1:], "str"))
 
 
-def result_frame(rows: Sequence[Row], run: str, names: Names, stopped: str) -> pd.DataFrame:
-    """Make the frame that says what truly happened, a row for each row of the plan."""
+def result_frame(
+    rows: Sequence[Row], run: str, names: Names, stopped: str, home: str = ""
+) -> pd.DataFrame:
+    """Make the frame that says what truly happened, a row for each row of the plan.
+
+    Args:
+        rows: Those of the plan.
+        run: The name of the run.
+        names: Of the levels of the frame's index.
+        stopped: Why the run stopped; empty if it did not.
+        home: Where its journal lies, without a password; empty: where those of this user do.
+    """
     frame = _frame(
         {
             "change": [row.change.kind for row in rows],
@@ -484,7 +494,7 @@ def result_frame(rows: Sequence[Row], run: str, names: Names, stopped: str) -> p
         names,
         texts=("change", "label", "state", "reason", "evidence"),
     )
-    remember(frame, run=run, stopped=stopped)
+    remember(frame, run=run, stopped=stopped, **({"at": home} if home else {}))
     return frame
 
 
@@ -498,6 +508,11 @@ def result_summary(result: pd.DataFrame) -> str:
 def run_of(frame: pd.DataFrame) -> str | None:
     """Name the run that a result came from, None for any other frame."""
     return memory(frame).get("run")
+
+
+def home_of_result(frame: pd.DataFrame) -> str | None:
+    """Tell where the journal of a result lies, if that is not where those of this user do."""
+    return memory(frame).get("at")
 
 
 #: States of rows that are not applied, and can be planned again; and what may have landed.

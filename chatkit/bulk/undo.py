@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from chatkit.bulk.apply import Desk
-from chatkit.bulk.journal import Change, Journal, Kind, glance, journal_folders, journals
+from chatkit.bulk.journal import Change, Journal, Kind
 from chatkit.bulk.outcomes import Row, rows_of_journal
 from chatkit.bulk.plan import Left, Plan, PlanPart, RefusedCell, Setting
+from chatkit.bulk.stores import At, kept_runs
 from chatkit.display import many
 from chatkit.endpoints import Endpoints
 from chatkit.errors import JournalError
@@ -102,7 +103,7 @@ def undo_plan(
     return Plan(desk, setting, changes, refused, notes=notes, skip_invalid=True, left=left)
 
 
-def taken_back(run: str, rows: Collection[Row]) -> set[int]:
+def taken_back(run: str, rows: Collection[Row], at: At | None = None) -> set[int]:
     """Find which rows of a run other runs have taken back, by their numbers.
 
     A row whose undo was taken back itself is there again.
@@ -110,18 +111,18 @@ def taken_back(run: str, rows: Collection[Row]) -> set[int]:
     Args:
         run: The name of the run.
         rows: Its rows.
+        at: Where the journals lie.
     """
     found = set()
-    later = [path for folder in journal_folders() for path in journals(folder) if path.stem > run]
-    for path in later:
+    for later in kept_runs(at):
+        if later.header is None or later.header.undoes != run or later.run <= run:
+            continue
         try:
-            if glance(path)[0].undoes != run:
-                continue
-            with Journal.open(path, reading=True) as journal:
+            with later.read() as journal:
                 back = rows_of_journal(journal)
         except JournalError:
             continue  # runs() lists it as damaged
-        again = taken_back(path.stem, back)
+        again = taken_back(later.run, back, at)
         landed = [row for row in back if row.state in ("applied", "differs")]
         found |= {_identity(row) for row in landed if row.n not in again}
     return {row.n for row in rows if _identity(row) in found} if found else set()

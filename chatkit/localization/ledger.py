@@ -22,8 +22,8 @@ from hashlib import blake2b, sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, get_args
 
-from chatkit.bulk.journal import journal_folder
 from chatkit.bulk.lock import make_folder, sync_folder, writing
+from chatkit.bulk.stores import journal_folder
 from chatkit.connection import Connection
 from chatkit.display import many, values, visible
 from chatkit.errors import InputError, file_bytes

@@ -20,9 +20,18 @@ import traitlets
 
 from chatkit.bulk import rendering
 from chatkit.bulk.apply import Interrupt
-from chatkit.bulk.journal import Change, Journal, find_journal
+from chatkit.bulk.journal import Change
 from chatkit.bulk.outcomes import Row, rows_of_journal
-from chatkit.bulk.plan import DELETES, desk_of, refused_cells, rows_at_work, setting_of
+from chatkit.bulk.plan import (
+    DELETES,
+    desk_of,
+    home_of,
+    keep_at,
+    refused_cells,
+    rows_at_work,
+    setting_of,
+)
+from chatkit.bulk.stores import read_run
 from chatkit.bulk.undo import taken_back, undo_plan
 from chatkit.connection import account_words, is_live
 from chatkit.display import escaped, many
@@ -238,8 +247,9 @@ class PlanView(Panel):
         if self.back is not None and self.back.at_work:
             raise PlanRefused("It is being taken back already: wait until that is done.")
         only = rows if rows is not None or not self._taken else self._left_to_take_back()
-        with Journal.open(find_journal(self.plan.id), reading=True) as kept:
+        with read_run(self.plan.id, home_of(self.plan)) as kept:
             plan = undo_plan(kept, desk_of(self.plan), only=only)
+        keep_at(plan, home_of(self.plan))
         self.back = PlanView(plan, self._was_taken_back)
         self._below.children = [self.back]
         where = "The plan that takes it back is below. Nothing is sent before you click there."
@@ -341,8 +351,9 @@ class PlanView(Panel):
         assert self.result is not None  # noqa: S101  # whoever calls it has looked
         run = self.plan.id
         # Where the journal was pruned meanwhile, what was taken back stays as it is known.
-        with suppress(JournalError), Journal.open(find_journal(run), reading=True) as kept:
-            self._taken = taken_back(run, rows_of_journal(kept))
+        at = home_of(self.plan)
+        with suppress(JournalError), read_run(run, at) as kept:
+            self._taken = taken_back(run, rows_of_journal(kept), at)
         self._rows.fill(*self._items(), stay=stay)
         said = self.result.chatkit.summary()
         if self._taken:

@@ -11,8 +11,8 @@ import pytest
 from documents import DOCUMENT
 
 import chatkit
-from chatkit.bulk.journal import journal_folder
 from chatkit.bulk.plan import join_plans
+from chatkit.bulk.stores import journal_folder
 from chatkit.client import Client, source_of
 from chatkit.endpoints import ACCOUNT
 

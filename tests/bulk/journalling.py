@@ -14,6 +14,7 @@ import processes
 import pytest
 
 from chatkit.bulk.journal import Change, Journal, RunHeader
+from chatkit.bulk.stores import FolderStore, find_run
 
 ROOT = Path(__file__).parents[2]
 
@@ -41,6 +42,18 @@ def header(run="20261120-101502-7f3a", changes=0, **fields):
 
 def created(folder, changes=(), **fields):
     return Journal.create(folder, header(changes=len(changes), **fields), changes)
+
+
+def journals(folder):
+    """The journals in a folder, the newest last."""
+    store = FolderStore(folder)
+    return [store.path(run) for run in store.runs()]
+
+
+def journal_path(run):
+    """The file of a run's journal, by as much of its name as no other has."""
+    store, name = find_run(run)
+    return store.path(name)
 
 
 SCHEMA_1 = """

@@ -30,16 +30,14 @@ import chatkit
 from chatkit.bulk.apply import Interrupt
 from chatkit.bulk.journal import (
     Change,
-    Journal,
     changes_as_json,
-    find_journal,
-    journal_folder,
     write_file,
 )
 from chatkit.bulk.outcomes import landed_since, rows_of_journal
 from chatkit.bulk.plan import Plan, join_plans
 from chatkit.bulk.plan import _hash as hashed
 from chatkit.bulk.rendering import rest_frame, rest_sheets
+from chatkit.bulk.stores import journal_folder, read_run
 from chatkit.client import source_of
 from chatkit.errors import PlanRefused
 from chatkit.tables.writing import xlsx_bytes
@@ -328,7 +326,7 @@ def test_a_run_that_was_stopped_goes_on_with_the_resources_that_are_left(sandbox
     half = cut.load_plan(plan.save(tmp_path / "half.json"))
     result = half.apply(interrupt=interrupt, many=True, irreversible=True, concurrency=1)
     assert "not sent" in states(result) and states(result)[:2] == ["applied"] * 2
-    with Journal.open(find_journal(plan.id), reading=True) as kept:
+    with read_run(plan.id) as kept:
         header = kept.header
         assert len(rows_of_journal(kept)) == 9
     assert header.noun == "account"

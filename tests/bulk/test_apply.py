@@ -30,7 +30,8 @@ from bulk.wayward import (
 
 from chatkit import history
 from chatkit.bulk import apply
-from chatkit.bulk.journal import Change, Journal, journal_folder
+from chatkit.bulk.journal import Change, Journal
+from chatkit.bulk.stores import journal_folder
 from chatkit.snapshot import memory
 
 

@@ -22,6 +22,7 @@ from bulk.journalling import (  # noqa: F401
     created,
     folder,
     header,
+    journals,
     killed,
     told,
 )
@@ -33,15 +34,18 @@ from chatkit import temporary
 from chatkit.bulk.journal import (
     Change,
     Journal,
-    find_journal,
     glance,
-    journal_folder,
-    journal_folders,
-    journals,
-    prune,
     run_id,
 )
 from chatkit.bulk.lock import lock
+from chatkit.bulk.stores import (
+    FolderStore,
+    find_run,
+    journal_folder,
+    kept_runs,
+    prune,
+    stores_at,
+)
 from chatkit.errors import AccountBusy, InputError, JournalError
 
 # --- what is written is read --------------------------------------------------------------
@@ -205,13 +209,13 @@ def test_journals_live_in_the_data_folder_of_the_user(tmp_path, monkeypatch):
 
 def test_journals_of_an_account_in_memory_lie_in_the_temporary_folder_of_the_process():
     assert journal_folder(True) == temporary.folder() / "runs" != journal_folder(False)
-    assert journal_folders() == [journal_folder(True), journal_folder(False)]
+    assert [s.folder for s in stores_at()] == [journal_folder(True), journal_folder(False)]
 
 
 def test_listing_journals_makes_no_folder(tmp_path):
     code = """
-from chatkit.bulk.journal import journal_folders, journals
-print([path for folder in journal_folders() for path in journals(folder)])
+from chatkit.bulk.stores import kept_runs
+print([*kept_runs()])
 """
     places = {"TMPDIR": str(tmp_path), "CHATKIT_DATA": str(tmp_path / "data")}
     with child(code, env=os.environ | places) as process:
@@ -227,16 +231,16 @@ def test_a_run_is_found_by_as_much_of_its_name_as_is_needed(tmp_path, monkeypatc
     for run in runs:
         created(journal_folder(False), run=run).close()
     created(journal_folder(True), run="19991122-1").close()
-    assert [path.stem for path in journals(journal_folder(False))] == runs
-    assert find_journal("19991121").stem == "19991121-1"
-    assert find_journal("19991120-1").stem == "19991120-1"  # all of it, though another begins so
-    assert find_journal("19991122").parent == journal_folder(True)
+    assert [kept.run for kept in kept_runs()] == ["19991122-1", *runs]
+    assert find_run("19991121")[1] == "19991121-1"
+    assert find_run("19991120-1")[1] == "19991120-1"  # all of it, though another begins so
+    assert find_run("19991122")[0].folder == journal_folder(True)
     with pytest.raises(JournalError, match=r"2 runs begin with '19991120' \(19991120-1, 1999"):
-        find_journal("19991120")
+        find_run("19991120")
     for unknown in ("2027", "", "../19991121-1", "*"):
         with pytest.raises(JournalError, match=r"No run is called .*chatkit\.runs\(\) lists"):
-            find_journal(unknown)
-    assert journals(tmp_path / "nowhere") == []
+            find_run(unknown)
+    assert FolderStore(tmp_path / "nowhere").runs() == []
 
 
 # --- groups -------------------------------------------------------------------------------
@@ -385,26 +389,29 @@ def names(folder):
 
 def test_only_what_is_finished_and_old_is_pruned(shelf):
     everything = names(shelf)
-    assert prune(shelf) == []
+    assert prune(FolderStore(shelf)) == []
     assert names(shelf) == everything
-    assert prune(shelf, days=-1) == ["1-finished"]
+    assert prune(FolderStore(shelf), days=-1) == ["1-finished"]
     assert names(shelf) == everything[1:]
 
 
 def test_what_is_named_is_pruned_in_any_state(shelf):
-    assert prune(shelf, runs=["3-open", "6-damaged", "7-unknown"]) == ["3-open", "6-damaged"]
+    assert prune(FolderStore(shelf), runs=["3-open", "6-damaged", "7-unknown"]) == [
+        "3-open",
+        "6-damaged",
+    ]
     assert names(shelf) == ["1-finished", "2-stopped", "4-new", "5-resumed"]
 
 
 def test_a_run_at_work_is_not_pruned(shelf):
     with lock(shelf, "here"), pytest.raises(AccountBusy):
-        prune(shelf, runs=["3-open"])
+        prune(FolderStore(shelf), runs=["3-open"])
     assert "3-open" in names(shelf)
 
 
 def test_pruning_takes_all_that_belongs_to_a_journal(killed):
     assert len(beside(killed)) == 3
-    assert prune(killed.parent, runs=[killed.stem]) == [killed.stem]
+    assert prune(FolderStore(killed.parent), runs=[killed.stem]) == [killed.stem]
     assert [path.suffix for path in killed.parent.iterdir()] == [".lock"]
 
 
@@ -417,7 +424,7 @@ def test_pruning_sweeps_what_killed_processes_left_a_day_ago(killed):
     for path in beside(killed):
         os.utime(folder / path, (0, 0))  # old, and of a journal that is there
     (folder / "c.new").write_bytes(b"")  # somebody may be making it
-    prune(folder)
+    prune(FolderStore(folder))
     assert {path.name for path in folder.iterdir()} == kept | {"c.new"}
 
 
@@ -427,7 +434,8 @@ WRITER = """
 import sys
 from pathlib import Path
 from bulk.journalling import change, created
-from chatkit.bulk.journal import Journal, prune
+from chatkit.bulk.journal import Journal
+from chatkit.bulk.stores import FolderStore, prune
 from chatkit.errors import AccountBusy
 folder, name = Path(sys.argv[1]), sys.argv[2]
 for number in range(40):
@@ -438,12 +446,13 @@ for number in range(40):
     with Journal.open(folder / f"{run}.db") as journal:
         journal.write(None, "finished")
     if number % 3 == 0:
-        assert prune(folder, runs=[run]) == [run]
+        assert prune(FolderStore(folder), runs=[run]) == [run]
 """
 READER = """
 import sys
 from pathlib import Path
-from chatkit.bulk.journal import Journal, glance, journals
+from bulk.journalling import journals
+from chatkit.bulk.journal import Journal, glance
 from chatkit.errors import JournalError
 folder, read = Path(sys.argv[1]), 0
 print("ready", flush=True)

@@ -16,12 +16,13 @@ from bulk.journalling import (  # noqa: F401
     created,
     folder,
     header,
+    journals,
     killed,
     told,
 )
 
 from chatkit.bulk import journal as file_of
-from chatkit.bulk.journal import Journal, glance, journals
+from chatkit.bulk.journal import Journal, glance
 from chatkit.errors import JournalError
 
 

@@ -24,8 +24,8 @@ from bulk.planning import (  # noqa: F401
 )
 
 import chatkit
-from chatkit.bulk.journal import journal_folder
 from chatkit.bulk.plan import note_rehearsal, refused_cells, setting_of
+from chatkit.bulk.stores import journal_folder
 
 
 @pytest.fixture

@@ -25,9 +25,9 @@ from bulk.planning import (  # noqa: F401
 )
 
 import chatkit
-from chatkit.bulk.journal import Journal, find_journal
 from chatkit.bulk.outcomes import rows_of_journal
 from chatkit.bulk.plan import setting_of
+from chatkit.bulk.stores import read_run
 from chatkit.bulk.undo import taken_back
 
 OTHER = {**DOCUMENT, "version": "7.2"}
@@ -274,7 +274,7 @@ def test_which_rows_were_taken_back_is_read_from_the_journals(sandbox, client):
     name = result.attrs["chatkit"]["run"]
 
     def gone():
-        with Journal.open(find_journal(name), reading=True) as kept:
+        with read_run(name) as kept:
             return sorted(taken_back(name, rows_of_journal(kept)))
 
     assert gone() == []

@@ -12,12 +12,12 @@ from typing import Any
 import pandas as pd
 import processes
 import pytest
+from bulk.journalling import journal_path
 from widgets.gridding import client, sandbox  # noqa: F401
 from widgets.screen import buttons, html, page_of, part, parts, press, seen, static, tell
 
 import chatkit
 from chatkit.bulk.apply import Interrupt
-from chatkit.bulk.journal import find_journal
 from chatkit.client import Client
 from chatkit.errors import PlanRefused
 from chatkit.widgets.planview import PagedRows, PlanView, RowsTable
@@ -280,7 +280,7 @@ def test_a_damaged_run_can_neither_be_opened_nor_gone_on_with(
     client: Client, show: Callable[..., RunsView]
 ) -> None:
     result = renamed(client)
-    path: Path = find_journal(name_of(result))
+    path: Path = journal_path(name_of(result))
     path.write_bytes(os.urandom(4096))
     view = show(chatkit.runs())
     text = html(view._rows)

@@ -1,0 +1,388 @@
+"""Where journals lie: one interface for every home, and the folder of this user as the first.
+
+Journals lie in a folder of this machine, unless `at=` or CHATKIT_RUNS names another home. A
+PostgreSQL database (`chatkit.bulk.postgres`) is one that a run can outlive its machine in.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from chatkit import temporary
+from chatkit.bulk.journal import (
+    Change,
+    Journal,
+    JournalEvent,
+    RunHeader,
+    delete_files,
+    glance,
+    sweep,
+)
+from chatkit.bulk.lock import busy, lock, make_folder
+from chatkit.errors import InputError, JournalError
+from chatkit.secret import Secret
+
+#: So many journals, the latest, are looked at for a run that was interrupted.
+_GLANCES = 50
+#: File systems of other machines. Locks and syncs of files there do not hold what SQLite needs.
+_NETWORK = re.compile(
+    "nfs[34]?|cifs|smb(fs|[23])|ncpfs|afs|ceph|lustre|gpfs|beegfs|glusterfs|davfs|"
+    r"fuse\.(sshfs|glusterfs|ceph.*|s3fs|gcsfuse|goofys|rclone|davfs.*|blobfuse.*|moosefs|juicefs)"
+)
+
+
+class KeptRun(NamedTuple):
+    """A run of which a journal is kept, as far as a glance tells."""
+
+    run: str
+    store: JournalStore
+    header: RunHeader | None  #: None: its journal cannot be read
+    last: JournalEvent | None  #: the last event of the run as a whole
+
+    def read(self) -> Journal:
+        """Open its journal to be read.
+
+        Raises:
+            JournalError: It is gone, or damaged.
+        """
+        return self.store.read(self.run)
+
+
+class HeldStore(Protocol):
+    """Journals of accounts whose locks are held: the only place to begin or continue a run."""
+
+    def has(self, run: str) -> bool:
+        """Whether the run has a journal."""
+
+    def open(self, run: str) -> Journal:
+        """Open the journal of a run to continue it."""
+
+    def create(self, header: RunHeader, changes: Sequence[Change]) -> Journal:
+        """Write header and changes to a new journal. It is durable when this returns."""
+
+
+class JournalStore(Protocol):
+    """One home of journals, and of the locks of the accounts that they are about."""
+
+    @property
+    def shown(self) -> str:
+        """Where it is, without a password."""
+
+    def runs(self) -> list[str]:
+        """List the names of the runs, the oldest first."""
+
+    def has(self, run: str) -> bool:
+        """Whether the run has a journal."""
+
+    def glances(self, newest: int | None = None) -> Iterator[KeptRun]:
+        """Look at the runs, the oldest first, without reading their journals.
+
+        Args:
+            newest: How many, the newest ones; without it all.
+        """
+
+    def read(self, run: str) -> Journal:
+        """Open the journal of a run to be read. Its run may be at work.
+
+        Raises:
+            JournalError: It is not there, cannot be read, or is not what was written.
+        """
+
+    def hold(self, accounts: Collection[str], run: str = "") -> AbstractContextManager[HeldStore]:
+        """Hold the locks of accounts: at most one apply each.
+
+        Args:
+            accounts: In the words of a journal's header.
+            run: The run that is going to work, to name it to whoever is refused.
+
+        Raises:
+            AccountBusy: Another apply holds one; the text says which. It is not waited for.
+            JournalError: Nothing can be locked there.
+        """
+
+    def busy(self, account: str) -> bool:
+        """Tell whether an apply is at work on an account."""
+
+    def delete(self, run: str) -> None:
+        """Delete the journal of a run."""
+
+    def sweep(self) -> None:
+        """Delete what killed processes left."""
+
+
+#: What `at=` takes: an address of PostgreSQL, the path of a folder, or a store.
+At = str | Path | Secret | JournalStore
+
+
+# --- a folder of this machine ------------------------------------------------------------
+
+
+class FolderStore:
+    """A folder of this machine: each journal is a SQLite file in it, each lock a file beside.
+
+    Args:
+        folder: It is made when the first run begins.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __repr__(self) -> str:
+        return f"<journals in {self.folder}>"
+
+    @property
+    def shown(self) -> str:
+        """Where it is."""
+        return str(self.folder)
+
+    def path(self, run: str) -> Path:
+        """Name the file of a run's journal."""
+        return self.folder / f"{run}.db"
+
+    def runs(self) -> list[str]:
+        """List the names of the runs, the oldest first."""
+        return sorted(path.stem for path in self.folder.glob("*.db"))
+
+    def has(self, run: str) -> bool:
+        """Whether the run has a journal."""
+        return self.path(run).exists()
+
+    def glances(self, newest: int | None = None) -> Iterator[KeptRun]:
+        """Look at the runs, the oldest first, without reading their journals."""
+        names = self.runs()
+        for run in names if newest is None else names[-newest:]:
+            try:
+                header, last = glance(self.path(run))
+            except JournalError:
+                if not self.has(run):
+                    continue  # another process has deleted it in the meantime
+                header, last = None, None
+            yield KeptRun(run, self, header, last)
+
+    def read(self, run: str) -> Journal:
+        """Open the journal of a run to be read."""
+        return Journal.open(self.path(run), reading=True)
+
+    def open(self, run: str) -> Journal:
+        """Open the journal of a run to continue it, while its account is locked."""
+        return Journal.open(self.path(run))
+
+    def create(self, header: RunHeader, changes: Sequence[Change]) -> Journal:
+        """Write header and changes to a new journal, while its account is locked."""
+        return Journal.create(self.folder, header, changes)
+
+    @contextmanager
+    def hold(self, accounts: Collection[str], run: str = "") -> Iterator[HeldStore]:
+        """Hold the locks of accounts: the kernel frees them when this process dies."""
+        if kind := network_file_system(self.folder):
+            raise JournalError(
+                f"{self.folder} lies on a network file system ({kind}), where neither a lock nor "
+                "what was written to SQLite can be relied on. Set CHATKIT_DATA to a folder on a "
+                "disk of this machine, or keep the journals in PostgreSQL with "
+                "at='postgresql://user@host/name' or CHATKIT_RUNS. Nothing was sent."
+            )
+        with ExitStack() as locks:
+            for account in sorted(accounts):
+                locks.enter_context(lock(self.folder, account, run))
+            yield self
+
+    def busy(self, account: str) -> bool:
+        """Tell whether an apply is at work on an account."""
+        return busy(self.folder, account)
+
+    def delete(self, run: str) -> None:
+        """Delete the journal of a run."""
+        delete_files(self.path(run))
+
+    def sweep(self) -> None:
+        """Delete what killed processes left."""
+        sweep(self.folder)
+
+
+def network_file_system(folder: Path, mounts: Path = Path("/proc/self/mountinfo")) -> str:
+    r"""Name the file system of another machine that a folder lies on; empty if it is of this one.
+
+    Linux tells what is mounted where; elsewhere only a path like \\server\share shows it.
+
+    Args:
+        folder: It need not be there yet.
+        mounts: What Linux tells.
+    """
+    place = folder.expanduser().resolve()
+    if str(place).startswith("\\\\"):
+        return "a share of another machine"
+    try:
+        lines = mounts.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ""
+    found, longest = "", -1
+    for line in lines:
+        before, _, after = line.partition(" - ")
+        parts = before.split(" ")
+        if len(parts) < 5 or not after:
+            continue
+        point = re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), parts[4])
+        if place.is_relative_to(point) and len(Path(point).parts) >= longest:
+            found, longest = after.split(" ")[0], len(Path(point).parts)  # the last is on top
+    return found if _NETWORK.fullmatch(found) else ""
+
+
+def journal_folder(passing: bool) -> Path:
+    """Name the folder of the journals: CHATKIT_DATA, or the user's own data folder.
+
+    Args:
+        passing: For an account that ends with this process, like a sandbox in memory: a
+            folder that goes with it.
+    """
+    if passing:
+        folder = temporary.folder() / "runs"
+        make_folder(folder)
+        return folder
+    from platformdirs import user_data_path
+
+    data = os.environ.get("CHATKIT_DATA")
+    return (
+        Path(data).expanduser() if data else user_data_path("chatkit", appauthor=False)
+    ) / "runs"
+
+
+# --- which home, and what lies there -----------------------------------------------------
+
+
+def store_at(at: At | None = None, *, passing: bool = False) -> JournalStore:
+    """Return the home of the journals that `at=` names; else CHATKIT_RUNS, else the folder.
+
+    Args:
+        at: What the user passed.
+        passing: Whether the account ends with this process, like a sandbox in memory: then its
+            journals do so too, unless `at` says otherwise.
+
+    Raises:
+        InputError: It names no home.
+    """
+    if at is None:
+        if passing:
+            return FolderStore(journal_folder(True))
+        told = os.environ.get("CHATKIT_RUNS")
+        at = Secret(told) if told else journal_folder(False)
+        del told
+    if isinstance(at, str):
+        at = Secret(at)  # it may hold a password
+    if isinstance(at, Secret):
+        if "://" in at.reveal():
+            raise InputError("Journals lie in a folder.")
+        at = Path(at.reveal())
+    if isinstance(at, Path):
+        return FolderStore(at.expanduser().absolute())
+    if not hasattr(at, "hold"):
+        raise InputError(
+            "at= takes the address of a PostgreSQL database, like 'postgresql://user@host/name', "
+            f"or the path of a folder, not {type(at).__name__}."
+        )
+    return at
+
+
+def stores_at(at: At | None = None) -> list[JournalStore]:
+    """List the homes where journals of this user may lie, as this process sees them."""
+    if at is not None or (made := temporary.existing()) is None:
+        return [store_at(at)]
+    return [FolderStore(made / "runs"), store_at()]
+
+
+def kept_runs(at: At | None = None) -> Iterator[KeptRun]:
+    """Look at all runs there are, of each home the oldest first."""
+    for store in stores_at(at):
+        yield from store.glances()
+
+
+def find_run(run: str, at: At | None = None) -> tuple[JournalStore, str]:
+    """Find the home of a run, by its name or by as much of it as no other run has.
+
+    Returns:
+        The home, and the whole name.
+
+    Raises:
+        JournalError: There is none, or there are several.
+    """
+    homes = {name: store for store in stores_at(at) for name in store.runs()}
+    if run in homes:
+        return homes[run], run
+    found = [name for name in homes if run and name.startswith(run)]
+    if len(found) == 1:
+        return homes[found[0]], found[0]
+    if found:
+        names = ", ".join(found[-5:])
+        latest = f"the latest {5} are {names}" if len(found) > 5 else names
+        raise JournalError(
+            f"{len(found)} runs begin with {run!r} ({latest}): write more of the name. "
+            "chatkit.runs() lists all."
+        )
+    raise JournalError(f"No run is called {run!r}. chatkit.runs() lists them.")
+
+
+def read_run(run: str, at: At | None = None) -> Journal:
+    """Open the journal of a run to be read; a part of its name is enough.
+
+    Raises:
+        JournalError: There is none, there are several, or it is damaged.
+    """
+    store, name = find_run(run, at)
+    return store.read(name)
+
+
+def interrupted(account: str) -> str:
+    """Say in one line that a run of an account has not come to its end; empty if none has.
+
+    A run that is at work at this moment is not meant. Only the latest journals that outlast
+    this process are looked at, so that it takes some milliseconds.
+    """
+    store = store_at()
+    found = [
+        kept.header
+        for kept in store.glances(_GLANCES)
+        if kept.header is not None and kept.header.account == account
+        if kept.last is None or kept.last.what != "finished"
+    ]
+    if not found or store.busy(account):
+        return ""
+    latest, before = found[-1], len(found) - 1
+    were = "were" if before > 1 else "was"
+    more = f", as {were} {before} before it (chatkit.runs() shows which)" if before else ""
+    return (
+        f"A run of {latest.changes:,} changes, begun on {latest.started:.10}, was interrupted"
+        f"{more}: chatkit.resume({latest.run!r}) goes on with it."
+    )
+
+
+def prune(store: JournalStore, *, days: float = 90, runs: Collection[str] = ()) -> list[str]:
+    """Delete whole journals: of runs that finished long ago, and of runs that are named.
+
+    What is not finished, and what cannot be read, goes only by name.
+
+    Args:
+        store: Where they are.
+        days: How long a finished one is kept.
+        runs: The whole names of others to delete.
+
+    Returns:
+        The names of the runs whose journals are gone.
+
+    Raises:
+        AccountBusy: A run that is named may be at work.
+    """
+    before = (datetime.now(UTC) - timedelta(days=days)).isoformat(timespec="milliseconds")
+    gone = []
+    for run, _, header, last in store.glances():
+        over = last is not None and last.what == "finished" and last.at < before
+        if over or run in runs:
+            with nullcontext() if over or header is None else store.hold([header.account]):
+                store.delete(run)
+            gone.append(run)
+    store.sweep()
+    return gone

@@ -1,0 +1,95 @@
+"""Where journals lie: what at= takes, and what is refused before anything is sent."""
+
+import pandas as pd
+import pytest
+from bulk.planning import client, number, sandbox  # noqa: F401
+
+import chatkit
+from chatkit.bulk import stores
+from chatkit.bulk.stores import FolderStore, network_file_system, store_at
+from chatkit.errors import InputError, JournalError
+
+MOUNTS = r"""22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
+30 22 0:40 / /home rw,relatime shared:2 - nfs4 files:/home rw,vers=4.2
+31 30 8:2 / /home/local\040disk rw - ext4 /dev/sdb1 rw
+32 22 0:41 / /mnt/share rw - cifs //server/share rw
+33 22 0:42 / /mnt/cloud rw - fuse.sshfs me@files: rw
+34 22 0:43 / /mnt/machine rw - 9p share rw
+"""
+
+
+@pytest.mark.parametrize(
+    ("folder", "kind"),
+    [
+        ("/srv/runs", ""),
+        ("/home/ana/runs", "nfs4"),
+        ("/home/local disk/runs", ""),
+        ("/homes/ana", ""),
+        ("/mnt/share", "cifs"),
+        ("/mnt/cloud/runs", "fuse.sshfs"),
+        ("/mnt/machine/runs", ""),  # a disk that its own machine lends
+    ],
+)
+def test_a_folder_on_another_machine_is_known_by_what_is_mounted(tmp_path, folder, kind):
+    (tmp_path / "mounts").write_text(MOUNTS)
+    assert network_file_system(stores.Path(folder), tmp_path / "mounts") == kind
+    assert network_file_system(stores.Path(folder), tmp_path / "none") == ""
+
+
+def test_nothing_is_written_on_a_network_file_system(tmp_path, monkeypatch):
+    monkeypatch.setattr(stores, "network_file_system", lambda folder: "nfs4")
+    store = FolderStore(tmp_path / "runs")
+    refused = pytest.raises(JournalError, match=r"system \(nfs4\).*Nothing was sent")
+    with refused, store.hold(["an account"]):
+        pass
+    assert not (tmp_path / "runs").exists()
+
+
+def test_what_at_takes(tmp_path, monkeypatch):
+    monkeypatch.setenv("CHATKIT_DATA", str(tmp_path / "data"))
+    assert store_at().shown == str(tmp_path / "data" / "runs")
+    assert store_at(tmp_path / "a").shown == store_at(str(tmp_path / "a")).shown
+    monkeypatch.setenv("CHATKIT_RUNS", str(tmp_path / "b"))
+    assert store_at().shown == str(tmp_path / "b")
+    assert store_at(passing=True).shown != str(tmp_path / "b")  # it ends with this process
+    store = store_at(tmp_path / "c")
+    assert store_at(store) is store
+    with pytest.raises(InputError, match=r"at= takes the address .* not int"):
+        store_at(7)
+
+
+def newcomers(count):
+    return pd.DataFrame({"number": [number(n) for n in range(count)], "country_code": "+1"})
+
+
+def test_all_that_is_done_with_a_run_is_done_where_it_is_kept(client, tmp_path):
+    home = str(tmp_path / "runs")
+    plan = client.contacts.plan(newcomers(3))
+    result = plan.apply(at=home)
+    assert result.state.tolist() == ["applied"] * 3
+    assert chatkit.runs(client).empty
+    assert chatkit.runs(client, at=home).index.tolist() == [plan.id]
+    with pytest.raises(JournalError, match="No run is called"):
+        chatkit.resume(plan.id, client)
+    assert chatkit.resume(plan.id, client, at=home).state.tolist() == ["applied"] * 3
+    # a result knows where its journal lies, and so does the plan that takes it back
+    assert chatkit.journal(result.copy()).event.iloc[-1] == "finished"
+    assert chatkit.journal(plan.id, at=home).event.iloc[-1] == "finished"
+    chatkit.undo(result, client).apply()
+    chatkit.undo(plan.id, client, at=home)
+    assert chatkit.runs(client, at=home).state.tolist() == ["finished", "taken back"]
+    assert chatkit.runs(client).empty
+    assert chatkit.prune(runs=[plan.id]) == []
+    assert chatkit.prune(runs=[plan.id], at=home) == [plan.id]
+
+
+def test_a_variable_says_where_runs_are_kept(sandbox, tmp_path, monkeypatch):
+    monkeypatch.setenv("CHATKIT_RUNS", str(tmp_path / "runs"))
+    with (
+        sandbox.serve() as base_url,
+        chatkit.Client(base_url, sandbox.account_id, sandbox.token) as client,
+    ):
+        result = client.contacts.plan(newcomers(2)).apply()
+    assert [path.suffix for path in (tmp_path / "runs").glob("*.db")] == [".db"]
+    assert chatkit.runs().state.tolist() == ["finished"]
+    assert len(chatkit.journal(result))
