@@ -122,6 +122,16 @@ def many(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
+def duration(seconds: float) -> str:
+    """Say about how long something takes, in the unit that a person would use."""
+    for size, noun in ((86400, "day"), (3600, "hour"), (60, "minute")):
+        if seconds >= (3 if noun == "day" else 1.5) * size:
+            return f"about {many(round(seconds / size), noun)}"
+    if seconds >= 10:
+        return f"about {10 * round(seconds / 10)} seconds"
+    return f"about {many(round(seconds), 'second')}" if seconds >= 1 else "less than a second"
+
+
 # --- one value ------------------------------------------------------------------------
 
 

@@ -28,9 +28,10 @@ from pydantic import TypeAdapter, ValidationError
 from chatkit.answer import Envelope
 from chatkit.call import Call
 from chatkit.connection import account_words
+from chatkit.display import many
 from chatkit.errors import BadAnswer, InputError, ListMoved, NotFound, Problem, Refused
 from chatkit.listing import ListReader, answers_in_order, pages_of
-from chatkit.progress import Progress, say
+from chatkit.progress import Forecast, Progress, say
 from chatkit.record import Body, Record
 from chatkit.secret import hides
 from chatkit.snapshot import Snapshot, Snapshots
@@ -294,9 +295,11 @@ class Endpoints(Generic[R]):
         )
         try:
             with Progress(f"{self.noun}s") as progress:
+                forecast = Forecast()
                 for rows in listing.read():
                     progress.total = listing.total
                     progress.add(rows)
+                    self._tell_time(forecast, listing.total or listing.rows, *listing.calls)
             frame = columns.frame(self.key)
             self._warn_if_moved(listing, frames.repeated(frame))
             frame = frames.without_repeats(frame)
@@ -314,6 +317,13 @@ class Endpoints(Generic[R]):
         nested = self.body.updatable()
         return self.snapshots.keep(self._finished(frame), whole=not filters, nested=nested)
 
+    def _tell_time(self, forecast: Forecast, records: int, done: int, left: int) -> None:
+        """Say how long it takes to read so many records, where that is long."""
+        connection = self.transport.connection
+        where = account_words(connection.account, connection.name or "")
+        what = f"Reading {many(records, self.noun)} of {where}"
+        forecast.tell(what, done, left, self.transport.pace().rate)
+
     def _full(self, keys: list[Key]) -> Columns:
         """Read each of these records in full, several at once, in the order of the keys."""
         from chatkit import frame as frames
@@ -321,8 +331,11 @@ class Endpoints(Generic[R]):
         columns = frames.Columns(frames.kinds(self.record, self._shown()))
         try:
             with Progress(f"{self.noun}s", len(keys)) as progress:
+                forecast = Forecast()
+                self._tell_time(forecast, len(keys), 0, len(keys))
                 for page in pages_of(self._read_all(keys)):
                     progress.add(columns.add(page))
+                    self._tell_time(forecast, len(keys), columns.rows, len(keys) - columns.rows)
         except frames.WrongRows as error:
             reason = f"the {self.noun} is not as documented: {error}"
             raise BadAnswer(self.get_call(keys[0]), reason) from None

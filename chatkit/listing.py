@@ -97,6 +97,11 @@ class ListReader:
         return self._totals[-1] if self._totals else None
 
     @property
+    def calls(self) -> tuple[int, int]:
+        """How many pages have been read, and how many are to come as far as is known."""
+        return self._due - self._first, max(0, self._last + 1 - self._due)
+
+    @property
     def moved(self) -> list[str]:
         """What was odd, each in a few words. A list that stays quiet has nothing odd."""
         odd = [what if n == 1 else f"{what} ({n} times)" for what, n in self._odd.items()]

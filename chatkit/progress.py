@@ -8,11 +8,20 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self
 
+from chatkit.display import duration, many
+from chatkit.throttle import rate_words
+
 #: Takes what is done, and how much there is if that is known.
 Watch = Callable[[int, int | None], object]
 
 #: Seconds of work before there is a bar.
 PATIENCE = 1.0
+#: Seconds from which on work says beforehand how long it takes.
+LONG = 60.0
+#: So many calls show how fast a reading goes.
+_MEASURED = 20
+#: What was said is said anew when it takes so many times as long.
+_FAR_OFF = 2.0
 
 
 class Progress:
@@ -82,6 +91,43 @@ class Progress:
     def _began_before(self, seconds: float) -> None:
         if not self._bar.disable:  # TQDM_DISABLE: a bar that knows no time
             self._bar.start_t -= seconds
+
+
+class Forecast:
+    """Says how long a long reading takes, once that can be told, and again where it was far off.
+
+    It can be told when the limit of the service is known, or after some calls: as fast as
+    these went. Nothing is said of what takes less than a minute.
+
+    Args:
+        after: What else to say: what a person can do who does not want to wait for it.
+        clock: Seconds since some moment.
+    """
+
+    def __init__(self, after: str = "", *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._after = after
+        self._clock = clock
+        self._began = clock()
+        self._told = 0.0  # how long all of it takes, as it was said last
+
+    def tell(self, what: str, done: int, left: int, rate: float) -> None:
+        """Say how long the calls that are left take, if that is long and was not said yet.
+
+        Args:
+            what: What is read, like "Reading 1,000,000 contacts".
+            done: Calls that have come back.
+            left: Calls still to come.
+            rate: Calls a second that the service takes; infinite while that is not known.
+        """
+        passed = self._clock() - self._began
+        if done >= _MEASURED and passed:
+            rate = min(rate, done / passed)
+        seconds = left / rate
+        if seconds < LONG or passed + seconds < _FAR_OFF * self._told:
+            return
+        self._told = passed + seconds
+        calls = f"{many(left, 'more call' if done else 'call')} at {rate_words(rate)}"
+        say(f"{what} takes {duration(seconds)}: {calls}.{self._after and ' '}{self._after}")
 
 
 def say(line: str) -> None:

@@ -15,6 +15,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable
+from typing import NamedTuple
 
 Clock = Callable[[], float]  #: seconds since some moment, never going back
 
@@ -29,6 +30,29 @@ _FEWEST = 5
 _SUPPOSED, _CONFIRMED = 1.5, 45.0
 #: How CUBIC grows after that, and where the limit is given up, as shares of it.
 _GROWTH, _GIVEN_UP = 0.1, 1.25
+
+
+class Pace(NamedTuple):
+    """How fast calls go: by what they take and how many go at once, or by a limit."""
+
+    concurrency: int  #: calls under way at once
+    latency: float  #: seconds that a call takes, about; 0 while that is not known
+    rate: float  #: calls a second at most; infinite where no limit is known
+
+    def seconds(self, calls: int) -> float:
+        """Estimate how long so many calls take."""
+        return calls * max(self.latency / self.concurrency, 1 / self.rate)
+
+    def __str__(self) -> str:
+        if self.rate * self.latency > self.concurrency or self.rate == math.inf:
+            return f"{self.concurrency} call{'s' * (self.concurrency != 1)} at once"
+        return rate_words(self.rate)
+
+
+def rate_words(rate: float) -> str:
+    """Say how many calls a second go out: "10 calls a second"."""
+    said = f"{rate:,.0f}" if rate >= 9.95 else f"{rate:.2g}"
+    return f"{said} call{'s' * (said != '1')} a second"
 
 
 class Window:
@@ -181,7 +205,8 @@ class AdaptiveThrottle(Throttle):
     @property
     def rate(self) -> float:
         """Calls a second that may go out; infinite while no limit is known."""
-        return math.inf if self._window is None else self._window.rate
+        window = self._window  # the loop may give it up just now
+        return math.inf if window is None else window.rate
 
     async def turn(self, end: float) -> float:
         """Wait until one more call may go out; the seconds left to wait if that is too late."""

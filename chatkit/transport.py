@@ -67,7 +67,7 @@ from chatkit.errors import (
     Unreachable,
 )
 from chatkit.secret import Secret
-from chatkit.throttle import AdaptiveThrottle
+from chatkit.throttle import AdaptiveThrottle, Pace
 
 if TYPE_CHECKING:
     from chatkit.wire import Door, Wire
@@ -143,6 +143,16 @@ class Transport:
         """Return another transport to the same account, for another access token."""
         connection = self.connection.model_copy(update={"token": token})
         return Transport(connection, door=self._door, deadline=self.deadline)
+
+    def pace(self, concurrency: int = 8, rate: float | None = None) -> Pace:
+        """Tell how fast calls go to this account, as it was so far.
+
+        Args:
+            concurrency: Calls under way at once.
+            rate: Calls a second at most, as a person says; the service may allow fewer.
+        """
+        learnt = self._throttle.rate
+        return Pace(concurrency, self.latency, learnt if rate is None else min(rate, learnt))
 
     def service_time(self) -> datetime:
         """Return the time by the clock of the service, as its latest answer told it.

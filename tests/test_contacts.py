@@ -16,6 +16,7 @@ from chatkit.call import Call
 from chatkit.connection import Connection
 from chatkit.contacts import ContactEndpoints
 from chatkit.resource import endpoints_of
+from chatkit.throttle import AdaptiveThrottle
 from chatkit.transport import Transport
 
 ANA = {"number": "2025550143", "country_code": "+1", "name": "Ana María de la Cruz"}
@@ -48,6 +49,23 @@ def test_an_empty_room_is_an_empty_frame_with_its_columns(client):
     frame = client.contacts.frame()
     assert frame.empty
     assert {"name", "number", "country_code", "tags"} <= set(frame.columns)
+
+
+def test_a_long_reading_says_beforehand_how_long_it_takes(monkeypatch, capsys):
+    monkeypatch.setattr(AdaptiveThrottle, "rate", property(lambda self: 0.02))
+    with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as own:
+        capsys.readouterr()
+        assert len(own.contacts.frame(full=True)) == 250
+        with pytest.warns(UserWarning, match="No content is there for w, x, y"):
+            own.templates.frame(["order_ready", "w", "x", "y"])
+        own.flows.frame()  # one page
+    assert capsys.readouterr().out.splitlines() == [
+        "Reading 250 contacts of the sandbox takes about 2 minutes: 2 more calls at 0.02 calls a "
+        "second.",
+        "Reading 250 contacts of the sandbox takes about 3 hours: 250 calls at 0.02 calls a "
+        "second.",
+        "Reading 4 templates takes about 3 minutes: 4 calls at 0.02 calls a second.",
+    ]
 
 
 def test_a_full_frame_reads_each_contact(client):

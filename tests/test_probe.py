@@ -76,9 +76,17 @@ OTHERWISE = [
 def test_an_open_point_is_seen_whatever_is_assumed(point: dict[str, object]) -> None:
     ((field, value),) = point.items()
     service = ServiceProfile(**point)
-    if point == {"max_page_size": 500}:
-        value = 101  # one more than is assumed was asked for
     assert observe(service, ServiceProfile())[field].value == value
+
+
+@pytest.mark.parametrize(
+    ("most", "over", "found"),
+    [(101, "clamp", 101), (700, "clamp", 700), (5000, "clamp", 1000), (101, "refuse", 101),
+     (500, "refuse", 500), (700, "refuse", 500), (5000, "refuse", 1000)],
+)  # fmt: skip
+def test_the_largest_page_that_a_service_takes_is_found(most: int, over: str, found: int) -> None:
+    service = ServiceProfile(max_page_size=most, over_max_page_size=over)
+    assert observe(service, ServiceProfile())["max_page_size"].value == found
 
 
 @pytest.mark.parametrize("point", [{}, *OTHERWISE], ids=str)

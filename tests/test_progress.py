@@ -7,7 +7,7 @@ import tqdm.auto
 import tqdm.notebook
 
 from chatkit import progress
-from chatkit.progress import Progress
+from chatkit.progress import Forecast, Progress
 
 
 @pytest.fixture
@@ -136,3 +136,50 @@ def test_who_watches_is_told_in_place_of_a_bar(slow, capsys):
         progress.add(2)
     assert told == [(1, 3), (3, 3)]
     assert capsys.readouterr() == ("", "")
+
+
+# --- how long it takes, beforehand ----------------------------------------------------------
+
+INF = float("inf")
+
+
+def told(capsys, steps, after=""):
+    """What a forecast says at each of the steps: when, calls done, calls left, the limit."""
+    now = [0.0]
+    forecast = Forecast(after, clock=lambda: now[0])
+    said = []
+    for at, done, left, rate in steps:
+        now[0] = at
+        forecast.tell("Reading 1,000,000 contacts", done, left, rate)
+        said.append(capsys.readouterr().out)
+    return said
+
+
+def test_under_a_known_limit_a_long_reading_says_how_long_it_takes_at_once(capsys):
+    said = told(capsys, [(0.1, 1, 1_000_000, 10.0), (9.0, 90, 999_911, 10.0)], "Go for a walk.")
+    assert said == [
+        "Reading 1,000,000 contacts takes about 28 hours: 1,000,000 more calls at 10 calls a "
+        "second. Go for a walk.\n",
+        "",
+    ]
+
+
+def test_without_a_limit_it_is_told_once_some_calls_have_shown_the_pace(capsys):
+    assert told(capsys, [(0.0, 0, 10_000, INF), (0.5, 5, 9_995, INF), (2.0, 20, 9_980, INF)]) == [
+        "",
+        "",
+        "Reading 1,000,000 contacts takes about 17 minutes: 9,980 more calls at 10 calls a "
+        "second.\n",
+    ]
+
+
+def test_a_limit_that_is_met_later_is_told_where_it_takes_twice_as_long(capsys):
+    steps = [(0.2, 20, 10_000, INF), (0.4, 40, 9_980, 90.0), (9.0, 100, 9_900, 10.0)]
+    first, same, later = told(capsys, steps)
+    assert "takes about 2 minutes: 10,000 more calls at 100 calls a second." in first
+    assert not same
+    assert "takes about 16 minutes: 9,900 more calls at 10 calls a second." in later
+
+
+def test_less_than_a_minute_is_not_told(capsys):
+    assert told(capsys, [(0.0, 0, 590, 10.0), (10.0, 100, 500, 10.0)]) == ["", ""]

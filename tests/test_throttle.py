@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatkit.throttle import AdaptiveThrottle, Throttle, Window
+from chatkit.throttle import AdaptiveThrottle, Pace, Throttle, Window
 
 # --- a window ------------------------------------------------------------------------------
 
@@ -82,6 +82,26 @@ def test_fewer_than_one_call_a_second_is_fine() -> None:
 def test_a_rate_is_a_number_above_zero(make: Callable[[float], object], rate: float) -> None:
     with pytest.raises(ValueError, match="above 0"):
         make(rate)
+
+
+# --- how fast calls go ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("pace", "seconds", "said"),
+    [
+        (Pace(8, 0.0, math.inf), 0.0, "8 calls at once"),
+        (Pace(8, 0.8, math.inf), 100.0, "8 calls at once"),
+        (Pace(1, 0.8, math.inf), 800.0, "1 call at once"),
+        (Pace(8, 0.08, 10.0), 100.0, "10 calls a second"),
+        (Pace(8, 0.0, 2.5), 400.0, "2.5 calls a second"),
+        (Pace(8, 0.0, 1.0), 1000.0, "1 call a second"),
+        (Pace(8, 1.6, 10.0), 200.0, "8 calls at once"),  # slower than the limit
+    ],
+)
+def test_a_pace_is_that_of_the_calls_or_of_the_limit(pace: Pace, seconds: float, said: str) -> None:
+    assert pace.seconds(1000) == pytest.approx(seconds)
+    assert str(pace) == said
 
 
 # --- what a person allows a run ------------------------------------------------------------

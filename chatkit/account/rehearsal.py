@@ -22,7 +22,7 @@ from chatkit.bulk.plan import Plan, desk_of, note_rehearsal, plan_of_copy, setti
 from chatkit.bulk.stores import journal_folder
 from chatkit.client import Client, open_clients, open_copy, source_of
 from chatkit.connection import account_words
-from chatkit.display import many, visible
+from chatkit.display import duration, many, visible
 from chatkit.errors import CallError, InputError, PlanRefused
 from chatkit.report import FEW, Report, html_heading, html_list, marked, wrapped
 from chatkit.throttle import AdaptiveThrottle
@@ -356,7 +356,7 @@ class Rehearsal(Report):
     def _next(self) -> str:
         calls = many(self.plan.calls(), "call")
         at_once = f"{self.concurrency} at once"
-        pace = f"At the pace of the account it takes {_length(self.seconds)}: {calls}, {at_once}."
+        pace = f"At the pace of the account it takes {duration(self.seconds)}: {calls}, {at_once}."
         if not self.ok:
             return f"{pace} plan.apply(rehearsed=True) is blocked."
         return f"{pace} plan.apply(rehearsed=True) goes now."
@@ -565,10 +565,3 @@ def _states(counts: Sequence[Mapping[Any, int]]) -> list[Any]:
     """Name the states of which something is there."""
     named = dict.fromkeys(state for each in counts for state in each)
     return [state for state in named if any(each.get(state) for each in counts)]
-
-
-def _length(seconds: float) -> str:
-    for size, noun in ((3600, "hour"), (60, "minute")):
-        if seconds >= 1.5 * size:
-            return f"about {many(round(seconds / size), noun)}"
-    return f"about {many(round(seconds), 'second')}" if seconds >= 1 else "less than a second"

@@ -26,10 +26,11 @@ from chatkit.bulk.journal import (
 from chatkit.bulk.outcomes import Row
 from chatkit.bulk.reconcile import PAGES_FROM
 from chatkit.bulk.stores import At, store_at
+from chatkit.display import duration
 from chatkit.display import many as many_of
 from chatkit.endpoints import ACCOUNT
 from chatkit.errors import InputError, PlanRefused, file_bytes
-from chatkit.progress import Watch, say
+from chatkit.progress import LONG, Watch, say
 from chatkit.report import Report
 from chatkit.secret import Secret
 from chatkit.throttle import Throttle
@@ -203,9 +204,14 @@ class Plan(Report):
         return sum(counts.values()) + read + by_page(counts["update"])
 
     def seconds(self, concurrency: int = 8, rate: float | None = None, gap: Gap = "row") -> float:
-        """Estimate how long it takes to apply, from how quick the service has been so far."""
-        quick = self._desk.transport.latency / concurrency
-        return self.calls(gap) * max(quick, 1 / rate if rate else 0.0)
+        """Estimate how long it takes to apply, as quick as the service has been so far.
+
+        Args:
+            concurrency: Calls under way at once.
+            rate: Calls a second at most, beside a limit that the service has shown.
+            gap: As for `apply`.
+        """
+        return self._desk.transport.pace(concurrency, rate).seconds(self.calls(gap))
 
     def objections(self, *, many: bool = False, irreversible: bool = False) -> list[str]:
         """Say why it refuses to be applied, and what would allow it; empty when it does not."""
@@ -309,6 +315,8 @@ class Plan(Report):
         store = store_at(self._at, passing=connection.passing)
         accounts = {self._setting.account, connection.account}  # two, for a run that has moved
         with interrupt or Interrupt() as interrupt, store.hold(accounts, self.id) as held:
+            if watch is None and not held.has(self.id):
+                self._tell_time(concurrency, rate, gap)
             with (
                 held.open(self.id)
                 if held.has(self.id)
@@ -337,6 +345,16 @@ class Plan(Report):
             if run.stopped and watch is None:  # who watches is told by the result
                 say(f"{rendering.result_summary(result)} chatkit.resume({self.id!r}) goes on.")
         return result
+
+    def _tell_time(self, concurrency: int, rate: float | None, gap: Gap) -> None:
+        """Say how long it takes to apply, where that is long, and that it can be stopped."""
+        if (seconds := self.seconds(concurrency, rate, gap)) >= LONG:
+            pace = self._desk.transport.pace(concurrency, rate)
+            say(
+                f"{many_of(len(self), 'change')}, {many_of(self.calls(gap), 'call')}: "
+                f"{duration(seconds)} at {pace}. The stop button stops the run, and "
+                f"chatkit.resume({self.id!r}) goes on."
+            )
 
     def save(self, path: str | Path) -> Path:
         """Write the plan to a file that only you can read, with its hash.

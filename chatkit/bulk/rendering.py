@@ -19,6 +19,7 @@ from chatkit.display import (
     columns,
     cut,
     differences,
+    duration,
     many,
     pair,
     shown,
@@ -136,23 +137,16 @@ def notes_of(plan: Plan) -> list[str]:
         losses[FEW:] = [rest]
     told = [*losses, *(visible(note) for note in plan.notes)]
     if plan.changes and (seconds := plan.seconds()) >= PATIENCE:
-        said = f"It takes {_duration(seconds)} at 8 calls at once"
+        said = f"It takes {duration(seconds)} at {plan._desk.transport.pace()}"
         if (quick := plan.seconds(gap="page")) < 0.8 * seconds:
             page = plan._desk.transport.profile.max_page_size
             gap = quick * min(1.0, page / len(plan.changes))
             said += (
-                f", {_duration(quick)} with apply(gap='page'), which reads {page} records at a "
+                f", {duration(quick)} with apply(gap='page'), which reads {page} records at a "
                 f"time, up to {gap:.1f} s before it writes them"
             )
         told.append(f"{said}.")
     return told
-
-
-def _duration(seconds: float) -> str:
-    for size, noun in ((3600, "hour"), (60, "minute")):
-        if seconds >= 1.5 * size:
-            return f"about {many(round(seconds / size), noun)}"
-    return f"about {many(10 * round(seconds / 10), 'second')}"
 
 
 def by_kind(plan: Plan) -> list[list[Change]]:

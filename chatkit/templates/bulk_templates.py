@@ -14,10 +14,10 @@ from msgspec import Raw
 
 from chatkit.answer import Envelope
 from chatkit.call import Call
-from chatkit.display import visible
+from chatkit.display import many, visible
 from chatkit.errors import BadAnswer, InputError, ListMoved, NotFound, Refused
 from chatkit.listing import answers_in_order, pages_of, refuse_part
-from chatkit.progress import Progress
+from chatkit.progress import Forecast, Progress
 from chatkit.snapshot import Snapshot, Snapshots
 from chatkit.templates.codes import template_codes
 from chatkit.templates.contents import (
@@ -178,8 +178,10 @@ class ContentReader:
         calls = [template.list_call() for template in self._templates]
         try:
             with Progress("templates", len(calls)) as progress:
+                tell = self._forecast("template", len(calls))
                 for template, answer in zip(self._templates, self._answers(calls), strict=True):
                     counts.append(0)
+                    tell(len(counts))
                     progress.add(1)
                     if isinstance(answer, Refused):
                         self._lost = answer
@@ -225,8 +227,10 @@ class ContentReader:
         calls = (template.get_call(lang) for template, lang in spots)
 
         def there() -> Iterator[Raw]:
-            for spot, answer in zip(spots, self._answers(calls), strict=True):
+            tell = self._forecast("content", len(spots))
+            for n, (spot, answer) in enumerate(zip(spots, self._answers(calls), strict=True), 1):
                 progress.add(1)
+                tell(n)
                 if isinstance(answer, Envelope):
                     kept.append(spot)
                     yield answer.data
@@ -243,6 +247,16 @@ class ContentReader:
         for (template, lang), read in zip(kept, found.index, strict=True):
             template.same_key(template.get_call(lang), read, lang)
         return columns, with_codes(found, [str(template.code) for template, _ in kept])
+
+    def _forecast(self, noun: str, calls: int) -> Callable[[int], None]:
+        """Say how long so many calls take, where that is long; take how many are done."""
+        forecast, what = Forecast(), f"Reading {many(calls, noun)}"
+
+        def tell(done: int) -> None:
+            forecast.tell(what, done, calls - done, self._transport.pace().rate)
+
+        tell(0)
+        return tell
 
     def refuse_absent(self) -> None:
         """Name all codes that the service does not know, at once.

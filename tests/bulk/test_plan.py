@@ -23,6 +23,7 @@ from bulk.planning import (  # noqa: F401
 
 import chatkit
 from chatkit.bulk.plan import setting_of
+from chatkit.throttle import AdaptiveThrottle
 
 
 def renamed(client, count, name="Zoë"):
@@ -218,6 +219,29 @@ def test_it_estimates_its_time_from_how_quick_the_service_has_been(sandbox, clie
     assert plan.seconds(concurrency=16) == pytest.approx(plan.seconds() / 2)
     assert plan.seconds(rate=2) == pytest.approx(3.0)
     assert client.contacts.plan().seconds() == 0
+
+
+def test_a_limit_that_the_service_has_shown_counts_for_its_time(sandbox, client, monkeypatch):
+    people(sandbox, 12)
+    plan = client.contacts.plan(renamed(client, 2))  # 2 rows of 3 calls
+    monkeypatch.setattr(AdaptiveThrottle, "rate", property(lambda self: 0.5))
+    assert plan.seconds() == plan.seconds(rate=9) == pytest.approx(12.0)
+    assert plan.seconds(rate=0.25) == pytest.approx(24.0)
+    assert "It takes about 10 seconds at 0.5 calls a second." in repr(plan)
+
+
+def test_a_run_says_beforehand_how_long_it_takes(sandbox, client, monkeypatch, capsys):
+    people(sandbox, 12)
+    plan, long = (client.contacts.plan(renamed(client, 2)) for _ in range(2))
+    monkeypatch.setattr(AdaptiveThrottle, "rate", property(lambda self: 0.05))
+    long.apply()
+    assert capsys.readouterr().out == (
+        "2 changes, 6 calls: about 2 minutes at 0.05 calls a second. The stop button stops the "
+        f"run, and chatkit.resume('{long.id}') goes on.\n"
+    )
+    long.apply()  # nothing is left
+    plan.apply(watch=lambda done, total: None)  # who watches shows it otherwise
+    assert not capsys.readouterr().out
 
 
 # --- once -----------------------------------------------------------------------------------
