@@ -31,7 +31,7 @@ import shutil
 import sqlite3
 import time
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -670,25 +670,36 @@ _NOT_JSON = (TypeError, ValueError, RecursionError)
 _TOLD = 20
 
 
-def changes_as_json(changes: Sequence[Change]) -> list[str]:
+def change_texts(changes: Iterable[Change]) -> Iterator[tuple[Change, str]]:
+    """Serialize changes as JSON one by one, or refuse all that cannot be at the end of them.
+
+    Raises:
+        InputError: JSON cannot hold one of their labels or values.
+    """
+    problems, count = [], 0
+    for change in changes:
+        try:
+            text = _encode(change.as_json())
+            text.encode()
+        except _NOT_JSON as error:
+            count += 1
+            if count <= _TOLD:
+                problems.append(_unwritable(change, error))
+        else:
+            yield change, text
+    if problems:
+        these = f"the first {_TOLD} of {count}" if count > _TOLD else "these"
+        heading = f"JSON cannot hold some of the rows, so nothing was sent; {these}:"
+        raise InputError(heading, problems)
+
+
+def changes_as_json(changes: Iterable[Change]) -> list[str]:
     """Serialize each change as JSON, or refuse all that cannot be at once.
 
     Raises:
         InputError: JSON cannot hold one of their labels or values.
     """
-    texts, problems = [], []
-    for change in changes:
-        try:
-            text = _encode(change.as_json())
-            text.encode()
-            texts.append(text)
-        except _NOT_JSON as error:
-            problems.append(_unwritable(change, error))
-    if problems:
-        these = f"the first {_TOLD} of {len(problems)}" if len(problems) > _TOLD else "these"
-        heading = f"JSON cannot hold some of the rows, so nothing was sent; {these}:"
-        raise InputError(heading, problems[:_TOLD])
-    return texts
+    return [text for _, text in change_texts(changes)]
 
 
 def _unwritable(change: Change, error: Exception) -> Problem:

@@ -25,6 +25,7 @@ from chatkit.bulk.journal import (
 )
 from chatkit.bulk.outcomes import Row
 from chatkit.bulk.reconcile import PAGES_FROM
+from chatkit.bulk.stored_changes import StoredChanges, tally_of
 from chatkit.bulk.stores import At, store_at
 from chatkit.display import duration
 from chatkit.display import many as many_of
@@ -122,7 +123,9 @@ class Plan(Report):
         left: Sequence[Left] = (),
         written: Sequence[Sequence[str]] = (),
     ) -> None:
-        self.changes = tuple(changes)
+        self.changes: Sequence[Change] = (
+            changes if isinstance(changes, StoredChanges) else tuple(changes)
+        )
         self.notes = list(notes)
         #: Notes that are drawn in HTML, with the picture of each: HTML, escaped.
         self._drawn: dict[str, str] = {}
@@ -226,13 +229,20 @@ class Plan(Report):
             return found
         if not many and (said := self._too_many()):
             found.append(f"needs apply(many=True): it {' and '.join(said)}")
-        never = [change for change in self.changes if change.undo == "never"]
+        never = sum(n for each, n in tally_of(self.changes).items() if each.undo == "never")
         if never and not irreversible:
+            first = self._first_never()
             found.append(
-                f"needs apply(irreversible=True): {len(never):,} of its rows can never be undone "
-                f"({never[0].label}: {never[0].loss})"
+                f"needs apply(irreversible=True): {never:,} of its rows can never be undone "
+                f"({first.label}: {first.loss})"
             )
         return found
+
+    def _first_never(self) -> Change:
+        """Return the first change that can never be undone, of which there is one."""
+        if isinstance(self.changes, StoredChanges) and (stored := self.changes.first_of("never")):
+            return stored
+        return next(change for change in self.changes if change.undo == "never")
 
     def _too_many(self) -> list[str]:
         """Say of which resources it deletes or changes more than goes without being allowed."""
@@ -470,9 +480,11 @@ def _within(noun: str, label: Any) -> tuple[str, Any]:
     return noun, "/".join(map(str, parts)) if len(parts) > 1 else parts[0]
 
 
-def _counts(changes: Iterable[Change]) -> dict[str, int]:
+def _counts(changes: Sequence[Change]) -> dict[str, int]:
     """Count what is created, updated and deleted."""
-    found = Counter(change.kind for change in changes)
+    found: Counter[str] = Counter()
+    for each, count in tally_of(changes).items():
+        found[each.kind] += count
     return {kind: found[kind] for kind in ("create", "update", "delete")}
 
 

@@ -6,13 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, get_args
 
 import pandas as pd
 
 from chatkit.bulk.journal import Change
 from chatkit.bulk.outcomes import Row, State
+from chatkit.bulk.stored_changes import StoredChanges, tally_of
 from chatkit.display import (
     LONG,
     Shown,
@@ -86,14 +86,19 @@ def heading(plan: Plan) -> str:
 
 def _kinds_counted(changes: Sequence[Change]) -> str:
     """Count changes in words, kind by kind."""
-    count = Counter[str](change.kind for change in changes)
+    count = Counter[str]()
+    for each, number in tally_of(changes).items():
+        count[each.kind] += number
     kinds = ("create", "update", "delete")
     found = [many(count[kind], kind) for kind in kinds if count[kind]] or ["0 changes"]
     return ", ".join([*found, *([f"{count['skip']:,} skipped"] if count["skip"] else [])])
 
 
-def by_resource(plan: Plan) -> list[tuple[str, list[Change]]]:
+def by_resource(plan: Plan) -> list[tuple[str, Sequence[Change]]]:
     """Part the changes of a plan for the account by their resources, in its order."""
+    if isinstance(plan.changes, StoredChanges):
+        of_nouns = plan.changes.of_nouns().items()
+        return [(noun or plan._setting.noun, changes) for noun, changes in of_nouns]
     parts: dict[str, list[Change]] = {}
     for change in plan.changes:
         parts.setdefault(change.noun or plan._setting.noun, []).append(change)
@@ -117,8 +122,11 @@ def _met(count: int, noun: str) -> str:
 
 def losses_of(plan: Plan) -> Losses:
     """Number the reasons why changes cannot be undone exactly, and say each with its count."""
-    changes = chain.from_iterable(by_kind(plan))
-    count = Counter((c.undo, c.loss) for c in changes if c.undo != "exactly")
+    count: Counter[tuple[str, str]] = Counter()
+    for changes in by_kind(plan):
+        for each, number in tally_of(changes).items():
+            if each.undo != "exactly":
+                count[each.undo, each.loss] += number
     exact = "can never be undone", "cannot be restored exactly"
     return {
         (undo, loss): (
@@ -149,9 +157,16 @@ def notes_of(plan: Plan) -> list[str]:
     return told
 
 
-def by_kind(plan: Plan) -> list[list[Change]]:
+def by_kind(plan: Plan) -> list[Sequence[Change]]:
     """Put the changes of each kind together, of each resource where there are several."""
-    kinds = [
+    if isinstance(plan.changes, StoredChanges):
+        nouns = [noun for noun, _ in by_resource(plan)]
+        parts = [(changes[0], changes) for changes in plan.changes.parts().values()]
+        order = list(_SIGNS)
+        own = plan._setting.noun
+        parts.sort(key=lambda one: (nouns.index(one[0].noun or own), order.index(one[0].kind)))
+        return [changes for _, changes in parts]
+    kinds: list[Sequence[Change]] = [
         [change for change in changes if change.kind == kind]
         for _, changes in by_resource(plan)
         for kind in _SIGNS
@@ -236,16 +251,15 @@ def plan_text(plan: Plan) -> list[list[str]]:
 def _changes(plan: Plan) -> list[list[str]]:
     """Write the changes: of a plan for the account a block for each resource, with its name."""
     losses, kinds = losses_of(plan), by_kind(plan)
-    names = {id(c): change_label(c) + _footnote(c, losses) for kind in kinds for c in kind[:FEW]}
-    width = max(map(columns, names.values()), default=0)
+    named = [[(c, change_label(c) + _footnote(c, losses)) for c in kind[:FEW]] for kind in kinds]
+    width = max((columns(name) for few in named for _, name in few), default=0)
     blocks: dict[str | None, list[str]] = {}
-    for changes in kinds:
-        kind, noun = changes[0].kind, changes[0].noun
+    for changes, few in zip(kinds, named, strict=True):
+        kind, noun = few[0][0].kind, few[0][0].noun
         if noun not in blocks:
             blocks[noun] = [part_heading(plan, noun)] if noun else []
         said = blocks[noun]
-        for change in changes[:FEW]:
-            name = names[id(change)]
+        for change, name in few:
             head = f"  {_SIGNS[kind]} {name}{' ' * (width - columns(name))}  "
             body = _body(change, WIDTH - width - 6)
             said.append((head + "".join(body[:1])).rstrip())
@@ -349,7 +363,7 @@ def record_noun(plan: Plan) -> str:
     return "record" if plan._setting.parts else plan._setting.noun
 
 
-def _name_parts(plan: Plan, kinds: list[list[Change]], rows: list[list[str]]) -> None:
+def _name_parts(plan: Plan, kinds: list[Sequence[Change]], rows: list[list[str]]) -> None:
     """Put the name of each resource before the first of its rows."""
     named = set()
     for changes, bodies in zip(kinds, rows, strict=True):
@@ -363,7 +377,7 @@ def _name_parts(plan: Plan, kinds: list[list[Change]], rows: list[list[str]]) ->
             )
 
 
-def html_changes(changes: list[Change], losses: Losses, room: int) -> list[str]:
+def html_changes(changes: Sequence[Change], losses: Losses, room: int) -> list[str]:
     """Make a table body of each change, as long as there is room for its lines."""
     bodies = []
     for change in changes:
