@@ -31,14 +31,14 @@ WINDOW = 100_000
 _READ = 2000
 
 
-class Part(NamedTuple):
+class ChangeGroup(NamedTuple):
     """What changes of one kind to one resource have in common."""
 
     noun: str | None  #: contact, flow, content or webhook; None: the plan's, which has one
     kind: Kind
 
 
-class Tally(NamedTuple):
+class ChangeReason(NamedTuple):
     """What changes are counted by."""
 
     noun: str | None
@@ -47,7 +47,7 @@ class Tally(NamedTuple):
     loss: str
 
 
-_COUNTED = attrgetter(*Tally._fields)
+_COUNTED = attrgetter(*ChangeReason._fields)
 
 
 class StoredChanges(Sequence[Change]):
@@ -70,15 +70,17 @@ class StoredChanges(Sequence[Change]):
         self._length = sum(self._file.tally.values())
 
     @property
-    def tally(self) -> Counter[Tally]:
+    def tally(self) -> Counter[ChangeReason]:
         """How many there are of each kind, and of each reason why they cannot be undone."""
         if self._only is None:
             return self._file.tally
         parts = [list(self._file.parts)[n] for n in self._only]
         counts = self._file.tally.items()
-        return Counter({each: n for each, n in counts if Part(each.noun, each.kind) in parts})
+        return Counter(
+            {each: n for each, n in counts if ChangeGroup(each.noun, each.kind) in parts}
+        )
 
-    def parts(self) -> dict[Part, Self]:
+    def parts(self) -> dict[ChangeGroup, Self]:
         """Part them by resource and kind, as sequences of the same file, in the order they came."""
         numbers = range(len(self._file.parts)) if self._only is None else self._only
         named = list(self._file.parts)
@@ -162,12 +164,12 @@ def kept_changes(changes: Iterable[Change], most: int = WINDOW) -> Sequence[Chan
     return first if len(first) <= most else StoredChanges(chain(first, source))
 
 
-def tally_of(changes: Sequence[Change]) -> Counter[Tally]:
+def tally_of(changes: Sequence[Change]) -> Counter[ChangeReason]:
     """Count changes by kind, and by why they cannot be undone, in the order they came."""
     if isinstance(changes, StoredChanges):
         return changes.tally
     counts = Counter(map(_COUNTED, changes))
-    return Counter({Tally(*each): count for each, count in counts.items()})
+    return Counter({ChangeReason(*each): count for each, count in counts.items()})
 
 
 def _change(text: str) -> Change:
@@ -178,8 +180,8 @@ class _File:
     """The file of stored changes, which several sequences may read; any thread may."""
 
     def __init__(self, changes: Iterable[Change]) -> None:
-        self.tally: Counter[Tally] = Counter()
-        self.parts: dict[Part, int] = {}
+        self.tally: Counter[ChangeReason] = Counter()
+        self.parts: dict[ChangeGroup, int] = {}
         self.first: dict[Undo, Change] = {}
         folder = temporary.folder()
         handle, name = tempfile.mkstemp(".changes", dir=folder)  # 0600
@@ -213,9 +215,9 @@ class _File:
 
     def _counted(self, one: tuple[Change, str]) -> tuple[int, str]:
         change, text = one
-        self.tally[Tally(change.noun, change.kind, change.undo, change.loss)] += 1
+        self.tally[ChangeReason(change.noun, change.kind, change.undo, change.loss)] += 1
         self.first.setdefault(change.undo, change)
-        part = self.parts.setdefault(Part(change.noun, change.kind), len(self.parts))
+        part = self.parts.setdefault(ChangeGroup(change.noun, change.kind), len(self.parts))
         return part, text
 
     def read(self, parts: tuple[int, ...] | None, after: int, count: int) -> list[tuple[int, str]]:
