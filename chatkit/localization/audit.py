@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from chatkit.display import cut, many, visible
 from chatkit.finding import SEVERITIES, FindingSequence
 from chatkit.localization import language
-from chatkit.localization.checks import CONTENT_CHECKS, check_parity
+from chatkit.localization.checks import CONTENT_CHECKS, check_parity, check_structure
 from chatkit.localization.content import Contents, Entry, entries, grouped, source_of
 from chatkit.localization.rules import ContentFinding, FindingLog, rule_of
 from chatkit.localization.typography import check_typography
-from chatkit.localization.wording import check_wording
+from chatkit.localization.wording import check_halves, check_wording
 from chatkit.report import FEW, LABEL, MANY, STYLE, Report, html_heading, marked, wrapped
 
 if TYPE_CHECKING:
@@ -135,6 +135,52 @@ def check_contents(
     """
     found = entries(contents)
     tell = FindingLog()
+    _hold(found, source, tell, _ALL, glossary)
+    parts: tuple[list[ContentFinding], list[ContentFinding]] = [], []
+    for each in tell.found:
+        parts[not each.refused and is_silent(each.code, each.lang_code)].append(each)
+    told, silent = parts
+    return Audit(told, [(e.template_code, e.lang_code) for e in found], not_given(found), silent)
+
+
+def decisive(contents: Contents, source: str = "en") -> list[ContentFinding]:
+    """Find what decides on the state of each content, and nothing else.
+
+    That is what `check_contents` tells of as refused, and in what a content is not as its source
+    (`rules.STRUCTURE`): in the same words and order, for a third of the time.
+
+    Raises:
+        InputError: They are no contents, or a frame does not tell their languages.
+    """
+    tell = FindingLog(decisive=True)
+    _hold(entries(contents), source, tell, _DECISIVE)
+    return tell.found
+
+
+class _Checks(NamedTuple):
+    """What each content is held against, in this order."""
+
+    alone: tuple[Callable[[Entry, FindingLog], None], ...]
+    beside: Callable[[Entry, Entry, FindingLog], None]
+    whole: bool  #: whether it is told also what is good to know
+
+
+_ALL = _Checks((*CONTENT_CHECKS, check_wording), check_parity, whole=True)
+_DECISIVE = _Checks((*CONTENT_CHECKS, check_halves), check_structure, whole=False)
+
+
+def not_given(found: Sequence[Entry]) -> list[str]:
+    """Name the fields that some contents do not have, so that nobody could judge them."""
+    return [name for name in _LOOKED_AT if not all(entry.knows(name) for entry in found)]
+
+
+def _hold(
+    found: Sequence[Entry],
+    source: str,
+    tell: FindingLog,
+    checks: _Checks,
+    glossary: Glossary | None = None,
+) -> None:
     duplicates: dict[tuple[str, str, str], str] = {}
     for template, members in grouped(found).items():
         original = source_of(members, source)
@@ -142,12 +188,13 @@ def check_contents(
         for entry in members:
             tell.open(entry)
             _language(entry, seen, tell)
-            for check_one in (*CONTENT_CHECKS, check_wording):
+            for check_one in checks.alone:
                 check_one(entry, tell)
-            if original is not None and entry is not original:
-                check_parity(entry, original, tell)
             beside = None if entry is original else original
-            check_typography(entry, beside, tell)
+            if beside is not None:
+                checks.beside(entry, beside, tell)
+            if checks.whole:
+                check_typography(entry, beside, tell)
             if glossary is not None:
                 _glossary(entry, beside, source, glossary, tell)
             _duplicate(entry, template, duplicates, tell)
@@ -155,12 +202,6 @@ def check_contents(
             tell.open(members[0])
             said = f"the template has no content in {source}, so its languages are not compared"
             tell("no source", "lang_code", said, "Name another language with source=.")
-    unseen = [name for name in _LOOKED_AT if not all(entry.knows(name) for entry in found)]
-    parts: tuple[list[ContentFinding], list[ContentFinding]] = [], []
-    for each in tell.found:
-        parts[not each.refused and is_silent(each.code, each.lang_code)].append(each)
-    told, silent = parts
-    return Audit(told, [(e.template_code, e.lang_code) for e in found], unseen, silent)
 
 
 def _glossary(
@@ -272,12 +313,18 @@ def _source(group: list[ContentFinding]) -> str:
     return f"({rule_of(group[0].code, group[0].severity).source})"
 
 
+def not_given_note(unseen: Sequence[str]) -> list[str]:
+    """Say which fields could not be judged, if there are some."""
+    if not unseen:
+        return []
+    return [
+        f"Not given everywhere, and not judged there: {', '.join(unseen)}. full=True reads them."
+    ]
+
+
 def notes_of(audit: Audit) -> list[str]:
     """Say what could not be checked, and what is silenced."""
-    notes = []
-    if audit.unseen:
-        names = ", ".join(audit.unseen)
-        notes.append(f"Not given everywhere, and not judged there: {names}. full=True reads them.")
+    notes = not_given_note(audit.unseen)
     if audit.silent:
         codes = ", ".join(dict.fromkeys(visible(each.code) for each in audit.silent))
         are = "is" if len(audit.silent) == 1 else "are"

@@ -20,7 +20,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 from chatkit.display import changed_words, columns, cut, many, squeezed, visible
 from chatkit.errors import InputError
 from chatkit.localization import language
-from chatkit.localization.audit import Audit, check_contents, notes_of
+from chatkit.localization.audit import (
+    Audit,
+    check_contents,
+    decisive,
+    not_given,
+    not_given_note,
+    notes_of,
+)
 from chatkit.localization.content import Contents, Entry, entries, grouped, source_of
 from chatkit.localization.ledger import Judged, Ledger, SourceChange
 from chatkit.localization.rules import AGREED, STRUCTURE, ContentFinding
@@ -108,17 +115,17 @@ class Board(Report):
         codes: Sequence[str],
         languages: Sequence[str],
         source: str,
-        audit: Audit,
+        audit: Audit | None,
         since: datetime | None = None,
         changed: Sequence[ContentChange] = (),
+        contents: Sequence[Entry] = (),
     ) -> None:
         self._cells = dict(cells)
         self.codes = tuple(codes)
         #: The languages: the source first, then by code.
         self.languages = tuple(languages)
         self.source = source
-        #: All that was found in the contents.
-        self.audit = audit
+        self._audit, self._contents = audit, contents
         self.since = since  #: the time since when something was changed in each template shown
         self._changed = tuple(changed)
 
@@ -132,6 +139,19 @@ class Board(Report):
 
     def __len__(self) -> int:
         return len(self._cells)
+
+    @property
+    def audit(self) -> Audit:
+        """All that is found in the contents: it is looked for when this is first asked for."""
+        if self._audit is None:
+            self._audit = check_contents(self._contents, self.source)
+        return self._audit
+
+    def _notes(self) -> list[str]:
+        """Say what could not be checked, and what is silenced, without looking for the rest."""
+        if self._audit is None:
+            return not_given_note(not_given(self._contents))
+        return notes_of(self._audit)
 
     def counts(self) -> dict[State, int]:
         """Count the contents of each state."""
@@ -222,10 +242,9 @@ def board(
     if isinstance(codes, str) or isinstance(languages, str):
         raise InputError("Pass codes and languages as lists: codes=['order_ready'].")
     found = entries(contents)
-    audit = check_contents(found, source) if audit is None else audit
     broken: dict[tuple[str, str], list[ContentFinding]] = {}
     drifted: dict[tuple[str, str], list[ContentFinding]] = {}
-    for each in audit:
+    for each in decisive(found, source) if audit is None else audit:
         if each.refused:
             broken.setdefault((each.template_code, each.lang_code), []).append(each)
         elif each.code in STRUCTURE:
@@ -263,7 +282,7 @@ def board(
     for code in rows:
         for lang in columns:
             cells.setdefault((code, lang), BoardCell(code, lang, "missing"))
-    return Board(cells, rows, columns, source, audit, since, changed)
+    return Board(cells, rows, columns, source, audit, since, changed, found)
 
 
 def moment_of(since: object) -> datetime:
@@ -402,7 +421,7 @@ def _as_text(board: Board) -> list[list[str]]:
     shown = [state for state, count in board.counts().items() if count]
     blocks.append(["  ".join(f"{SIGNS[state]} {state}" for state in shown)])
     blocks.append(_changed_text(board))
-    blocks.append([line for note in notes_of(board.audit) for line in wrapped("", note)])
+    blocks.append([line for note in board._notes() for line in wrapped("", note)])
     return [block for block in blocks if any(block)]
 
 
@@ -477,7 +496,7 @@ def _as_html(board: Board) -> list[str]:
             f"{''.join(rows[_FIRST:])}</tbody></table>{rest if unseen else ''}</details>"
         )
     parts += [_reasons(board), _changed_html(board)]
-    return [*parts, *(f"<p>{marked(note)}</p>" for note in notes_of(board.audit))]
+    return [*parts, *(f"<p>{marked(note)}</p>" for note in board._notes())]
 
 
 def _reasons(board: Board) -> str:

@@ -212,17 +212,20 @@ def _positions(entry: Entry, tell: FindingLog) -> None:
         (found[-1], text[found[-1].end :], "after", "last"),
     )
     for slot, beside, where, order in edges:
+        if _READ.search(beside):
+            continue
         shown = cut(str(slot), 20)
         if not beside.strip():
             hint = f"Put words {where} it."
             tell("placeholder edge", "text", f"{shown} stands {order}", hint, at=slot.start)
-        elif not _READ.search(beside):
+        else:
             said = f"only punctuation stands {where} {shown}"
             hint = "The platform was seen to refuse this as well: put a word there."
             tell("placeholder beside punctuation", "text", said, hint, at=slot.start)
     if language.script(entry.lang_code) not in _UNSPACED:
-        count = words(text)
-        if count <= _WORDS * len(found):
+        enough = _WORDS * len(found)
+        count = words(text, enough + 1)
+        if count <= enough:
             said = f"{many(count, 'word')} for {many(len(found), 'placeholder')}"
             hint = "The limit is not published; with two words for each a text was refused."
             tell("placeholder ratio", "text", said, hint)
@@ -593,8 +596,8 @@ _MOST = 50  #: sentences that are looked for
 _LONG, _LONG_WORDS = 20, 4
 
 
-def check_parity(entry: Entry, source: Entry, tell: FindingLog) -> None:
-    """Hold a content against the one of the source language."""
+def check_structure(entry: Entry, source: Entry, tell: FindingLog) -> None:
+    """Hold placeholders, header and buttons of a content against those of the source language."""
     of = f"that in {source.lang_code}"
     if entry.knows("text") and source.knows("text"):
         _same_text(entry, source, of, tell)
@@ -602,8 +605,13 @@ def check_parity(entry: Entry, source: Entry, tell: FindingLog) -> None:
         _same_headers(entry, source, of, tell)
     if entry.knows("buttons") and source.knows("buttons"):
         _same_buttons(entry, source, of, tell)
+
+
+def check_parity(entry: Entry, source: Entry, tell: FindingLog) -> None:
+    """Hold a content against the one of the source language, all of it."""
+    check_structure(entry, source, tell)
     if entry.knows("footer") and source.knows("footer"):
-        _same_footer(entry, source, of, tell)
+        _same_footer(entry, source, f"that in {source.lang_code}", tell)
     for name in _SETTINGS:
         if entry.knows(name) and source.knows(name):
             mine, other = entry.flag(name), source.flag(name)
@@ -649,10 +657,13 @@ def _is(names: set[str]) -> str:
 
 
 def _same_headers(entry: Entry, source: Entry, of: str, tell: FindingLog) -> None:
-    mine, others = (
-        [(values(header.get("type")), len(slots(part(header, "text")))) for header in one.headers]
+    given, wanted = (
+        [(header.get("type"), len(slots(part(header, "text")))) for header in one.headers]
         for one in (entry, source)
     )
+    if given == wanted:
+        return
+    mine, others = ([(values(kind), count) for kind, count in side] for side in (given, wanted))
     if mine == others:
         return
     if [kind for kind, _ in mine] != [kind for kind, _ in others]:

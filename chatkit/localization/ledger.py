@@ -261,7 +261,9 @@ class Ledger:
             if not text.strip():
                 continue
             source = now.get(field, "")
-            origin = self.origins.get(spot_of(entry, field, original.lang_code, text))
+            origin = None
+            if self.origins:
+                origin = self.origins.get(spot_of(entry, field, original.lang_code, text))
             if origin is not None:
                 known += 1
                 if text_digest(source) != origin.source:
@@ -273,6 +275,8 @@ class Ledger:
 
     def agrees(self, entry: Entry, original: Entry) -> bool:
         """Whether somebody accepted that a content has another header or other buttons."""
+        if not self.origins:
+            return False
         spot = spot_of(entry, _STRUCTURE, original.lang_code, _structure(entry))
         origin = self.origins.get(spot)
         return origin is not None and origin.source == text_digest(_structure(original))

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 _SLOT = re.compile(r"\{\{([^{}]*)\}\}")
 _NUMBER = re.compile("[1-9][0-9]{0,3}")
 #: Braces that belong to no placeholder; a placeholder stands as a run of NUL.
 _STRAY = re.compile(r"\{\{|\}\}|\{\s*\d+\s*\}|[｛｝]|\{(?=\0)|(?<=\0)\}")
-_READ = re.compile(r"\w")
+_BRACES = re.compile("[{}｛｝]")
+#: Where something begins between two spaces that can be read.
+_WORD = re.compile(r"(?<!\S)[^\w\s]*\w")
 
 
 class Slot(NamedTuple):
@@ -47,8 +49,9 @@ def meant(slot: Slot) -> str | None:
 
 def stray(text: str) -> int | None:
     """Find the first brace that opens or closes nothing; None if there is none."""
-    if not re.search("[{}｛｝]", text):
-        return None
+    braces = _BRACES.findall(text)
+    if not braces or (len(braces) == 4 * len(_SLOT.findall(text))):
+        return None  # a placeholder has four of them, and there are no others
     masked = _SLOT.sub(lambda found: "\0" * len(found[0]), text.replace("\0", " "))
     found = _STRAY.search(masked)
     return found.start() if found else None
@@ -70,6 +73,6 @@ def plain(text: str) -> str:
     return _SLOT.sub(" ", text) if "{{" in text else text
 
 
-def words(text: str) -> int:
-    """Count the words of a text that stand in no placeholder."""
-    return sum(_READ.search(part) is not None for part in plain(text).split())
+def words(text: str, most: int | None = None) -> int:
+    """Count the words of a text that stand in no placeholder, up to a number if one is given."""
+    return sum(1 for _ in islice(_WORD.finditer(plain(text)), most))

@@ -188,10 +188,16 @@ def _pointer(field: str) -> str:
 
 
 class FindingLog:
-    """Takes down what the rules find, each time in the content that is looked at."""
+    """Takes down what the rules find, each time in the content that is looked at.
 
-    def __init__(self) -> None:
+    Args:
+        decisive: Whether only what decides on the state of a content is taken down: what would
+            be refused, and in what it is not as its source.
+    """
+
+    def __init__(self, *, decisive: bool = False) -> None:
         self.found: list[ContentFinding] = []
+        self._decisive = decisive
         self._entry = Entry({}, "", "")
 
     def open(self, entry: Entry) -> None:
@@ -209,10 +215,14 @@ class FindingLog:
         severity: Severity | None = None,
     ) -> None:
         """Take down a finding; its severity is that of its rule if it has one."""
+        severity = severity or rule_of(code).severity
+        decides = severity != "note" and rule_of(code, severity).refused
+        if self._decisive and not decides and code not in STRUCTURE:
+            return
         self.found.append(
             ContentFinding(
                 code=code,
-                severity=severity or rule_of(code).severity,
+                severity=severity,
                 pointer=_pointer(field),
                 message=message,
                 hint=hint,

@@ -12,7 +12,16 @@ from collections import Counter
 from functools import lru_cache
 from typing import Literal
 
-from chatkit.checks.characters import both_directions, decomposed, oddities, of_text, script
+from chatkit.checks.characters import (
+    Oddity,
+    both_directions,
+    decomposed,
+    garbled,
+    half,
+    oddities,
+    of_text,
+    script,
+)
 from chatkit.display import cut, right_to_left, unseen, values
 from chatkit.localization import language
 from chatkit.localization.content import Entry
@@ -36,6 +45,7 @@ _MARKS = {"control characters", "invisible", "direction marks", "unknown charact
 #: Letters of these look like letters of another: a word may hold both.
 _ALIKE = {"LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC", "LISU"}
 
+_HALF_OF_ONE = re.compile("[\ud800-\udfff]")
 #: A letter, and what may be the second byte of it in UTF-8, read as cp1252.
 _PAIR = re.compile("[\xc2-\xf4][\x80-\xbf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]")
 
@@ -69,6 +79,18 @@ def check_wording(entry: Entry, tell: FindingLog) -> None:
             _characters(sample, kinds, f"variables.{shown}", f"the sample {shown}", tell)
 
 
+def check_halves(entry: Entry, tell: FindingLog) -> None:
+    """Find halves of characters alone, for which the service takes no text: as above."""
+    for field, what, text in entry.pieces:
+        if not text.isascii() and _HALF_OF_ONE.search(text):
+            _told(oddities(text, (garbled, half)), text, field, what, tell)
+    for name, sample in entry.variables.items():
+        if isinstance(sample, str) and not sample.isascii() and _HALF_OF_ONE.search(sample):
+            shown = cut(str(name), 20)
+            odd = oddities(sample, (garbled, half))
+            _told(odd, sample, f"variables.{shown}", f"the sample {shown}", tell)
+
+
 def emoji(text: str) -> re.Match[str] | None:
     """Find the first emoji of a text."""
     return None if text.isascii() else _EMOJI.search(text)
@@ -88,6 +110,10 @@ def _characters(
         found = oddities(text, (decomposed,))
     else:
         return
+    _told(found, text, field, what, tell)
+
+
+def _told(found: list[Oddity], text: str, field: str, what: str, tell: FindingLog) -> None:
     for odd in found:
         places = unseen(text) if odd.code in _MARKS else []
         hint = "" if odd.suggestion is None else f"It may be meant as {values(odd.suggestion)}."

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from localization.contents import CONTENT, button, content, demo, frame, naughty  # noqa: F401
 
 from chatkit.errors import InputError
-from chatkit.localization.audit import Audit, check_contents
-from chatkit.localization.rules import RULES
+from chatkit.localization.audit import Audit, check_contents, decisive
+from chatkit.localization.rules import RULES, STRUCTURE, ContentFinding
 
 
 def test_the_faults_of_the_demo_account_are_found_and_no_others(demo):
@@ -118,6 +118,25 @@ def test_the_contents_are_not_changed(demo):
 
 
 @settings(max_examples=100)
+def as_decisive(found: Audit) -> list[ContentFinding]:
+    """What of an audit decides on the states of contents."""
+    return [each for each in found if each.refused or each.code in STRUCTURE]
+
+
+def test_what_decides_on_states_is_found_as_among_all_the_rest(demo, shared):
+    texts = ["a \ud800", "Ã¤ \ud800", *naughty(shared)]
+    given = [content(text=text, footer=text[:30], variables={"1": text}) for text in texts]
+    for contents in (demo, given):
+        found = decisive(contents)
+        assert found
+        assert found == as_decisive(check_contents(contents))
+
+
+@given(st.lists(CONTENT, max_size=4))
+def test_what_decides_on_states_is_found_in_whatever_stands_there(contents):
+    assert decisive(contents) == as_decisive(check_contents(contents))
+
+
 @given(st.lists(CONTENT, max_size=4))
 def test_no_contents_make_it_fail_and_everything_found_can_be_shown(contents):
     found = check_contents(contents)

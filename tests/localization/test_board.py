@@ -129,6 +129,26 @@ def test_a_place_that_is_not_on_the_board_is_a_key_error():
         board(frame(content()))["order_ready", "ja"]
 
 
+def test_what_does_not_decide_on_states_is_looked_for_when_it_is_asked_for(monkeypatch):
+    asked = []
+
+    def counted(*given):
+        asked.append(given)
+        return check_contents(*given)
+
+    monkeypatch.setattr("chatkit.localization.board.check_contents", counted)
+    given = frame(content(), german(text="Hallo  {{1}} und {{2}}, die Bestellung ist {{3}}."))
+    found = board(given.drop(columns="footer"), "en")
+    assert found["order_ready", "de"].state == "broken"
+    shown = repr(found), found._repr_html_()
+    assert not asked
+    assert "not judged there: footer" in shown[0]
+    assert "doubled spaces" in found.audit.counts()
+    assert found.audit == check_contents(given.drop(columns="footer"), "en")
+    assert len(asked) == 1
+    assert (repr(found), found._repr_html_()) == shown
+
+
 def test_an_audit_that_was_made_is_not_made_again():
     given = frame(content(), german(footer="{{1}}"))
     audit = check_contents(given)
