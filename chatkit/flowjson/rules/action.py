@@ -118,7 +118,7 @@ def _keys(outline: Outline, action: ActionNode) -> Iterator[Finding]:
             code = "NOT_KEYWORD_SCHEMA_VALIDATION_FAILED"
             yield Finding(code, "error", pointer, said, "Remove it.", patch=removing(pointer))
     for prop in shape.properties if shape is not None else ():
-        if prop.name != "name" and prop.needed(outline.version) and prop.name not in action.value:
+        if prop.needed(outline.version) and prop.name not in action.value:
             yield _missing(
                 f"{action.pointer}/{prop.name}", f"{action.name} has no {prop.name}.", prop.about
             )

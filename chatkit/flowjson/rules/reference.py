@@ -148,7 +148,7 @@ def _bound(
             said = f"{reference.text} names its own screen."
             hint = f"Write ${{{reference.store}.{'.'.join(reference.path)}}}."
             yield Finding("INVALID_SCREEN_DYNAMIC_DATA", "warning", binding.pointer, said, hint)
-    if alone is None and unread(binding.text):
+    if unread(binding.text):
         wrong = misspelled(binding.text)
         code = "INVALID_SCREEN_DYNAMIC_DATA"
         at = binding.pointer

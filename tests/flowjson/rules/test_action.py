@@ -53,6 +53,7 @@ MOVE = {"name": "navigate", "next": {"type": "screen", "name": "DONE"}, "payload
             "on-select-action": {"name": "data_exchange"},
         },
         link({"name": "navigate", "next": {"type": "screen", "name": "${data.x}"}}),
+        link({"name": "navigate", "next": {"type": "screen", "name": "`${data.x}`"}}),
         {"type": "Odd", "on-click-action": MOVE},
     ],
 )

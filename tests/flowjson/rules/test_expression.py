@@ -166,6 +166,7 @@ def test_a_condition_that_is_no_text_is_for_structure() -> None:
         ("text", "`'Total ' (${data.count} * 2)`"),
         ("visible", "`${data.count} > 2`"),
         ("visible", "`${data.flag} && (${form.who} != '')`"),
+        ("visible", "`${data.untyped}`"),
         ("text", "`not closed"),
         ("text", "a `quoted` word"),
     ],

@@ -88,6 +88,10 @@ def test_the_place_of_a_fault_is_told() -> None:
     assert caught.value.at == 13
 
 
+def test_a_text_is_read_without_its_quotes_and_escapes() -> None:
+    assert [parse(text)[0].value for text in (r"'it\'s'", '"it"', "''")] == ["it's", "it", ""]
+
+
 def test_operators_bind_as_usual() -> None:
     plain, bracketed = parse("1 + 2 * 3 == 7 && !false"), parse("((1 + (2 * 3)) == 7) && (!false)")
     assert [step[:2] for step in plain] == [step[:2] for step in bracketed]

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from screens import alone, errors, field
 
+from chatkit.flowjson.outline import outline
 from chatkit.flowjson.rules.model import check, json_types, mismatches
 
 AT = "/screens/0/data/x"
@@ -95,6 +96,18 @@ def test_a_good_declaration_has_no_finding(schema: Any) -> None:
 )
 def test_a_broken_declaration_is_told_at_its_place(schema: Any, code: str, below: str) -> None:
     assert declared(schema) == [(code, AT + below)]
+
+
+@pytest.mark.parametrize(
+    ("schema", "said"),
+    [
+        (field("array", ["a", 5], items={"type": "string"}), " at /1: expected string"),
+        (field("string", 5), ": expected string"),
+    ],
+)
+def test_an_example_that_does_not_fit_names_the_place_inside_it(schema: Any, said: str) -> None:
+    [told] = check(outline(alone(data={"x": schema})))
+    assert told.message == f"The __example__ of x does not fit{said}, found an integer."
 
 
 def test_the_list_of_required_fields_is_no_field() -> None:

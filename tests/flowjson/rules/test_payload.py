@@ -228,6 +228,7 @@ def test_files_stand_alone_in_a_payload() -> None:
         ({"max_uploaded_photos": 10, "max_file_size_kb": 10240}, 0),
         ({"max_uploaded_photos": 11, "max_file_size_kb": 1}, 1),
         ({"max_file_size_kb": 1}, 1),
+        ({"max_uploaded_photos": 4}, 0),
         ({"max_uploaded_photos": 10, "max_file_size_kb": 10241}, 1),
         ({"max_uploaded_photos": "${data.n}"}, 0),
     ],
@@ -238,9 +239,10 @@ def test_an_answer_holds_so_many_files(photo: Any, wrong: int) -> None:
 
 
 def test_a_size_nobody_stated_is_a_doubt() -> None:
-    document = sending("${form.photo}", max_uploaded_photos=10)
-    assert errors(check, document) == []
-    assert doubts(check, document) == [(CLICK, FOOT.format(0) + "/payload")]
+    for photos in (5, 10):
+        document = sending("${form.photo}", max_uploaded_photos=photos)
+        assert errors(check, document) == []
+        assert doubts(check, document) == [(CLICK, FOOT.format(0) + "/payload")]
 
 
 @pytest.mark.parametrize(("version", "wrong"), [("4.0", 1), ("5.0", 0), ("5.1", 0), ("6.0", 0)])

@@ -28,6 +28,21 @@ def test_what_is_needed_is_missed_and_what_is_strange_is_refused() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("", "name is blank: it takes text as it stands."),
+        (" ", "name is blank: it takes text as it stands."),
+        ("${data.a}", "name is not fixed: it takes text as it stands."),
+    ],
+)
+def test_a_name_is_fixed_and_not_blank_from_version_6(value: str, said: str) -> None:
+    name = Shape("thing", "", (Property("name", "name", "Its name.", binding=False),))
+    [told] = check_shape(name, {"name": value}, "/at", Around(Version(6, 0)))
+    assert (told.code, told.message) == ("PATTERN_MISMATCH", said)
+    assert not list(check_shape(name, {"name": value}, "/at", Around(Version(5, 1))))
+
+
 def test_a_version_knows_what_was_there_and_still_is() -> None:
     new = Property("new", "text", "", since=Version(8, 0))
     gone = Property("gone", "text", "", until=Version(3, 0))

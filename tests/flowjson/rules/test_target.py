@@ -28,6 +28,7 @@ PLACE = outline(
             entry(),
             {"type": "CheckboxGroup", "name": "ticks"},
             {"type": "CalendarPicker", "name": "days", "mode": "range"},
+            {"type": "CalendarPicker", "name": "day"},
             to("DONE"),
             data={
                 "count": field("integer", 1),
@@ -50,6 +51,7 @@ PLACE = outline(
         ("${form.ticks}", {"array"}),
         ("${form.days}", {"object"}),
         ("${form.days.start-date}", {"string"}),
+        ("${form.day}", {"string"}),
     ],
 )
 def test_a_reference_leads_to_a_type(text: str, types: set[str]) -> None:
