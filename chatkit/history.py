@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from chatkit import accessor
 from chatkit.bulk import rendering
 from chatkit.bulk.apply import Desk, Gap
+from chatkit.bulk.fleet_plan import FleetPlan
 from chatkit.bulk.journal import Journal, RunHeader
 from chatkit.bulk.outcomes import count_states, rows_of_journal
 from chatkit.bulk.plan import Plan, keep_at, plan_of_run
-from chatkit.bulk.stores import At, JournalStore, KeptRun, find_run, kept_runs, read_run, store_at
+from chatkit.bulk.stores import At, JournalStore, KeptRun, find_run, kept_runs, read_run, store_at, stores_at
 from chatkit.bulk.stores import prune as prune_journals
 from chatkit.bulk.undo import undo_plan
 from chatkit.client import Client, connect, open_clients, source_of
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from chatkit.endpoints import Endpoints
-    from chatkit.secret import Secret
     from chatkit.transport import Transport
     from chatkit.widgets.runsview import RunsView
 
@@ -160,22 +160,25 @@ def journal(run: str | pd.DataFrame, *, at: str | Path | None = None) -> pd.Data
     >>> chatkit.journal(result).event.tolist()
     ['started', 'intent', 'answered', 'verified', 'finished']
     """
-    store, name, _ = _found(run, at)
+    store, name, home, fleet = _found(run, at)
     del at  # a traceback that prints variables must not find a password
+    if fleet:
+        told = {label: journal(each.run, at=home) for label, each in _labelled(fleet)}
+        return rendering.fleet_table(told)
     with store.read(name) as kept:
         return rendering.journal_frame(kept.events(), rows_of_journal(kept))
 
 
 def resume(
     run: str | pd.DataFrame,
-    client: Client | None = None,
+    client: Client | Mapping[str, Client] | None = None,
     *,
     concurrency: int = 8,
     rate: float | None = None,
     settle: float | None = None,
     gap: Gap = "row",
     moved: bool = False,
-    secrets: dict[Any, Secret] | None = None,
+    secrets: dict[Any, Any] | None = None,
     at: str | Path | None = None,
 ) -> pd.DataFrame:
     """Go on with a run that was interrupted, and return what is true of all its rows.
@@ -183,9 +186,13 @@ def resume(
     What was in doubt is looked at first; what was not sent is sent. Neither frame nor plan
     need be in memory: a fresh kernel will do. A finished run sends nothing.
 
+    A run of a fleet goes on in all of its accounts at once, as it was applied: `run` is what the
+    names of their runs begin with.
+
     Args:
         run: Its name, as `runs()` shows it (the beginning is enough), or a result.
-        client: Its account; needed if the run's connection has no name and is not open here.
+        client: Its account; needed if the run's connection has no name and is not open here. Of
+            a fleet: the fleet, or clients by what it calls its accounts.
         concurrency: Calls under way at once.
         rate: Calls a second at most.
         settle: Seconds until it is believed that a lost change will not land any more.
@@ -193,8 +200,8 @@ def resume(
         moved: Say that the client's account is the one of the run, although its service has
             another address now. A service on this machine that has only taken another port
             needs no more than its client.
-        secrets: Takes the signing secrets of the webhooks that it creates, by id: the service
-            never shows them again.
+        secrets: Takes the signing secrets of the webhooks that it creates, by id (of a fleet by
+            account and id): the service never shows them again.
         at: Where its journal lies, as for `runs`. A result knows that.
 
     Raises:
@@ -207,10 +214,16 @@ def resume(
     ['applied']
     """
     accessor.register()
-    store, name, home = _found(run, at)
+    store, name, home, fleet = _found(run, at)
     del at  # a traceback that prints variables must not find a password
-    with store.read(name) as kept:
-        plan = plan_of_run(kept, _desk(kept.header, client, moved), home)
+    plan: Plan | FleetPlan
+    if fleet:
+        _check_begun(fleet)
+        plan = _fleet_to_go_on(fleet, client, moved, home)
+    else:
+        with store.read(name) as kept:
+            desk = _desk(kept.header, _one(client, kept.header), moved)
+            plan = plan_of_run(kept, desk, home)
     result = plan.apply(
         concurrency=concurrency,
         rate=rate,
@@ -224,6 +237,7 @@ def resume(
     return result
 
 
+@overload
 def undo(
     run: str | pd.DataFrame,
     client: Client | None = None,
@@ -232,7 +246,30 @@ def undo(
     include_adopted: bool = False,
     moved: bool = False,
     at: str | Path | None = None,
-) -> Plan:
+) -> Plan: ...
+
+
+@overload
+def undo(
+    run: str | pd.DataFrame,
+    client: Mapping[str, Client],
+    *,
+    rows: Iterable[Any] | None = None,
+    include_adopted: bool = False,
+    moved: bool = False,
+    at: str | Path | None = None,
+) -> FleetPlan: ...
+
+
+def undo(
+    run: str | pd.DataFrame,
+    client: Client | Mapping[str, Client] | None = None,
+    *,
+    rows: Iterable[Any] | None = None,
+    include_adopted: bool = False,
+    moved: bool = False,
+    at: str | Path | None = None,
+) -> Plan | FleetPlan:
     """Make the plan that takes a run back. Nothing happens until you apply it.
 
     Its last rows come first. A row that somebody has changed since is a conflict when the
@@ -259,13 +296,132 @@ def undo(
     ['applied']
     """
     accessor.register()
-    store, name, home = _found(run, at)
+    store, name, home, fleet = _found(run, at)
     del at  # a traceback that prints variables must not find a password
+    if fleet:
+        return _fleet_to_take_back(fleet, client, moved, rows, include_adopted, home)
     with store.read(name) as kept:
         only = None if rows is None else _numbers(kept, rows)
-        desk = _desk(kept.header, client, moved)
+        desk = _desk(kept.header, _one(client, kept.header), moved)
         plan = undo_plan(kept, desk, include_adopted=include_adopted, only=only)
     return keep_at(plan, home)
+
+
+# --- a run of a fleet -----------------------------------------------------------------
+
+
+def _runs_of_fleet(name: str, at: At | None) -> list[KeptRun]:
+    """Find the runs that are together the run of a fleet, by its name or the beginning of it.
+
+    Returns:
+        Them in the order of its accounts; none if the name is that of one run, or of none.
+    """
+    stores = [store for store in stores_at(at) if name]
+    begins = [each for store in stores for each in store.runs() if each.startswith(name)]
+    if name in begins or not begins:
+        return []
+    parts = [
+        kept
+        for store in stores
+        for kept in store.glances()
+        if kept.run.startswith(name) and kept.header is not None  # runs() lists the damaged
+        if kept.header.fleet is not None and kept.header.fleet[0].startswith(name)
+    ]
+    fleets = {kept.header.fleet[0] for kept in parts if kept.header and kept.header.fleet}
+    parts.sort(key=lambda kept: (len(kept.run), kept.run))
+    return parts if len(fleets) == 1 else []  # of several, `find_run` asks for more of it
+
+
+def _labelled(parts: Iterable[KeptRun]) -> Iterator[tuple[str, KeptRun]]:
+    """Name the runs of a fleet by what it calls their accounts."""
+    for kept in parts:
+        if kept.header is not None and kept.header.fleet is not None:
+            yield kept.header.fleet[1], kept
+
+
+def _check_begun(parts: Sequence[KeptRun]) -> None:
+    """Refuse to go on with a fleet whose journals were not all written: nothing was sent then.
+
+    The first of them is written at last.
+
+    Raises:
+        JournalError: It is missing, and no account has begun.
+    """
+    if not parts[0].run.endswith("-001") and all(kept.last is None for kept in parts):
+        raise JournalError(
+            f"The run {parts[0].run.rpartition('-')[0]} ended while the journals of its accounts "
+            "were written: nothing was sent to any of them. Plan again from a fresh frame."
+        )
+
+
+def _fleet_to_go_on(
+    parts: Sequence[KeptRun],
+    client: Client | Mapping[str, Client] | None,
+    moved: bool,
+    home: JournalStore | None,
+) -> FleetPlan:
+    """Make the plan that the run of a fleet began with: applied again, the run goes on."""
+    plans = {}
+    for label, each in _labelled(parts):
+        with each.read() as kept:
+            desk = _LateDesk(partial(_desk, kept.header, _one(client, kept.header), moved))
+            plans[label] = plan_of_run(kept, desk, home)
+    return FleetPlan(plans, run=parts[0].run.rpartition("-")[0])
+
+
+def _fleet_to_take_back(
+    parts: Sequence[KeptRun],
+    client: Client | Mapping[str, Client] | None,
+    moved: bool,
+    rows: Iterable[Any] | None,
+    include_adopted: bool,
+    home: JournalStore | None,
+) -> FleetPlan:
+    """Make the plan that takes back the run of a fleet, in each account that can be found."""
+    wanted = None if rows is None else _by_account(rows, [label for label, _ in _labelled(parts)])
+    plans, failed = {}, {}
+    for label, each in _labelled(parts):
+        if wanted is not None and label not in wanted:
+            continue
+        try:
+            with each.read() as kept:
+                only = None if wanted is None else _numbers(kept, wanted[label])
+                desk = _desk(kept.header, _one(client, kept.header), moved)
+                plan = undo_plan(kept, desk, include_adopted=include_adopted, only=only)
+            plans[label] = keep_at(plan, home)
+        except (SettingsError, JournalError) as error:
+            failed[label] = str(error).partition("\n")[0]
+    return FleetPlan(plans, failed=failed, skip_invalid=True)
+
+
+def _by_account(rows: Iterable[Any], labels: Collection[str]) -> dict[str, list[Any]]:
+    """Part the labels of a result of a fleet by their accounts.
+
+    Raises:
+        InputError: They are no such labels.
+    """
+    found: dict[str, list[Any]] = {}
+    for row in [rows] if isinstance(rows, str | bytes) else rows:
+        if not isinstance(row, tuple) or len(row) < 2 or row[0] not in labels:
+            raise InputError(
+                f"The run has no row {row!r:.60}: rows= takes labels of the index of its result, "
+                f"which begin with an account, like ({next(iter(labels))!r}, 1)."
+            )
+        found.setdefault(row[0], []).append(row[1] if len(row) == 2 else row[1:])
+    return found
+
+
+def _one(client: Client | Mapping[str, Client] | None, header: RunHeader) -> Client | None:
+    """Return the client of a run, of those that were passed for a fleet.
+
+    Raises:
+        SettingsError: Several were passed, and the run is not of a fleet.
+    """
+    if client is None or isinstance(client, Client):
+        return client
+    if header.fleet is None:
+        raise SettingsError("This is the run of one account: pass the client of that account.")
+    return client.get(header.fleet[1])
 
 
 def _numbers(kept: Journal, labels: Iterable[Any]) -> set[int]:
@@ -318,18 +474,25 @@ def prune(
     return prune_journals(store, days=days, runs=runs)
 
 
-def _found(run: str | pd.DataFrame, at: At | None) -> tuple[JournalStore, str, JournalStore | None]:
-    """Find where the journal of a run lies, and its whole name.
+class _Found(NamedTuple):
+    """Where the journal of a run lies."""
 
-    Returns:
-        The home, the name, and the home again if it is not where the journals of this user lie.
-    """
+    store: JournalStore
+    name: str  #: the whole of it
+    home: JournalStore | None  #: the store, if it is not where the journals of this user lie
+    fleet: Sequence[KeptRun] = ()  #: the runs of its accounts, if it is the run of a fleet
+
+
+def _found(run: str | pd.DataFrame, at: At | None) -> _Found:
+    """Find where the journal of a run lies, or the journals of the run of a fleet."""
     name = _name(run)
     if at is None and not isinstance(run, str):
         at = rendering.home_of_result(run)
     home = None if at is None else store_at(at)
     del at  # a traceback that prints variables must not find a password
-    return (*find_run(name, home), home)
+    if fleet := _runs_of_fleet(name, home):
+        return _Found(fleet[0].store, fleet[0].run, home, fleet)
+    return _Found(*find_run(name, home), home)
 
 
 def _name(run: str | pd.DataFrame) -> str:
@@ -418,7 +581,7 @@ def _told(kept: KeptRun) -> dict[str, Any] | None:
         "run": header.run,
         "started": header.started,
         "ended": last.at if last is not None and done else None,
-        "connection": header.connection or "",
+        "connection": header.connection or (header.fleet[1] if header.fleet else ""),
         "account": header.account,
         "noun": header.noun,
         "changes": header.changes,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, Self
 
@@ -23,6 +25,24 @@ _MEASURED = 20
 #: What was said is said anew when it takes so many times as long.
 _FAR_OFF = 2.0
 
+#: Whom the work of a thread is for, and who watches it in place of a bar.
+_whose: ContextVar[tuple[str, Watch | None]] = ContextVar("whose", default=("", None))
+
+
+@contextmanager
+def working_for(name: str, watch: Watch | None = None) -> Iterator[None]:
+    """Let this thread work for one account of several: each line that it says names the account.
+
+    Args:
+        name: What the account is called.
+        watch: Watches all of its work, in place of bars.
+    """
+    token = _whose.set((name, watch))
+    try:
+        yield
+    finally:
+        _whose.reset(token)
+
 
 class Progress:
     """Counts work done; shows a bar once it lasts, live in JupyterLab, text in a terminal.
@@ -31,12 +51,16 @@ class Progress:
         noun: What is counted, like "contacts".
         total: How many there are. It may be set and changed while the work goes on.
         watch: Called with what is done and the total, in place of a bar.
+        name: Stands before the bar, where there are several.
     """
 
-    def __init__(self, noun: str, total: int | None = None, watch: Watch | None = None) -> None:
+    def __init__(
+        self, noun: str, total: int | None = None, watch: Watch | None = None, name: str = ""
+    ) -> None:
         self.total = total
         self._noun = noun
-        self._watch = watch
+        self._watch = watch or _whose.get()[1]
+        self._name = name
         self._done = 0
         self._began = time.monotonic()
         self._bar: Any = None
@@ -80,7 +104,8 @@ class Progress:
         from tqdm.notebook import tqdm as live
 
         options = {"display": False} if issubclass(tqdm, live) else {}
-        self._bar = tqdm(total=self.total, unit=f" {self._noun}", **options)
+        named = self._name or None
+        self._bar = tqdm(total=self.total, desc=named, unit=f" {self._noun}", **options)
         if options and not self._bar.disable:
             from IPython.display import display
 
@@ -132,4 +157,5 @@ class Forecast:
 
 def say(line: str) -> None:
     """Print one line that a person must see."""
-    sys.stdout.write(line + "\n")
+    name, _ = _whose.get()
+    sys.stdout.write(f"{name}: {line}\n" if name else f"{line}\n")

@@ -370,7 +370,7 @@ class Run:
         """Keep calls in flight until nothing is ready; return the rows that are in doubt."""
         doubtful: list[Row] = []
         in_flight: dict[int, tuple[RowStep, Call]] = {}
-        told = False
+        told = self.interrupt.quiet
         with self._desk.transport.flight() as flight:
             while self.interrupt.asked < 2:
                 if self.interrupt.asked and in_flight and not told:
@@ -554,10 +554,14 @@ class Interrupt:
     An exception could come between a change and its record. The first interrupt asks to stop,
     the second not to wait for answers either. Only the main thread hears them; from any other
     thread call `ask()`.
+
+    Args:
+        quiet: Whoever asks it says what is waited for.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, quiet: bool = False) -> None:
         self.asked = 0
+        self.quiet = quiet
         self._before: Any = None
 
     def __enter__(self) -> Self:

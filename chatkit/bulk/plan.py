@@ -8,6 +8,8 @@ import os
 import secrets
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from copy import copy
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -26,7 +28,7 @@ from chatkit.bulk.journal import (
 from chatkit.bulk.outcomes import Row
 from chatkit.bulk.reconcile import PAGES_FROM
 from chatkit.bulk.stored_changes import StoredChanges, tally_of
-from chatkit.bulk.stores import At, store_at
+from chatkit.bulk.stores import At, HeldStore, JournalStore, store_at
 from chatkit.display import duration
 from chatkit.display import many as many_of
 from chatkit.endpoints import ACCOUNT
@@ -140,6 +142,7 @@ class Plan(Report):
         self._at_work: Sequence[Row] = ()
         self._at: At | None = None  # where its journal lies; None: where those of this user do
         self._rehearsed = ""  # the hash of the plan that went well in a rehearsal
+        self._fleet: tuple[str, str] | None = None  # the run of a fleet, and its account there
 
     @property
     def counts(self) -> dict[str, int]:
@@ -420,6 +423,7 @@ class Plan(Report):
             undoes=setting.undoes,
             changes=len(self.changes),
             known_by={noun: part.known for noun, part in self._parts()},
+            fleet=self._fleet,
         )
 
 
@@ -518,7 +522,57 @@ def plan_of_run(journal: Journal, desk: Desk, at: At | None = None) -> Plan:
         undoes=header.undoes,
         parts={noun: PlanPart(0, known) for noun, known in header.known_by.items()},
     )
-    return keep_at(Plan(desk, setting, changes, plan_id=header.run), at)
+    plan = keep_at(Plan(desk, setting, changes, plan_id=header.run), at)
+    plan._fleet = header.fleet
+    return plan
+
+
+def plan_of_fleet(plan: Plan, fleet: str, label: str, position: int) -> Plan:
+    """Make the same plan as a part of what is planned for a fleet: it becomes a run of its own.
+
+    Args:
+        plan: The plan of one account.
+        fleet: The name of the run of the fleet.
+        label: What the account is called there.
+        position: Which of its plans this is, from 1: the run is named by both.
+    """
+    part = copy(plan)
+    vars(part).pop("hash", None)
+    part.id = f"{fleet}-{position:03d}"
+    part._fleet = fleet, label
+    return part
+
+
+def prepare_runs(plans: Iterable[Plan], run: str) -> None:
+    """Write the journals of plans, so that all can be gone on with before anything is sent.
+
+    They are written in the order of the plans; each is durable before the next one begins. No
+    account is locked: one that is busy gets its journal too.
+
+    Args:
+        plans: Of different accounts.
+        run: The run that they are together.
+
+    Raises:
+        InputError: JSON cannot hold one of the labels or values. No journal is left.
+        JournalError: A journal cannot be kept. None is left of the others.
+    """
+    made: list[tuple[JournalStore, str]] = []
+    with ExitStack() as holding:
+        held: dict[str, HeldStore] = {}
+        try:
+            for plan in plans:
+                store = store_at(plan._at, passing=plan._desk.transport.connection.passing)
+                if store.shown not in held:
+                    whole = holding.enter_context(store.hold([f"fleet {run}"], run))
+                    held[store.shown] = whole
+                if not store.has(plan.id):
+                    held[store.shown].create(plan._header(), plan.changes).close()
+                    made.append((store, plan.id))
+        except BaseException:
+            for store, name in made:
+                store.delete(name)
+            raise
 
 
 def load_plan(path: str | Path, desk_of: Callable[[str], Desk]) -> Plan:

@@ -513,6 +513,68 @@ def result_summary(result: pd.DataFrame) -> str:
     return f"{said} It stopped: {stopped.rstrip('.')}." if stopped else said
 
 
+def stop_of(result: pd.DataFrame) -> str:
+    """Say why the run of a result stopped; empty if it did not."""
+    return memory(result).get("stopped", "")
+
+
+def fleet_frame(frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Put frames of several accounts together, indexed by account first."""
+    parts = [frame.set_axis(_under(label, frame.index)) for label, frame in frames.items()]
+    if not parts:
+        return pd.DataFrame(index=pd.MultiIndex.from_arrays([[], []], names=["account", None]))
+    if len({part.index.nlevels for part in parts}) > 1:
+        parts = [part.set_axis(_flat(part.index)) for part in parts]
+    frame = pd.concat([part for part in parts if len(part)] or parts[:1])
+    frame.attrs = {}
+    remember(frame)
+    return frame
+
+
+def _under(label: str, index: pd.Index[Any]) -> pd.MultiIndex:
+    """Put the name of an account before each label of an index."""
+    levels = [index.get_level_values(n) for n in range(index.nlevels)]
+    return pd.MultiIndex.from_arrays(
+        [[label] * len(index), *levels], names=["account", *index.names]
+    )
+
+
+def _flat(index: pd.Index[Any]) -> pd.MultiIndex:
+    """Make labels of any number of levels below the account one label."""
+    labels = [(account, rest[0] if len(rest) == 1 else rest) for account, *rest in index]
+    return pd.MultiIndex.from_arrays(
+        [[a for a, _ in labels], pd.Index([r for _, r in labels], tupleize_cols=False)],
+        names=["account", None],
+    )
+
+
+def fleet_table(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Put tables of several accounts together, their first column the account."""
+    parts = [table.assign(account=label) for label, table in tables.items() if len(table)]
+    parts = parts or [table.assign(account="") for table in tables.values()][:1]
+    whole = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame({"account": []})
+    whole.insert(0, "account", whole.pop("account"))
+    whole.attrs = {}
+    remember(whole)
+    return whole.astype({"account": "str"})
+
+
+def remember_fleet(
+    result: pd.DataFrame, run: str, stops: Mapping[str, str], home: str = ""
+) -> None:
+    """Write into the result of a fleet which run it is of, and why which accounts stopped.
+
+    Args:
+        result: The result.
+        run: The run of the fleet.
+        stops: Why accounts stopped, by what they are called.
+        home: Where its journals lie, as for `result_frame`.
+    """
+    told = [f"{label}: {reason.rstrip('.')}" for label, reason in stops.items()]
+    remember(result, run=run, stopped="; ".join(told), **({"at": home} if home else {}))
+    result.attrs["stops"] = dict(stops)
+
+
 def run_of(frame: pd.DataFrame) -> str | None:
     """Name the run that a result came from, None for any other frame."""
     return memory(frame).get("run")

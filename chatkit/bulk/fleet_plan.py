@@ -1,0 +1,489 @@
+"""FleetPlan: what would happen to many accounts, in one review, one run and one undo.
+
+A run of a fleet is a run of each of its accounts. It has two steps: first the journals of all
+accounts are written, durably; only then is anything sent, by a thread for each account. So
+whatever kills the process in the middle, `chatkit.resume` of the fleet's run finds all of it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, get_args
+
+from chatkit.bulk import rendering
+from chatkit.bulk.apply import Gap, Interrupt
+from chatkit.bulk.journal import run_id
+from chatkit.bulk.outcomes import rows_of_journal
+from chatkit.bulk.plan import Plan, keep_at, plan_of_fleet, prepare_runs
+from chatkit.bulk.stores import read_run, store_at
+from chatkit.display import many as many_of
+from chatkit.display import visible
+from chatkit.errors import ChatkitError, InputError, PlanRefused
+from chatkit.progress import Progress, Watch, say, working_for
+from chatkit.report import FEW, Report, html_heading, html_list, marked, wrapped
+from chatkit.secret import Secret
+from chatkit.throttle import Throttle
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+T = TypeVar("T")
+
+#: So many accounts are worked on at once: under their limits one core feeds about as many.
+THREADS = 128
+#: More accounts than this share one progress bar.
+BARS = 10
+
+
+class ApplyOptions(NamedTuple):
+    """How each account of a fleet is applied: arguments of `Plan.apply`."""
+
+    concurrency: int = 8
+    rate: float | None = None
+    settle: float | None = None
+    gap: Gap = "row"
+    rehearsed: bool = False
+
+
+class Elsewhere(Protocol):
+    """Applies the prepared runs of a fleet on other machines."""
+
+    def __call__(
+        self, plans: Mapping[str, Plan], on: Any, options: ApplyOptions, interrupt: Interrupt
+    ) -> Mapping[str, Exception]:
+        """Go on with each run, and return why accounts could not be gone on with, if some."""
+
+
+class FleetPlan(Report):
+    """What would happen to the accounts of a fleet: a plan for each of them.
+
+    `plans` holds them by what the accounts are called, `failed` says of accounts for which there
+    could be no plan why. Showing it changes nothing; `apply()` does what it shows, once.
+
+    Args:
+        plans: The plans, each of another account.
+        failed: Accounts that could not be planned, and why.
+        notes: What else is to be known.
+        skip_invalid: Apply the plans of the others although some accounts could not be planned.
+        run: The name of its run, if that has begun: then the plans are those of this run.
+        elsewhere: What applies it on other machines.
+
+    >>> fleet = chatkit.connect_all({"de": one, "fr": other})
+    >>> plan = fleet.contacts.plan([{"number": "2025550143", "country_code": "+1"}])
+    >>> plan
+    Plan for 2 accounts: 2 creates.
+    ...
+    """
+
+    def __init__(
+        self,
+        plans: Mapping[str, Plan],
+        *,
+        failed: Mapping[str, str] | None = None,
+        notes: Sequence[str] = (),
+        skip_invalid: bool = False,
+        run: str = "",
+        elsewhere: Elsewhere | None = None,
+    ) -> None:
+        self.id = run or run_id()
+        self.failed = dict(failed or {})
+        self.notes = list(notes)
+        self._skip_invalid = skip_invalid
+        self._elsewhere = elsewhere
+        self._began = bool(run)
+        self.plans: Mapping[str, Plan] = dict(plans)
+        if not run:
+            at_work = [label for label, plan in plans.items() if len(plan)]
+            self.plans = {
+                label: plan_of_fleet(plan, self.id, label, at_work.index(label) + 1)
+                if len(plan)
+                else plan
+                for label, plan in plans.items()
+            }
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many rows it would create, update and delete, in all accounts."""
+        count = Counter({"create": 0, "update": 0, "delete": 0})
+        for plan in self.plans.values():
+            count.update(plan.counts)
+        return dict(count)
+
+    @property
+    def refused(self) -> pd.DataFrame:
+        """The cells that cannot be planned: `account`, and the columns of `Plan.refused`."""
+        return rendering.fleet_table({name: plan.refused for name, plan in self.plans.items()})
+
+    @property
+    def left_out(self) -> pd.DataFrame:
+        """The rows of runs that changed nothing: `account`, and the columns of `Plan.left_out`."""
+        return rendering.fleet_table({name: plan.left_out for name, plan in self.plans.items()})
+
+    @property
+    def secrets(self) -> dict[str, dict[Any, Secret]]:
+        """The signing secrets of webhooks that it has created, by account and id."""
+        return {name: plan.secrets for name, plan in self.plans.items() if plan.secrets}
+
+    def __len__(self) -> int:
+        return sum(map(len, self.plans.values()))
+
+    def __getitem__(self, label: str) -> Plan:
+        """Return the plan of one account."""
+        return self.plans[label]
+
+    def frame(self) -> pd.DataFrame:
+        """Return its rows as a DataFrame: those of `Plan.frame`, indexed by account first."""
+        return rendering.fleet_frame({name: plan.frame() for name, plan in self.plans.items()})
+
+    def calls(self, gap: Gap = "row") -> int:
+        """Estimate how many calls it takes to apply, in all accounts.
+
+        Args:
+            gap: As for `apply`.
+        """
+        return sum(plan.calls(gap) for plan in self.plans.values())
+
+    def seconds(self, concurrency: int = 8, rate: float | None = None, gap: Gap = "row") -> float:
+        """Estimate how long it takes to apply: as long as the slowest account, all at once."""
+        return max((p.seconds(concurrency, rate, gap) for p in self.plans.values()), default=0.0)
+
+    def objections(self, *, many: bool = False, irreversible: bool = False) -> list[str]:
+        """Say why it refuses to be applied, and what would allow it; empty when it does not."""
+        found = []
+        if self.failed and not self._skip_invalid:
+            found.append(
+                f"{many_of(len(self.failed), 'account')} could not be planned "
+                f"({', '.join(self.failed)}): correct that, or plan the others alone with "
+                "plan(…, skip_invalid=True)"
+            )
+        for label, plan in self.plans.items():
+            said = plan.objections(many=many, irreversible=irreversible)
+            found += [f"{label}: {each}" for each in said]
+        return found
+
+    # --- as text and HTML -----------------------------------------------------------
+
+    def _text(self) -> list[list[str]]:
+        width = max(map(len, [*self.plans, *self.failed]), default=0)
+        table = [f"  {label:<{width}}  {said}" for label, said in self._accounts()]
+        blocks = [[self._heading()], table]
+        shown = [label for label, plan in self.plans.items() if plan.changes or len(plan.refused)]
+        for label in shown[:FEW]:
+            blocks += _within_fleet(label, self.plans[label])
+        if (more := len(shown) - FEW) > 0:
+            blocks.append([f"… and {many_of(more, 'more account')}: plan[name] shows each."])
+        blocks.append([line for note in self.notes for line in wrapped("", visible(note))])
+        if objections := self.objections():
+            said = [line for each in objections for line in wrapped("  - ", visible(each))]
+            return [*blocks, ["Blocked:", *said]]
+        return [*blocks, ["plan.apply() does it."] if any(self.counts.values()) else []]
+
+    def _html(self) -> list[str]:
+        rows = "".join(
+            f'<tr><th scope="row" dir="auto">{marked(label)}</th>'
+            f'<td dir="auto">{marked(said)}</td></tr>'
+            for label, said in self._accounts()
+        )
+        head = (
+            '<thead><tr><th scope="col" style="width: 25%">account</th>'
+            '<th scope="col">plan</th></tr></thead>'
+        )
+        each = [
+            f"<details><summary>{marked(label)}</summary>{''.join(rendering.plan_html(plan))}"
+            "</details>"
+            for label, plan in self.plans.items()
+            if plan.changes or len(plan.refused)
+        ]
+        does = "<p><code>plan.apply()</code> does it.</p>" if any(self.counts.values()) else ""
+        objections = [visible(said) for said in self.objections()]
+        return [
+            html_heading(self._heading()),
+            f"<table>{head}<tbody>{rows}</tbody></table>" if rows else "",
+            *each,
+            html_list("told", "", [visible(note) for note in self.notes]),
+            html_list("objections", "Blocked:", objections) or does,
+        ]
+
+    def _heading(self) -> str:
+        count = self.counts
+        kinds = [many_of(number, kind) for kind, number in count.items() if number]
+        refused = len(self.failed)
+        failed = f"; {many_of(refused, 'account')} could not be planned" if refused else ""
+        of = many_of(len(self.plans), "account")
+        return f"Plan for {of}: {', '.join(kinds) or '0 changes'}{failed}."
+
+    def _accounts(self) -> Iterator[tuple[str, str]]:
+        """Say of each account what would happen to it."""
+        for label, plan in self.plans.items():
+            yield visible(label), rendering.heading(plan)
+        for label, reason in self.failed.items():
+            yield visible(label), f"Could not be planned: {visible(reason)}"
+
+    # --- applied --------------------------------------------------------------------
+
+    def apply(
+        self,
+        *,
+        concurrency: int = 8,
+        rate: float | None = None,
+        many: bool = False,
+        irreversible: bool = False,
+        settle: float | None = None,
+        gap: Gap = "row",
+        rehearsed: bool = False,
+        interrupt: Interrupt | None = None,
+        watch: Watch | None = None,
+        on: Any = None,
+        at: str | Path | None = None,
+    ) -> pd.DataFrame:
+        """Do what the plan shows in all accounts at once, and return what truly happened.
+
+        The journals of all accounts are written before anything is sent: after an interrupt or a
+        crash `chatkit.resume(plan.id)` goes on with all of them, `chatkit.undo(result)` takes
+        all of them back. What stops one account (a token that is refused, another kernel at
+        work there) does not stop the others, and is told in the rows of that account.
+
+        Args:
+            concurrency: Calls under way at once, of each account.
+            rate: Calls a second at most, of each account.
+            many: As for `Plan.apply`, like `irreversible`, `settle`, `gap` and `rehearsed`.
+            irreversible: Allow what can never be undone.
+            settle: Seconds until it is believed that a lost change will not land any more.
+            gap: How each record is read before it is written: alone ("row"), or by "page".
+            rehearsed: Send nothing unless a rehearsal of each of its plans went well.
+            interrupt: Its `ask()` stops all accounts, from any thread, as the stop button does.
+            watch: Called with how many rows are done, and of how many, in place of bars.
+            on: A Dask client, or "local" for Dask on this machine: each account is applied on
+                one of its workers, and goes on when this process ends. Without it, threads of
+                this process do.
+            at: Where the journals are kept, as for `Plan.apply`.
+
+        Returns:
+            The rows of all plans, account first, as `Plan.apply` returns them.
+            `attrs["stops"]` says by account why those that have stopped did.
+
+        Raises:
+            PlanRefused: It would do more than you allow; the text says which argument does.
+            InputError: An argument, or a label or value of a row, cannot be used.
+            JournalError: The journals cannot be kept, so nothing is sent.
+        """
+        if at is not None:
+            home = store_at(at)
+            self.plans = {label: keep_at(plan, home) for label, plan in self.plans.items()}
+        del at  # a traceback that prints variables must not find a password
+        Throttle(concurrency, rate)  # refuses what cannot be
+        if gap not in get_args(Gap):
+            raise InputError(f"gap is 'row' or 'page', not {gap!r:.60}.")
+        if objections := self.objections(many=many, irreversible=irreversible):
+            raise PlanRefused("\n- ".join(["This plan is blocked, nothing was sent:", *objections]))
+        if on is not None and self._elsewhere is None:
+            raise InputError("This plan was made without a fleet: it has no cluster to run on.")
+        options = ApplyOptions(concurrency, rate, settle, gap, rehearsed)
+        at_work = {label: plan for label, plan in self.plans.items() if len(plan)}
+        with interrupt or Interrupt() as heard:
+            if not self._began:
+                first, *others = at_work.values() or [None]
+                # the first at last: it is the sign that all are there
+                prepare_runs([*others, *([first] if first else [])], self.id)
+                self._began = True
+            came: Mapping[str, pd.DataFrame | Exception]
+            if on is None or self._elsewhere is None:
+                came = _apply_here(at_work, options, heard, watch)
+            else:
+                came = self._elsewhere(at_work, on, options, heard)
+        return self._result(at_work, came, watch)
+
+    def _result(
+        self,
+        plans: Mapping[str, Plan],
+        came: Mapping[str, pd.DataFrame | Exception],
+        watch: Watch | None,
+    ) -> pd.DataFrame:
+        """Put the results of all accounts together; what gave none is read in its journal."""
+        frames, stops = {}, {}
+        for label, plan in self.plans.items():
+            there = came.get(label)
+            if not isinstance(there, BaseException | None):
+                frames[label] = there
+            elif label in plans:
+                frames[label] = _result_of_journal(plan, _reason(there) if there else "")
+            else:
+                frames[label] = rendering.result_frame((), plan.id, _names(plan), "")
+            if stop := rendering.stop_of(frames[label]):
+                stops[label] = stop
+        result = rendering.fleet_frame(frames)
+        homes = [store_at(plan._at).shown for plan in plans.values() if plan._at is not None]
+        rendering.remember_fleet(result, self.id, stops, *homes[:1])
+        result.attrs["gap"] = max((f.attrs.get("gap", 0.0) for f in frames.values()), default=0.0)
+        if stops and watch is None:
+            say(f"{rendering.result_summary(result)} chatkit.resume({self.id!r}) goes on.")
+        return result
+
+
+def _within_fleet(label: str, plan: Plan) -> list[list[str]]:
+    """Render the plan of one account, without what the whole says at its end."""
+    heading, *blocks = rendering.plan_text(plan)[:-1]
+    return [[f"{visible(label)}: {heading[0]}"], *blocks]
+
+
+def _names(plan: Plan) -> tuple[str | None, ...]:
+    return plan._setting.names
+
+
+def _reason(error: BaseException) -> str:
+    """Say in one line what stopped an account."""
+    said = str(error).partition("\n")[0]
+    return said if isinstance(error, ChatkitError) else f"{type(error).__name__}: {said}"
+
+
+def _result_of_journal(plan: Plan, reason: str) -> pd.DataFrame:
+    """Make the result of one account from its journal.
+
+    Args:
+        plan: Its plan.
+        reason: Why it was not gone on with.
+    """
+    with read_run(plan.id, plan._at) as kept:
+        rows = rows_of_journal(kept)
+    for row in rows:
+        if row.state == "not sent" and reason:
+            row.reason = reason
+    return rendering.result_frame(rows, plan.id, _names(plan), reason)
+
+
+# --- one thread for each account ------------------------------------------------------
+
+
+def _apply_here(
+    plans: Mapping[str, Plan], options: ApplyOptions, heard: Interrupt, watch: Watch | None
+) -> dict[str, pd.DataFrame | Exception]:
+    """Apply prepared plans, each in a thread of this process."""
+    asked = {label: Interrupt(quiet=True) for label in plans}
+    passed_on = 0
+
+    def pass_on() -> None:
+        nonlocal passed_on
+        while passed_on < heard.asked:
+            passed_on += 1
+            if passed_on == 1 and not heard.quiet:
+                say("Stopping: waiting for what is under way. Interrupt again to not wait.")
+            for each in asked.values():
+                each.ask()
+
+    def work(label: str, tell: Watch) -> pd.DataFrame:
+        return apply_one(plans[label], options, interrupt=asked[label], watch=tell)
+
+    return in_threads(plans, work, noun="changes", watch=watch, meanwhile=pass_on)
+
+
+def apply_one(
+    plan: Plan,
+    options: ApplyOptions,
+    *,
+    interrupt: Interrupt | None = None,
+    watch: Watch | None = None,
+) -> pd.DataFrame:
+    """Go on with the run of one account of a fleet, whose plan was allowed as a part of it.
+
+    Args:
+        plan: Its plan; its journal is there.
+        options: How it is applied.
+        interrupt: Stops it.
+        watch: Called with how many rows are done, and of how many.
+    """
+    return plan.apply(
+        **options._asdict(), many=True, irreversible=True, interrupt=interrupt, watch=watch
+    )
+
+
+def in_threads(
+    labels: Iterable[str],
+    work: Callable[[str, Watch], T],
+    *,
+    noun: str = "",
+    watch: Watch | None = None,
+    meanwhile: Callable[[], object] | None = None,
+) -> dict[str, T | Exception]:
+    """Do something for several accounts at once, each in a thread of its own.
+
+    Args:
+        labels: What the accounts are called.
+        work: Does it for one; it is told a function to call with what is done and the total,
+            which raises when the others have been interrupted.
+        noun: What is counted, like "contacts"; without it there are no bars.
+        watch: Called with what is done in all accounts and the total, in place of bars.
+        meanwhile: Called again and again until all is done, in the thread of the caller.
+
+    Returns:
+        For each account what came of it, in their order: a value, or the exception.
+    """
+    labels = list(labels)
+    done: dict[str, tuple[int, int | None]] = {}
+    stopped = Event()
+
+    def one(label: str) -> T:
+        def tell(count: int, total: int | None) -> None:
+            if stopped.is_set():
+                raise InterruptedError("the work on all accounts was interrupted")
+            done[label] = count, total
+
+        with working_for(label, tell):
+            return work(label, tell)
+
+    pool = ThreadPoolExecutor(min(THREADS, len(labels)) or 1, thread_name_prefix="chatkit")
+    try:
+        futures = {label: pool.submit(one, label) for label in labels}
+        with _bars(labels, noun, watch) as show:
+            pending = set(futures.values())
+            while pending:
+                _, pending = wait(pending, 0.1, FIRST_COMPLETED)
+                if meanwhile is not None:
+                    meanwhile()
+                show(done)
+    except BaseException:
+        stopped.set()
+        raise
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+    return {label: _came_of(futures[label].exception, futures[label].result) for label in labels}
+
+
+def _came_of(fault: Callable[[], BaseException | None], value: Callable[[], T]) -> T | Exception:
+    error = fault()
+    return error if isinstance(error, Exception) else value()
+
+
+@contextmanager
+def _bars(
+    labels: Sequence[str], noun: str, watch: Watch | None
+) -> Iterator[Callable[[Mapping[str, tuple[int, int | None]]], None]]:
+    """Show what is done as a bar for each account, or one for all where they are many."""
+    seen: dict[str, int] = {}
+    with ExitStack() as shown:
+        if not noun:
+            yield lambda _: None
+            return
+        single = watch is not None or len(labels) > BARS
+        bars = {
+            label: shown.enter_context(Progress(noun, watch=watch, name=label))
+            for label in (["accounts"] if single else labels)
+        }
+
+        def show(done: Mapping[str, tuple[int, int | None]]) -> None:
+            now = dict(done)
+            totals = [now[label][1] if label in now else None for label in labels]
+            known = [total for total in totals if total is not None]
+            whole = sum(known) if len(known) == len(totals) else None
+            for label, (count, total) in now.items():
+                bar = next(iter(bars.values())) if single else bars[label]
+                bar.total = whole if single else total
+                if count > seen.get(label, 0):
+                    bar.add(count - seen.get(label, 0))
+                    seen[label] = count
+
+        yield show

@@ -1,0 +1,280 @@
+"""Plans of several accounts: one review, one run, one undo; no account stops another."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import processes
+import pytest
+from bulk.planning import active, limited, number, people
+
+import chatkit
+from chatkit.bulk.apply import Interrupt
+from chatkit.bulk.fleet_plan import FleetPlan, in_threads
+from chatkit.bulk.plan import prepare_runs
+from chatkit.bulk.stores import store_at
+from chatkit.client import Client
+
+ROOT = Path(__file__).parents[2]
+LABELS = ("de", "fr", "it")
+
+
+@pytest.fixture
+def accounts() -> Iterator[dict[str, tuple[chatkit.Sandbox, Client]]]:
+    """Three empty accounts, each of a sandbox of its own."""
+    with ExitStack() as opened:
+        found = {}
+        for label in LABELS:
+            sandbox = opened.enter_context(chatkit.Sandbox(seed="empty"))
+            found[label] = sandbox, opened.enter_context(chatkit.connect(sandbox))
+        yield found
+
+
+def newcomers(count: int, first: int = 0) -> pd.DataFrame:
+    numbers = [number(n) for n in range(first, first + count)]
+    return pd.DataFrame({"number": numbers, "country_code": "+1"})
+
+
+def planned(accounts: dict[str, Any], count: int = 2) -> FleetPlan:
+    return FleetPlan(
+        {n: client.contacts.plan(newcomers(count)) for n, (_, client) in accounts.items()}
+    )
+
+
+def every(state: str, count: int) -> dict[str, list[str]]:
+    return {label: [state] * count for label in LABELS}
+
+
+def by_account(result: pd.DataFrame) -> dict[str, list[str]]:
+    return {n: part.state.tolist() for n, part in result.groupby(level="account", sort=False)}
+
+
+def test_a_plan_of_several_accounts_is_one_review_one_run_and_one_undo(accounts):
+    plan = planned(accounts)
+    assert plan.counts == {"create": 6, "update": 0, "delete": 0}
+    assert len(plan) == 6
+    assert plan.frame().index.names == ["account", None]
+    assert [part.id for part in plan.plans.values()] == [f"{plan.id}-00{n}" for n in (1, 2, 3)]
+    result = plan.apply()
+    assert by_account(result) == every("applied", 2)
+    assert result.attrs["stops"] == {}
+    assert result.index.tolist() == [(n, row) for n in LABELS for row in (0, 1)]
+    runs = chatkit.runs()
+    assert set(runs.index) >= {part.id for part in plan.plans.values()}
+    again = chatkit.resume(result)
+    pd.testing.assert_frame_equal(again, result)
+    back = chatkit.undo(result)
+    assert isinstance(back, FleetPlan)
+    assert by_account(back.apply()) == every("applied", 2)
+    for sandbox, _ in accounts.values():
+        assert len(active(sandbox, "contacts")) == 0
+
+
+def test_a_review_says_what_each_account_would_do_and_then_how(accounts):
+    plan = planned(accounts, 1)
+    told = repr(plan).splitlines()
+    assert told[0] == "Plan for 3 accounts: 3 creates."
+    assert told[2:5] == [f"  {n}  Plan for 0 contacts: 1 create." for n in LABELS]
+    assert told[-1] == "plan.apply() does it."
+    html = plan._repr_html_()
+    assert html.count("<details>") == 3
+
+
+def test_what_strangers_call_an_account_is_escaped(accounts):
+    _, client = accounts["de"]
+    plan = FleetPlan({"<img src=x>": client.contacts.plan(newcomers(1))})
+    assert "<img" not in plan._repr_html_()
+
+
+def test_an_account_without_changes_has_no_run_and_no_rows(accounts):
+    (_, one), (_, other), _ = accounts.values()
+    plan = FleetPlan({"de": one.contacts.plan([]), "fr": other.contacts.plan(newcomers(1))})
+    result = plan.apply()
+    assert by_account(result) == {"fr": ["applied"]}
+    assert [run for run in chatkit.runs().index if run.startswith(plan.id)] == [f"{plan.id}-001"]
+
+
+def test_a_token_that_is_refused_stops_its_account_alone(accounts):
+    sandbox, _ = accounts["fr"]
+    accounts["fr"] = sandbox, limited(sandbox, "Chat Contacts, View")
+    plan = planned(accounts)
+    result = plan.apply()
+    assert by_account(result) == {
+        "de": ["applied"] * 2, "fr": ["not sent"] * 2, "it": ["applied"] * 2,
+    }  # fmt: skip
+    assert list(result.attrs["stops"]) == ["fr"]
+
+    with chatkit.connect(sandbox) as right:
+        after = chatkit.resume(plan.id, {"fr": right})
+    assert by_account(after) == every("applied", 2)
+    assert len(active(sandbox, "contacts")) == 2
+
+
+def test_another_kernel_at_work_stops_its_account_alone(accounts):
+    plan = planned(accounts)
+    _, client = accounts["it"]
+    with store_at(passing=True).hold([client.connection.account], "another"):
+        result = plan.apply()
+    assert by_account(result) == {
+        "de": ["applied"] * 2, "fr": ["applied"] * 2, "it": ["not sent"] * 2,
+    }  # fmt: skip
+    assert "run another" in result.attrs["stops"]["it"]
+    assert "run another" in result.loc["it"].reason.iloc[0]
+    assert by_account(plan.apply()) == every("applied", 2)
+    assert [len(active(sandbox, "contacts")) for sandbox, _ in accounts.values()] == [2, 2, 2]
+
+
+def test_a_blocked_account_blocks_the_fleet_and_is_named(accounts):
+    sandbox, client = accounts["de"]
+    people(sandbox, 20)
+    plan = FleetPlan(
+        {
+            "de": client.contacts.plan(None, delete=client.contacts.frame().index),
+            "fr": accounts["fr"][1].contacts.plan(newcomers(1)),
+        }
+    )
+    with pytest.raises(chatkit.PlanRefused, match=r"de: needs apply\(many=True\)"):
+        plan.apply()
+    assert plan.apply(many=True).state.eq("applied").all()
+
+
+def test_an_account_that_could_not_be_planned_blocks_until_it_is_left_out(accounts):
+    _, client = accounts["de"]
+    plans = {"de": client.contacts.plan(newcomers(1))}
+    with pytest.raises(chatkit.PlanRefused, match=r"1 account could not be planned \(fr\)"):
+        FleetPlan(plans, failed={"fr": "no token"}).apply()
+    done = FleetPlan(plans, failed={"fr": "no token"}, skip_invalid=True).apply()
+    assert by_account(done) == {"de": ["applied"]}
+
+
+def test_the_stop_button_stops_all_accounts_and_they_go_on_later(accounts):
+    plan = planned(accounts, 40)
+    interrupt = Interrupt()
+
+    def stop(done: int, total: int | None) -> None:
+        interrupt.ask()
+
+    result = plan.apply(interrupt=interrupt, watch=stop, rate=100, concurrency=1)
+    assert len(result) == 120
+    assert set(result.attrs["stops"]) == set(LABELS)
+    assert (result.state == "not sent").any()
+    after = chatkit.resume(plan.id)
+    assert after.state.eq("applied").all()
+    assert [len(active(sandbox, "contacts")) for sandbox, _ in accounts.values()] == [40, 40, 40]
+
+
+def test_rows_of_a_fleet_are_taken_back_by_account_and_label(accounts):
+    plan = planned(accounts)
+    result = plan.apply()
+    back = chatkit.undo(result, rows=[("fr", 1), ("it", 0)])
+    assert {n: len(part) for n, part in back.plans.items()} == {"fr": 1, "it": 1}
+    with pytest.raises(chatkit.InputError, match="which begin with an account"):
+        chatkit.undo(result, rows=[1])
+
+
+def test_a_label_that_json_cannot_hold_leaves_no_journal_of_any_account(accounts):
+    good = accounts["de"][1].contacts.plan(newcomers(1))
+    bad = accounts["fr"][1].contacts.plan(newcomers(1))
+    bad.changes = tuple(replace(change, label="half \ud800") for change in bad.changes)
+    plan = FleetPlan({"fr": bad, "de": good})
+    with pytest.raises(chatkit.InputError, match="JSON cannot hold"):
+        plan.apply()
+    assert not [run for run in chatkit.runs().index if run.startswith(plan.id)]
+
+
+def test_a_fleet_whose_journals_were_not_all_written_does_not_go_on(accounts):
+    plan = planned(accounts)
+    prepare_runs(reversed(plan.plans.values()), plan.id)
+    store_at(passing=True).delete(f"{plan.id}-001")
+    with pytest.raises(chatkit.JournalError, match="nothing was sent to any of them"):
+        chatkit.resume(plan.id)
+
+
+def test_what_is_noted_of_a_fleet_names_the_account_first(accounts):
+    result = planned(accounts, 1).apply()
+    told = chatkit.journal(result)
+    assert told.columns[0] == "account"
+    assert told.account.unique().tolist() == list(LABELS)
+
+
+def test_work_in_threads_gives_errors_as_they_are_and_stops_with_its_caller():
+    def work(label, tell):
+        if label == "fr":
+            raise ValueError("broken")
+        return label
+
+    came = in_threads(LABELS, work)
+    assert came["de"] == "de"
+    assert isinstance(came["fr"], ValueError)
+    begun, ended = threading.Event(), threading.Event()
+
+    def long(label, tell):
+        try:
+            while True:
+                begun.set()
+                tell(1, None)
+        except InterruptedError:
+            ended.set()
+            raise
+
+    def interrupted():
+        assert begun.wait(10)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        in_threads(["de"], long, meanwhile=interrupted)
+    assert ended.wait(10)
+
+
+#: A process that applies to three served accounts, and is killed in the middle.
+APPLIES = """
+import json, sys
+import chatkit
+from chatkit.bulk.fleet_plan import FleetPlan
+import pandas as pd
+told = json.loads(sys.argv[1])
+clients = {n: chatkit.Client(*each) for n, each in told["accounts"].items()}
+rows = pd.DataFrame({"number": told["numbers"], "country_code": "+1"})
+plan = FleetPlan({n: client.contacts.plan(rows) for n, client in clients.items()})
+print(plan.id, flush=True)
+plan.apply(concurrency=1, watch=lambda done, total: print(done, flush=True))
+"""
+
+
+def test_a_killed_process_loses_no_account_and_doubles_none(tmp_path, monkeypatch):
+    monkeypatch.setenv("CHATKIT_DATA", str(tmp_path))
+    with ExitStack() as opened:
+        sandboxes, told = {}, {}
+        for label in LABELS:
+            sandbox = opened.enter_context(chatkit.Sandbox(seed="empty"))
+            sandboxes[label] = sandbox
+            base_url = opened.enter_context(sandbox.serve())
+            told[label] = [base_url, str(sandbox.account_id), sandbox.token]
+        numbers = [number(n) for n in range(60)]
+        given = json.dumps({"accounts": told, "numbers": numbers})
+        with processes.Popen(
+            [sys.executable, "-c", APPLIES, given], stdout=processes.PIPE, text=True
+        ) as process:
+            run = process.stdout.readline().strip()
+            while int(process.stdout.readline() or 180) < 20:
+                pass
+            process.send_signal(signal.SIGKILL)
+        assert process.returncode == -signal.SIGKILL
+        made = [len(active(sandbox, "contacts")) for sandbox in sandboxes.values()]
+        assert 0 < sum(made) < 180
+        runs = chatkit.runs()
+        assert (runs[runs.index.str.startswith(run)].state == "open").sum() == 3
+        clients = {n: opened.enter_context(chatkit.Client(*each)) for n, each in told.items()}
+        result = chatkit.resume(run, clients)
+        assert len(result) == 180
+        assert result.state.eq("applied").all()
+        assert [len(active(sandbox, "contacts")) for sandbox in sandboxes.values()] == [60, 60, 60]
