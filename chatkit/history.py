@@ -15,7 +15,16 @@ from chatkit.bulk.fleet_plan import FleetPlan
 from chatkit.bulk.journal import Journal, RunHeader
 from chatkit.bulk.outcomes import count_states, rows_of_journal
 from chatkit.bulk.plan import Plan, keep_at, plan_of_run
-from chatkit.bulk.stores import At, JournalStore, KeptRun, find_run, kept_runs, read_run, store_at, stores_at
+from chatkit.bulk.stores import (
+    At,
+    JournalStore,
+    KeptRun,
+    find_run,
+    kept_runs,
+    read_run,
+    store_at,
+    stores_at,
+)
 from chatkit.bulk.stores import prune as prune_journals
 from chatkit.bulk.undo import undo_plan
 from chatkit.client import Client, connect, open_clients, source_of
@@ -160,10 +169,13 @@ def journal(run: str | pd.DataFrame, *, at: str | Path | None = None) -> pd.Data
     >>> chatkit.journal(result).event.tolist()
     ['started', 'intent', 'answered', 'verified', 'finished']
     """
-    store, name, home, fleet = _found(run, at)
+    store, name, _, fleet = _found(run, at)
     del at  # a traceback that prints variables must not find a password
     if fleet:
-        told = {label: journal(each.run, at=home) for label, each in _labelled(fleet)}
+        told = {}
+        for label, each in _labelled(fleet):
+            with each.read() as kept:
+                told[label] = rendering.journal_frame(kept.events(), rows_of_journal(kept))
         return rendering.fleet_table(told)
     with store.read(name) as kept:
         return rendering.journal_frame(kept.events(), rows_of_journal(kept))

@@ -163,7 +163,7 @@ def test_the_stop_button_stops_all_accounts_and_they_go_on_later(accounts):
     def stop(done: int, total: int | None) -> None:
         interrupt.ask()
 
-    result = plan.apply(interrupt=interrupt, watch=stop, rate=100, concurrency=1)
+    result = plan.apply(interrupt=interrupt, watch=stop, rate=5, concurrency=1)
     assert len(result) == 120
     assert set(result.attrs["stops"]) == set(LABELS)
     assert (result.state == "not sent").any()
@@ -181,10 +181,10 @@ def test_rows_of_a_fleet_are_taken_back_by_account_and_label(accounts):
         chatkit.undo(result, rows=[1])
 
 
-def test_a_label_that_json_cannot_hold_leaves_no_journal_of_any_account(accounts):
+def test_a_value_that_json_cannot_hold_leaves_no_journal_of_any_account(accounts):
     good = accounts["de"][1].contacts.plan(newcomers(1))
     bad = accounts["fr"][1].contacts.plan(newcomers(1))
-    bad.changes = tuple(replace(change, label="half \ud800") for change in bad.changes)
+    bad.changes = tuple(replace(change, before={"rate": float("nan")}) for change in bad.changes)
     plan = FleetPlan({"fr": bad, "de": good})
     with pytest.raises(chatkit.InputError, match="JSON cannot hold"):
         plan.apply()

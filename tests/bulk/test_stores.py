@@ -91,5 +91,5 @@ def test_a_variable_says_where_runs_are_kept(sandbox, tmp_path, monkeypatch):
     ):
         result = client.contacts.plan(newcomers(2)).apply()
     assert [path.suffix for path in (tmp_path / "runs").glob("*.db")] == [".db"]
-    assert chatkit.runs().state.tolist() == ["finished"]
+    assert chatkit.runs(client).state.tolist() == ["finished"]
     assert len(chatkit.journal(result))
