@@ -134,7 +134,7 @@ class Client(metaclass=HelpPage):
         from chatkit.bulk.plan import load_plan
 
         accessor.register()
-        if file_bytes(path)[:2] == b"PK":
+        if file_bytes(path, 2) == b"PK":
             return self._plan_rest(path)
         return load_plan(path, partial(source_of, self))
 

@@ -209,8 +209,12 @@ def needed_by(what: str) -> Iterator[None]:
         raise PartMissing(f"{what} needs {part}, which is not installed here.") from None
 
 
-def file_bytes(path: str | os.PathLike[str]) -> bytes:
+def file_bytes(path: str | os.PathLike[str], most: int = -1) -> bytes:
     """Read a file that a person has named.
+
+    Args:
+        path: The file.
+        most: How many bytes of it at most, its first; without it all.
 
     Raises:
         FileNotFoundError: It is not there; the text says what is.
@@ -221,7 +225,8 @@ def file_bytes(path: str | os.PathLike[str]) -> bytes:
 
     path = Path(path).expanduser()
     try:
-        return path.read_bytes()
+        with path.open("rb") as file:
+            return file.read(most)
     except FileNotFoundError:
         folder = path.absolute().parent
         if not folder.is_dir():

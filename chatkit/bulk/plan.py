@@ -5,15 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from copy import copy
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, get_args
 
 from chatkit.bulk import rendering
 from chatkit.bulk.apply import Desk, Gap, Interrupt, Run
@@ -27,7 +28,7 @@ from chatkit.bulk.journal import (
 )
 from chatkit.bulk.outcomes import Row
 from chatkit.bulk.reconcile import PAGES_FROM
-from chatkit.bulk.stored_changes import StoredChanges, tally_of
+from chatkit.bulk.stored_changes import StoredChanges, kept_changes, tally_of
 from chatkit.bulk.stores import At, HeldStore, JournalStore, store_at
 from chatkit.display import duration
 from chatkit.display import many as many_of
@@ -165,8 +166,8 @@ class Plan(Report):
     @cached_property
     def hash(self) -> str:
         """The SHA-256 of what it would do: an edited plan has another."""
-        changes = [change.as_json() for change in self.changes]
-        return _hash([self.id, self._setting.account, self._setting.noun, changes])
+        first = _canonical([self.id, self._setting.account, self._setting.noun])
+        return _digest(f"{first[:-1]},[", map(_canonical_change, self.changes), "]]")
 
     def __len__(self) -> int:
         return len(self.changes)
@@ -375,12 +376,11 @@ class Plan(Report):
         `client.load_plan(path)` reads it again, for a colleague's review or a later day.
         """
         path = Path(path)
-        content = self._content()
-        text = json.dumps({"hash": _hash(content), "plan": content}, ensure_ascii=False, indent=1)
+        about = self._content()
         beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
         try:
             with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                file.write(text.encode())
+                _write_plan(file, self.changes, about)
                 file.flush()
                 os.fsync(file.fileno())
             beside.replace(path)
@@ -389,6 +389,7 @@ class Plan(Report):
         return path
 
     def _content(self) -> dict[str, Any]:
+        """Return what a file says of it beside its changes."""
         setting = asdict(self._setting)
         parts = {noun: [total, list(known), met] for noun, (total, known, met) in self._parts()}
         if not parts:  # as a plan for one resource was written before there were others
@@ -398,7 +399,6 @@ class Plan(Report):
             "setting": setting
             | {n: list(setting[n]) for n in ("names", "known")}
             | ({"parts": parts} if parts else {}),
-            "changes": [change.as_json() for change in self.changes],
             "refused": [[label_as_json(cell.row), *cell[1:]] for cell in self._cells],
             "notes": self.notes,
             "skip_invalid": self._skip_invalid,
@@ -587,10 +587,8 @@ def load_plan(path: str | Path, desk_of: Callable[[str], Desk]) -> Plan:
         PlanRefused: The file is no plan, was edited, or belongs to another account.
     """
     try:
-        kept = json.loads(file_bytes(path))
-        content = kept["plan"]
-        sound = _hash(content) == kept["hash"]
-    except (ValueError, LookupError, TypeError) as error:
+        content, changes, sound = _read_plan(path)
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise PlanRefused(f"{path} is not a saved plan: plan.save(path) writes one.") from error
     if not sound:
         raise PlanRefused(f"{path} was edited since it was saved: make a new plan instead.")
@@ -607,7 +605,7 @@ def load_plan(path: str | Path, desk_of: Callable[[str], Desk]) -> Plan:
     plan = Plan(
         desk,
         setting,
-        [Change.from_json(change) for change in content["changes"]],
+        changes,
         [RefusedCell(label_from_json(row), *rest) for row, *rest in content["refused"]],
         notes=content["notes"],
         skip_invalid=content["skip_invalid"],
@@ -673,7 +671,104 @@ def refused_cells(plan: Plan) -> tuple[RefusedCell, ...]:
     return plan._cells
 
 
+# --- the file of a plan ---------------------------------------------------------------
+
+#: How a file begins whose changes have a line each. Others are read as a whole.
+_BEGINNING = b'{"hash": "%s", "plan": {"changes": ['
+_BEGINS = re.compile(rb'\{"hash": "([0-9a-f]{64})", "plan": \{"changes": \[\s*')
+#: How what is hashed of it begins: its changes are the first of its fields by name.
+_FIRST = '{"changes":['
+#: Written in one way only, for a hash.
+_canonical = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
+_written = json.JSONEncoder(ensure_ascii=False).encode
+
+
+def _write_plan(file: IO[bytes], changes: Iterable[Change], about: Mapping[str, Any]) -> None:
+    """Write a plan as one JSON object: a line each for its changes, then all else of it."""
+    file.write(_BEGINNING % (b"0" * 64))
+
+    def lines() -> Iterator[str]:
+        for n, change in enumerate(changes):
+            fields = change.as_json()
+            file.write((",\n" if n else "\n").encode() + _written(fields).encode())
+            yield _canonical(fields)
+
+    found = _digest(_FIRST, lines(), _after(about))
+    file.write(f"\n], {_written(about)[1:]}}}\n".encode())
+    file.seek(0)
+    file.write(_BEGINNING % found.encode())
+
+
+def _read_plan(path: str | Path) -> tuple[dict[str, Any], Sequence[Change], bool]:
+    """Read a file that `_write_plan` has written; older ones held all in one object too.
+
+    Returns:
+        What it says beside the changes; the changes, in a temporary file if they are many; and
+        whether the hash in it is theirs.
+    """
+    file_bytes(path, 0)  # says where it is if it is not there
+    with Path(path).expanduser().open("rb") as file:
+        first = file.readline(1000)
+        if begins := _BEGINS.fullmatch(first):
+            lines = _PlanLines(file)
+            changes = kept_changes(lines.changes())
+            return lines.about, changes, lines.hash == begins[1].decode()
+        kept = json.loads(first + file.read())
+    content = kept["plan"]
+    sound = _hash(content) == kept["hash"]
+    changes = [Change.from_json(change) for change in content["changes"]] if sound else []
+    return content, changes, sound
+
+
+class _PlanLines:
+    """The lines of a file after its first, and the hash of what they say."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._digest = hashlib.sha256(_FIRST.encode())
+        self.about: dict[str, Any] = {}
+
+    def changes(self) -> Iterator[Change]:
+        """Yield the changes; what else the file says is known after the last."""
+        comma, line = "", b""
+        for line in self._file:
+            if not line.startswith(b"{"):
+                break
+            fields = json.loads(line.rstrip().removesuffix(b","))
+            self._digest.update((comma + _canonical(fields)).encode())
+            comma = ","
+            yield Change.from_json(fields)
+        end, text = line[:3], line[3:].rstrip()
+        if end != b"], " or not text.endswith(b"}}") or self._file.read().strip():
+            raise ValueError("it ends before the plan does")
+        self.about = json.loads(b"{" + text[:-1])
+
+    @property
+    def hash(self) -> str:
+        """The hash of all that they say."""
+        whole = self._digest.copy()
+        whole.update(_after(self.about).encode())
+        return whole.hexdigest()
+
+
+def _after(about: Mapping[str, Any]) -> str:
+    """Write what is hashed of a file after its changes."""
+    return "]," + _canonical(about)[1:]
+
+
+def _digest(first: str, texts: Iterable[str], last: str) -> str:
+    """Hash a JSON text whose items are made one by one."""
+    digest = hashlib.sha256(first.encode())
+    for n, text in enumerate(texts):
+        digest.update((f",{text}" if n else text).encode())
+    digest.update(last.encode())
+    return digest.hexdigest()
+
+
+def _canonical_change(change: Change) -> str:
+    return _canonical(change.as_json())
+
+
 def _hash(content: object) -> str:
     """Hash what a plan says, written in one way only."""
-    text = json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(_canonical(content).encode()).hexdigest()

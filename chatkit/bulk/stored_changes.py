@@ -152,14 +152,18 @@ class StoredChanges(Sequence[Change]):
         return number if self._only is None else self._file.place(self._only, number)
 
 
-def kept_changes(changes: Iterable[Change], most: int = WINDOW) -> Sequence[Change]:
-    """Keep changes as they come: in memory, or in a temporary file if they are more than `most`.
+def kept_changes(changes: Iterable[Change], most: int | None = None) -> Sequence[Change]:
+    """Keep changes as they come: in memory, or in a temporary file if they are many.
+
+    Args:
+        changes: They are taken one by one.
+        most: How many are kept in memory; `WINDOW` if nothing is said.
 
     Raises:
         InputError: JSON cannot hold one of the labels or values of many.
         ChatkitError: The disk of the temporary folder is full or fails.
     """
-    source = iter(changes)
+    source, most = iter(changes), WINDOW if most is None else most
     first = tuple(islice(source, most + 1))
     return first if len(first) <= most else StoredChanges(chain(first, source))
 

@@ -24,6 +24,8 @@ from bulk.planning import (  # noqa: F401
 )
 
 import chatkit
+from chatkit.bulk import stored_changes
+from chatkit.bulk.plan import _hash as hashed
 from chatkit.bulk.plan import note_rehearsal, refused_cells, setting_of
 from chatkit.bulk.stores import journal_folder
 
@@ -71,6 +73,67 @@ def test_plans_of_all_rooms_come_back(sandbox, client, tmp_path):
         pd.testing.assert_frame_equal(again.frame(), plan.frame())
         assert states(again.apply()) in (["applied"], ["unchanged"])
     assert not any(hook["is_active"] for hook in active(sandbox, "webhooks").values())
+
+
+def whole(path):
+    """Write a file as it was written before its changes had a line each."""
+    kept = json.loads(path.read_text())
+    path.write_text(json.dumps(kept, ensure_ascii=False, indent=1))
+    return path
+
+
+def test_a_file_is_one_json_object_with_a_line_for_each_change(client, plan, tmp_path):
+    path = plan.save(tmp_path / "plan.json")
+    _, *lines, _ = path.read_text().splitlines()
+    assert len(lines) == len(plan.changes) == 3
+    changes = [change.as_json() for change in plan.changes]
+    assert [json.loads(line.rstrip(",")) for line in lines] == changes
+    kept = json.loads(path.read_text())
+    assert kept["plan"]["changes"] == changes
+    assert kept["hash"] == hashed(kept["plan"]), "the hash is that of older versions"
+    parts = [plan.id, setting_of(plan).account, "contact", changes]
+    assert plan.hash == hashed(parts), "the hash is that of older versions"
+
+
+def test_a_file_of_an_older_version_and_one_with_other_line_ends_are_read(client, plan, tmp_path):
+    path = whole(plan.save(tmp_path / "plan.json"))
+    assert client.load_plan(path).changes == plan.changes
+    assert client.load_plan(path).hash == plan.hash
+    path = plan.save(path)
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    assert client.load_plan(path).changes == plan.changes
+    empty = client.contacts.plan(client.contacts.frame())
+    assert client.load_plan(empty.save(path)).changes == ()
+    assert client.load_plan(whole(path)).changes == ()
+
+
+def test_a_large_plan_is_read_into_a_temporary_file(client, plan, tmp_path, monkeypatch):
+    path = plan.save(tmp_path / "plan.json")
+    monkeypatch.setattr(stored_changes, "WINDOW", 2)
+    again = client.load_plan(path)
+    assert isinstance(again.changes, stored_changes.StoredChanges)
+    assert (list(again.changes), again.hash) == (list(plan.changes), plan.hash)
+    assert again.save(tmp_path / "again.json").read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize("lines", [slice(0, -1), slice(0, -2), slice(1), slice(0, 0)])
+def test_a_file_that_was_cut_is_refused(sandbox, client, plan, tmp_path, lines):
+    path = plan.save(tmp_path / "plan.json")
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[lines]))
+    with untouched(sandbox), pytest.raises(chatkit.PlanRefused, match="is not a saved plan"):
+        client.load_plan(path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("Zoë", "Eve"), ('"total": ', '"total": 1'), ('"update"', '"delete"')]
+)
+def test_a_line_that_was_edited_is_refused(sandbox, client, plan, tmp_path, old, new):
+    path = plan.save(tmp_path / "plan.json")
+    text = path.read_text()
+    path.write_text(text.replace(old, new, 1))
+    assert path.read_text() != text
+    with untouched(sandbox), pytest.raises(chatkit.PlanRefused, match="was edited since"):
+        client.load_plan(path)
 
 
 def test_only_its_owner_can_read_the_file_and_nothing_is_left_beside_it(plan, tmp_path):
