@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from chatkit.account.comparison import compare
     from chatkit.account.folder import Folder
     from chatkit.account.rehearsal import rehearse
+    from chatkit.books.book import Book
     from chatkit.checkup import doctor
     from chatkit.client import Client, connect
     from chatkit.errors import (
@@ -69,6 +70,7 @@ __all__ = [
     "AccountBusy",
     "BadAnswer",
     "BoardGrid",
+    "Book",
     "CallError",
     "ChatkitError",
     "Client",
@@ -122,6 +124,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "Book": "books.book",
     "Client": "client",
     "Folder": "account.folder",
     "Inbox": "inbox.inbox",

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from datetime import datetime
 from itertools import islice
+from os import PathLike
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import msgspec
@@ -23,8 +24,10 @@ from chatkit.resource import Resource
 if TYPE_CHECKING:
     import pandas as pd
 
+    from chatkit.books.book import Book
     from chatkit.checks.quality import Quality
     from chatkit.finding import Finding
+    from chatkit.frame import Table
 
 #: How many pages are looked through for who has a number.
 _MOST_PAGES = 100
@@ -93,6 +96,14 @@ def _country_code(text: str) -> str:
 def _national(number: str, country_code: str) -> str:
     """Return a number without the digits of its country code, if it begins with them."""
     return number.removeprefix(country_code.removeprefix("+")) or number
+
+
+def _nationals(numbers: Sequence[Any], codes: Sequence[Any]) -> list[Any]:
+    """Return all numbers without the digits of their country codes; what is no text stays."""
+    return [
+        _national(number, code) if isinstance(number, str) and isinstance(code, str) else number
+        for number, code in zip(numbers, codes, strict=True)
+    ]
 
 
 class ContactBody(Body):
@@ -207,11 +218,7 @@ class ContactEndpoints(Endpoints[Contact]):
         """Show numbers without the digits of the country code, whatever the service does."""
         if not self._international or not {"number", "country_code"} <= {*frame.columns}:
             return frame
-        pairs = zip(frame["number"].tolist(), frame["country_code"].tolist(), strict=True)
-        numbers = [
-            _national(number, code) if isinstance(number, str) and isinstance(code, str) else number
-            for number, code in pairs
-        ]
+        numbers = _nationals(frame["number"].tolist(), frame["country_code"].tolist())
         cells = frame["number"].array
         return frame.assign(number=type(cells)._from_sequence(numbers, dtype=cells.dtype))
 
@@ -282,6 +289,17 @@ class ContactEndpoints(Endpoints[Contact]):
             return frame
         frame.insert(0, "name", join_words(frame, _PARTS))
         return frame
+
+    def part(self, table: Table) -> Table:
+        """Bring a part of the list into the form of its frame, as `_uniform` and `_finished` do."""
+        from chatkit.frame import join_texts, with_texts
+
+        if self._international:
+            pairs = (table[name].to_pylist() for name in ("number", "country_code"))
+            table = with_texts(table, "number", _nationals(*pairs))
+        if "name" in table.column_names:
+            return table
+        return table.add_column(1, "name", join_texts(table, _PARTS))
 
     def sendable(self, live: Contact) -> dict[str, Any]:
         """A replacing update must repeat the name, and only the joined name can be sent."""
@@ -387,6 +405,30 @@ class Contacts(Resource[Contact], endpoints=ContactEndpoints):
             BadAnswer: The list is not as documented.
         """
         return self._frame(self._endpoints.search(search), full=full)
+
+    def spool(self, folder: str | PathLike[str]) -> Book:
+        """Read the contacts into a folder of Parquet files, however many there are.
+
+        The memory that it takes does not grow with the account. What has been read is on disk,
+        10,000 rows at a time. Stopped or killed, it goes on where it was when it is called
+        again. A folder that is complete is left as it is.
+
+        Args:
+            folder: Where; it is made. `chatkit.Book(folder)` opens it later, and so do Dask,
+                DuckDB, Polars and pandas.
+
+        Raises:
+            InputError: The folder holds something else, or another account.
+            StoreError: It cannot be written.
+            BadAnswer: The list is not as documented.
+
+        >>> book = client.contacts.spool("book")
+        >>> len(book.frame(columns=["name", "number"]))
+        250
+        """
+        from chatkit.books.spool import spool
+
+        return spool(self._endpoints, folder)
 
     def check(self, frame: pd.DataFrame, *, region: str | None = None) -> Quality:
         """Look for what is wrong in a frame of contacts; nothing is changed or sent.

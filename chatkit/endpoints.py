@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from chatkit.finding import Finding
-    from chatkit.frame import Columns
+    from chatkit.frame import Columns, Table
 
 R = TypeVar("R", bound=Record)
 Key = int | str
@@ -301,7 +301,7 @@ class Endpoints(Generic[R]):
                     progress.add(rows)
                     self._tell_time(forecast, listing.total or listing.rows, *listing.calls)
             frame = columns.frame(self.key)
-            self._warn_if_moved(listing, frames.repeated(frame))
+            self.warn_if_moved(listing, frames.repeated(frame))
             frame = frames.without_repeats(frame)
             if full:
                 keys = list(frame.index)
@@ -310,7 +310,7 @@ class Endpoints(Generic[R]):
                 if gone := len(keys) - len(frame):
                     self._warn_moved([f"{gone} of {len(keys)} were gone when each was read"])
             frame = self._uniform(frame)
-            self._warn_if_missing([n for n in columns.missing if frame[n].isna().all()])
+            self.warn_if_missing([n for n in columns.missing if frame[n].isna().all()])
         except frames.WrongRows as error:
             reason = f"the list is not as documented: {error}"
             raise BadAnswer(self.list_call(filters=filters), reason) from None
@@ -373,6 +373,10 @@ class Endpoints(Generic[R]):
         """Add the columns that are derived. Most resources derive none."""
         return frame
 
+    def part(self, table: Table) -> Table:
+        """Bring a part of the list into the form of its frame, with the columns it derives."""
+        return table
+
     def of(self, code: str | None, noun: str | None = None) -> Endpoints[R]:
         """Return the endpoints of a template code: these, for there is one kind only.
 
@@ -396,7 +400,8 @@ class Endpoints(Generic[R]):
         frame = columns.frame(self.key)
         return self._uniform(frame.drop(columns=columns.missing))
 
-    def _warn_if_missing(self, fields: Sequence[str]) -> None:
+    def warn_if_missing(self, fields: Sequence[str]) -> None:
+        """Warn of documented fields that no row of a list had."""
         if fields:
             warnings.warn(
                 f"The service sent no {', '.join(fields)} for its {self.noun}s: "
@@ -404,7 +409,8 @@ class Endpoints(Generic[R]):
                 stacklevel=5,
             )
 
-    def _warn_if_moved(self, listing: ListReader, doubles: int) -> None:
+    def warn_if_moved(self, listing: ListReader, doubles: int) -> list[str]:
+        """Warn that a list moved while it was read, and return what was odd; `doubles`: repeats."""
         odd = listing.moved
         if doubles:
             odd.append(f"{doubles} rows came twice")
@@ -412,6 +418,7 @@ class Endpoints(Generic[R]):
             odd.append(f"{different} different rows came of {listing.total}")
         if odd:
             self._warn_moved(odd)
+        return odd
 
     def _warn_moved(self, odd: Sequence[str]) -> None:
         warnings.warn(

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import gc
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import chain, repeat
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, Union, get_args, get_origin
 
 import msgspec
 import numpy as np
@@ -41,6 +41,9 @@ _MOST_FIELDS = 1000
 _MEMORY = pa.system_memory_pool()
 #: Names that msgspec cannot look for in JSON: a page that has one is read the slow way.
 _ODD_NAME = re.compile(r'[\x00-\x1f"\\]')
+
+#: What Arrow holds of many rows, for who imports neither.
+Table: TypeAlias = "pa.Table"
 
 #: Kinds that stay JSON text until the end, and are Python objects then.
 _NESTED: tuple[Kind, ...] = ("json", "document")
@@ -239,6 +242,30 @@ class Columns:
         remember(frame)
         return frame
 
+    @collector_paused()
+    def take(self, key: str) -> pa.Table:
+        """Hand over the rows that came since the last time as an Arrow table, `key` first.
+
+        What is nested is JSON text: the same value is the same text, whoever wrote it. Its
+        fields say so, see `json_columns`. Each expected field is a column, whatever came.
+
+        Raises:
+            WrongRows: A value is of the wrong type, or a row has no `key`.
+        """
+        self._flush()
+        chunks, self._chunks = self._chunks, []
+        first = self.rows - sum(rows for rows, _ in chunks)
+        columns = {key: self._kinds[key], **self._kinds}
+        fields = [_field(name, kind) for name, kind in columns.items()]
+        cells = [
+            pa.chunked_array([_cells(name, kind, rows, chunk) for rows, chunk in chunks], each.type)
+            for each, (name, kind) in zip(fields, columns.items(), strict=True)
+        ]
+        if cells[0].null_count:
+            row = first + int(pc.index(pc.is_null(cells[0]), True).as_py())
+            raise _wrong(row, key, self._kinds[key], None)
+        return pa.table(cells, schema=pa.schema(fields))
+
     @property
     def missing(self) -> list[str]:
         """Expected fields that none of the rows had. Without rows nothing is missing."""
@@ -358,17 +385,169 @@ class Columns:
         return np.fromiter(chain.from_iterable(decoded()), object, self.rows)
 
 
+def _cells(name: str, kind: Kind, rows: int, chunk: dict[str, Any]) -> Any:
+    """Take one chunk of one column as Arrow holds it in a table."""
+    cells = chunk.get(name)
+    if cells is None or kind not in _NESTED:
+        return pa.nulls(rows, _field(name, kind).type) if cells is None else cells
+    try:
+        return _json_texts(decode(cells))
+    except (*_BROKEN, *_REFUSED) as error:
+        raise WrongRows(f"field {name}: {error}") from None
+
+
+# --- tables -----------------------------------------------------------------------------
+
+#: Under this the field of a table says that its texts are JSON.
+_MARK = b"chatkit"
+_JSON = {_MARK: b"json"}
+
+
+def _field(name: str, kind: Kind) -> Any:
+    """Describe a column of a table."""
+    if kind in _NESTED:
+        return pa.field(name, pa.large_string(), metadata=_JSON)
+    return pa.field(name, _STORED[kind].arrow)
+
+
+def _json_texts(values: Iterable[Any]) -> Any:
+    """Write nested values as JSON, each as short as it can be; nothing stays nothing."""
+    texts = [None if v is None else encode(v, enc_hook=plain).decode() for v in values]
+    return pa.array(texts, pa.large_string())
+
+
+def json_columns(schema: pa.Schema) -> frozenset[str]:
+    """Name the columns of a table whose texts are JSON."""
+    marked = [field.name for field in schema if (field.metadata or {}).get(_MARK) == _JSON[_MARK]]
+    return frozenset(marked)
+
+
+@collector_paused()
+def frame_of_table(table: pa.Table, key: str, *, texts: bool = False) -> pd.DataFrame:
+    """Make of a table the DataFrame that `Columns.frame` makes of the same rows.
+
+    Args:
+        table: What `Columns.take` has handed over, or `table_of_frame` has made.
+        key: What names a row.
+        texts: Whether what is nested stays JSON text.
+    """
+    nested = frozenset() if texts else json_columns(table.schema)
+    columns = {
+        name: _series(table[name], nested=name in nested)
+        for name in table.column_names
+        if name != key
+    }
+    keys = _series(table[key]) if key in table.column_names else None
+    frame = pd.DataFrame(columns, index=range(len(table)), copy=False)
+    if keys is not None:
+        frame.index = pd.Index(keys if keys.hasnans else keys.astype("int64"), name=key)
+    remember(frame)
+    return frame
+
+
+def _series(cells: Any, *, nested: bool = False) -> pd.Series[Any]:
+    """Make the column of a frame that one of a table stands for."""
+    if nested:
+        texts = [text or "null" for text in cells.to_pylist()]
+        values = decode(f"[{','.join(texts)}]".encode())
+        objects = np.fromiter(values, object, len(values))
+        return pd.Series(objects, dtype=object, copy=False)
+    if pa.types.is_string(cells.type):
+        cells = cells.cast(pa.large_string())
+    for stored in _STORED.values():
+        if stored.arrow is not None and cells.type.equals(stored.arrow):
+            return pd.Series(stored.dtype.__from_arrow__(cells), copy=False)
+    found: pd.Series[Any] = cells.to_pandas().reset_index(drop=True)  # what a person has added
+    return found
+
+
+@collector_paused()
+def table_of_frame(frame: pd.DataFrame, key: str, nested: Collection[str] = ()) -> pa.Table:
+    """Make of a frame, edited or not, the table that `frame_of_table` reads as it was.
+
+    Args:
+        frame: Indexed by `key`, or with a column of that name; rows without a key are new.
+        key: What names a row.
+        nested: Columns whose values are written as JSON; so are others of Python objects that
+            are not all texts.
+
+    Raises:
+        WrongRows: It has no `key`, or a cell holds what a table cannot; the text says which.
+    """
+    if key not in frame.columns and frame.index.name == key:
+        frame = frame.reset_index()
+    if key not in frame.columns:
+        raise WrongRows(
+            f"it has no {key}, neither as its index nor as a column; rows without an {key} are "
+            "added by pd.concat([part.reset_index(), new])"
+        )
+    fields, cells = [], []
+    for name in (key, *(name for name in frame.columns if name != key)):
+        if not isinstance(name, str) or not isinstance(column := frame[name], pd.Series):
+            raise WrongRows(f"the column {name!r:.60} is there twice, or its name is not a text")
+        if name == key:
+            array, as_json = _keys(column), False
+        else:
+            array, as_json = _stored_cells(name, column, as_json=name in nested)
+        fields.append(pa.field(name, array.type, metadata=_JSON if as_json else None))
+        cells.append(array)
+    return pa.table(cells, schema=pa.schema(fields))
+
+
+def _keys(column: pd.Series[Any]) -> Any:
+    """Take keys as whole numbers; what has none is new."""
+    try:
+        return _numbers([int(value) if whole(value) else value for value in listed(column)])
+    except _REFUSED as error:
+        raise WrongRows(f"a {column.name} is not a whole number: {error!s:.60}") from None
+
+
+def _stored_cells(name: str, column: pd.Series[Any], *, as_json: bool) -> tuple[Any, bool]:
+    """Make the column of a table of one of a frame, and tell whether it is JSON."""
+    try:
+        if as_json or column.dtype == object:
+            values = listed(column)
+            if as_json or not {str, NoneType}.issuperset(map(type, values)):
+                return _json_texts(values), True
+            return _texts(values), False
+        array = pa.array(column, from_pandas=True)
+    except (*_BROKEN, *_REFUSED, pa.ArrowException) as error:
+        raise WrongRows(f"field {name}: a cell cannot be kept: {error!s:.100}") from None
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks()
+    if pa.types.is_string(array.type) or pa.types.is_null(array.type):
+        return array.cast(pa.large_string()), False
+    if pa.types.is_timestamp(array.type) and array.type.tz:
+        return array.cast(_STORED["time"].arrow), False
+    return array, False
+
+
+def with_texts(table: pa.Table, name: str, texts: Sequence[str | None]) -> pa.Table:
+    """Put other texts into a column of a table."""
+    place = table.schema.get_field_index(name)
+    return table.set_column(place, table.schema.field(place), _texts(texts))
+
+
+def join_texts(table: pa.Table | pd.DataFrame, columns: Sequence[str]) -> Any:
+    """Join columns of texts with single spaces, leaving out what is empty; all empty: null."""
+    parts = [
+        pa.array(table[c], pa.large_string()) if isinstance(table, pd.DataFrame) else table[c]
+        for c in columns
+    ]
+    name, *rest = [pc.if_else(pc.equal(part, ""), None, part) for part in parts]
+    space = pa.scalar(" ", pa.large_string())
+    for part in rest:  # pyarrow's own "skip" of nulls loses the rows in which all are null
+        name = pc.coalesce(pc.binary_join_element_wise(name, part, space), name, part)
+    return name
+
+
 # --- frames -----------------------------------------------------------------------------
 
 
 def join_words(frame: pd.DataFrame, columns: Sequence[str]) -> pd.Series[Any]:
     """Join text columns with single spaces, leaving out what is empty; all empty: NA."""
-    parts = [pa.array(frame[c], pa.large_string()) for c in columns]
-    name, *rest = [pc.if_else(pc.equal(part, ""), None, part) for part in parts]
-    space = pa.scalar(" ", pa.large_string())
-    for part in rest:  # pyarrow's own "skip" of nulls loses the rows in which all are null
-        name = pc.coalesce(pc.binary_join_element_wise(name, part, space), name, part)
-    return pd.Series(pd.array(name, dtype=_STR), index=frame.index, name="name")
+    name = pd.array(join_texts(frame, columns), dtype=_STR)
+    return pd.Series(name, index=frame.index, name="name")
 
 
 def repeated(frame: pd.DataFrame) -> int:
@@ -377,8 +556,10 @@ def repeated(frame: pd.DataFrame) -> int:
 
 
 def without_repeats(frame: pd.DataFrame) -> pd.DataFrame:
-    """Keep the last of the rows that share a key: it was read last."""
-    return frame if frame.index.is_unique else frame[~frame.index.duplicated(keep="last")]
+    """Keep the last of the rows that share a key: it was read last. New rows have none."""
+    if frame.index.is_unique:
+        return frame
+    return frame[~frame.index.duplicated(keep="last") | frame.index.isna()]
 
 
 def beside(codes: Sequence[str], frames: Sequence[pd.DataFrame], name: str) -> pd.DataFrame:

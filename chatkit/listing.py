@@ -66,6 +66,8 @@ class ListReader:
         add: Takes the data of a page and returns how many rows it has.
         first: The number of the first page.
         refuses: Whether the service refuses a page after the last, as its profile says.
+        start: The page to go on from, where earlier ones were read before.
+        rows: How many rows there were before that page.
     """
 
     def __init__(
@@ -76,25 +78,28 @@ class ListReader:
         *,
         first: int,
         refuses: bool = False,
+        start: int | None = None,
+        rows: int = 0,
     ) -> None:
-        self.rows = 0
+        self.rows = rows
         self._refuses = refuses
         self._transport = transport
         self._call = call
         self._add = add
-        self._first = self._due = self._last = first
+        self._first = first
+        self._start = self._due = self._last = first if start is None else start
         self._announced = first - 1
         self._limit: int | None = None
         self._largest = 1
         self._idle = 0
         self._previous = b""
-        self._totals: list[int] = []
+        self._totals: list[int] = []  # the latest, and the least and the most
         self._odd: Counter[str] = Counter()
 
     @property
     def total(self) -> int | None:
         """How many rows there are, as the service said last."""
-        return self._totals[-1] if self._totals else None
+        return self._totals[0] if self._totals else None
 
     @property
     def calls(self) -> tuple[int, int]:
@@ -105,7 +110,7 @@ class ListReader:
     def moved(self) -> list[str]:
         """What was odd, each in a few words. A list that stays quiet has nothing odd."""
         odd = [what if n == 1 else f"{what} ({n} times)" for what, n in self._odd.items()]
-        if len(set(self._totals)) > 1:
+        if len({*self._totals}) > 1:
             odd.append(f"its total was between {min(self._totals)} and {max(self._totals)}")
         return odd
 
@@ -115,7 +120,7 @@ class ListReader:
         Raises:
             BadAnswer: The list goes on, and there is no way to read on; or it never ends.
         """
-        call = self._call(self._first)
+        call = self._call(self._start)
         envelope = self._transport.send(call)
         yield self._take(envelope)
         if "page" not in call.query:
@@ -138,7 +143,7 @@ class ListReader:
         known = _keys(self._previous)
         last = len(known)
         ahead = _PATIENCE if last >= size else 1
-        while self._due - self._first < _MOST_PAGES:
+        while self._due - self._start < _MOST_PAGES:
             pages = range(self._due, self._due + ahead)
             for answer in self._answers(map(self._call, pages)):
                 if isinstance(answer, Refused):
@@ -146,7 +151,7 @@ class ListReader:
                     return
                 keys = _keys(data := bytes(answer.data))
                 if keys <= known:
-                    if keys and self._due == self._first + 1 and last >= size:
+                    if keys and self._due == self._start + 1 and last >= size:
                         raise BadAnswer(
                             call,
                             f"the list has no pagination, and its second page of {size} rows is "
@@ -157,7 +162,7 @@ class ListReader:
                 last = len(keys)
                 self._previous = data
                 if answer.pagination:
-                    self._totals.append(answer.pagination.total_count)
+                    self._told(answer.pagination)
                 self._due += 1
                 self.rows += (rows := self._add(answer.data))
                 self._largest = max(self._largest, rows)
@@ -176,7 +181,7 @@ class ListReader:
         Raises:
             BadAnswer: The page before was full, and nothing says that the list ends there.
         """
-        part = last < self._largest or (last < size and self._due == self._first + 1)
+        part = last < self._largest or (last < size and self._due == self._start + 1)
         if part or self._totals or self._refuses or type(answer) is NotFound:
             return
         raise BadAnswer(
@@ -220,7 +225,7 @@ class ListReader:
 
     def _follow(self, said: Pagination, page: int) -> None:
         """Look how far the list goes: by its number of pages, and by the rows still to come."""
-        self._totals.append(said.total_count)
+        self._told(said)
         self._announced = max(self._announced, self._first + said.total_pages - 1)
         to_come = max(0, said.total_count - self.rows)
         last = max(self._last, self._announced, page + -(-to_come // self._largest))
@@ -229,6 +234,11 @@ class ListReader:
         if last > self._limit:
             self._odd["it grew faster than it could be read"] = 1
         self._last = min(last, self._limit)
+
+    def _told(self, said: Pagination) -> None:
+        """Keep what a page tells of all rows: a list may have a million pages."""
+        total = said.total_count
+        self._totals = [total, min([total, *self._totals]), max([total, *self._totals])]
 
 
 def refuse_part(call: Call, envelope: Envelope, rows: int) -> None:

@@ -70,8 +70,12 @@ def busy(folder: Path, account: str) -> bool:
 
 
 @contextmanager
-def writing(path: Path) -> Iterator[None]:
+def writing(path: Path, patience: float = _PATIENCE) -> Iterator[None]:
     """Hold the lock of a file that several processes write, each for some milliseconds.
+
+    Args:
+        path: The file; its lock lies beside it.
+        patience: Seconds to wait for another process.
 
     Raises:
         OSError: Another process has not let go of it in time, or nothing can be locked there.
@@ -79,9 +83,10 @@ def writing(path: Path) -> Iterator[None]:
     beside = path.with_name(f"{path.name}.lock")
     held = FileLock(beside, mode=0o600, thread_local=False, fallback_to_soft=False)
     try:
-        held.acquire(timeout=_PATIENCE)
+        held.acquire(timeout=patience)
     except Timeout:
-        raise OSError(f"another process has been writing {path} for {_PATIENCE} s") from None
+        since = f"has been writing {path} for {patience} s" if patience else f"is writing {path}"
+        raise OSError(f"another process {since}") from None
     try:
         yield
     finally:

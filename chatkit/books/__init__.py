@@ -1,0 +1,1 @@
+"""Books: lists that are larger than memory, in folders of Parquet files."""
