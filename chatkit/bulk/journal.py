@@ -29,6 +29,7 @@ import re
 import secrets
 import shutil
 import sqlite3
+import sys
 import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -141,6 +142,9 @@ def run_id() -> str:
 
 # --- the journal of one run ------------------------------------------------------------
 
+#: So many changes or events are read at once.
+_READ = 2000
+
 
 class Journal:
     """The journal of one run. One thread at a time may use it.
@@ -176,19 +180,24 @@ class Journal:
         return cls(path, reading=reading)
 
     @classmethod
-    def create(cls, folder: Path, header: RunHeader, changes: Sequence[Change]) -> Self:
+    def create(cls, folder: Path, header: RunHeader, changes: Iterable[Change]) -> Self:
         """Write header and changes to a new journal. It is durable when this returns.
 
+        Args:
+            folder: Where it will lie.
+            header: What the run is; it tells how many changes there are.
+            changes: They are taken one by one.
+
         Raises:
-            InputError: JSON cannot hold one of the labels or values. Nothing was written.
+            InputError: JSON cannot hold one of the labels or values. Nothing is left of it.
             JournalError: The disk is full or fails. Nothing is left of it.
         """
-        about, bodies = _header_as_json(header), changes_as_json(changes)
+        about = _header_as_json(header)
         path = folder / f"{header.run}.db"
         try:
-            check_space(folder, len(about) + sum(map(len, bodies)), len(bodies))
+            check_space(folder, 0, header.changes)
             make_folder(folder)
-            write_file(path, about, bodies)
+            write_file(path, about, (text for _, text in change_texts(changes)))
         except (OSError, sqlite3.Error) as error:
             raise JournalError(
                 f"The journal of run {header.run} cannot be written: "
@@ -218,10 +227,35 @@ class Journal:
     def _connect(self, mode: str) -> None:
         self._db = self._files.enter_context(closing(connected(self.path, mode)))
 
-    def changes(self) -> list[Change]:
-        """Read the changes of the run, in the order of the plan."""
-        rows = self._db.execute("SELECT body FROM change ORDER BY n")
-        return [Change.from_json(msgspec.json.decode(body)) for (body,) in rows]
+    def changes(self, start: int = 0, stop: int | None = None) -> Iterator[Change]:
+        """Read changes of the run one by one, in the order of the plan.
+
+        Args:
+            start: The number of the first.
+            stop: The number of the one after the last; None for all.
+        """
+        for _, body in self._bodies(start, stop):
+            yield Change.from_json(msgspec.json.decode(body))
+
+    def changes_of(self, numbers: Sequence[int]) -> Iterator[tuple[int, Change]]:
+        """Read the changes of some numbers, each with its own, the lowest first."""
+        for first in range(0, len(numbers), _READ):
+            for n, body in self._bodies_of(numbers[first : first + _READ]):
+                yield n, Change.from_json(msgspec.json.decode(body))
+
+    def _bodies(self, start: int = 0, stop: int | None = None) -> Iterator[tuple[int, str]]:
+        """Read changes as JSON, each with its number."""
+        query = "SELECT n, body FROM change WHERE n >= ? AND n < ? ORDER BY n LIMIT ?"
+        last = sys.maxsize if stop is None else stop
+        while rows := self._db.execute(query, (start, last, _READ)).fetchall():
+            yield from rows
+            start = rows[-1][0] + 1
+
+    def _bodies_of(self, numbers: Sequence[int]) -> list[tuple[int, str]]:
+        """Read the changes of some numbers, not more than `_READ`, as JSON."""
+        marks = ", ".join("?" * len(numbers))
+        query = f"SELECT n, body FROM change WHERE n IN ({marks}) ORDER BY n"  # noqa: S608
+        return self._db.execute(query, list(numbers)).fetchall()
 
     def write(self, n: int | None, what: str, /, **detail: object) -> None:
         """Note an event. It waits in memory until `commit`.
@@ -280,8 +314,8 @@ class Journal:
     def events(self) -> Iterator[JournalEvent]:
         """Read the events that are committed, in order."""
         last = 0
-        query = "SELECT seq, n, what, at, detail FROM event WHERE seq > ? ORDER BY seq LIMIT 5000"
-        while rows := self._db.execute(query, (last,)).fetchall():
+        query = "SELECT seq, n, what, at, detail FROM event WHERE seq > ? ORDER BY seq LIMIT ?"
+        while rows := self._db.execute(query, (last, _READ)).fetchall():
             for _, n, what, at, text in rows:
                 yield JournalEvent(n, what, at, detail_from_json(text))
             last = rows[-1][0]
@@ -401,12 +435,12 @@ def check_space(folder: Path, size: int, changes: int) -> None:
 
     Args:
         folder: Where it will lie.
-        size: The characters of header and changes.
+        size: The bytes of header and changes that are written already.
         changes: How many there are; each is followed by a few events, one of which may
             repeat it.
     """
     place = next(place for place in (folder, *folder.parents) if place.exists())
-    free, needed = shutil.disk_usage(place).free, 2 * size + 1000 * changes + 16_000_000
+    free, needed = shutil.disk_usage(place).free, size + 1000 * changes + 16_000_000
     if free < needed:
         raise JournalError(
             f"The disk of {folder} has {free / 1e6:,.0f} MB free, and the journal of this run "
@@ -415,7 +449,7 @@ def check_space(folder: Path, size: int, changes: int) -> None:
         )
 
 
-def write_file(path: Path, header: str, bodies: Sequence[str]) -> None:
+def write_file(path: Path, header: str, bodies: Iterable[str]) -> None:
     """Write a new journal. It appears under its name as a whole or not at all.
 
     It is durable when this returns; when it raises, nothing is left of it.
@@ -427,7 +461,8 @@ def write_file(path: Path, header: str, bodies: Sequence[str]) -> None:
         if path.exists():
             raise FileExistsError(f"{path.name} is there already")
         with closing(connected(new, "rw")) as connection:
-            _write_tables(connection, header, bodies)
+            changes = _write_tables(connection, header, bodies)
+        check_space(path.parent, new.stat().st_size, changes)
         new.rename(path)
     except BaseException:
         delete_files(new)
@@ -439,15 +474,18 @@ def write_file(path: Path, header: str, bodies: Sequence[str]) -> None:
         raise
 
 
-def _write_tables(connection: sqlite3.Connection, header: str, bodies: Sequence[str]) -> None:
+def _write_tables(connection: sqlite3.Connection, header: str, bodies: Iterable[str]) -> int:
+    """Write header and changes, sealed; return how many changes there are."""
     run = connection.execute
     prepare(connection, "MEMORY")  # half of it would never get the name of a journal
     run("BEGIN")
     _migrate(connection)
-    run("INSERT INTO run VALUES (?, ?)", (header, _seal(header, bodies)))
-    connection.executemany("INSERT INTO change VALUES (?, ?)", enumerate(bodies))
+    seal = Seal(header)
+    connection.executemany("INSERT INTO change VALUES (?, ?)", enumerate(seal.over(bodies)))
+    run("INSERT INTO run VALUES (?, ?)", (header, seal.hash))
     run("COMMIT")
     prepare(connection)
+    return seal.count
 
 
 def migrate(connection: sqlite3.Connection) -> None:
@@ -596,9 +634,11 @@ def _verified(connection: sqlite3.Connection, path: Path, header: str) -> Journa
     for (finding,) in run("PRAGMA quick_check(1)"):
         if finding != "ok":
             raise damaged(path, finding.splitlines()[-1])
-    bodies = [body for (body,) in run("SELECT body FROM change ORDER BY n")]
+    found = Seal(header)
+    for _ in found.over(body for (body,) in run("SELECT body FROM change ORDER BY n")):
+        pass
     (seal,) = run("SELECT seal FROM run").fetchone()
-    if _seal(header, bodies) != seal:
+    if found.hash != seal:
         raise damaged(path, "its changes are not those that were written")
     events, chain = 0, first_link(seal)
     for seq, n, what, at, detail, kept in run("SELECT * FROM event ORDER BY seq"):
@@ -606,7 +646,7 @@ def _verified(connection: sqlite3.Connection, path: Path, header: str) -> Journa
         chain = link(chain, n, what, at, detail)
         if (seq, chain) != (events, kept):
             raise damaged(path, f"event {events} is not as it was written")
-    return JournalContent(header, len(bodies), events, chain)
+    return JournalContent(header, found.count, events, chain)
 
 
 def damaged(path: Path, finding: str) -> JournalError:
@@ -617,11 +657,28 @@ def damaged(path: Path, finding: str) -> JournalError:
     )
 
 
-def _seal(header: str, bodies: Sequence[str]) -> str:
-    digest = sha256(header.encode())
-    for body in bodies:
-        digest.update(b"\n" + body.encode())
-    return digest.hexdigest()
+class Seal:
+    """The SHA-256 of a header and the changes after it, as they go by.
+
+    Args:
+        header: As JSON.
+    """
+
+    def __init__(self, header: str) -> None:
+        self._digest = sha256(header.encode())
+        self.count = 0  #: how many changes went by
+
+    def over(self, bodies: Iterable[str]) -> Iterator[str]:
+        """Yield changes as JSON, and take each in."""
+        for body in bodies:
+            self._digest.update(b"\n" + body.encode())
+            self.count += 1
+            yield body
+
+    @property
+    def hash(self) -> str:
+        """The hash of what went by so far."""
+        return self._digest.hexdigest()
 
 
 def first_link(seal: str) -> int:

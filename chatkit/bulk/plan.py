@@ -512,7 +512,7 @@ def plan_of_run(journal: Journal, desk: Desk, at: At | None = None) -> Plan:
         at: Where the journal lies.
     """
     header = journal.header
-    changes = journal.changes()
+    changes = kept_changes(journal.changes())
     setting = Setting(
         account=header.account,
         noun=header.noun,

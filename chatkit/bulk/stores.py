@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -63,7 +63,7 @@ class HeldStore(Protocol):
     def open(self, run: str) -> Journal:
         """Open the journal of a run to continue it."""
 
-    def create(self, header: RunHeader, changes: Sequence[Change]) -> Journal:
+    def create(self, header: RunHeader, changes: Iterable[Change]) -> Journal:
         """Write header and changes to a new journal. It is durable when this returns."""
 
 
@@ -173,7 +173,7 @@ class FolderStore:
         """Open the journal of a run to continue it, while its account is locked."""
         return Journal.open(self.path(run))
 
-    def create(self, header: RunHeader, changes: Sequence[Change]) -> Journal:
+    def create(self, header: RunHeader, changes: Iterable[Change]) -> Journal:
         """Write header and changes to a new journal, while its account is locked."""
         return Journal.create(self.folder, header, changes)
 

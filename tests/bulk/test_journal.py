@@ -31,6 +31,7 @@ from hypothesis import strategies as st
 from volume import volume
 
 from chatkit import temporary
+from chatkit.bulk import journal as written
 from chatkit.bulk.journal import (
     Change,
     Journal,
@@ -73,9 +74,9 @@ def test_changes_and_header_come_back_as_they_were(tmp_path_factory, rows):
     about = header(run_id(), len(rows), account="x", names=("id", None), undoes="20261120-1")
     folder = tmp_path_factory.getbasetemp() / "round"
     with Journal.create(folder, about, changes) as journal:
-        assert (journal.header, journal.changes()) == (about, changes)
+        assert (journal.header, [*journal.changes()]) == (about, changes)
     with Journal.open(journal.path) as journal:
-        assert (journal.header, journal.changes()) == (about, changes)
+        assert (journal.header, [*journal.changes()]) == (about, changes)
     assert glance(journal.path) == (about, None)
 
 
@@ -115,10 +116,10 @@ def test_an_event_says_when_it_was(folder):
     assert event.at.endswith("+00:00")
 
 
-def test_what_json_cannot_hold_is_refused_before_anything_is_on_disk(folder):
+def test_what_json_cannot_hold_is_refused_and_nothing_is_left_on_disk(folder):
     with pytest.raises(InputError, match="JSON cannot hold some of the rows, so nothing was sent"):
         created(folder, [change(), change("half \ud800")])
-    assert not folder.parent.exists()
+    assert list(folder.iterdir()) == []
 
 
 @pytest.mark.parametrize(
@@ -171,8 +172,39 @@ def test_a_run_has_one_journal(folder):
     with created(folder, [change()]) as journal:
         with pytest.raises(JournalError, match=r"20261120-101502-7f3a.db is there already"):
             created(folder)
-        assert journal.changes() == [change()]
+        assert [*journal.changes()] == [change()]
     assert len(list(folder.iterdir())) == 1
+
+
+def test_changes_come_from_an_iterator_and_are_read_in_parts(folder, monkeypatch):
+    monkeypatch.setattr(written, "_READ", 4)
+    changes = [change(row=n) for n in range(23)]
+    with Journal.create(folder, header(changes=23), iter(changes)) as journal:
+        assert [*journal.changes()] == changes
+        assert [*journal.changes(5, 18)] == changes[5:18]
+        assert [*journal.changes(20)] == changes[20:]
+        assert [*journal.changes(30)] == [*journal.changes(4, 4)] == []
+        some = [0, 3, 4, 5, 6, 7, 22]
+        assert [*journal.changes_of(some)] == [(n, changes[n]) for n in some]
+
+
+def test_changes_that_fail_half_way_leave_nothing(folder):
+    def failing():
+        yield change()
+        yield change(seen="\ud800")
+
+    with pytest.raises(InputError, match="half a character"):
+        Journal.create(folder, header(changes=2), failing())
+    assert list(folder.iterdir()) == []
+
+
+def test_a_disk_that_fills_while_changes_are_written_leaves_nothing(folder, monkeypatch):
+    usage = shutil.disk_usage("/")
+    changes = [change(row="x" * 500_000) for _ in range(4)]
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=17_000_000))
+    with pytest.raises(JournalError, match=r"17 MB free.* may take 18 MB"):
+        created(folder, changes)
+    assert list(folder.iterdir()) == []
 
 
 def test_a_disk_without_room_is_said_before_the_start(folder, monkeypatch):
