@@ -121,13 +121,9 @@ def named(types: frozenset[str]) -> str:
 
 def resolve(outline: Outline, screen: ScreenNode, reference: Reference) -> Target:
     """Follow a reference that stands on a screen."""
-    home: ScreenNode | None = screen
-    if reference.screen is not None:
-        home = outline.by_id.get(reference.screen)
-        if home is None:
-            return Target(problem=f"there is no screen {reference.screen}")
-    if home is None:  # only for the type checker: a screen was given
-        return Target()
+    home = screen if reference.screen is None else outline.by_id.get(reference.screen)
+    if home is None:
+        return Target(problem=f"there is no screen {reference.screen}")
     return (_data if reference.store == "data" else _form)(home, reference.path)
 
 

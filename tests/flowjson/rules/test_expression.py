@@ -168,6 +168,7 @@ def test_a_condition_that_is_no_text_is_for_structure() -> None:
         ("visible", "`${data.flag} && (${form.who} != '')`"),
         ("visible", "`${data.untyped}`"),
         ("text", "`not closed"),
+        ("text", "`"),
         ("text", "a `quoted` word"),
     ],
 )

@@ -62,6 +62,7 @@ def told(component: dict[str, Any], version: str = "7.3") -> list[tuple[str, str
         drop("${data.loose}"),
         {"type": "Switch", "value": "${data.text}", "cases": {"a": [body()]}},
         {"type": "Unknown", "text": "${data.text}"},
+        {"type": "Unknown", "name": "${data.nope}"},
     ],
 )
 def test_a_good_reference_has_no_finding(component: dict[str, Any]) -> None:
@@ -73,6 +74,7 @@ def test_a_good_reference_has_no_finding(component: dict[str, Any]) -> None:
     [
         (body("${data.nope}"), LOCAL, "text"),
         (body("${form.nope}"), LOCAL, "text"),
+        ({"type": "Unknown", "text": "${data.nope}"}, LOCAL, "text"),
         (body("${data.person.age}"), LOCAL, "text"),
         (body("${data.text.more}"), LOCAL, "text"),
         (body("${data.items.title}"), LOCAL, "text"),

@@ -34,6 +34,7 @@ PLACE = outline(
                 "count": field("integer", 1),
                 "person": field("object", {}, properties={"name": {"type": "string"}}),
                 "list": field("array", [], items={"type": "string"}),
+                "required": ["count"],
             },
         ),
         last(),
@@ -64,6 +65,7 @@ def test_a_reference_leads_to_a_type(text: str, types: set[str]) -> None:
     ("text", "said"),
     [
         ("${data.nope}", "screen ASK declares no data field nope"),
+        ("${data.required}", "screen ASK declares no data field required"),
         ("${data.person.age}", "person declares no property age"),
         ("${data.list.first}", "list is an array"),
         ("${data.count.more}", "count is not an object"),
@@ -77,6 +79,14 @@ def test_a_reference_that_leads_nowhere_says_why(text: str, said: str) -> None:
     found = whole(text)
     assert found is not None
     assert said in resolve(PLACE, PLACE.screens[0], found).problem
+
+
+def test_only_the_list_named_required_is_no_field() -> None:
+    place = outline(alone(data={"required": field(), "odd": []}))
+    for text, types in (("${data.required}", {"string"}), ("${data.odd}", set())):
+        found = whole(text)
+        assert found is not None
+        assert resolve(place, place.screens[0], found)[0::3] == (types, "")
 
 
 @pytest.mark.parametrize(
@@ -103,10 +113,17 @@ def test_what_is_not_known_fits() -> None:
 
 
 def test_a_number_input_is_text_or_number() -> None:
-    inputs = outline(alone(entry("age", **{"input-type": "number"}), {"type": "Odd", "name": "o"}))
-    age, odd = inputs.screens[0].components[:2]
+    inputs = outline(
+        alone(
+            entry("age", **{"input-type": "number"}),
+            {"type": "Odd", "name": "o"},
+            {"type": "Dropdown", "name": "d", "input-type": "number", "mode": "range"},
+        )
+    )
+    age, odd, chosen = inputs.screens[0].components[:3]
     assert value_types(age) == {"string", "number"}
     assert value_types(odd) == set()
+    assert value_types(chosen) == {"string"}
 
 
 def test_a_component_that_is_no_input_has_no_value() -> None:
