@@ -192,6 +192,13 @@ def test_the_first_footer_of_branches_counts() -> None:
     assert errors(check, document) == []
 
 
+def test_an_action_on_a_list_and_on_its_options_is_told_once() -> None:
+    options = [{"id": each, "title": each, "on-select-action": UPDATE} for each in "ab"]
+    told = errors(check, served(choice(options=options, on_select_action=UPDATE)))
+    at = f"{AT}/data-source/0/on-select-action"
+    assert told == [("INVALID_UPDATE_DATA_ACTION_PAYLOAD", at)]
+
+
 @pytest.mark.parametrize(
     "action",
     [

@@ -46,6 +46,7 @@ def showing(key: str, value: Any, version: str = "7.3") -> dict[str, Any]:
         "${data.count} == 0",
         "${data.count} == 0.5",
         "${data.untyped}",
+        "${screen.DONE.data.flag}",
     ],
 )
 def test_a_good_condition_has_no_finding(condition: str) -> None:
@@ -118,6 +119,22 @@ NO_BACKTICKS = [("error", f"{UNREAD}` is not known here, at character 1 of it.")
             [
                 ("error", "> has a fixed value on both sides."),
                 ("warning", "Put brackets around each comparison: == stands beside >."),
+            ],
+        ),
+        (
+            '${data.text} "a"',
+            [
+                ("error", "A text stands in single quotes, at character 14."),
+                ("error", "An operator is missing before character 14."),
+                ("error", "It comes to a string, not to true or false."),
+            ],
+        ),
+        (
+            "${data.count} 007",
+            [
+                ("error", "A number has leading zeros, at character 15."),
+                ("error", "An operator is missing before character 15."),
+                ("error", "It comes to a string, not to true or false."),
             ],
         ),
         ("`1 == 1`", [("error", "It asks nothing: no ${…} stands in it.")]),
@@ -216,6 +233,14 @@ def test_expressions_in_payloads_are_looked_at_from_7_2(version: str, wrong: boo
     at = "/screens/0/layout/children/0/on-click-action/payload/a/b"
     assert errors(check, document) == ([(PAYLOAD, at)] if wrong else [])
     assert doubts(check, document) == ([] if wrong else [(PAYLOAD, at)])
+
+
+def test_an_expression_in_an_action_but_outside_its_payload_is_a_property() -> None:
+    act = {"name": "open_url", "url": "`${data.nope}`"}
+    link = {"type": "EmbeddedLink", "text": "More", "on-click-action": act}
+    document = alone(link, data=DATA)
+    assert errors(check, document) == []
+    assert doubts(check, document) == [(VALUE, f"{AT}/on-click-action/url")]
 
 
 def test_the_result_of_an_expression_has_a_type() -> None:

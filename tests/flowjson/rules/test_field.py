@@ -84,6 +84,16 @@ def test_what_is_only_documented_is_a_warning(component: Any, code: str, at: str
     assert told(lint(flow(component))) == [("warning", code, f"{CHILDREN}/0{at}")]
 
 
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_a_caption_in_the_middle_stands_alone(side: str) -> None:
+    foot = footer(GO) | {"center-caption": "a", f"{side}-caption": "b"}
+    at = f"{CHILDREN}/0"
+    assert errors(flow(foot, foot=False)) == [
+        ("INVALID_DEPENDENCIES", at),
+        ("NOT_KEYWORD_SCHEMA_VALIDATION_FAILED", at),
+    ]
+
+
 def test_first_values_are_checked_by_type_from_7_0() -> None:
     form = FORM | {"init-values": {"a": True}}
     at = f"{CHILDREN}/0/init-values"

@@ -88,6 +88,28 @@ def test_the_place_of_a_fault_is_told() -> None:
     assert caught.value.at == 13
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("()", "the brackets are empty"),
+        ("(* 2)", "* has nothing before it"),
+        (")", ") has nothing before it"),
+        ("1 + 2)", "a closing bracket has no opening one"),
+        ("((1)", "an opening bracket has no closing one"),
+        ("!", "! has nothing after it"),
+        ("- ", "- has nothing after it"),
+        ("1 = 2", "= compares nothing: write =="),
+        (" name", "name is not known: put text in single quotes"),
+        ("${nope}", "${nope} is not a reference"),
+        ("1 'open", "a text has no closing quote"),
+    ],
+)
+def test_what_is_wrong_is_told(text: str, said: str) -> None:
+    with pytest.raises(ExpressionError) as caught:
+        parse(text)
+    assert str(caught.value) == said
+
+
 def test_a_text_is_read_without_its_quotes_and_escapes() -> None:
     assert [parse(text)[0].value for text in (r"'it\'s'", '"it"', "''")] == ["it's", "it", ""]
 

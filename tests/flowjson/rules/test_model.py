@@ -46,6 +46,8 @@ def test_a_type_deeper_in_a_field_is_one_of_json(stated: Any, deeper: str) -> No
         field("object", {}, properties={"type": {"type": "string"}}),
         field("object", {}, properties={"a": {"type": ["string", "null"]}}),
         field("string", "a", enum=["a", "b"]),
+        field("array", ["a"], items={"type": "string"}, enum=[["a"]]),
+        field("object", {"a": 1}, required=["a", 5]),
     ],
 )
 def test_a_good_declaration_has_no_finding(schema: Any) -> None:
@@ -108,6 +110,15 @@ def test_a_broken_declaration_is_told_at_its_place(schema: Any, code: str, below
 def test_an_example_that_does_not_fit_names_the_place_inside_it(schema: Any, said: str) -> None:
     [told] = check(outline(alone(data={"x": schema})))
     assert told.message == f"The __example__ of x does not fit{said}, found an integer."
+
+
+@pytest.mark.parametrize(("levels", "told"), [(30, True), (31, False)])
+def test_a_field_is_read_as_deep_as_a_flow_may_be(levels: int, told: bool) -> None:
+    schema: Any = {"type": "text"}
+    for _ in range(levels):
+        schema = {"type": "object", "properties": {"a": schema}}
+    at = f"{AT}{'/properties/a' * levels}/type"
+    assert declared(schema | {"__example__": {}}) == ([("INVALID_SCREEN_DATA", at)] if told else [])
 
 
 def test_the_list_of_required_fields_is_no_field() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from screens import body, doubts, entry, errors, field, flow, foot, good, last, screen, to
 
-from chatkit.flowjson.outline import DEPTH
+from chatkit.flowjson.outline import DEPTH, outline
 from chatkit.flowjson.rules.action import check
 
 FOOT = "/screens/0/layout/children/{}/on-click-action"
@@ -238,6 +238,12 @@ def test_an_answer_holds_so_many_files(photo: Any, wrong: int) -> None:
     assert told == [(CLICK, FOOT.format(0) + "/payload")] * wrong
 
 
+def test_an_answer_with_too_many_files_says_how_many_a_picker_allows_by_itself() -> None:
+    [told] = check(outline(sending("${form.photo}", max_file_size_kb=1)))
+    assert told.message == "An answer holds at most 10 files; its pickers allow 30."
+    assert told.hint == "Lower max-uploaded-photos (30 when it is not set)."
+
+
 def test_a_size_nobody_stated_is_a_doubt() -> None:
     for photos in (5, 10):
         document = sending("${form.photo}", max_uploaded_photos=photos)
@@ -252,10 +258,9 @@ def test_an_answer_held_one_file_before_version_5(version: str, wrong: int) -> N
     assert doubts(check, document) == [(CLICK, FOOT.format(0) + "/payload")] * wrong
 
 
-def test_files_whose_number_is_not_known_are_not_counted() -> None:
-    document = sending(
-        "${form.photo}", max_uploaded_photos="${data.n}", max_file_size_kb=2 * 10 * 10240
-    )
+@pytest.mark.parametrize("number", ["${data.n}", True])
+def test_files_whose_number_is_not_known_are_not_counted(number: Any) -> None:
+    document = sending("${form.photo}", max_uploaded_photos=number, max_file_size_kb=2 * 10 * 10240)
     assert errors(check, document) == doubts(check, document) == []
 
 

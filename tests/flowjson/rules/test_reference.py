@@ -173,6 +173,8 @@ def test_before_version_6_only_the_start_of_a_value_is_read() -> None:
     document = alone(body("a", visible="${data.flag} yes"), data=DATA, version="5.1")
     assert errors(check, document) == []
     assert doubts(check, document) == [("PATTERN_MISMATCH", f"{AT}/visible")]
+    asked = {"type": "Switch", "value": "${data.text} yes", "cases": {}}
+    assert told(asked, "5.1") == [("PATTERN_MISMATCH", f"{AT}/value")]
     newer = alone(body("a", visible="${data.flag} yes"), data=DATA, version="6.0")
     assert errors(check, newer) == [("PATTERN_MISMATCH", f"{AT}/visible")]
 

@@ -66,6 +66,13 @@ def test_any_of_its_kinds_will_do() -> None:
     assert old == [("error", "INVALID_PROPERTY_TYPE", "/at/x")]
 
 
+def test_a_later_version_is_named_where_it_would_take_the_value() -> None:
+    both = Shape("thing", "", (Property("x", "text", "", also=(("strings", Version(5, 1)),)),))
+    for value, hint in ((["a"], 'From version 5.1 it does: write "version": "5.1".'), (5, "")):
+        [told] = check_shape(both, {"x": value}, "/at", Around(Version(5, 0)))
+        assert told.hint == hint
+
+
 def test_items_and_objects_are_looked_into() -> None:
     many = Property("many", "items", "", item=INNER)
     one = Property("one", "object", "", item=INNER)

@@ -82,6 +82,12 @@ def test_an_input_that_no_reference_can_name_has_no_mend(name: str) -> None:
     assert lint(document).fix() == document
 
 
+def test_a_screen_that_no_reference_can_name_has_no_mend() -> None:
+    document = put(flow(NAME), "/screens/0/id", "A.B")
+    [found] = [each for each in lint(document) if each.code == "UNUSED_INPUT"]
+    assert found.patch == ()
+
+
 def test_before_4_0_an_earlier_screen_cannot_be_read_so_nothing_mends_it() -> None:
     found = [each for each in lint(flow(NAME, version="3.1")) if each.code == "UNUSED_INPUT"]
     assert [each.patch for each in found] == [()]

@@ -128,6 +128,9 @@ def test_a_large_image_is_warned_of_by_the_size_of_its_version() -> None:
     assert found("base64", picture, Version(5, 1), kilobytes=sizes) == []
     assert found("base64", picture, kilobytes=sizes) == [("warning", "IMAGE_TOO_LARGE")]
     assert found("base64", picture, OLD, kilobytes=sizes) == []
+    for size, large in ((100, False), (101, True)):
+        some = "A" * -(-size * 1024 * 4 // 3)
+        assert bool(found("base64", some, kilobytes=sizes)) is large
 
 
 def test_a_pattern_is_refused_only_where_all_dialects_agree() -> None:
