@@ -20,6 +20,7 @@ from chatkit.bulk.stores import (
     JournalStore,
     KeptRun,
     find_run,
+    hidden_at,
     kept_runs,
     read_run,
     store_at,
@@ -68,8 +69,9 @@ def runs(client: Client | None = None, *, at: str | Path | None = None) -> pd.Da
     >>> chatkit.runs(client).state.tolist()
     ['finished']
     """
-    home = None if at is None else store_at(at)
+    place = hidden_at(at)
     del at  # a traceback that prints variables must not find a password
+    home = None if place is None else store_at(place)
     account = None if client is None else client.connection.account
     kept = sorted(kept_runs(home), key=lambda kept: kept.run, reverse=True)
     told = [_told(each) for each in kept]
@@ -169,8 +171,9 @@ def journal(run: str | pd.DataFrame, *, at: str | Path | None = None) -> pd.Data
     >>> chatkit.journal(result).event.tolist()
     ['started', 'intent', 'answered', 'verified', 'finished']
     """
-    store, name, _, fleet = _found(run, at)
+    place = hidden_at(at)
     del at  # a traceback that prints variables must not find a password
+    store, name, _, fleet = _found(run, place)
     if fleet:
         told = {}
         for label, each in _labelled(fleet):
@@ -226,8 +229,9 @@ def resume(
     ['applied']
     """
     accessor.register()
-    store, name, home, fleet = _found(run, at)
+    place = hidden_at(at)
     del at  # a traceback that prints variables must not find a password
+    store, name, home, fleet = _found(run, place)
     plan: Plan | FleetPlan
     if fleet:
         _check_begun(fleet)
@@ -308,8 +312,9 @@ def undo(
     ['applied']
     """
     accessor.register()
-    store, name, home, fleet = _found(run, at)
+    place = hidden_at(at)
     del at  # a traceback that prints variables must not find a password
+    store, name, home, fleet = _found(run, place)
     if fleet:
         return _fleet_to_take_back(fleet, client, moved, rows, include_adopted, home)
     with store.read(name) as kept:
@@ -335,7 +340,7 @@ def _runs_of_fleet(name: str, at: At | None) -> list[KeptRun]:
     parts = [
         kept
         for store in stores
-        for kept in store.glances()
+        for kept in (KeptRun(each.run, store, *each[1:]) for each in store.glances())
         if kept.run.startswith(name) and kept.header is not None  # runs() lists the damaged
         if kept.header.fleet is not None and kept.header.fleet[0].startswith(name)
     ]
@@ -481,9 +486,9 @@ def prune(
     """
     if not days >= 0:
         raise InputError(f"days= must be 0 or more, not {days!r:.40}.")
-    store = store_at(at)
+    place = hidden_at(at)
     del at  # a traceback that prints variables must not find a password
-    return prune_journals(store, days=days, runs=runs)
+    return prune_journals(store_at(place), days=days, runs=runs)
 
 
 class _Found(NamedTuple):
@@ -501,7 +506,6 @@ def _found(run: str | pd.DataFrame, at: At | None) -> _Found:
     if at is None and not isinstance(run, str):
         at = rendering.home_of_result(run)
     home = None if at is None else store_at(at)
-    del at  # a traceback that prints variables must not find a password
     if fleet := _runs_of_fleet(name, home):
         return _Found(fleet[0].store, fleet[0].run, home, fleet)
     return _Found(*find_run(name, home), home)

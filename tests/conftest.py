@@ -11,14 +11,18 @@ from __future__ import annotations
 import gc
 import os
 import zlib
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 from volume import FULL, volume
 
 from chatkit import ServiceProfile
+
+if TYPE_CHECKING:
+    from postgres import Server
 
 #: Each test of a resource meets one of so many of the unusual profiles otherwise.
 SHARE = 4
@@ -38,6 +42,15 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip(NO_SHARED)
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Server]:
+    """A server of PostgreSQL, for all tests that need one."""
+    from postgres import postgresql
+
+    with postgresql(durable=False) as server:
+        yield server
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

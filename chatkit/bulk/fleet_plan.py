@@ -20,7 +20,7 @@ from chatkit.bulk.apply import Gap, Interrupt
 from chatkit.bulk.journal import run_id
 from chatkit.bulk.outcomes import rows_of_journal
 from chatkit.bulk.plan import Plan, keep_at, plan_of_fleet, prepare_runs
-from chatkit.bulk.stores import read_run, store_at
+from chatkit.bulk.stores import hidden_at, read_run, store_at
 from chatkit.display import many as many_of
 from chatkit.display import visible
 from chatkit.errors import ChatkitError, InputError, PlanRefused
@@ -272,10 +272,11 @@ class FleetPlan(Report):
             InputError: An argument, or a label or value of a row, cannot be used.
             JournalError: The journals cannot be kept, so nothing is sent.
         """
-        if at is not None:
-            home = store_at(at)
-            self.plans = {label: keep_at(plan, home) for label, plan in self.plans.items()}
+        place = hidden_at(at)
         del at  # a traceback that prints variables must not find a password
+        if place is not None:
+            home = store_at(place)
+            self.plans = {label: keep_at(plan, home) for label, plan in self.plans.items()}
         Throttle(concurrency, rate)  # refuses what cannot be
         if gap not in get_args(Gap):
             raise InputError(f"gap is 'row' or 'page', not {gap!r:.60}.")

@@ -133,6 +133,14 @@ class JournalEvent(NamedTuple):
     detail: dict[str, Any]
 
 
+class Glance(NamedTuple):
+    """What a glance at a journal tells."""
+
+    run: str
+    header: RunHeader | None  #: None: it cannot be read
+    last: JournalEvent | None  #: the last event of the run as a whole
+
+
 def run_id() -> str:
     """Name a new run. Names sort by time, to a quarter of a millisecond."""
     now = datetime.now(UTC)
@@ -192,7 +200,7 @@ class Journal:
             InputError: JSON cannot hold one of the labels or values. Nothing is left of it.
             JournalError: The disk is full or fails. Nothing is left of it.
         """
-        about = _header_as_json(header)
+        about = header_as_json(header)
         path = folder / f"{header.run}.db"
         try:
             check_space(folder, 0, header.changes)
@@ -211,7 +219,7 @@ class Journal:
         left = beside(self.path, "-wal").exists()
         self._connect("ro" if left else "rw")
         self._db, content = verified(self._db, self.path, self._files)
-        self.header = _header_from_json(content.header, self.path)
+        self.header = header_from_json(content.header, self.path)
         self._events, self._chain = content.events, content.chain
         if content.events < least:
             found = f"it holds {content.events} events, and {least} were committed"
@@ -288,21 +296,32 @@ class Journal:
         if not self._pending:
             return
         try:
-            self._db.execute("BEGIN IMMEDIATE")
-            self._db.executemany("INSERT INTO event VALUES (?, ?, ?, ?, ?, ?)", self._pending)
-            self._db.execute("COMMIT")
-            self._note(self._events)
+            self._append(self._pending)
         except BaseException as error:
-            self._stopped = str(error) or type(error).__name__
-            with suppress(sqlite3.Error):  # the failure may have ended the transaction
-                self._db.execute("ROLLBACK")
-            if isinstance(error, sqlite3.Error | OSError):
-                self._stopped = why_unusable(error, self.path)
+            why = self._why(error)
+            self._stopped = why or str(error) or type(error).__name__
+            if why:
                 self._check(error)
             raise
         self._pending.clear()
 
-    def _check(self, cause: Exception | None = None) -> None:
+    def _append(self, events: Sequence[tuple[Any, ...]]) -> None:
+        """Make events durable, as one group."""
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+            self._db.executemany("INSERT INTO event VALUES (?, ?, ?, ?, ?, ?)", events)
+            self._db.execute("COMMIT")
+            self._note(self._events)
+        except BaseException:
+            with suppress(sqlite3.Error):  # the failure may have ended the transaction
+                self._db.execute("ROLLBACK")
+            raise
+
+    def _why(self, error: BaseException) -> str:
+        """Say why it cannot be written, if its home failed; empty if something else did."""
+        return why_unusable(error, self.path) if isinstance(error, sqlite3.Error | OSError) else ""
+
+    def _check(self, cause: BaseException | None = None) -> None:
         if self._stopped:
             run = self.header.run
             raise JournalError(
@@ -336,7 +355,7 @@ class Journal:
         self.close()
 
 
-def _header_as_json(header: RunHeader) -> str:
+def header_as_json(header: RunHeader) -> str:
     """Write a header as JSON. It must be as it was when it is read again."""
     if not re.fullmatch("[0-9a-z-]+", header.run):
         raise InputError(f"A run cannot be called {header.run!r}: run_id() makes names.")
@@ -348,7 +367,8 @@ def _header_as_json(header: RunHeader) -> str:
     return text
 
 
-def _header_from_json(text: str, path: Path) -> RunHeader:
+def header_from_json(text: str, path: Path) -> RunHeader:
+    """Read what `header_as_json` wrote; `path` names the journal if it is damaged."""
     try:
         return msgspec.json.decode(text, type=RunHeader)
     except msgspec.DecodeError as error:
@@ -367,7 +387,7 @@ def glance(path: Path) -> tuple[RunHeader, JournalEvent | None]:
     left = beside(path, "-wal").exists()
     try:
         with closing(connected(path, "ro" if left else "rw")) as connection:
-            header = _header_from_json(header_of(connection, path), path)
+            header = header_from_json(header_of(connection, path), path)
             last = connection.execute(query).fetchone()
     except sqlite3.Error as error:
         why = why_unusable(error, path)

@@ -29,7 +29,7 @@ from chatkit.bulk.journal import (
 from chatkit.bulk.outcomes import Row
 from chatkit.bulk.reconcile import PAGES_FROM
 from chatkit.bulk.stored_changes import StoredChanges, kept_changes, tally_of
-from chatkit.bulk.stores import At, HeldStore, JournalStore, store_at
+from chatkit.bulk.stores import At, HeldStore, JournalStore, held, hidden_at, store_at
 from chatkit.display import duration
 from chatkit.display import many as many_of
 from chatkit.endpoints import ACCOUNT
@@ -313,8 +313,9 @@ class Plan(Report):
             JournalError: The journal cannot be kept, so nothing is sent.
         """
         if at is not None:
-            self._at = store_at(at)
-        del at  # a traceback that prints variables must not find a password
+            home = hidden_at(at)
+            del at  # a traceback that prints variables must not find a password
+            self._at = store_at(home)
         throttle = Throttle(concurrency, rate)
         if gap not in get_args(Gap):
             raise InputError(f"gap is 'row' or 'page', not {gap!r:.60}.")
@@ -328,13 +329,13 @@ class Plan(Report):
         connection = self._desk.transport.connection
         store = store_at(self._at, passing=connection.passing)
         accounts = {self._setting.account, connection.account}  # two, for a run that has moved
-        with interrupt or Interrupt() as interrupt, store.hold(accounts, self.id) as held:
-            if watch is None and not held.has(self.id):
+        with interrupt or Interrupt() as interrupt, held(store, accounts, self.id) as kept:
+            if watch is None and not kept.has(self.id):
                 self._tell_time(concurrency, rate, gap)
             with (
-                held.open(self.id)
-                if held.has(self.id)
-                else held.create(self._header(), self.changes)
+                kept.open(self.id)
+                if kept.has(self.id)
+                else kept.create(self._header(), self.changes)
             ) as journal:
                 if journal.header.hash != self.hash:
                     raise PlanRefused("It is not the plan that this run began with.")
@@ -351,13 +352,15 @@ class Plan(Report):
             self.secrets |= run.secrets
             if run.secrets and self._setting.parts:  # among many rows nobody looks for them
                 say(_secrets_told(run.secrets, run.rows))
-            home = "" if self._at is None else store.shown
+            where = "" if self._at is None else store.shown
             result = rendering.result_frame(
-                run.rows, self.id, self._setting.names, run.stopped, home
+                run.rows, self.id, self._setting.names, run.stopped, where
             )
             result.attrs["gap"] = round(run.gap, 3)
             if run.stopped and watch is None:  # who watches is told by the result
-                say(f"{rendering.result_summary(result)} chatkit.resume({self.id!r}) goes on.")
+                also = f", at={where!r}" if where else ""
+                how = f"chatkit.resume({self.id!r}{also}) goes on."
+                say(f"{rendering.result_summary(result)} {how}")
         return result
 
     def _tell_time(self, concurrency: int, rate: float | None, gap: Gap) -> None:
@@ -558,16 +561,16 @@ def prepare_runs(plans: Iterable[Plan], run: str) -> None:
         JournalError: A journal cannot be kept. None is left of the others.
     """
     made: list[tuple[JournalStore, str]] = []
-    with ExitStack() as holding:
-        held: dict[str, HeldStore] = {}
+    with ExitStack() as locks:
+        homes: dict[str, HeldStore] = {}
         try:
             for plan in plans:
                 store = store_at(plan._at, passing=plan._desk.transport.connection.passing)
-                if store.shown not in held:
-                    whole = holding.enter_context(store.hold([f"fleet {run}"], run))
-                    held[store.shown] = whole
-                if not store.has(plan.id):
-                    held[store.shown].create(plan._header(), plan.changes).close()
+                if store.shown not in homes:
+                    whole = locks.enter_context(store.hold([f"fleet {run}"], run))
+                    homes[store.shown] = whole
+                if not homes[store.shown].has(plan.id):
+                    homes[store.shown].create(plan._header(), plan.changes).close()
                     made.append((store, plan.id))
         except BaseException:
             for store, name in made:

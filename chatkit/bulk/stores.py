@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -17,6 +17,7 @@ from typing import NamedTuple, Protocol
 from chatkit import temporary
 from chatkit.bulk.journal import (
     Change,
+    Glance,
     Journal,
     JournalEvent,
     RunHeader,
@@ -80,7 +81,7 @@ class JournalStore(Protocol):
     def has(self, run: str) -> bool:
         """Whether the run has a journal."""
 
-    def glances(self, newest: int | None = None) -> Iterator[KeptRun]:
+    def glances(self, newest: int | None = None) -> Iterator[Glance]:
         """Look at the runs, the oldest first, without reading their journals.
 
         Args:
@@ -153,7 +154,7 @@ class FolderStore:
         """Whether the run has a journal."""
         return self.path(run).exists()
 
-    def glances(self, newest: int | None = None) -> Iterator[KeptRun]:
+    def glances(self, newest: int | None = None) -> Iterator[Glance]:
         """Look at the runs, the oldest first, without reading their journals."""
         names = self.runs()
         for run in names if newest is None else names[-newest:]:
@@ -163,7 +164,7 @@ class FolderStore:
                 if not self.has(run):
                     continue  # another process has deleted it in the meantime
                 header, last = None, None
-            yield KeptRun(run, self, header, last)
+            yield Glance(run, header, last)
 
     def read(self, run: str) -> Journal:
         """Open the journal of a run to be read."""
@@ -255,6 +256,29 @@ def journal_folder(passing: bool) -> Path:
 # --- which home, and what lies there -----------------------------------------------------
 
 
+def hidden_at(at: At | None) -> Path | Secret | JournalStore | None:
+    """Return what `at=` names as what shows no password, in a traceback with variables either."""
+    return Secret(at) if isinstance(at, str) else at
+
+
+@contextmanager
+def held(store: JournalStore, accounts: Collection[str], run: str) -> Iterator[HeldStore]:
+    """Hold the locks of accounts where their journals lie, and on this machine.
+
+    So a run whose journal lies elsewhere and one whose journal lies here never work at once.
+
+    Raises:
+        AccountBusy: Another apply holds one.
+        JournalError: Nothing can be locked where the journals lie.
+    """
+    with ExitStack() as locks:
+        here = FolderStore(journal_folder(False))
+        if store.shown != here.shown:
+            with suppress(JournalError):  # a machine without a disk of its own: one lock is left
+                locks.enter_context(here.hold(accounts, run))
+        yield locks.enter_context(store.hold(accounts, run))
+
+
 def store_at(at: At | None = None, *, passing: bool = False) -> JournalStore:
     """Return the home of the journals that `at=` names; else CHATKIT_RUNS, else the folder.
 
@@ -266,26 +290,30 @@ def store_at(at: At | None = None, *, passing: bool = False) -> JournalStore:
     Raises:
         InputError: It names no home.
     """
-    if at is None:
+    place = hidden_at(at)
+    del at
+    if place is None:
         if passing:
             return FolderStore(journal_folder(True))
-        told = os.environ.get("CHATKIT_RUNS")
-        at = Secret(told) if told else journal_folder(False)
-        del told
-    if isinstance(at, str):
-        at = Secret(at)  # it may hold a password
-    if isinstance(at, Secret):
-        if "://" in at.reveal():
-            raise InputError("Journals lie in a folder.")
-        at = Path(at.reveal())
-    if isinstance(at, Path):
-        return FolderStore(at.expanduser().absolute())
-    if not hasattr(at, "hold"):
+        place = hidden_at(os.environ.get("CHATKIT_RUNS") or journal_folder(False))
+    if isinstance(place, Secret):
+        if "://" in place.reveal():
+            try:
+                from chatkit.bulk.postgres import PostgresStore
+            except ImportError:
+                raise InputError(
+                    "PostgreSQL needs its driver: pip install 'chatkit[postgresql]'"
+                ) from None
+            return PostgresStore(place)
+        place = Path(place.reveal())
+    if isinstance(place, Path):
+        return FolderStore(place.expanduser().absolute())
+    if place is None or not hasattr(place, "hold"):
         raise InputError(
             "at= takes the address of a PostgreSQL database, like 'postgresql://user@host/name', "
-            f"or the path of a folder, not {type(at).__name__}."
+            f"or the path of a folder, not {type(place).__name__}."
         )
-    return at
+    return place
 
 
 def stores_at(at: At | None = None) -> list[JournalStore]:
@@ -298,7 +326,8 @@ def stores_at(at: At | None = None) -> list[JournalStore]:
 def kept_runs(at: At | None = None) -> Iterator[KeptRun]:
     """Look at all runs there are, of each home the oldest first."""
     for store in stores_at(at):
-        yield from store.glances()
+        for run, header, last in store.glances():
+            yield KeptRun(run, store, header, last)
 
 
 def find_run(run: str, at: At | None = None) -> tuple[JournalStore, str]:
@@ -378,7 +407,7 @@ def prune(store: JournalStore, *, days: float = 90, runs: Collection[str] = ()) 
     """
     before = (datetime.now(UTC) - timedelta(days=days)).isoformat(timespec="milliseconds")
     gone = []
-    for run, _, header, last in store.glances():
+    for run, header, last in store.glances():
         over = last is not None and last.what == "finished" and last.at < before
         if over or run in runs:
             with nullcontext() if over or header is None else store.hold([header.account]):

@@ -117,7 +117,7 @@ def find_postgres(stack: ExitStack) -> Any:
     if SMOKE:
         return None
     try:
-        from inbox.postgres import postgresql
+        from postgres import postgresql
 
         return stack.enter_context(postgresql())
     except (ImportError, AssertionError, OSError, ValueError, subprocess.SubprocessError) as error:

@@ -89,7 +89,9 @@ def test_a_variable_says_where_runs_are_kept(sandbox, tmp_path, monkeypatch):
         sandbox.serve() as base_url,
         chatkit.Client(base_url, sandbox.account_id, sandbox.token) as client,
     ):
-        result = client.contacts.plan(newcomers(2)).apply()
+        plan = client.contacts.plan(newcomers(2))
+        plan.apply()
+    run = plan.id
     assert [path.suffix for path in (tmp_path / "runs").glob("*.db")] == [".db"]
-    assert chatkit.runs(client).state.tolist() == ["finished"]
-    assert len(chatkit.journal(result))
+    assert chatkit.runs().state[run] == "finished"
+    assert len(chatkit.journal(run))

@@ -1,16 +1,9 @@
 """Both kinds of databases, for every test of what is stored."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from inbox.postgres import Server, postgresql
-
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[Server]:
-    with postgresql(durable=False) as server:
-        yield server
+from postgres import Server
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

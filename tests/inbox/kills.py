@@ -23,8 +23,8 @@ from urllib.parse import urlsplit
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from inbox.postgres import postgresql
 from inbox.senders import SECRET, signed
+from postgres import postgresql
 
 from chatkit.inbox.inbox import Inbox
 

@@ -14,7 +14,7 @@ from bulk.journalling import child
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from inbox.bodies import MARCH, entry
-from inbox.postgres import PASSWORD, Server
+from postgres import PASSWORD, Server
 
 from chatkit.errors import InputError, StoreError
 from chatkit.inbox.delivery import Delivery, Which

@@ -34,7 +34,7 @@ class Server:
     def new(self) -> str:
         """Make an empty database, and tell its address."""
         self._made += 1
-        name = f"inbox{self._made}"
+        name = f"test{self._made}"
         self.run(f"CREATE DATABASE {name}")
         return self.url(name)
 

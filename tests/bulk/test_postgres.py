@@ -1,0 +1,384 @@
+"""Journals in PostgreSQL: what is committed stays, a dead session sends nothing more."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import threading
+import traceback
+from contextlib import ExitStack, closing, contextmanager, suppress
+
+import psycopg
+import pytest
+from bulk.journalling import change, header
+from bulk.planning import account, client, number, sandbox, states  # noqa: F401
+from bulk.test_stores import newcomers
+from postgres import PASSWORD
+
+import chatkit
+from chatkit.bulk.postgres import PostgresStore
+from chatkit.bulk.stores import store_at
+from chatkit.errors import AccountBusy, InputError, JournalError
+from chatkit.secret import Secret
+
+ACCOUNT = "https://api.example.com 1001"
+RUN = "20261120-101502-7f3a"
+
+
+@pytest.fixture
+def address(postgres):
+    return postgres.new()
+
+
+@pytest.fixture
+def store(address):
+    return store_at(address)
+
+
+def run_sql(address, statement):
+    with psycopg.connect(address, autocommit=True) as connection:
+        cursor = connection.execute(statement)
+        return cursor.fetchall() if cursor.description else []
+
+
+@contextmanager
+def begun(store, changes=(), run=RUN, **fields):
+    """A new run, at work."""
+    with (
+        store.hold([ACCOUNT], run) as held,
+        held.create(header(run, len(changes), **fields), changes) as journal,
+    ):
+        yield journal
+
+
+# --- what is written is read --------------------------------------------------------------
+
+
+def test_what_is_written_is_read_in_another_session(store):
+    changes = [change(row=("Ana 🎈\0", n), loss="a\tb\\N\n") for n in range(3)]
+    with begun(store, changes) as journal:
+        journal.write(None, "started")
+        journal.write(1, "intent", text="\ud800 \0 \\", n=2**70)
+        journal.commit()
+        with store.read(RUN) as seen:  # while it is at work
+            assert [event.what for event in seen.events()] == ["started", "intent"]
+        journal.write(None, "finished", counts={"applied": 3})
+    with store.read(RUN) as seen:
+        assert [*seen.changes()] == changes
+        assert seen.header == header(RUN, 3, started=seen.header.started)
+        assert [*seen.events()][1].detail == {"text": "\ud800 \0 \\", "n": 2**70}
+        with pytest.raises(JournalError, match="opened to be read"):
+            seen.write(0, "intent")
+    with store.hold([ACCOUNT]) as held, held.open(RUN) as journal:
+        journal.write(None, "resumed")
+    with store.read(RUN) as seen:
+        assert [event.what for event in seen.events()][-2:] == ["finished", "resumed"]
+    assert store.runs() == [RUN]
+    (found,) = store.glances()
+    assert (found.header.run, found.last.what) == (RUN, "resumed")
+
+
+def test_a_journal_of_more_than_a_page_is_whole(store, monkeypatch):
+    monkeypatch.setattr("chatkit.bulk.postgres._PAGE", 7)
+    with begun(store, [change(row=n) for n in range(21)]) as journal:
+        for n in range(21):
+            journal.write(n, "intent")
+    with store.read(RUN) as seen:
+        assert [each.row for each in seen.changes()] == [*range(21)]
+        assert [event.n for event in seen.events()] == [*range(21)]
+
+
+def test_nothing_is_left_of_a_journal_that_could_not_be_made(store, address):
+    bad = [change(), change(seen=object())]
+    with store.hold([ACCOUNT]) as held, pytest.raises(InputError, match="JSON cannot hold"):
+        held.create(header(RUN, 2), bad)
+    assert store.runs() == []
+    with begun(store, [change()]):
+        pass
+    with store.hold([ACCOUNT]) as held, pytest.raises(JournalError, match="Nothing was sent"):
+        held.create(header(RUN, 1), [change()])  # its name is taken
+    assert run_sql(address, "SELECT count(*) FROM chatkit_change") == [(1,)]
+
+
+@pytest.mark.parametrize(
+    ("statement", "finding"),
+    [
+        ("UPDATE chatkit_change SET body = replace(body, 'Ana', 'Eva')", "its changes are not"),
+        ("DELETE FROM chatkit_change", "its changes are not"),
+        ("UPDATE chatkit_event SET what = 'answered' WHERE seq = 2", "event 2 is not as it was"),
+        ("DELETE FROM chatkit_event WHERE seq = 1", "event 1 is not as it was"),
+        ("UPDATE chatkit_run SET header = '{'", "its header cannot be read"),
+    ],
+)
+def test_a_journal_that_was_edited_is_damaged(store, address, statement, finding):
+    with begun(store, [change()]) as journal:
+        for what in ("intent", "unknown", "intent"):
+            journal.write(0, what)
+    run_sql(address, statement)
+    with pytest.raises(JournalError, match=f"is damaged: {finding}"):
+        store.read(RUN)
+    assert chatkit.runs(at=address).state.tolist() == ["damaged"]
+
+
+def test_a_newer_schema_is_refused(store, address):
+    with begun(store):
+        pass
+    run_sql(address, "UPDATE chatkit_journals SET version = 99")
+    with pytest.raises(JournalError, match="schema 99"), store.hold([ACCOUNT]):
+        pass
+
+
+# --- the lock and the session -----------------------------------------------------------
+
+
+def test_one_apply_at_a_time_and_its_death_frees_the_lock(store, address):
+    with store.hold([ACCOUNT], RUN):
+        assert store.busy(ACCOUNT)
+        assert not store.busy("another")
+        with store.hold(["another"]):  # other accounts are free
+            pass
+        with pytest.raises(AccountBusy, match=f"process .*, run {RUN}"), store.hold([ACCOUNT]):
+            pass
+    assert not store.busy(ACCOUNT)
+    code = """
+import sys
+from chatkit.bulk.stores import store_at
+with store_at(sys.argv[1]).hold([sys.argv[2]]):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+    command = [sys.executable, "-c", code, address, ACCOUNT]
+    with subprocess.Popen(command, stdin=-1, stdout=-1) as process:
+        assert process.stdout.readline() == b"held\n"
+        with pytest.raises(AccountBusy), store.hold([ACCOUNT]):
+            pass
+        process.kill()
+        process.wait()
+        with store.hold([ACCOUNT]):
+            pass
+
+
+def test_a_session_that_was_ended_writes_nothing_more(store, address):
+    with store.hold([ACCOUNT], RUN) as held:
+        journal = held.create(header(RUN, 1), [change()])
+        run_sql(address, END)
+        with store.hold([ACCOUNT]) as other, other.open(RUN) as second:  # its lock is free
+            second.write(0, "intent")
+            second.commit()
+            journal.write(0, "intent")
+            for _ in range(2):  # it stays stopped
+                with pytest.raises(JournalError, match="Nothing more is recorded or sent"):
+                    journal.commit()
+    with store.read(RUN) as seen:
+        assert len([*seen.events()]) == 1
+
+
+def test_a_second_writer_of_a_journal_is_refused(store):
+    with begun(store, [change()]) as journal:
+        with store.hold(["another"]) as held, held.open(RUN) as second:
+            second.write(0, "intent")
+            second.commit()
+        journal.write(0, "intent")
+        with pytest.raises(JournalError, match="duplicate key"):
+            journal.commit()
+
+
+END = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+
+
+def test_a_run_whose_sessions_were_ended_stops_and_goes_on(client, sandbox, address):
+    plan = client.contacts.plan(newcomers(30))
+
+    def end(done, total):
+        if done == 7:
+            run_sql(address, END)
+
+    result = plan.apply(at=address, watch=end, concurrency=1)
+    assert "Nothing more is recorded or sent" in result.attrs["chatkit"]["stopped"]
+    assert {"applied", "not sent"} <= {*states(result)}
+    resumed = chatkit.resume(plan.id, client, at=address, settle=0)
+    assert states(resumed) == ["applied"] * 30
+    assert len(client.contacts.frame()) == 30
+    back = chatkit.undo(resumed, client, include_adopted=True)  # whose answer was not noted
+    assert states(back.apply()) == ["applied"] * 30
+    assert client.contacts.frame().empty
+
+
+# --- proxies ----------------------------------------------------------------------------
+
+
+class Pooler:
+    """A proxy that gives each transaction any of its connections, as transaction pooling does."""
+
+    def __init__(self, address, exclusive=False):
+        self._address, self._exclusive = address, exclusive
+        self._free, self._closing = [], ExitStack()
+        self._guard = threading.Lock()
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listening.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def close(self):
+        self._listening.shutdown(socket.SHUT_RDWR)
+        self._listening.close()
+        self._closing.close()
+
+    def _accept(self):
+        while True:
+            try:
+                person, _ = self._listening.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._serve, args=(person,), daemon=True).start()
+
+    def _server(self):
+        with self._guard:
+            if self._free:
+                return self._free.pop()
+            connection = self._closing.enter_context(psycopg.connect(self._address))
+            server = socket.socket(fileno=socket.dup(connection.fileno()))
+            return self._closing.enter_context(server)
+
+    def _serve(self, person):
+        with person, suppress(OSError):  # who hangs up in the middle of an answer
+            size = int.from_bytes(exactly(person, 4))
+            if int.from_bytes(exactly(person, size - 4)[:4]) == 80877103:  # no TLS here
+                person.sendall(b"N")
+                exactly(person, int.from_bytes(exactly(person, 4)) - 4)
+            person.sendall(message(b"R", bytes(4)))
+            for name, value in (("server_encoding", "UTF8"), ("client_encoding", "UTF8")):
+                person.sendall(message(b"S", f"{name}\0{value}\0".encode()))
+            person.sendall(message(b"K", bytes([0, 1, 2, 3] * 2)))
+            person.sendall(message(b"Z", b"I"))
+            server = None
+            while kind := person.recv(1):
+                body = exactly(person, int.from_bytes(exactly(person, 4)) - 4)
+                if kind == b"X":
+                    break
+                server = server or self._server()
+                server.setblocking(True)
+                server.sendall(message(kind, body))
+                # what is copied has an answer when it has ended
+                if kind in b"SQcf" and self._answer(server, person) and not self._exclusive:
+                    self._free.append(server)
+                    server = None
+
+    def _answer(self, server, person):
+        """Pass an answer on; tell whether it was the end of a transaction."""
+        while True:
+            kind = exactly(server, 1)
+            body = exactly(server, int.from_bytes(exactly(server, 4)) - 4)
+            person.sendall(message(kind, body))
+            if kind in b"ZG":
+                return kind + body == b"ZI"
+
+
+def message(kind, body):
+    return kind + (len(body) + 4).to_bytes(4) + body
+
+
+def exactly(sender, size):
+    found = b""
+    while len(found) < size:
+        more = sender.recv(size - len(found))
+        if not more:
+            raise ConnectionError
+        found += more
+    return found
+
+
+def test_a_proxy_that_shares_its_connections_is_refused(postgres):
+    with closing(Pooler(postgres.new())) as pooler:
+        store = store_at(f"postgresql://anybody@127.0.0.1:{pooler.port}/any")
+        refused = pytest.raises(JournalError, match=r"transaction pooling.*Nothing was sent")
+        with refused, store.hold([ACCOUNT]):
+            pass
+
+
+def test_a_proxy_that_lends_a_connection_for_a_session_will_do(postgres):
+    with closing(Pooler(postgres.new(), exclusive=True)) as pooler:
+        store = store_at(f"postgresql://anybody@127.0.0.1:{pooler.port}/any")
+        with begun(store, [change()]):
+            pass
+        assert store.runs() == [RUN]
+
+
+# --- the address --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        f"postgresql://u:p@{PASSWORD}@127.0.0.1/x",
+        f"postgresql://u:{PASSWORD}/@127.0.0.1/x",
+        f"postgresql://u:5432/{PASSWORD}@127.0.0.1/x",
+        f"postgresql://u:%zz{PASSWORD}@127.0.0.1/x",
+        f"postgresql://u:{PASSWORD}@127.0.0.1:port/x",
+        f"postgresql://u:{PASSWORD}@127.0.0.1/x?unknown=1",
+        f"postgresql://u:{PASSWORD}@127.0.0.1:1/x",  # nobody listens
+        f"mysql://u:{PASSWORD}@127.0.0.1/x",
+    ],
+)
+def test_a_password_is_shown_nowhere(address):
+    uses = [
+        lambda: chatkit.runs(at=address),
+        lambda: chatkit.resume("2026", at=address),
+        lambda: chatkit.undo("2026", at=address),
+        lambda: chatkit.journal("2026", at=address),
+        lambda: chatkit.prune(at=address),
+    ]
+    for use in uses:
+        with pytest.raises(chatkit.ChatkitError) as caught:
+            use()
+        shown = traceback.TracebackException.from_exception(
+            caught.value, capture_locals=True, compact=True
+        )
+        shown.stack = traceback.StackSummary.from_list(
+            [frame for frame in shown.stack if frame.filename != __file__]
+        )
+        assert PASSWORD not in "".join(shown.format()) + repr(vars(caught.value))
+
+
+def test_an_address_is_shown_without_its_password_and_finds_it_again(postgres, monkeypatch):
+    address = postgres.new()
+    store = store_at(address)
+    assert PASSWORD not in f"{store!r} {store.shown} {vars(store)}"
+    assert store.shown == address.replace(f":{PASSWORD}@", "@")
+    assert store.address.reveal() == address
+    assert store_at(store.shown).address.reveal() == address  # this process was told it
+    monkeypatch.setattr("chatkit.bulk.postgres._PASSWORDS", {})
+    with pytest.raises(JournalError, match="password"):
+        store_at(store.shown).runs()
+
+
+@pytest.mark.parametrize("means", ["PGPASSWORD", "PGPASSFILE", "PGSERVICEFILE"])
+def test_what_libpq_reads_will_do(postgres, monkeypatch, tmp_path, means):
+    monkeypatch.setattr("chatkit.bulk.postgres._PASSWORDS", {})
+    address = postgres.new()
+    name = address.rpartition("/")[2]
+    bare = address.replace(f":{PASSWORD}@", "@")
+    file = tmp_path / "file"
+    file.touch(0o600)
+    if means == "PGPASSWORD":
+        monkeypatch.setenv(means, PASSWORD)
+    elif means == "PGPASSFILE":
+        file.write_text(f"127.0.0.1:*:*:*:{PASSWORD}\n")
+        monkeypatch.setenv(means, str(file))
+    else:
+        file.write_text(
+            f"[runs]\nhost=127.0.0.1\nport={postgres.port}\nuser=chatkit\n"
+            f"dbname={name}\npassword={PASSWORD}\n"
+        )
+        monkeypatch.setenv(means, str(file))
+        bare = "postgresql://?service=runs"
+    with begun(PostgresStore(Secret(bare)), [change()]):
+        pass
+    assert chatkit.runs(at=bare).index.tolist() == [RUN]
+    assert run_sql(address, "SELECT run FROM chatkit_run") == [(RUN,)]
+
+
+def test_a_driver_that_is_missing_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "chatkit.bulk.postgres", None)
+    with pytest.raises(InputError, match=r"pip install 'chatkit\[postgresql\]'"):
+        store_at("postgresql://127.0.0.1/x")
