@@ -301,14 +301,14 @@ class Endpoints(Generic[R]):
                     progress.add(rows)
                     self._tell_time(forecast, listing.total or listing.rows, *listing.calls)
             frame = columns.frame(self.key)
-            self.warn_if_moved(listing, frames.repeated(frame))
+            self.warn_moved(self.moved(listing, frames.repeated(frame)))
             frame = frames.without_repeats(frame)
             if full:
                 keys = list(frame.index)
                 columns = self._full(keys)
                 frame = columns.frame(self.key)
                 if gone := len(keys) - len(frame):
-                    self._warn_moved([f"{gone} of {len(keys)} were gone when each was read"])
+                    self.warn_moved([f"{gone} of {len(keys)} were gone when each was read"])
             frame = self._uniform(frame)
             self.warn_if_missing([n for n in columns.missing if frame[n].isna().all()])
         except frames.WrongRows as error:
@@ -409,24 +409,24 @@ class Endpoints(Generic[R]):
                 stacklevel=5,
             )
 
-    def warn_if_moved(self, listing: ListReader, doubles: int) -> list[str]:
-        """Warn that a list moved while it was read, and return what was odd; `doubles`: repeats."""
+    def moved(self, listing: ListReader, doubles: int) -> list[str]:
+        """Tell what says that a list moved while it was read; `doubles` of its rows came twice."""
         odd = listing.moved
         if doubles:
             odd.append(f"{doubles} rows came twice")
         if listing.total not in (None, different := listing.rows - doubles):
             odd.append(f"{different} different rows came of {listing.total}")
-        if odd:
-            self._warn_moved(odd)
         return odd
 
-    def _warn_moved(self, odd: Sequence[str]) -> None:
-        warnings.warn(
-            f"The list of {self.noun}s moved while it was read: {'; '.join(odd)}. "
-            "Read it again when it is quiet.",
-            ListMoved,
-            stacklevel=6,
-        )
+    def warn_moved(self, odd: Sequence[str]) -> None:
+        """Warn that a list moved while it was read; nothing if nothing was odd."""
+        if odd:
+            warnings.warn(
+                f"The list of {self.noun}s moved while it was read: {'; '.join(odd)}. "
+                "Read it again when it is quiet.",
+                ListMoved,
+                stacklevel=5,
+            )
 
     # --- what to do next ------------------------------------------------------------
 

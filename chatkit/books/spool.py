@@ -327,13 +327,13 @@ class _Spool:
         resumed = bool(self._manifest.parts)
         if self._waiting or not resumed:
             self._write()
-        if not resumed:
-            self._endpoints.warn_if_missing(self._columns.missing)
-        odd = self._endpoints.warn_if_moved(self._listing, self._doubles)
+        odd = self._endpoints.moved(self._listing, self._doubles)
         if odd:
             self._notes.append(f"the list moved while it was read: {'; '.join(odd)}")
-        rows = self._manifest.rows
-        self._manifest.add(Ended(_when(self._endpoints), rows, self._notes))
+        self._manifest.add(Ended(_when(self._endpoints), self._manifest.rows, self._notes))
+        if not resumed:
+            self._endpoints.warn_if_missing(self._columns.missing)
+        self._endpoints.warn_moved(odd)
 
 
 def _apart(before: BookPart, ids: Any) -> bool:
