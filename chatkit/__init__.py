@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         Unreachable,
     )
     from chatkit.files import read_contacts
+    from chatkit.fleet.fleet import Fleet, connect_all
     from chatkit.history import journal, prune, resume, runs, undo
     from chatkit.inbox.inbox import Inbox
     from chatkit.profile import ServiceProfile
@@ -79,6 +80,7 @@ __all__ = [
     "Conversation",
     "DeadlinePassed",
     "Editor",
+    "Fleet",
     "Folder",
     "FolderView",
     "Form",
@@ -109,6 +111,7 @@ __all__ = [
     "Unreachable",
     "compare",
     "connect",
+    "connect_all",
     "doctor",
     "flowjson",
     "funnel",
@@ -126,12 +129,14 @@ __all__ = [
 _HOME = {
     "Book": "books.book",
     "Client": "client",
+    "Fleet": "fleet.fleet",
     "Folder": "account.folder",
     "Inbox": "inbox.inbox",
     "Sandbox": "sandbox",
     "ServiceProfile": "profile",
     "compare": "account.comparison",
     "connect": "client",
+    "connect_all": "fleet.fleet",
     "doctor": "checkup",
     "flowjson": "flowjson",
     "read_contacts": "files",

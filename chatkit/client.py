@@ -337,6 +337,22 @@ def connect(to: str | Sandbox | None = None) -> Client:
     return _sandboxed(to)
 
 
+def open_client(to: str | Sandbox) -> Client:
+    """Open an account without a word, for who opens several and says more of them.
+
+    Raises:
+        SettingsError: The configuration is incomplete, or the name is unknown.
+    """
+    if not isinstance(to, str):
+        if not hasattr(to, "answer"):
+            raise TypeError(f"an account is a name, a Client or a Sandbox, not {type(to).__name__}")
+        return client_of(to)
+    connection = settings.resolve(to)
+    if connection is None:
+        raise SettingsError(f"The connection {to!r} is not configured.")
+    return Client._made(connection, Transport(connection))
+
+
 def open_copy(records: AccountRecords, sends: type[Transport]) -> tuple[Sandbox, Client]:
     """Open a sandbox that begins with the records of an account, without a word.
 

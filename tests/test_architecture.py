@@ -22,7 +22,7 @@ FILES = {path.relative_to(ROOT): path for path in sorted(ROOT.glob("chatkit/**/*
 # Top to bottom: a line may import itself and what stands below it.
 ORDER = [
     ("__main__", "chatkit"),
-    ("checkup", "cli", "conformance", "history", "inbox", "widgets"),
+    ("checkup", "cli", "conformance", "fleet", "history", "inbox", "widgets"),
     ("account",),
     ("client",),
     ("contacts", "flows", "templates", "webhooks"),
@@ -275,7 +275,7 @@ def test_one_concept_has_one_name() -> None:
 # --- small enough to read -----------------------------------------------------------------
 
 #: Two halves of one thought are two files to open: a new module needs a reason here.
-MODULES = 234
+MODULES = 236
 #: A module of fewer code lines with a single importer is a part of that importer.
 SLIVER = 80
 SLIVERS: dict[str, str] = {

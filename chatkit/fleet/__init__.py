@@ -1,0 +1,1 @@
+"""Fleet: several accounts at once."""

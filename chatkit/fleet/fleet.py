@@ -1,0 +1,714 @@
+"""Fleet: several accounts as one: read, checked, planned, applied and taken back together.
+
+Each account keeps its own client, limits and journals, and is worked on by a thread of its own.
+What stops one of them never stops the others: it is said, and stands in `attrs["stops"]` of what
+was read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from fnmatch import fnmatchcase
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast
+
+from chatkit import accessor, settings
+from chatkit.bulk import rendering
+from chatkit.bulk.fleet_plan import FleetPlan, in_threads
+from chatkit.bulk.stores import store_at
+from chatkit.client import Client, open_client
+from chatkit.connection import account_words
+from chatkit.display import many, visible
+from chatkit.errors import ChatkitError, InputError, SettingsError
+from chatkit.history import runs, undo
+from chatkit.progress import say
+from chatkit.report import FEW, Report, html_heading, html_list, html_tables, marked
+from chatkit.snapshot import memory, remember
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas as pd
+
+    from chatkit.endpoints import Existing
+    from chatkit.sandbox import Sandbox
+    from chatkit.templates.codes import Codes
+
+T = TypeVar("T")
+R = TypeVar("R", bound=Report)
+
+#: The level of an index, and the column, that names accounts.
+ACCOUNT = "account"
+
+
+def connect_all(accounts: str | Iterable[str] | Mapping[str, str | Client | Sandbox]) -> Fleet:
+    """Open several accounts as one fleet. Says in one line which, and whether they are live.
+
+    An account that cannot be opened is named with the reason, and the others open.
+
+    Args:
+        accounts: Names of connections kept by `chatkit login NAME`, in which * and ? stand for
+            any letters ("agency-*"); or what each account is to be called, with the name of its
+            connection, a `Client` or a `Sandbox`.
+
+    Raises:
+        SettingsError: None of them can be opened, or two are the same account.
+
+    >>> fleet = chatkit.connect_all({"de": one, "fr": other})
+    Connected to 2 accounts, of the sandbox: de, fr.
+    >>> list(fleet)
+    ['de', 'fr']
+    """
+    named: Mapping[str, str | Client | Sandbox]
+    if isinstance(accounts, Mapping):
+        named = accounts
+    else:
+        wanted = [accounts] if isinstance(accounts, str) else list(accounts)
+        named = {name: name for each in wanted for name in _names_like(each)}
+    if not named:
+        raise SettingsError("No account is named: connect_all takes names of connections.")
+    opened: dict[str, Client] = {}
+    failed: dict[str, str] = {}
+    own: list[Client] = []
+    try:
+        for label, to in named.items():
+            try:
+                opened[label] = to if isinstance(to, Client) else open_client(to)
+            except SettingsError as error:
+                failed[label] = " ".join(str(error).split())
+                continue
+            if not isinstance(to, Client):
+                own.append(opened[label])
+        if not opened:
+            told = "\n".join(f"  {label}: {reason}" for label, reason in failed.items())
+            raise SettingsError(f"None of the accounts can be opened:\n{told}")
+        _refuse_twice(opened)
+    except BaseException:
+        for client in own:
+            client.close()
+        raise
+    _tell(opened, failed)
+    return Fleet(opened, failed, own)
+
+
+def _names_like(wanted: str) -> list[str]:
+    """Find the connections that a name with * and ? stands for; one without is itself.
+
+    Raises:
+        SettingsError: There is none like it.
+    """
+    if not {"*", "?", "["} & {*wanted}:
+        return [wanted]
+    if found := [name for name in settings.names() if fnmatchcase(name, wanted)]:
+        return found
+    there = ", ".join(settings.names()) or "none"
+    raise SettingsError(f"No connection is called like {wanted!r}. Those kept are: {there}.")
+
+
+def _refuse_twice(opened: Mapping[str, Client]) -> None:
+    """Refuse two names for one account: each of its records would be there twice.
+
+    Raises:
+        SettingsError: There are some.
+    """
+    known: dict[str, str] = {}
+    for label, client in opened.items():
+        account = client.connection.account
+        if account in known:
+            raise SettingsError(
+                f"{known[account]!r} and {label!r} are the same account ({account}): name it once."
+            )
+        known[account] = label
+
+
+def _tell(opened: Mapping[str, Client], failed: Mapping[str, str]) -> None:
+    """Say what was opened, what was not, and whether a run was interrupted there."""
+    kinds = {
+        "of the sandbox" if client.connection.sandbox is not None
+        else "on this machine" if client.connection.loopback
+        else "live data"
+        for client in opened.values()
+    }  # fmt: skip
+    kind = " and ".join(sorted(kinds))
+    named = ", ".join(map(visible, list(opened)[:FEW]))
+    more = f" and {len(opened) - FEW:,} more" if len(opened) > FEW else ""
+    say(f"Connected to {many(len(opened), 'account')}, {kind}: {named}{more}.")
+    for label, reason in failed.items():
+        say(f"Not connected to {visible(label)}: {reason}")
+    lasting = {
+        client.connection.account for client in opened.values() if not client.connection.passing
+    }
+    if lasting and (interrupted := _interrupted(lasting)):
+        say(
+            f"{many(interrupted, 'run')} of these accounts did not come to an end: chatkit.runs() "
+            "shows them, chatkit.resume(run) goes on."
+        )
+
+
+def _interrupted(accounts: Collection[str]) -> int:
+    """Count the latest runs of some accounts that have not come to their end."""
+    store = store_at()
+    return sum(
+        kept.header is not None
+        and kept.header.account in accounts
+        and (kept.last is None or kept.last.what != "finished")
+        and not store.busy(kept.header.account)
+        for kept in store.glances(max(50, 2 * len(accounts)))
+    )
+
+
+# --- the fleet ------------------------------------------------------------------------
+
+
+class Fleet(Report, Mapping[str, Client]):
+    """Several accounts: `contacts`, `flows`, `templates` and `webhooks` of all of them at once.
+
+    `fleet["de"]` is the client of one account. What is read is indexed by account first; an
+    edited frame becomes one plan, with a run and an undo of all accounts.
+
+    Args:
+        clients: The accounts, by what they are called.
+        failed: Accounts that could not be opened, and why.
+        own: The clients that are closed with the fleet.
+
+    >>> frame = fleet.contacts.frame()
+    >>> frame.index.names
+    FrozenList(['account', 'id'])
+    """
+
+    def __init__(
+        self,
+        clients: Mapping[str, Client],
+        failed: Mapping[str, str] | None = None,
+        own: Iterable[Client] = (),
+    ) -> None:
+        self.failed = dict(failed or {})
+        self.contacts = FleetContacts(self)
+        self.flows = FleetFlows(self)
+        self.templates = FleetTemplates(self)
+        self.webhooks = FleetWebhooks(self)
+        self._clients = dict(clients)
+        self._own = tuple(own)
+
+    def __getitem__(self, label: str) -> Client:
+        """Return the client of one account.
+
+        Raises:
+            SettingsError: It is not in the fleet, or could not be opened.
+        """
+        if label in self._clients:
+            return self._clients[label]
+        if label in self.failed:
+            raise SettingsError(f"{label} could not be opened: {self.failed[label]}")
+        raise SettingsError(f"No account is called {label!r}: there are {', '.join(self)}.")
+
+    def __contains__(self, label: object) -> bool:
+        return label in self._clients
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._clients)
+
+    def __len__(self) -> int:
+        return len(self._clients)
+
+    # --- all accounts at once -------------------------------------------------------
+
+    def runs(self, *, at: str | Path | None = None) -> pd.DataFrame:
+        """List the runs of its accounts, the latest first, as `chatkit.runs` does.
+
+        The run of a fleet is a run for each account: their names begin alike, and this beginning
+        is what `undo` and `chatkit.resume` take.
+
+        Args:
+            at: Where the journals lie, as for `chatkit.runs`.
+        """
+        accounts = [client.connection.account for client in self.values()]
+        listed = runs(at=at)
+        return listed[listed["account"].isin(accounts)]
+
+    def undo(
+        self,
+        run: str | pd.DataFrame,
+        *,
+        rows: Iterable[Any] | None = None,
+        include_adopted: bool = False,
+        at: str | Path | None = None,
+    ) -> FleetPlan:
+        """Make the plan that takes a run of the fleet back. Nothing happens until you apply it.
+
+        Args:
+            run: Its name, or its result.
+            rows: Labels of the rows to take back, as in the index of the result: account first.
+            include_adopted: As for `chatkit.undo`.
+            at: Where the journals lie, as for `chatkit.undo`.
+
+        Raises:
+            JournalError: There is no such run, or its journal is damaged.
+        """
+        plan: Any = undo(run, self, rows=rows, include_adopted=include_adopted, at=at)
+        return plan if isinstance(plan, FleetPlan) else FleetPlan({next(iter(self)): plan})
+
+    def doctor(self) -> FleetReport[Any]:
+        """Check address, token and open points of each account, as `chatkit.doctor` does."""
+        from chatkit.checkup import doctor
+
+        return FleetReport("Checkup", *self._each(lambda _, client: doctor(client)))
+
+    def close(self) -> None:
+        """Close the connections that were opened for the fleet."""
+        for client in self._own:
+            client.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        tb: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _each(
+        self, work: Callable[[str, Client], T], noun: str = "", labels: Iterable[str] | None = None
+    ) -> tuple[dict[str, T], dict[str, str]]:
+        """Do something with each account at once.
+
+        Args:
+            work: Does it with one.
+            noun: What is counted, for bars; without it there are none.
+            labels: Of which accounts; without it of all.
+
+        Returns:
+            What came of each account, and of the others why nothing did.
+
+        Raises:
+            InputError: What was asked for cannot be.
+            ChatkitError: No account could do it.
+        """
+        wanted = list(self if labels is None else labels)
+        came = in_threads(wanted, lambda label, _: work(label, self[label]), noun=noun)
+        done: dict[str, T] = {}
+        stops = dict(self.failed) if labels is None else {}
+        for label, value in came.items():
+            if not isinstance(value, Exception):
+                done[label] = value
+            elif isinstance(value, InputError) or not isinstance(value, ChatkitError):
+                value.add_note(f"That was said of the account {label}.")
+                raise value
+            else:
+                stops[label] = str(value).partition("\n")[0]
+        if wanted and not done:
+            raise cast("Exception", came[wanted[0]])
+        return done, stops
+
+    # --- as text and HTML -----------------------------------------------------------
+
+    def _rows(self) -> list[tuple[str, str, str]]:
+        opened = [
+            (visible(label), account_words(client.connection.account), "open")
+            for label, client in self.items()
+        ]
+        return [*opened, *((visible(n), "", f"not open: {why}") for n, why in self.failed.items())]
+
+    def _text(self) -> list[list[str]]:
+        rows = self._rows()
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [
+            f"  {label:<{widths[0]}}  {account:<{widths[1]}}  {state}".rstrip()
+            for label, account, state in rows
+        ]
+        return [[f"Fleet of {many(len(self), 'account')}."], lines]
+
+    def _html(self) -> list[str]:
+        rows = [
+            f'<tbody><tr><td dir="auto">{"</td><td>".join(map(marked, row))}</td></tr></tbody>'
+            for row in self._rows()
+        ]
+        table = html_tables({"account": 25, "of": 45, "state": 30}, rows, [], len(rows), "list")
+        return [html_heading(f"Fleet of {many(len(self), 'account')}."), table]
+
+
+class FleetReport(Report, Mapping[str, R], Generic[R]):
+    """What was found in each account of a fleet: `report["de"]` is that of one.
+
+    Args:
+        what: What was done, for the heading.
+        reports: What was found, by account.
+        stops: Accounts of which nothing could be found out, and why.
+    """
+
+    def __init__(self, what: str, reports: Mapping[str, R], stops: Mapping[str, str]) -> None:
+        self._what, self._reports, self.stops = what, dict(reports), dict(stops)
+
+    def __getitem__(self, label: str) -> R:
+        return self._reports[label]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._reports)
+
+    def __len__(self) -> int:
+        return len(self._reports)
+
+    def frame(self) -> pd.DataFrame:
+        """Return the tables of all accounts as one, its first column the account."""
+        found = {}
+        for label, report in self._reports.items():
+            table = cast("Any", report).frame()
+            named = any(name is not None for name in table.index.names)
+            found[label] = table.reset_index() if named else table
+        return rendering.fleet_table(found)
+
+    def _heading(self) -> str:
+        return f"{self._what} of {many(len(self), 'account')}."
+
+    def _stopped(self) -> list[str]:
+        return [f"{visible(label)}: {visible(why)}" for label, why in self.stops.items()]
+
+    def _text(self) -> list[list[str]]:
+        blocks = [[self._heading()]]
+        for label, report in list(self.items())[:FEW]:
+            first, *others = [list(block) for block in report._text() if block] or [[""]]
+            blocks += [[f"{visible(label)}: {first[0]}", *first[1:]], *others]
+        if (more := len(self) - FEW) > 0:
+            blocks.append([f"… and {many(more, 'more account')}: [name] shows each."])
+        return [*blocks, self._stopped()]
+
+    def _html(self) -> list[str]:
+        each = [
+            f"<details><summary>{marked(visible(label))}</summary>{''.join(report._html())}"
+            "</details>"
+            for label, report in self.items()
+        ]
+        return [html_heading(self._heading()), *each, html_list("told", "", self._stopped())]
+
+
+# --- its resources --------------------------------------------------------------------
+
+
+class _FleetResource:
+    """One resource of all accounts of a fleet."""
+
+    _name: str
+    _noun: str
+
+    def __init__(self, fleet: Fleet) -> None:
+        self._fleet = fleet
+
+    def __repr__(self) -> str:
+        return f"<{self._name} of {many(len(self._fleet), 'account')}: .frame() shows them>"
+
+    def _of(self, client: Client) -> Any:
+        return getattr(client, self._name)
+
+    def _frame(self, read: Callable[[Any], pd.DataFrame]) -> pd.DataFrame:
+        """Read the list of each account, and put them together."""
+        accessor.register()
+        done, stops = self._fleet._each(lambda _, client: read(self._of(client)), self._noun)
+        frame = rendering.fleet_frame(done)
+        remember(frame, fleet=json.dumps({label: memory(part) for label, part in done.items()}))
+        return _told(frame, stops)
+
+    def plan(
+        self,
+        frame: pd.DataFrame | Mapping[str, Any] | None = None,
+        delete: pd.DataFrame | Iterable[Any] | None = None,
+        *,
+        existing: Existing | None = None,
+        skip_invalid: bool = False,
+        other_account: bool = False,
+        duplicates: bool = False,
+        broken: bool = False,
+    ) -> FleetPlan:
+        """Show what an edited frame would change, in each account. Nothing is sent before `apply`.
+
+        Args:
+            frame: What `frame()` gave, edited; a frame of your own that names the account of each
+                row, as the first level of its index or in a column `account`; or what each
+                account is to take: `dict.fromkeys(fleet, rows)` plans the same rows in all.
+            delete: Keys of records to delete, account first: `[("de", 50002)]`; or a frame that
+                holds them.
+            existing: As for one account, like `other_account`, `duplicates` and `broken`.
+            skip_invalid: Plan the good rows although others cannot be planned, and the other
+                accounts although one cannot be.
+            other_account: Take frames of another account.
+            duplicates: Make new records although there are some of the same name.
+            broken: Plan what has errors, too.
+
+        Raises:
+            InputError: A frame as a whole cannot be planned, or names no account of the fleet.
+        """
+        parts = self._parts(frame)
+        gone = _keys_by_account(delete)
+        self._refuse_strangers([*parts, *gone])
+        options: dict[str, Any] = {
+            "existing": existing,
+            "skip_invalid": skip_invalid,
+            "other_account": other_account,
+            "duplicates": duplicates,
+            "broken": broken,
+        }
+        return self._planned(parts, gone, options, skip_invalid)
+
+    def _planned(
+        self,
+        parts: Mapping[str, Any],
+        gone: Mapping[str, list[Any]],
+        options: Mapping[str, Any],
+        skip_invalid: bool,
+    ) -> FleetPlan:
+        """Plan each account, those that can be."""
+        fleet = self._fleet
+        labels = [label for label in [*fleet, *fleet.failed] if label in {**parts, **gone}]
+        opened = [label for label in labels if label in fleet]
+
+        def plan(label: str, client: Client) -> Any:
+            deleted = {"delete": gone[label]} if label in gone else {}
+            return self._of(client).plan(parts.get(label), **deleted, **options)
+
+        done, stops = fleet._each(plan, labels=opened)
+        stops |= {label: why for label, why in fleet.failed.items() if label in labels}
+        return FleetPlan(done, failed=stops, skip_invalid=skip_invalid)
+
+    def _parts(self, given: Any) -> Mapping[str, Any]:
+        """Part what is to be planned by account.
+
+        Raises:
+            InputError: It names no accounts.
+        """
+        if given is None:
+            return {}
+        if isinstance(given, Mapping):
+            return given
+        if not hasattr(given, "columns"):
+            raise InputError(
+                "A plan for a fleet takes a frame that names the account of each row, or what "
+                "each account is to take: dict.fromkeys(fleet, rows) plans rows in all of them."
+            )
+        frame: pd.DataFrame = given
+        kept = json.loads(memory(frame).get("fleet", "{}"))
+        parts = {}
+        for label, part in _rows_by_account(frame):
+            whole = part.dropna(axis="columns", how="all")  # columns that other accounts have
+            whole.attrs = {}
+            remember(whole, **kept.get(label, {}))
+            parts[label] = whole
+        return parts
+
+    def _refuse_strangers(self, labels: Iterable[str]) -> None:
+        """Refuse rows of accounts that are not in the fleet.
+
+        Raises:
+            InputError: There are some.
+        """
+        there = {*self._fleet, *self._fleet.failed}
+        if strange := [label for label in labels if label not in there]:
+            named = ", ".join(f"{label!r:.60}" for label in strange[:5])
+            raise InputError(
+                f"No account of the fleet is called {named}: there are {', '.join(self._fleet)}."
+            )
+
+
+def _rows_by_account(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Part a frame by the account of each row, in the order in which they come.
+
+    Raises:
+        InputError: It does not name them.
+    """
+    if frame.index.nlevels > 1 and frame.index.names[0] == ACCOUNT:
+        for label, part in frame.groupby(level=0, sort=False, dropna=False):
+            yield cast("str", label), part.droplevel(0)
+    elif ACCOUNT in frame.columns:
+        for name, part in frame.groupby(ACCOUNT, sort=False, dropna=False):
+            yield cast("str", name), part.drop(columns=ACCOUNT)
+    else:
+        raise InputError(
+            "The frame does not name the account of each row: let the first level of its index, "
+            "or a column, be called 'account'."
+        )
+
+
+def _keys_by_account(given: pd.DataFrame | Iterable[Any] | None) -> dict[str, list[Any]]:
+    """Part the keys of what is to be deleted by account.
+
+    Raises:
+        InputError: They do not begin with an account.
+    """
+    if given is None:
+        return {}
+    if hasattr(given, "columns"):
+        parts = _rows_by_account(cast("pd.DataFrame", given))
+        return {label: part.index.tolist() for label, part in parts}
+    found: dict[str, list[Any]] = {}
+    keys: Iterable[Any] = [given] if isinstance(given, str | bytes) else given
+    for key in keys:
+        if not isinstance(key, tuple) or len(key) < 2:
+            raise InputError(
+                f"delete= takes keys that begin with their account, like ('de', 50002), not "
+                f"{key!r:.60}."
+            )
+        found.setdefault(key[0], []).append(key[1] if len(key) == 2 else key[1:])
+    return found
+
+
+def _told(frame: pd.DataFrame, stops: Mapping[str, str]) -> pd.DataFrame:
+    """Say of which accounts nothing could be read, and note it in what was."""
+    for label, why in stops.items():
+        say(f"{visible(label)} could not be read: {why}")
+    frame.attrs["stops"] = dict(stops)
+    return frame
+
+
+class FleetContacts(_FleetResource):
+    """The contacts of all accounts of a fleet.
+
+    >>> frame = fleet.contacts.frame()
+    >>> frame.loc["de", "name"].str.len().max() > 0
+    True
+    """
+
+    _name, _noun = "contacts", "contacts"
+
+    def frame(self, *, search: str | None = None, full: bool = False) -> pd.DataFrame:
+        """Read the contacts of all accounts into a DataFrame, indexed by account and id.
+
+        Accounts that cannot be read are named, also in `attrs["stops"]`.
+
+        Args:
+            search: Only those whose name or number holds this text.
+            full: Read each contact on its own as well, for `ref_id`.
+        """
+        return self._frame(lambda contacts: contacts.frame(search=search, full=full))
+
+    def check(
+        self, frame: pd.DataFrame | Mapping[str, Any], *, region: str | None = None
+    ) -> FleetReport[Any]:
+        """Look for what is wrong in contacts, as `client.contacts.check` does in each account.
+
+        Args:
+            frame: What `frame()` gave, edited or not, or a frame for each account.
+            region: Where numbers without a country code are dialled: 'IN', or '+91'.
+
+        Raises:
+            InputError: It names no account of the fleet, or there is no such region.
+        """
+        parts = self._parts(frame)
+        self._refuse_strangers(parts)
+        found = self._fleet._each(
+            lambda label, client: client.contacts.check(parts[label], region=region),
+            labels=[label for label in parts if label in self._fleet],
+        )
+        return FleetReport("Check of contacts", *found)
+
+
+class FleetFlows(_FleetResource):
+    """The flows of all accounts of a fleet."""
+
+    _name, _noun = "flows", "flows"
+
+    def frame(self, *, status: str | None = None, full: bool = False) -> pd.DataFrame:
+        """Read the flows of all accounts into a DataFrame, indexed by account and id.
+
+        Args:
+            status: Only those in this state, like 'DRAFT'.
+            full: Read each flow on its own as well, for `flow_json`.
+        """
+        return self._frame(lambda flows: flows.frame(status=status, full=full))
+
+    def check(self) -> pd.DataFrame:
+        """Check the document of each flow of each account, as `client.flows.check_all` does."""
+        return self._frame(lambda flows: flows.check_all())
+
+
+class FleetWebhooks(_FleetResource):
+    """The webhook registrations of all accounts of a fleet."""
+
+    _name, _noun = "webhooks", "webhooks"
+
+    def frame(self) -> pd.DataFrame:
+        """Read the registrations of all accounts into a DataFrame, indexed by account and id."""
+        return self._frame(lambda webhooks: webhooks.frame())
+
+    def check(self, *, quiet: float = 24) -> pd.DataFrame:
+        """Tell how each webhook is by its last delivery, as `client.webhooks.health` does.
+
+        Args:
+            quiet: Hours without a delivery that are normal for you.
+        """
+        return self._frame(lambda webhooks: webhooks.health(quiet=quiet))
+
+
+class FleetTemplates(_FleetResource):
+    """The message templates of all accounts of a fleet."""
+
+    _name, _noun = "templates", "contents"
+
+    def frame(self, codes: Codes | None = None, *, full: bool = False) -> pd.DataFrame:
+        """Read contents, indexed by account, `template_code` and `lang_code`.
+
+        Args:
+            codes: The template codes, or a file of them; without them those that each account
+                has had remembered.
+            full: Read each content on its own as well, for all its fields.
+        """
+        return self._frame(lambda templates: templates.frame(codes, full=full))
+
+    def board(
+        self, codes: Codes | None = None, source: str = "en", *, languages: Iterable[str] = ()
+    ) -> FleetReport[Any]:
+        """Show every template of each account in every language, as `client.templates.board` does.
+
+        Args:
+            codes: The template codes, or a file of them; without them those remembered.
+            source: The language that the others are translated from.
+            languages: Languages to show although no template has them.
+        """
+        shown = list(languages)
+        boards = self._fleet._each(
+            lambda _, client: client.templates.board(codes, source, languages=shown)
+        )
+        return FleetReport("Board of templates", *boards)
+
+    def check(self, codes: Codes | None = None, source: str = "en") -> FleetReport[Any]:
+        """Hold contents against the rules, as `client.templates.check` does in each account.
+
+        Args:
+            codes: The template codes, or a file of them; without them those remembered.
+            source: The language that the others are translated from.
+        """
+        found = self._fleet._each(lambda _, client: client.templates.check(codes, source))
+        return FleetReport("Check of templates", *found)
+
+    def plan(  # type: ignore[override]  # contents are deleted by a column
+        self,
+        frame: pd.DataFrame | Mapping[str, Any],
+        *,
+        existing: Existing = "update",
+        skip_invalid: bool = False,
+        other_account: bool = False,
+        broken: bool = False,
+    ) -> FleetPlan:
+        """Show what an edited frame of contents would change, in each account.
+
+        Args:
+            frame: As for contacts: the account of each row stands first.
+            existing: As for one account, like `other_account` and `broken`.
+            skip_invalid: Plan the good rows although others cannot be planned, and the other
+                accounts although one cannot be.
+            other_account: Take frames of another account.
+            broken: Plan what has errors, too.
+
+        Raises:
+            InputError: A frame as a whole cannot be planned, or names no account of the fleet.
+        """
+        parts = self._parts(frame)
+        self._refuse_strangers(parts)
+        options: dict[str, Any] = {
+            "existing": existing,
+            "skip_invalid": skip_invalid,
+            "other_account": other_account,
+            "broken": broken,
+        }
+        return self._planned(parts, {}, options, skip_invalid)

@@ -1,0 +1,241 @@
+"""A fleet: several accounts read, checked, planned, applied and taken back together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pandas as pd
+import pytest
+from bulk.planning import active, content, flow, limited, number, people, webhook
+
+import chatkit
+from chatkit import settings
+from chatkit.client import Client
+from chatkit.connection import Connection, StoredConnection
+from chatkit.secret import Secret
+
+LABELS = ("de", "fr", "it")
+Opened = tuple[dict[str, chatkit.Sandbox], chatkit.Fleet]
+
+
+@pytest.fixture
+def opened(capsys: pytest.CaptureFixture[str]) -> Iterator[Opened]:
+    """Three accounts with two contacts each, of a sandbox each."""
+    with ExitStack() as stack:
+        sandboxes = {n: stack.enter_context(chatkit.Sandbox(seed="empty")) for n in LABELS}
+        for n, sandbox in enumerate(sandboxes.values()):
+            people(sandbox, 2, name=f"Ana {n}")
+        fleet = stack.enter_context(chatkit.connect_all(sandboxes))
+        capsys.readouterr()
+        yield sandboxes, fleet
+
+
+def names(sandbox: chatkit.Sandbox) -> list[str]:
+    return [record["first_name"] for record in active(sandbox, "contacts").values()]
+
+
+def states(result: pd.DataFrame) -> dict[str, list[str]]:
+    return {n: part.state.tolist() for n, part in result.groupby(level="account", sort=False)}
+
+
+# --- opened ---------------------------------------------------------------------------------
+
+
+def test_a_fleet_says_what_it_is_connected_to_and_shows_its_accounts(capsys):
+    with (
+        chatkit.Sandbox(seed="empty") as one,
+        chatkit.Sandbox(seed="empty") as other,
+        chatkit.connect_all({"de": one, "fr": other}) as fleet,
+    ):
+        told = capsys.readouterr().out
+        assert told == "Connected to 2 accounts, of the sandbox: de, fr.\n"
+        assert list(fleet) == ["de", "fr"]
+        assert fleet["de"].connection.sandbox == one.identity
+        assert repr(fleet).splitlines()[0] == "Fleet of 2 accounts."
+        assert "<table>" in fleet._repr_html_()
+        with pytest.raises(chatkit.SettingsError, match="No account is called 'es'"):
+            fleet["es"]
+
+
+def test_kept_connections_are_opened_by_their_names_and_one_without_a_token_names_itself(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setenv("CHATKIT_CONFIG", str(tmp_path / "connections.toml"))
+    for n, name in enumerate(("agency-de", "agency-fr", "shop")):
+        kept = StoredConnection(base_url="https://api.example.com", account_id=str(n))
+        token = tmp_path / f"{name}.token"
+        if name != "agency-fr":
+            whole = Connection(
+                **kept.model_dump(exclude={"token_file"}), token=Secret("secret-token")
+            )
+            settings.save(name, whole, token)
+        else:
+            settings.save(name, kept, "nowhere")
+    with chatkit.connect_all("agency-*") as fleet:
+        assert list(fleet) == ["agency-de"]
+        assert list(fleet.failed) == ["agency-fr"]
+        assert "not open" in repr(fleet)
+        with pytest.raises(chatkit.SettingsError, match="agency-fr could not be opened"):
+            fleet["agency-fr"]
+    said = capsys.readouterr().out
+    assert "Connected to 1 account, live data: agency-de." in said
+    assert "Not connected to agency-fr:" in said
+    assert "secret-token" not in said + repr(fleet)
+    with pytest.raises(chatkit.SettingsError, match="None of the accounts"):
+        chatkit.connect_all(["agency-fr"])
+    with pytest.raises(chatkit.SettingsError, match="Those kept are: agency-de"):
+        chatkit.connect_all("no-*")
+
+
+def test_one_account_under_two_names_is_refused():
+    with (
+        chatkit.Sandbox(seed="empty") as sandbox,
+        pytest.raises(chatkit.SettingsError, match="are the same account"),
+    ):
+        chatkit.connect_all({"de": sandbox, "at": sandbox})
+
+
+# --- read, planned, applied -----------------------------------------------------------------
+
+
+def test_an_edited_frame_of_all_accounts_is_one_plan_one_run_and_one_undo(opened):
+    sandboxes, fleet = opened
+    frame = fleet.contacts.frame()
+    assert frame.index.names == ["account", "id"]
+    assert len(frame) == 6
+    frame["name"] = frame["name"].str.upper()
+    plan = fleet.contacts.plan(frame)
+    assert plan.counts == {"create": 0, "update": 6, "delete": 0}
+    result = plan.apply(many=True)
+    assert result.index.names == ["account", "id"]
+    assert states(result) == {n: ["applied", "applied"] for n in LABELS}
+    assert [names(sandbox)[0] for sandbox in sandboxes.values()] == ["ANA", "ANA", "ANA"]
+    assert len(fleet.runs()) == 3
+    back = fleet.undo(result)
+    assert states(back.apply(many=True)) == {n: ["applied", "applied"] for n in LABELS}
+    assert [names(sandbox)[0] for sandbox in sandboxes.values()] == ["Ana", "Ana", "Ana"]
+
+
+def test_only_accounts_with_an_edited_row_get_calls(opened):
+    _, fleet = opened
+    frame = fleet.contacts.frame()
+    some = frame.loc[["fr"]]
+    some.iloc[0, some.columns.get_loc("name")] = "Zoe"
+    plan = fleet.contacts.plan(some)
+    assert list(plan.plans) == ["fr"]
+    assert states(plan.apply(many=True)) == {"fr": ["applied"]}
+
+
+def test_a_frame_of_ones_own_names_the_account_in_a_column(opened):
+    sandboxes, fleet = opened
+    rows = pd.DataFrame(
+        {"account": ["de", "it", "de"], "number": [number(n) for n in (50, 51, 52)]}
+    ).assign(country_code="+1")
+    result = fleet.contacts.plan(rows).apply()
+    assert result.index.tolist() == [("de", 0), ("de", 2), ("it", 1)]
+    assert [len(active(s, "contacts")) for s in sandboxes.values()] == [4, 2, 3]
+
+
+def test_the_same_rows_are_planned_in_all_accounts_when_it_is_said(opened):
+    sandboxes, fleet = opened
+    rows = [{"number": number(60), "country_code": "+1"}]
+    with pytest.raises(chatkit.InputError, match=r"dict.fromkeys\(fleet, rows\)"):
+        fleet.contacts.plan(rows)
+    with pytest.raises(chatkit.InputError, match="does not name the account"):
+        fleet.contacts.plan(pd.DataFrame(rows))
+    assert len(fleet.contacts.plan(dict.fromkeys(fleet, rows)).apply()) == 3
+    assert [len(active(s, "contacts")) for s in sandboxes.values()] == [3, 3, 3]
+
+
+def test_records_are_deleted_by_account_and_id(opened):
+    sandboxes, fleet = opened
+    keys = fleet.contacts.frame().index.tolist()
+    plan = fleet.contacts.plan(delete=[keys[0], keys[-1]])
+    assert {n: len(part) for n, part in plan.plans.items()} == {"de": 1, "it": 1}
+    plan.apply(many=True)
+    assert [len(active(s, "contacts")) for s in sandboxes.values()] == [1, 2, 1]
+    with pytest.raises(chatkit.InputError, match="begin with their account"):
+        fleet.contacts.plan(delete=[50001])
+
+
+def test_an_account_that_is_not_in_the_fleet_is_refused_by_name(opened):
+    _, fleet = opened
+    with pytest.raises(chatkit.InputError, match="No account of the fleet is called 'es'"):
+        fleet.contacts.plan({"es": []})
+
+
+def test_each_resource_of_a_fleet_is_read_checked_and_planned(opened):
+    sandboxes, fleet = opened
+    for sandbox in sandboxes.values():
+        flow(sandbox)
+        webhook(sandbox)
+        content(sandbox)
+        content(sandbox, lang_code="de")
+    assert len(fleet.flows.frame()) == 3
+    assert fleet.flows.check().index.names == ["account", "id"]
+    hooks = fleet.webhooks.frame()
+    hooks["is_active"] = False
+    assert fleet.webhooks.plan(hooks).counts["update"] == 3
+    assert fleet.webhooks.check()["health"].tolist() == ["never"] * 3
+    contents = fleet.templates.frame(["order_ready"], full=True)
+    assert contents.index.names == ["account", "template_code", "lang_code"]
+    contents["footer"] = "Thanks"
+    plan = fleet.templates.plan(contents)
+    assert plan.counts["update"] == 6
+    result = plan.apply(many=True)
+    assert result.state.eq("applied").all()
+    assert result.index[0] == ("de", "order_ready", "en")
+    assert list(fleet.templates.board(["order_ready"])) == list(LABELS)
+    assert fleet.templates.check(["order_ready"]).frame().columns[0] == "account"
+    quality = fleet.contacts.check(fleet.contacts.frame())
+    assert repr(quality).startswith("Check of contacts of 3 accounts.")
+    assert quality.frame().columns[0] == "account"
+    assert "Checkup of 3 accounts." in repr(fleet.doctor())
+    assert fleet.doctor().frame().account.unique().tolist() == list(LABELS)
+
+
+# --- one account stops ----------------------------------------------------------------------
+
+
+def refused(sandbox: chatkit.Sandbox) -> Client:
+    """A client of an account whose token may do nothing."""
+    return limited(sandbox)
+
+
+def test_an_account_that_cannot_be_read_is_named_and_the_others_are_read(opened, capsys):
+    sandboxes, _ = opened
+    fleet = chatkit.connect_all({**sandboxes, "fr": refused(sandboxes["fr"])})
+    frame = fleet.contacts.frame()
+    assert frame.index.get_level_values(0).unique().tolist() == ["de", "it"]
+    assert list(frame.attrs["stops"]) == ["fr"]
+    assert "fr could not be read: " in capsys.readouterr().out
+    fleet.close()
+
+
+def test_an_account_that_cannot_be_planned_is_left_out_when_it_is_said(opened):
+    sandboxes, _ = opened
+    fleet = chatkit.connect_all({**sandboxes, "fr": refused(sandboxes["fr"])})
+    rows = {label: [{"number": number(70), "country_code": "+1"}] for label in LABELS}
+    plan = fleet.contacts.plan(rows)
+    assert list(plan.failed) == ["fr"]
+    assert "fr  Could not be planned" in repr(plan)
+    with pytest.raises(chatkit.PlanRefused, match="skip_invalid=True"):
+        plan.apply()
+    result = fleet.contacts.plan(rows, skip_invalid=True).apply()
+    assert states(result) == {"de": ["applied"], "it": ["applied"]}
+    fleet.close()
+
+
+def test_when_no_account_can_be_read_it_is_an_error(opened):
+    sandboxes, _ = opened
+    fleet = chatkit.connect_all({n: refused(sandbox) for n, sandbox in sandboxes.items()})
+    with pytest.raises(chatkit.CallError):
+        fleet.contacts.frame()
+    fleet.close()
+
+
+def test_a_column_that_is_empty_in_an_account_does_not_stand_in_its_way(opened):
+    _, fleet = opened
+    frame = fleet.contacts.frame().assign(tier=pd.NA)
+    assert len(fleet.contacts.plan(frame)) == 0
