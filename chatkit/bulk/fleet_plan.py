@@ -73,11 +73,15 @@ class FleetPlan(Report):
         run: The name of its run, if that has begun: then the plans are those of this run.
         elsewhere: What applies it on other machines.
 
-    >>> fleet = chatkit.connect_all({"de": one, "fr": other})
-    >>> plan = fleet.contacts.plan([{"number": "2025550143", "country_code": "+1"}])
-    >>> plan
-    Plan for 2 accounts: 2 creates.
-    ...
+    >>> fleet = chatkit.connect_all({n: chatkit.Sandbox(seed="demo") for n in ("de", "fr")})
+    Connected to 2 accounts, of the sandbox: de, fr.
+    >>> rows = [{"number": "2025550143", "country_code": "+1"}]
+    >>> plan = fleet.contacts.plan(dict.fromkeys(fleet, rows))
+    >>> plan.counts
+    {'create': 2, 'update': 0, 'delete': 0}
+    >>> plan.apply().index.tolist()
+    [('de', 0), ('fr', 0)]
+    >>> fleet.close()
     """
 
     def __init__(
