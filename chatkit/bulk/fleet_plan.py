@@ -80,7 +80,7 @@ class FleetPlan(Report):
     >>> plan.counts
     {'create': 2, 'update': 0, 'delete': 0}
     >>> plan.apply().index.tolist()
-    [('de', 0), ('fr', 0)]
+    [('de', 1), ('fr', 1)]
     >>> fleet.close()
     """
 
