@@ -69,28 +69,50 @@ def summary(found: Sequence[Finding]) -> str:
     return f"{' and '.join(counts)}{place}{line}{step}"
 
 
-def finding_notes(noun: str, found: Sequence[tuple[str, Sequence[Finding]]]) -> list[str]:
-    """Say what is to be known of records that are sent all the same: their labels come first.
+class FindingCounts:
+    """Counts what is to be known of records that are sent all the same, for any number of them.
 
     Records of which the same is to be said are told together.
+
+    Args:
+        noun: One record: "contact".
     """
-    alike: dict[str, list[str]] = {}
-    for label, each in found:
-        alike.setdefault(summary(each), []).append(label)
-    said = [f"{_named(noun, labels)} {text}" for text, labels in [*alike.items()][:FEW]]
-    rest = [label for labels in [*alike.values()][FEW:] for label in labels]
-    if rest:
-        said.append(f"… and {many(len(rest), f'more {noun}')} with errors or warnings.")
-    return said
+
+    def __init__(self, noun: str) -> None:
+        self._noun = noun
+        self._alike: dict[str, tuple[int, list[str]]] = {}  # how many, and the first of them
+        self._others = 0  # of whom something else is to be said than of the first few kinds
+
+    def add(self, label: str, found: Sequence[Finding]) -> None:
+        """Count what was found in one record.
+
+        Args:
+            label: What people call it.
+            found: What is to be known of it.
+        """
+        text = summary(found)
+        if text not in self._alike and len(self._alike) >= FEW:
+            self._others += 1
+            return
+        count, labels = self._alike.get(text, (0, []))
+        self._alike[text] = count + 1, [*labels, label][: _NAMED + 1]
+
+    def notes(self) -> list[str]:
+        """Say it: the labels of the records come first."""
+        said = [f"{_named(self._noun, *who)} {text}" for text, who in self._alike.items()]
+        if self._others:
+            more = many(self._others, f"more {self._noun}")
+            said.append(f"… and {more} with errors or warnings.")
+        return said
 
 
-def _named(noun: str, labels: Sequence[str]) -> str:
+def _named(noun: str, count: int, labels: Sequence[str]) -> str:
     """Name some records, the first of them if they are many, and the verb that follows."""
-    if len(labels) == 1:
+    if count == 1:
         return f"{labels[0]} has"
-    if len(labels) <= _NAMED + 1:
+    if count <= _NAMED + 1:
         return f"{', '.join(labels[:-1])} and {labels[-1]} have each"
-    rest = many(len(labels) - _NAMED, f"more {noun}")
+    rest = many(count - _NAMED, f"more {noun}")
     return f"{', '.join(labels[:_NAMED])} and {rest} have each"
 
 

@@ -6,7 +6,7 @@ with theirs, and the changes are weighed: what is refused, what is to be allowed
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import repeat
 from os import PathLike
@@ -22,6 +22,7 @@ from chatkit.bulk.frame_checks import Mask
 from chatkit.bulk.journal import Change, Kind
 from chatkit.bulk.matching import Identity, Natural, Rows
 from chatkit.bulk.plan import Plan, RefusedCell, Setting
+from chatkit.bulk.stored_changes import kept_changes
 from chatkit.display import many
 from chatkit.display import values as shown
 from chatkit.endpoints import Endpoints, Existing
@@ -84,23 +85,108 @@ def make_plan(
     `source` is where the records are read and written, `endpoints` what they are: for a frame of
     many templates the contents of any of them.
     """
+    choices = _choices(endpoints, existing, duplicates=duplicates, broken=broken)
+    frame = None if frame is None else as_frame(frame, endpoints.noun)
+    given = _read(source, endpoints, frame, delete, other_account, duplicates)
+    told = _Remarks(
+        endpoints,
+        foreign=given.foreign,
+        undated=given.undated,
+        total=len(given.base) + given.deleted,
+    )
+    changes = _Changes(source, endpoints, given, choices, told)
+    planned = changes.planned()
+    return _plan(
+        source,
+        endpoints,
+        planned,
+        told,
+        names=given.frame.index.names,
+        # Who has a unique name needs no list of those who were there before.
+        known=() if endpoints.unique else tuple(int(key) for key in given.base.index),
+        skip_invalid=skip_invalid,
+        written=changes.written(),
+    )
+
+
+class PlanWindow(NamedTuple):
+    """Some rows of more than memory holds, and all records that they could have to do with."""
+
+    frame: pd.DataFrame
+    base: pd.DataFrame
+    delete: Sequence[Any] = ()  #: keys of records of the base that are to be deleted
+    #: Keys of records that are planned in another window: here they are met and no more.
+    beside: frozenset[Any] = frozenset()
+
+
+def plan_windows(
+    source: PlanSource,
+    endpoints: Endpoints[Any],
+    windows: Iterable[PlanWindow],
+    total: int,
+    *,
+    existing: Existing | None = None,
+    skip_invalid: bool = False,
+    foreign: bool = False,
+    undated: bool = False,
+    duplicates: bool = False,
+    broken: bool = False,
+    notes: Callable[[], Iterable[str]] = tuple,
+) -> Plan:
+    """Make one plan of rows that come in windows, as `make_plan` makes one of a frame.
+
+    It is for records of a unique name. Windows are taken and planned one after the other; what
+    they change lies in a file where it is much.
+
+    Args:
+        source: Where the records are read and written.
+        endpoints: What they are.
+        windows: The rows that differ from their records, each of them in one window; rows and
+            records that share a natural key are in the same one. The first tells the columns.
+        total: How many records there are.
+        existing: As for `Resource.plan`, like what is not named here.
+        skip_invalid: Plan the good rows although others cannot be planned.
+        foreign: Whether the rows are of another account.
+        undated: Whether the records were read only now.
+        duplicates: Make new records although there are some of the same name.
+        broken: Plan what has errors, too.
+        notes: Returns what else is to be known of the plan, once all rows are planned.
+    """
+    choices = _choices(endpoints, existing, duplicates=duplicates, broken=broken)
+    told = _Remarks(endpoints, foreign=foreign, undated=undated, total=total)
+    names: list[Any] = [endpoints.key]
+
+    def planned() -> Iterator[Change]:
+        for window in windows:
+            frame, base = window.frame, window.base
+            names[:] = frame.index.names
+            given = _given(
+                source, endpoints, frame, base, window.delete, duplicates, foreign, undated
+            )
+            changes = _Changes(source, endpoints, given, choices, told, beside=window.beside)
+            yield from changes.planned()
+
+    changes = kept_changes(planned())
+    told.also = list(notes())
+    return _plan(source, endpoints, changes, told, names=names, skip_invalid=skip_invalid)
+
+
+class _Choices(NamedTuple):
+    """What a person has said of how rows are to be planned."""
+
+    existing: Existing
+    duplicates: bool
+    broken: bool
+
+
+def _choices(
+    endpoints: Endpoints[Any], existing: Existing | None, *, duplicates: bool, broken: bool
+) -> _Choices:
     existing = endpoints.existing if existing is None else existing
     if existing not in get_args(Existing):
         choice = ", ".join(map(repr, get_args(Existing)))
         raise InputError(f"existing= is one of {choice}, not {existing!r:.60}.")
-    frame = None if frame is None else as_frame(frame, endpoints.noun)
-    given = _read(source, endpoints, frame, delete, other_account, duplicates)
-    edits = compare(
-        given.frame,
-        given.base,
-        given.identity,
-        duplicates=duplicates,
-        gone=given.deletes.places,
-    )
-    changes = _Changes(source, endpoints, given, edits, existing, broken=broken)
-    changes.compare()
-    changes.weigh()
-    return changes.plan(skip_invalid=skip_invalid)
+    return _Choices(existing, duplicates, broken)
 
 
 # --- check the frame, and read what it is compared with -------------------------------
@@ -153,7 +239,7 @@ class _Given(NamedTuple):
     deletes: _Deletes
     foreign: bool  #: whether the frame is of another account
     undated: bool  #: whether nobody knows when the frame was read: `base` is what is there now
-    notes: Sequence[str]
+    deleted: int  #: records that the list shows, and that are deleted
 
 
 def _read(
@@ -185,18 +271,28 @@ def _read(
         frame = frame.reset_index(drop=endpoints.key in frame.index.names).drop(
             columns=endpoints.key, errors="ignore"
         )
+    keys = keys_to_delete(delete, endpoints)
+    return _given(source, endpoints, frame, base, keys, duplicates, foreign, snapshot.now)
+
+
+def _given(
+    source: PlanSource,
+    endpoints: Endpoints[Any],
+    frame: pd.DataFrame,
+    base: pd.DataFrame,
+    delete: Sequence[Any],
+    duplicates: bool,
+    foreign: bool,
+    undated: bool,
+) -> _Given:
+    """Take a frame with what it is compared with, without the records that are deleted."""
     identity = _identity(endpoints, base)
-    notes = []
+    deleted: set[Any] = set()
     if endpoints.lists_deleted and not endpoints.reads_deleted:
         deleted = _deleted(source, compare(frame, base, identity, duplicates=duplicates))
         base = base[~base.index.isin(deleted)]
-        if deleted:
-            notes.append(
-                f"{many(len(deleted), endpoints.noun)} that the list shows "
-                f"{'is' if len(deleted) == 1 else 'are'} deleted: created again under the old id."
-            )
-    deletes = _Deletes(_keys(delete, endpoints), base, identity)
-    return _Given(frame, base, identity, deletes, foreign, snapshot.now, notes)
+    deletes = _Deletes(delete, base, identity)
+    return _Given(frame, base, identity, deletes, foreign, undated, len(deleted))
 
 
 def _deleted(source: PlanSource, edits: Edits) -> set[Any]:
@@ -210,7 +306,7 @@ def _deleted(source: PlanSource, edits: Edits) -> set[Any]:
     return set(keys) - set(source.full(keys).index) if keys else set()
 
 
-def _keys(delete: Iterable[Any] | None, endpoints: Endpoints[Any]) -> list[Any]:
+def keys_to_delete(delete: Iterable[Any] | None, endpoints: Endpoints[Any]) -> list[Any]:
     """Return the keys that are to be deleted, whatever they came in."""
     if delete is None:
         return []
@@ -295,19 +391,25 @@ class _Changes:
         source: PlanSource,
         endpoints: Endpoints[Any],
         given: _Given,
-        edits: Edits,
-        existing: Existing,
+        choices: _Choices,
+        told: _Remarks,
         *,
-        broken: bool,
+        beside: frozenset[Any] = frozenset(),
     ) -> None:
-        self.cells = Cells(endpoints, edits, broken=broken)
-        self.notes = [*self.cells.unknown_columns(), *given.notes]
+        edits = compare(
+            given.frame,
+            given.base,
+            given.identity,
+            duplicates=choices.duplicates,
+            gone=given.deletes.places,
+        )
+        self.cells = Cells(endpoints, edits, broken=choices.broken)
+        self._told, self._beside = told, beside
         self._source, self._endpoints, self._given, self._edits = source, endpoints, given, edits
-        self._base, self._foreign, self._existing = given.base, given.foreign, existing
+        self._base, self._foreign, self._existing = given.base, given.foreign, choices.existing
         self._changes: dict[int, Change] = {}
         self._skips: dict[int, Change] = {}
         self._met = self._rows_met()
-        self._ignored: dict[str, None] = {}  # fields that the service sets
         self._names: dict[int, tuple[str | None, str | None]] = {}  # natural keys: old, new
 
     def _rows_met(self) -> Mask:
@@ -323,6 +425,28 @@ class _Changes:
             return there & ~edits.given
         asked = self._existing != "update" and self._given.undated
         return there if asked else np.zeros(len(edits.labels), bool)
+
+    def planned(self) -> list[Change]:
+        """Plan all rows; return their changes in the order of the rows."""
+        self.compare()
+        self.weigh()
+        self._leave_others()
+        self._told.take(self._given, self.cells, self._changes, self._skips, self._met)
+        both, kinds = {**self._changes, **self._skips}, (self._changes, self._skips)
+        return [rows[n] for n in sorted(both) for rows in kinds if n in rows]
+
+    def _leave_others(self) -> None:
+        """Leave out what is planned in another window."""
+        if self._beside:
+            for rows in (self._changes, self._skips):
+                for n in [n for n, change in rows.items() if change.key in self._beside]:
+                    del rows[n]
+            self.cells.leave_out(self._beside)
+
+    def written(self) -> Sequence[Sequence[str]]:
+        """Tell what is to be kept of the changes when they are applied."""
+        changes = list(self._changes.values())
+        return self._endpoints.written(changes, self._base, self._source.full)
 
     # --- compare cells ------------------------------------------------------------
 
@@ -376,7 +500,7 @@ class _Changes:
             ways = (self._edits.filled(rows) if self._foreign else changed).get(way[0], rows[:0])
             own &= np.isin(rows, ways)
         if own.any():
-            self._ignored[name] = None
+            self._told.ignored[name] = None
         left: Rows = rows[~own]
         return left
 
@@ -542,10 +666,9 @@ class _Changes:
                 unsaid = [not _said(name, fields[row]) for row in rows.tolist()]
                 cells.refuse_fixed(name, rows[unsaid])
         if self._foreign:
-            self._ignored |= dict.fromkeys(left)
-        elif left:
-            names = ", ".join(sorted(left))
-            self.notes.append(f"New rows are sent without {names}: the service sets them.")
+            self._told.ignored |= dict.fromkeys(left)
+        else:
+            self._told.left.update(left)
         for row, after in fields.items():
             key = edits.key(row) if endpoints.chosen else None
             if endpoints.chosen and key is None:
@@ -610,7 +733,6 @@ class _Changes:
         self._examine()
         self._limit()
         self._free()
-        self._tell()
 
     def _examine(self) -> None:
         """Check each record as it would then be, and leave out what cannot be sent."""
@@ -696,68 +818,123 @@ class _Changes:
     def _updates(self, row: int) -> bool:
         return row in self._changes and self._changes[row].kind == "update"
 
-    def _tell(self) -> None:
-        """Say what else is to be known of the plan."""
-        if self._given.undated and not self._foreign and self._edited():
-            self.notes.append(
+
+class _Remarks:
+    """What there is to say of a plan beside its changes, collected as its rows are planned."""
+
+    def __init__(
+        self, endpoints: Endpoints[Any], *, foreign: bool, undated: bool, total: int
+    ) -> None:
+        self.total = total  #: how many records there are
+        self.met = 0  #: rows without a key that met a record
+        self.refused: list[RefusedCell] = []
+        self.ignored: dict[str, None] = {}  #: fields that the service sets
+        self.left: set[str] = set()  #: fields that new rows say, and the service sets
+        self.also: list[str] = []  #: notes of who has read the rows
+        self._endpoints, self._foreign, self._undated = endpoints, foreign, undated
+        self._columns: dict[str, None] = {}  # notes of unknown ones
+        self._doubts = findings.FindingCounts(endpoints.noun)
+        self._deleted = self._skipped = 0
+        self._stopped = self._edited = self._creates = False
+        self._after = total  # records that the account then holds
+
+    def take(
+        self,
+        given: _Given,
+        cells: Cells,
+        changes: Mapping[int, Change],
+        skips: Mapping[int, Change],
+        met: Mask,
+    ) -> None:
+        """Take note of rows that were planned."""
+        self._columns |= dict.fromkeys(cells.unknown_columns())
+        self._deleted += given.deleted
+        self.total -= given.deleted
+        self._after -= given.deleted
+        self.met += int(met.sum())
+        self._skipped += len(skips)
+        self.refused += cells.refused
+        self._stopped |= cells.stopped
+        for row, found in cells.doubts.items():
+            if row in changes:
+                self._doubts.add(changes[row].label, found)
+        for row, change in changes.items():
+            self._creates |= change.kind == "create"
+            self._after += (change.kind == "create") - (change.kind == "delete")
+            # some row changes fields of a record that it names by its key
+            own = not self._edited and (row >= len(met) or not met[row])
+            self._edited |= own and bool(change.before) and change.kind != "delete"
+
+    def notes(self) -> list[str]:
+        """Say all of it."""
+        noun = self._endpoints.noun
+        said = list(self._columns)
+        if self._deleted:
+            verb = "is" if self._deleted == 1 else "are"
+            said.append(
+                f"{many(self._deleted, noun)} that the list shows {verb} deleted: created again "
+                "under the old id."
+            )
+        if self.left:
+            names = ", ".join(sorted(self.left))
+            said.append(f"New rows are sent without {names}: the service sets them.")
+        if self._undated and not self._foreign and self._edited:
+            said.append(
                 "The frame does not tell when it was read, so it was compared with what is there "
                 "now: what others changed meanwhile looks like your edit."
             )
-        self.notes += self.cells.told({n: c.label for n, c in self._changes.items()})
-        names = ", ".join(self._ignored)
+        said += self._doubts.notes()
+        if self._stopped:
+            said.append(f"{self._endpoints.refuses} plan(…, broken=True) plans it all the same.")
+        names = ", ".join(self.ignored)
         if self._foreign:
             what = f": what the service sets is ignored ({names})" if names else ""
-            self.notes.append(f"The frame is of another account{what}.")
+            said.append(f"The frame is of another account{what}.")
         elif names:
-            self.notes.append(f"What the service sets is ignored in rows without a key: {names}.")
-        if self._skips:
-            self.notes.append(
+            said.append(f"What the service sets is ignored in rows without a key: {names}.")
+        if self._skipped:
+            said.append(
                 "Skipped rows (=) change nothing: the account holds the left value, the frame "
                 f"says the right one. {_OTHERWISE}."
             )
-        most, after = self._endpoints.most, self._held_after()
-        creates = any(change.kind == "create" for change in self._changes.values())
-        if most is not None and creates and after >= most:
-            self.notes.append(
-                f"The account then has {after} of {most} {self._endpoints.noun}s: no other can be "
+        most = self._endpoints.most
+        if most is not None and self._creates and self._after >= most:
+            said.append(
+                f"The account then has {self._after} of {most} {noun}s: no other can be "
                 "created before one is deleted."
             )
+        return [*said, *self.also]
 
-    def _edited(self) -> bool:
-        """Whether some row changes fields of a record that it names by its key."""
-        met = set(np.flatnonzero(self._met).tolist())
-        return any(
-            change.before and change.kind != "delete"
-            for row, change in self._changes.items()
-            if row not in met
-        )
 
-    # --- the plan -----------------------------------------------------------------
-
-    def plan(self, *, skip_invalid: bool) -> Plan:
-        """Return the plan of all changes, in the order of their rows."""
-        endpoints, both = self._endpoints, {**self._changes, **self._skips}
-        kinds = (self._changes, self._skips)
-        setting = Setting(
-            account=self._source.transport.connection.account,
-            noun=endpoints.noun,
-            names=tuple(
-                name if name is None else str(name) for name in self._given.frame.index.names
-            ),
-            total=len(self._base),
-            # Who has a unique name needs no list of those who were there before.
-            known=() if endpoints.unique else tuple(int(key) for key in self._base.index),
-            met=int(self._met.sum()),
-        )
-        return Plan(
-            self._source,
-            setting,
-            [rows[n] for n in sorted(both) for rows in kinds if n in rows],
-            self.cells.refused,
-            notes=self.notes,
-            skip_invalid=skip_invalid,
-            written=endpoints.written(list(self._changes.values()), self._base, self._source.full),
-        )
+def _plan(
+    source: PlanSource,
+    endpoints: Endpoints[Any],
+    changes: Sequence[Change],
+    told: _Remarks,
+    *,
+    names: Sequence[Any],
+    known: tuple[int, ...] = (),
+    skip_invalid: bool,
+    written: Sequence[Sequence[str]] = (),
+) -> Plan:
+    """Make the plan of all changes."""
+    setting = Setting(
+        account=source.transport.connection.account,
+        noun=endpoints.noun,
+        names=tuple(name if name is None else str(name) for name in names),
+        total=told.total,
+        known=known,
+        met=told.met,
+    )
+    return Plan(
+        source,
+        setting,
+        changes,
+        told.refused,
+        notes=told.notes(),
+        skip_invalid=skip_invalid,
+        written=written,
+    )
 
 
 def _parts(key: Any) -> tuple[str | None, Any]:
@@ -798,7 +975,8 @@ class Cells:
     """The cells of an edited frame, column by column.
 
     `refused` are those that cannot be planned, `bad` the numbers of their rows, `doubts` what
-    is to be known of documents in the others.
+    is to be known of documents in the others. `stopped` tells whether errors in a document have
+    kept a row from being planned.
 
     Args:
         endpoints: What the records are.
@@ -811,7 +989,7 @@ class Cells:
         self.bad: set[int] = set()
         self.doubts: dict[int, list[Finding]] = {}
         self._endpoints, self._edits, self._broken = endpoints, edits, broken
-        self._stopped = False
+        self.stopped = False
         for refusal in edits.refused:
             self.refuse(*refusal)
 
@@ -838,7 +1016,7 @@ class Cells:
         found = self._endpoints.findings(name, document)
         errors = findings.errors(found)
         if errors and not self._broken:
-            self._stopped = True
+            self.stopped = True
             for finding in errors:
                 problem = findings.document_problem(name, document, finding)
                 self._refuse(row, *problem[:3], finding.hint or "correct the document")
@@ -857,7 +1035,7 @@ class Cells:
         """
         errors = [] if self._broken else findings.errors(found)
         for finding in errors:
-            self._stopped = True
+            self.stopped = True
             hint = finding.hint or "correct it"
             self._refuse(row, *findings.cell_problem(fields, finding)[:3], hint)
         if not errors and (doubts := findings.doubts(found)):
@@ -893,13 +1071,9 @@ class Cells:
         label = self._edits.labels[row]
         return label.item() if isinstance(label, np.generic) else label
 
-    def told(self, labels: Mapping[int, str]) -> list[str]:
-        """Say what was found in documents; `labels` has the names of the rows that are planned."""
-        kept = [(labels[row], found) for row, found in self.doubts.items() if row in labels]
-        said = findings.finding_notes(self._endpoints.noun, kept)
-        if self._stopped:
-            said.append(f"{self._endpoints.refuses} plan(…, broken=True) plans it all the same.")
-        return said
+    def leave_out(self, keys: frozenset[Any]) -> None:
+        """Leave out what is refused of the rows of some records."""
+        self.refused = [cell for cell in self.refused if cell.row not in keys]
 
     def unknown_columns(self) -> list[str]:
         """Name the columns that are ignored, and what may have been meant."""

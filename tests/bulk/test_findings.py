@@ -74,26 +74,34 @@ def test_a_summary_counts_and_begins_with_the_worst() -> None:
     assert findings.summary([LONG, LONG]).startswith("2 warnings, first LONG")
 
 
+def notes(noun: str, found: list[tuple[str, list[Finding]]]) -> list[str]:
+    """What is said of records, in which this was found."""
+    counts = findings.FindingCounts(noun)
+    for label, each in found:
+        counts.add(label, each)
+    return counts.notes()
+
+
 def test_records_of_one_name_are_each_told() -> None:
-    assert findings.finding_notes("flow", [("A", [LONG]), ("A", [WRONG])]) == [
+    assert notes("flow", [("A", [LONG]), ("A", [WRONG])]) == [
         "A has 1 warning: LONG at /screens/0/id: It is long.",
         "A has 1 error: MISSING at /screens/0/title: It needs a title. Write one.",
     ]
-    assert findings.finding_notes("flow", []) == []
+    assert notes("flow", []) == []
 
 
 def test_many_records_are_counted() -> None:
     odd = [replace(LONG, message=f"It is {n} too long.") for n in range(findings.FEW + 1)]
-    said = findings.finding_notes("flow", [("A", [each]) for each in odd])
+    said = notes("flow", [("A", [each]) for each in odd])
     assert said[findings.FEW :] == ["… and 1 more flow with errors or warnings."]
 
 
 def test_records_with_the_same_findings_are_told_together() -> None:
     step = replace(LONG, hint="Make it shorter.")
-    assert findings.finding_notes("flow", [(name, [step]) for name in "ABCDEF"]) == [
+    assert notes("flow", [(name, [step]) for name in "ABCDEF"]) == [
         "A, B, C and 3 more flows have each 1 warning: LONG at /screens/0/id: It is long. "
         "Make it shorter."
     ]
-    assert findings.finding_notes("flow", [("A", [LONG]), ("B", [LONG])])[0].startswith(
+    assert notes("flow", [("A", [LONG]), ("B", [LONG])])[0].startswith(
         "A and B have each 1 warning: LONG"
     )
