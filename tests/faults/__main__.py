@@ -16,7 +16,7 @@ from typing import Any
 
 from faults.campaign import Part, preload, work
 from faults.killer import Run
-from faults.points import BEGINNINGS, ENDS, POINTS
+from faults.points import BEGINNINGS, ENDS, POINTS, points_in
 
 #: The loads of 10,000 rows, each a plan and a run of its own; "account" is one for all rooms.
 PARTS = (
@@ -26,6 +26,8 @@ PARTS = (
 )
 #: Those of a service that lists deleted contacts too.
 LISTED = (("contacts", 800, 320, 156),)
+#: Those whose journals lie in PostgreSQL, where some kills end all sessions instead.
+POSTGRES = (("contacts", 800, 320, 156), ("flows", 400, 350, 150))
 #: An account has ten webhooks at most.
 WEBHOOKS = (("webhooks", 4, 3, 3), ("webhooks", 3, 4, 3))
 
@@ -61,10 +63,10 @@ def whole(runs: list[Run]) -> dict[str, Any]:
 
 def large(rows: int, kills: int, seed: int) -> Run:
     """Do the large run and print its table, a line as soon as it is known."""
-    share = (rows - size(WEBHOOKS)) / size([*PARTS, *LISTED])
-    parts, listed = (
+    share = (rows - size(WEBHOOKS)) / size([*PARTS, *LISTED, *POSTGRES])
+    parts, listed, kept = (
         [[room, *(round(n * share) for n in counts)] for room, *counts in some]
-        for some in (PARTS, LISTED)
+        for some in (PARTS, LISTED, POSTGRES)
     )
     parts += WEBHOOKS
     print(line("load", *summary(Run())))
@@ -81,10 +83,11 @@ def large(rows: int, kills: int, seed: int) -> Run:
 
     begun = time.monotonic()
     how = {"service": {"html": 0.03, "odd": True}, "killer": {"undoes": True}, "show": show}
-    few = round(kills * size(listed) / rows)
-    runs = work(parts, seed=seed, kills=kills - few, points="each", **how)
+    few, some = (round(kills * size(part) / rows) for part in (listed, kept))
+    runs = work(parts, seed=seed, kills=kills - few - some, points="each", **how)
     points = {"profile": {"inactive_in_lists": True}, "points": "each"}
     runs += work(listed, seed=seed + len(parts), kills=few, **points, **how)
+    runs += work(kept, seed=seed + 99, kills=some, points="each", home="postgresql", **how)
     run = sum(runs, Run())
     run.seconds = time.monotonic() - begun
     print(line("all", *summary(run).values()))
@@ -121,7 +124,8 @@ def main() -> int:
     print(f"\nFaults: {counted(run.faults)}\n\nKills: {counted(run.kills)}")
     print(f"\nStates: {counted(run.verdict.states)}")
     named = {point.rpartition(":")[0] for point in run.kills}
-    if missed := {*BEGINNINGS, *POINTS, *ENDS} - named:
+    every = {*BEGINNINGS, *POINTS, *ENDS}
+    if missed := {*every, *points_in("postgresql", tuple(every))} - named:
         print(f"\nPoints that no child reached: {', '.join(sorted(missed))}")
     return 1 if run.verdict.wrong or (run.back and run.back.verdict.wrong) else 0
 

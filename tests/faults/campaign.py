@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib
 import random
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,7 +15,7 @@ from faults.child import Job
 from faults.killer import Killer, Run
 from faults.kinds import rates
 from faults.load import load
-from faults.points import BEGINNINGS, ENDS, POINTS
+from faults.points import BEGINNINGS, ENDS, POINTS, Home, points_in
 
 #: Room, and how many creates, updates and deletes.
 Part = Sequence[Any]
@@ -34,6 +35,7 @@ def work(
     killer: dict[str, Any] | None = None,
     service: dict[str, Any] | None = None,
     profile: dict[str, Any] | None = None,
+    home: Home = "folder",
     show: Callable[[Part, Run], object] = lambda part, run: None,
 ) -> list[Run]:
     """Do a campaign; what became of each load.
@@ -50,6 +52,7 @@ def work(
         killer: For `Killer`.
         service: For `Service.faults`.
         profile: What the service is like.
+        home: Where the journals lie. In PostgreSQL, some of the kills are of all its sessions.
         show: Called with each load and what became of it.
 
     Raises:
@@ -58,12 +61,16 @@ def work(
     rng = random.Random(seed)
     runs: list[Run] = []
     todo, rows = list(parts), sum(sum(counts) for _, *counts in parts)
-    where = named(rng, points)
+    where = named(rng, points, home)
     left = 0.0
-    with account(profile) as served, tempfile.TemporaryDirectory() as folder:
+    with (
+        account(profile) as served,
+        tempfile.TemporaryDirectory() as folder,
+        addresses(home) as address,
+    ):
         for n, (room, *counts) in enumerate(todo):
             if points == "each" and n:
-                where = named(rng, points)
+                where = named(rng, points, home)
             left += kills * sum(counts) / rows
             wanted = load(served, room, seed + n, *counts)
             met = rates(faults)
@@ -74,7 +81,7 @@ def work(
             place = Path(folder, str(n))
             place.mkdir()
             reads = {"gap": ("row", "page")[n % 2]}  # every second load is read by pages
-            job = Job(served, wanted, place, engine, **reads | (options or {}))
+            job = Job(served, wanted, place, engine, at=address(), **reads | (options or {}))
             run = Killer(rng, round(left), *where, **(killer or {})).apply(job)
             left -= sum(run.kills.values())
             runs.append(run)
@@ -84,14 +91,29 @@ def work(
     return runs
 
 
-def named(rng: random.Random, which: str) -> tuple[list[str], list[str], list[str]]:
+@contextmanager
+def addresses(home: Home) -> Iterator[Callable[[], str]]:
+    """Yield what makes homes for jobs, for CHATKIT_RUNS: empty for a folder, else a database."""
+    if home == "folder":
+        yield str
+        return
+    from postgres import postgresql
+
+    with postgresql(durable=False) as server:
+        yield server.new
+
+
+def named(
+    rng: random.Random, which: str, home: Home = "folder"
+) -> tuple[list[str], list[str], list[str]]:
     """Name the points of the beginning, the middle and the end, each with the call it is met at."""
     if which == "none":
         return [], [], []
-    often = [f"{point}:1" for point in POINTS]
+    begin, middle, end = (points_in(home, some) for some in (BEGINNINGS, POINTS, ENDS))
+    often = [f"{point}:1" for point in middle]
     if which == "each":
-        rng.shuffle(often := [f"{point}:{rng.choice((1, 1, 2, 3, 5, 10))}" for point in POINTS])
-    return [f"{point}:1" for point in BEGINNINGS], often, [f"{point}:1" for point in ENDS]
+        rng.shuffle(often := [f"{point}:{rng.choice((1, 1, 2, 3, 5, 10))}" for point in middle])
+    return [f"{point}:1" for point in begin], often, [f"{point}:1" for point in end]
 
 
 def preload() -> None:
@@ -102,6 +124,7 @@ def preload() -> None:
         "account.state",
         "bulk.planner",
         "bulk.plan",
+        "bulk.postgres",
         "client",
         "frame",
         "history",

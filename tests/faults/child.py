@@ -36,6 +36,7 @@ class Job:
     concurrency: int = 8
     writer: float = 0.0  #: how often somebody else edits a record before a request of ours
     undoing: bool = False  #: whether its run is now to be taken back
+    at: str = ""  #: the home of the journals; without it the folder of the job
 
     def read(self, name: str) -> Any:
         """Read what a child has written; None if none has."""
@@ -52,6 +53,8 @@ class Job:
 def run(job: Job, points: list[str], say: Say) -> int:
     """Do the work in this process, which is a fork; the code to end with."""
     os.environ["CHATKIT_DATA"] = str(job.folder / "data")
+    if job.at:
+        os.environ["CHATKIT_RUNS"] = job.at
     quiet = os.open(job.folder / "said", os.O_CREAT | os.O_APPEND | os.O_WRONLY)
     os.dup2(quiet, 1)
     os.dup2(quiet, 2)  # progress bars

@@ -78,6 +78,8 @@ class Killer:
     patience: float = 3.0
     attempts: int = 4  #: undisturbed runs at most
     undoes: bool = False  #: whether each run is taken back
+    sessions: float = 0.3  #: in PostgreSQL: how many of the kills from outside end its sessions
+    ended: bool = False  #: whether this round has ended them
 
     def apply(self, job: Job) -> Run:
         """Apply a job to its end and judge it.
@@ -92,7 +94,7 @@ class Killer:
         undisturbed = 0
         while True:
             ended = self._round(job, run, left)
-            if ended == -signal.SIGKILL:
+            if ended == -signal.SIGKILL or self.ended:
                 left -= 1
                 continue
             if ended not in (DONE, NO_PLAN):
@@ -125,7 +127,7 @@ class Killer:
         calm = 0
         while calm <= self.attempts:
             ended = self._round(job, back, kills)
-            if ended == -signal.SIGKILL:
+            if ended == -signal.SIGKILL or self.ended:
                 kills -= 1
                 continue
             if ended != DONE:
@@ -166,6 +168,7 @@ class Killer:
     def _round(self, job: Job, run: Run, kills: int) -> int:
         """Have one child work, and kill it if kills are left; its exit code."""
         run.children += 1
+        self.ended = False
         points: list[str] = []
         how, timer = "request", None
         if kills:
@@ -193,6 +196,10 @@ class Killer:
             self.points.append(points[0])  # it is tried again later
         if code == -signal.SIGKILL and not reached:
             run.kills[how] += 1
+        if self.ended:
+            run.kills["sessions"] += 1
+            if code == BROKEN:  # as a cell that raises: a person goes on with the run
+                (job.folder / "broken").unlink()
         return code
 
     def _child(
@@ -234,7 +241,24 @@ class Killer:
                 if timer is not None:
                     when = time.monotonic() + timer
             elif not ready or f"kill {number}" in os.read(service, 4096).decode().split("\n"):
+                hangs = when == latest and not ready
+                if job.at and not hangs and self.rng.random() < self.sessions:
+                    end_sessions(job.at)
+                    self.ended, timer = True, None
+                    when = latest = time.monotonic() + LONGEST
+                    continue
                 os.kill(pid, signal.SIGKILL)
-                if when == latest and not ready:
+                if hangs:
                     raise Broken(f"a child was not done after {LONGEST:g} s")
                 when = latest = time.monotonic() + LONGEST
+
+
+def end_sessions(address: str) -> None:
+    """End all sessions of the database, as its administrator or a restart would."""
+    import psycopg
+
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )

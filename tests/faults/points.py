@@ -5,6 +5,11 @@ A point that no longer exists fails the run that installs it, so that it moves w
 
 from __future__ import annotations
 
+from typing import Literal
+
+#: Where journals lie.
+Home = Literal["folder", "postgresql"]
+
 
 def _both(*names: str) -> tuple[str, ...]:
     return tuple(f"chatkit.{name}:{when}" for name in names for when in ("before", "after"))
@@ -48,3 +53,26 @@ ENDS = _both(
     "bulk.journal:Journal.close",
     "bulk.rendering:result_frame",
 )
+
+#: What stands in PostgreSQL in the place of points of a folder; none where it has no such step.
+_IN_POSTGRES = {
+    "bulk.lock:_sign": "bulk.postgres:_lock",
+    "bulk.journal:Journal.create": "bulk.postgres:HeldSession.create",
+    "bulk.journal:_write_tables": "",
+    "bulk.journal:sync_folder": "",
+    "bulk.journal:Journal.open": "bulk.postgres:HeldSession.open",
+    "bulk.journal:Journal.commit": "bulk.postgres:PostgresJournal._append",
+    "bulk.journal:Journal.close": "bulk.postgres:PostgresJournal.close",
+}
+
+
+def points_in(home: Home, points: tuple[str, ...]) -> tuple[str, ...]:
+    """Name points where the journals lie in this home."""
+    if home == "folder":
+        return points
+    found = []
+    for point in points:
+        place, _, when = point.rpartition(":")
+        there = _IN_POSTGRES.get(place.removeprefix("chatkit."), place)
+        found += [f"chatkit.{there.removeprefix('chatkit.')}:{when}"] if there else []
+    return tuple(found)

@@ -67,6 +67,17 @@ def test_kills_and_faults_are_survived_where_records_are_read_by_pages() -> None
     assert set(told["states"]) == {"applied"}
 
 
+def test_kills_of_the_process_and_of_all_sessions_are_survived_by_a_journal_in_postgresql() -> None:
+    """At named points and from outside, where journal and lock are on one connection."""
+    told = work(
+        [["contacts", 12, 6, 4], ["flows", 8, 4, 2]],
+        kills=volume(14), points="each", home="postgresql", killer={"share": 0.3, "sessions": 0.6},
+    )  # fmt: skip
+    assert told["wrong"] == []
+    assert set(told["states"]) == {"applied"}
+    assert told["killed"]["sessions"]
+
+
 def test_a_run_under_faults_is_taken_back_and_each_row_accounted_for() -> None:
     service = {"html": 0.03, "odd": True}
     told = work(FEW[1:3], kills=4, killer={"undoes": True}, service=service)
