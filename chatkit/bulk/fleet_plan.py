@@ -476,7 +476,7 @@ def _bars(
         single = watch is not None or len(labels) > BARS
         bars = {
             label: shown.enter_context(Progress(noun, watch=watch, name=label))
-            for label in (["accounts"] if single else labels)
+            for label in (["accounts"] if single else reversed(labels))  # the last closes first
         }
 
         def show(done: Mapping[str, tuple[int, int | None]]) -> None:
@@ -484,7 +484,8 @@ def _bars(
             totals = [now[label][1] if label in now else None for label in labels]
             known = [total for total in totals if total is not None]
             whole = sum(known) if len(known) == len(totals) else None
-            for label, (count, total) in now.items():
+            for label in filter(now.__contains__, labels):
+                count, total = now[label]
                 bar = next(iter(bars.values())) if single else bars[label]
                 bar.total = whole if single else total
                 if count > seen.get(label, 0):
