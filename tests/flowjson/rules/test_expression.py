@@ -193,6 +193,11 @@ def test_a_good_expression_has_no_finding(key: str, value: str) -> None:
     assert errors(check, showing(key, value)) == doubts(check, showing(key, value)) == []
 
 
+def test_backticks_in_what_is_never_bound_are_text() -> None:
+    document = alone(entry("n", pattern="`1 +`", **{"helper-text": "Backticks"}))
+    assert errors(check, document) == doubts(check, document) == []
+
+
 @pytest.mark.parametrize(
     ("key", "value"),
     [

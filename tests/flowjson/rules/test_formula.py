@@ -30,8 +30,10 @@ def kind(text: str) -> tuple[str, list[str]]:
         ("'You are ' ${data.count} ' years old'", "string"),
         ("'A third: ' ${data.count} / 3", "string"),
         ("'sum ' (${data.count} + 1)", "string"),
+        ("('sum ' ${data.count}) '!'", "string"),
         ("${data.unknown}", ""),
         ("${data.unknown} == 1", "boolean"),
+        ("1 == ${data.unknown}", "boolean"),
         (r"'it\'s'", "string"),
         ("'Ana`s'", "string"),
         ('"it" == ${data.text}', "boolean"),
@@ -47,6 +49,7 @@ def test_an_expression_has_a_type(text: str, expected: str) -> None:
         ("${data.text} > 3", "boolean"),
         ("${data.text} == 3", "boolean"),
         ("${data.count} && true", "boolean"),
+        ("true || ${data.count}", "boolean"),
         ("!${data.text}", "boolean"),
         ("-${data.text}", "number"),
         ("${data.text} * 2", "number"),
@@ -94,6 +97,7 @@ def test_the_place_of_a_fault_is_told() -> None:
         ("()", "the brackets are empty"),
         ("(* 2)", "* has nothing before it"),
         (")", ") has nothing before it"),
+        ("(1 + )", ") has nothing before it"),
         ("1 + 2)", "a closing bracket has no opening one"),
         ("((1)", "an opening bracket has no closing one"),
         ("!", "! has nothing after it"),
@@ -114,9 +118,33 @@ def test_a_text_is_read_without_its_quotes_and_escapes() -> None:
     assert [parse(text)[0].value for text in (r"'it\'s'", '"it"', "''")] == ["it's", "it", ""]
 
 
-def test_operators_bind_as_usual() -> None:
-    plain, bracketed = parse("1 + 2 * 3 == 7 && !false"), parse("((1 + (2 * 3)) == 7) && (!false)")
-    assert [step[:2] for step in plain] == [step[:2] for step in bracketed]
+LEVELS = [("",), ("||",), ("&&",), ("==", "!="), ("<", ">="), ("+", "-"), ("*", "/", "%")]
+
+
+def steps(text: str) -> list[tuple[object, object]]:
+    return [(step.kind, step.value) for step in parse(text)]
+
+
+@pytest.mark.parametrize("weaker", range(len(LEVELS) - 1))
+def test_operators_bind_as_usual(weaker: int) -> None:
+    for low, high in zip(LEVELS[weaker] * 3, LEVELS[weaker + 1] * 3, strict=False):
+        assert steps(f"1 {low} 2 {high} 3") == steps(f"1 {low} (2 {high} 3)")
+        assert steps(f"1 {high} 2 {low} 3") == steps(f"(1 {high} 2) {low} 3")
+
+
+@pytest.mark.parametrize("operators", LEVELS)
+def test_operators_of_one_rank_are_computed_from_the_left(operators: tuple[str, ...]) -> None:
+    for one, other in zip(operators, reversed(operators), strict=True):
+        assert steps(f"1 {one} 2 {other} 3") == steps(f"(1 {one} 2) {other} 3")
+
+
+def test_a_sign_binds_closest() -> None:
+    assert steps("-1 * !2 == +3") == steps("((-1) * (!2)) == (+3)")
+
+
+def test_a_fixed_value_is_read() -> None:
+    values = [parse(text)[0].value for text in ("true", "false", "12", "1.5", "9" * 5000)]
+    assert [repr(each) for each in values] == ["True", "False", "12", "1.5", "inf"]
 
 
 def test_ten_thousand_brackets_are_read() -> None:
