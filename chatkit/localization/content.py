@@ -7,6 +7,7 @@ holds is not looked at; that it is wrong is said once.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from chatkit.errors import InputError
@@ -41,10 +42,12 @@ _TYPES: dict[str, tuple[type, str]] = {
     "validity_period_seconds": (int, "a whole number"),
     "auth_code_expiration_seconds": (int, "a whole number"),
 }
-_EXACTLY: dict[type, type] = {str: str, list: list, bool: bool, Mapping: dict}
+#: The same, with the type that nearly all values have: to be told without more ado.
+_FIELDS = tuple(
+    (name, dict if kind is Mapping else kind, kind, said) for name, (kind, said) in _TYPES.items()
+)
 _LARGE = 2**63  #: the service keeps smaller numbers
 _NESTED = ("variables", "headers", "buttons", "auth_apps")
-_BLANK: dict[type, Any] = {str: "", list: [], Mapping: {}}
 
 
 class Entry:
@@ -52,7 +55,7 @@ class Entry:
 
     __slots__ = (
         *("template_code", "lang_code", "given", "wrong", "text", "footer", "headers"),
-        *("buttons", "variables", "apps", "slots", "pieces"),
+        *("buttons", "variables", "apps", "pieces", "_slots"),
     )
 
     def __init__(self, given: Mapping[str, Any], template_code: str, lang_code: str) -> None:
@@ -61,24 +64,32 @@ class Entry:
         self.given = given
         #: Fields of another type than the API document says, and what it says.
         self.wrong: dict[str, str] = {}
-        self.text: str = self._of("text")
-        self.footer: str = self._of("footer")
+        self.text: str = part(given, "text")
+        self.footer: str = part(given, "footer")
         self.headers: list[Mapping[str, Any]] = self._objects("headers")
         self.buttons: list[Mapping[str, Any]] = self._objects("buttons")
         self.apps: list[Mapping[str, Any]] = self._objects("auth_apps")
-        self.variables: Mapping[str, Any] = self._of("variables")
-        self.slots: list[Slot] = slots(self.text)
+        samples: Any = given.get("variables")
+        self.variables: Mapping[str, Any] = samples if _is_object(samples) else {}
+        self._slots: list[Slot] | None = None
         #: Every text that a customer reads: its field, what it is in words, and itself.
-        self.pieces: list[Piece] = list(_pieces(self))
-        for name, (kind, said) in _TYPES.items():
+        self.pieces: list[Piece] = _pieces(self)
+        for name, exactly, kind, said in _FIELDS:
             value = given.get(name)
-            if value is None or type(value) is _EXACTLY.get(kind):  # nearly all are
+            if value is None or (type(value) is exactly and kind is not int):  # nearly all are
                 continue
             if not _fits(value, kind):
                 self.wrong[name] = said
 
     def __repr__(self) -> str:
         return f"<content {self.template_code!r} {self.lang_code!r}>"
+
+    @property
+    def slots(self) -> list[Slot]:
+        """The placeholders of the text, in order."""
+        if self._slots is None:
+            self._slots = slots(self.text)
+        return self._slots
 
     @property
     def authenticates(self) -> bool:
@@ -105,17 +116,22 @@ class Entry:
         parts = [*heads, text + self.text[end:], self.footer]
         return " / ".join(each for each in parts if each.strip()) + labels
 
-    def _of(self, name: str) -> Any:
-        kind = _TYPES[name][0]
-        value = self.given.get(name)
-        return value if isinstance(value, kind) else _BLANK[kind]
-
     def _objects(self, name: str) -> list[Mapping[str, Any]]:
-        items = self._of(name)
+        items = self.given.get(name)
+        if not items or not isinstance(items, list):
+            return []
+        found: list[Mapping[str, Any]] = []
         for number, item in enumerate(items):
-            if not isinstance(item, Mapping):
+            if _is_object(item):
+                found.append(item)
+            else:
+                found.append({})
                 self.wrong[f"{name}.{number}"] = "an object"
-        return [item if isinstance(item, Mapping) else {} for item in items]
+        return found
+
+
+def _is_object(value: Any) -> bool:
+    return type(value) is dict or isinstance(value, Mapping)
 
 
 def _fits(value: Any, kind: type) -> bool:
@@ -165,8 +181,8 @@ def _entries(given: Any) -> Iterator[Entry]:
 
 def _rows(frame: pd.DataFrame) -> Iterator[Entry]:
     columns: dict[str, list[Any]] = {}
-    for place, label in enumerate(frame.columns):
-        columns.setdefault(str(label), frame.iloc[:, place].tolist())
+    for label, column in frame.items():
+        columns.setdefault(str(label), column.tolist())
     for level, named in enumerate(frame.index.names):
         if named is not None:
             columns.setdefault(str(named), frame.index.get_level_values(level).tolist())
@@ -175,22 +191,25 @@ def _rows(frame: pd.DataFrame) -> Iterator[Entry]:
             "The frame does not tell the languages: it needs a column, or a level of the index, "
             'called lang_code. templates.frame(["code"], full=True) has it.'
         )
-    names = list(columns)
-    for row in zip(*columns.values(), strict=True):
-        yield _entry(dict(zip(names, row, strict=True)))
+    plain = {name: _plain_values(name, values) for name, values in columns.items()}
+    holes = [name for name in _NESTED if any(each is _HOLE for each in plain.get(name, ()))]
+    names = list(plain)
+    for row in zip(*plain.values(), strict=True):
+        given = dict(zip(names, row, strict=True))
+        for name in holes:
+            if given[name] is _HOLE:
+                del given[name]
+        yield _from(given)
 
 
 def _entry(fields: dict[str, Any]) -> Entry:
-    given = {}
-    for name, value in fields.items():
-        if value is None or type(value) in _PLAIN:  # nearly all are
-            given[name] = value
-            continue
-        plain = _plain(value)
-        # a hole where the service has a list is no null: this row was read without that field
-        if plain is None and value is not None and name in _NESTED:
-            continue
-        given[name] = plain
+    if _PLAIN.issuperset(map(type, fields.values())):
+        return _from(fields)
+    plain = ((name, _plain_values(name, [value])[0]) for name, value in fields.items())
+    return _from({name: value for name, value in plain if value is not _HOLE})
+
+
+def _from(given: dict[str, Any]) -> Entry:
     lang_code, code = given.get("lang_code"), given.get("template_code")
     return Entry(
         given,
@@ -199,17 +218,33 @@ def _entry(fields: dict[str, Any]) -> Entry:
     )
 
 
-_PLAIN = frozenset((str, bool, int, list, dict))
+_PLAIN = frozenset((str, bool, int, list, dict, type(None)))
+#: What a frame has in a row where the service has a list or an object elsewhere: it is no null,
+#: for this row was read without that field.
+_HOLE = object()
+
+
+def _plain_values(name: str, values: list[Any]) -> list[Any]:
+    """Make plain values of those of a field; nearly all are."""
+    if _PLAIN.issuperset(map(type, values)):
+        return values
+    nothing = _HOLE if name in _NESTED else None
+    found = []
+    for value in values:
+        if type(value) not in _PLAIN and (value := _plain(value)) is None:
+            value = nothing
+        found.append(value)
+    return found
 
 
 def _plain(value: Any) -> Any:
     """Make None of what pandas has for nothing, and a plain number or flag of one of numpy's."""
-    if value is None or isinstance(value, str | bool | int | list | dict):
-        return value
     if isinstance(value, float):
         if value != value:
             return None
         return int(value) if value.is_integer() else value
+    if isinstance(value, str | bool | int | list | dict):
+        return value
     if type(value).__name__ in ("NAType", "NaTType"):
         return None
     if type(value).__module__ == "numpy" and getattr(value, "ndim", 1) == 0:
@@ -219,17 +254,25 @@ def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def _pieces(entry: Entry) -> Iterator[Piece]:
-    for number, header in enumerate(entry.headers):
-        if text := part(header, "text"):
-            yield f"headers.{number}.text", "the header", text
+def _pieces(entry: Entry) -> list[Piece]:
+    found = [
+        (f"headers.{number}.text", "the header", text)
+        for number, header in enumerate(entry.headers)
+        if (text := part(header, "text"))
+    ]
     if entry.text:
-        yield "text", "the text", entry.text
+        found.append(("text", "the text", entry.text))
     if entry.footer:
-        yield "footer", "the footer", entry.footer
+        found.append(("footer", "the footer", entry.footer))
     for number, button in enumerate(entry.buttons):
         if label := part(button, "label"):
-            yield f"buttons.{number}.label", f"the label of button {number + 1}", label
+            found.append((*_label_of(number), label))
+    return found
+
+
+@lru_cache(64)  # nearly all are of the first buttons
+def _label_of(number: int) -> tuple[str, str]:
+    return f"buttons.{number}.label", f"the label of button {number + 1}"
 
 
 def grouped(found: Sequence[Entry]) -> dict[str, list[Entry]]:

@@ -6,7 +6,7 @@ theirs is: compared with what is there now, its placeholders counted, nothing ha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from chatkit.display import changed_words, cut, many, visible
@@ -24,6 +24,7 @@ from chatkit.localization.translation.export import (
     outgoing,
     paired,
     spot_of,
+    standing,
 )
 from chatkit.localization.translation.units import (
     Unit,
@@ -55,17 +56,20 @@ _COLUMNS = (
 class QueueItem:
     """One text to review: where it stands, its source, its translation, and what was answered."""
 
+    __slots__ = (
+        *("unit", "original", "entry", "state", "source_before", "answer", "new_translation"),
+        *("comment", "commented"),
+    )
+
     def __init__(self, unit: Unit, original: Entry, entry: Entry | None, known: Ledger) -> None:
-        draft = entry is not None and entry.flag("is_draft") is True
-        self.unit = unit = described(unit, original, known, draft=draft)
+        self.unit = unit
         self.original = original  #: the content in the source language
         self.entry = entry  #: the content it is of; None if there is none yet
-        self.state = unit.state
-        #: From which source it was made; empty unless it is stale.
-        self.source_before = unit.source_before
+        self.state, before, comment = standing(unit, original, entry, known)
+        self.source_before = before  #: from which source it was made; empty unless it is stale
         self.answer: Answer = ""
         self.new_translation = ""  #: what was written in its place; empty unless it was edited
-        self.comment = unit.comment
+        self.comment = comment
         self.commented = False  #: whether the comment is a new one
 
     def __repr__(self) -> str:
@@ -129,16 +133,12 @@ class Queue(Report):
         self._frame, self._ledger, self._glossary, self._take = frame, ledger, glossary, take
         self._known = ledger.read()
         self._found = found = contents(frame)
-        there = {(e.template_code, language.normal(e.lang_code)): e for e in found}
         self._memories: dict[str, TranslationMemory] = {}
         pairs, _ = paired(found, source, languages)
-        items = [
-            QueueItem(unit, original, there.get(_place(unit)[:2]), self._known)
-            for unit, original in pairs
-        ]
+        items = [QueueItem(*pair, self._known) for pair in pairs]
         #: The texts, language by language, in the order of the templates.
         self.items = [item for item in items if item.state in wanted]
-        codes = dict.fromkeys(unit.lang_code for unit, _ in pairs)
+        codes = dict.fromkeys(unit.lang_code for unit, *_ in pairs)
         order = list(dict.fromkeys(map(language.normal, codes)))
         ranks = {code: order.index(language.normal(code)) for code in codes}
         self.items.sort(key=lambda item: ranks[item.unit.lang_code])
@@ -220,13 +220,21 @@ class Queue(Report):
         original, entry = item.original, item.entry
         given = new_draft(original, unit.lang_code) if entry is None else entry.given
         texts = {
-            other.unit.field: other.text
-            for other in self.items
-            if other.unit.spot[:2] == unit.spot[:2] and other.answer == "edited"
+            other.unit.field: other.text for other in self._with(number) if other.answer == "edited"
         }
         texts[unit.field] = item.text if text is None else text
         changed = with_texts(given, original, {k: v for k, v in texts.items() if v})
         return {**given, **changed, "template_code": unit.template_code}
+
+    def _with(self, number: int) -> Iterator[QueueItem]:
+        """Yield all texts of the content that a text is of: they stand side by side."""
+        content = self.items[number].unit.spot[:2]
+        first = last = number
+        while first and self.items[first - 1].unit.spot[:2] == content:
+            first -= 1
+        while last < len(self.items) and self.items[last].unit.spot[:2] == content:
+            last += 1
+        yield from self.items[first:last]
 
     def findings(self, number: int, text: str | None = None) -> list[ContentFinding]:
         """Return what the rules and the glossary say of a translation.
@@ -250,6 +258,10 @@ class Queue(Report):
         return [
             each for each in found if each.field in (unit.field, name) and each.severity != "note"
         ]
+
+    def remembers(self, number: int) -> bool:
+        """Whether suggestions for a text are at hand: the first of a language take longer."""
+        return self._at(number).unit.lang_code in self._memories
 
     def suggestions(self, number: int) -> list[Suggestion]:
         """Return how the account has translated the same text, or one much like it."""
@@ -291,7 +303,9 @@ class Queue(Report):
         self._known = self._ledger.add(new)
         edited = [i for i in self.items if i.answer == "edited"]
         units = [
-            outgoing(item.unit, item.original)._replace(target=item.new_translation)
+            outgoing(
+                described(item.unit, item.original, item.entry, self._known), item.original
+            )._replace(target=item.new_translation)
             for item in edited
         ]
         plan = self._take(units, self._frame)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
@@ -20,6 +20,7 @@ from chatkit.localization.translation.units import (
     EXTRAS,
     Extra,
     Unit,
+    built_alike,
     contents,
     field_limit,
     field_texts,
@@ -149,28 +150,39 @@ def gather(
     Raises:
         InputError: Nothing can be translated, or a file cannot hold it.
     """
-    found = contents(frame)
-    pairs, homeless = paired(found, source, languages, also)
-    drafts = {
-        (entry.template_code, entry.lang_code) for entry in found if entry.flag("is_draft") is True
-    }
+    pairs, homeless = paired(contents(frame), source, languages, also)
     known, at, notes = ledger or Ledger(), stamp_time(), dict[tuple[int, str], str]()
     units = []
-    for unit, original in pairs:
+    for unit, original, entry in pairs:
         if (where := (id(original), unit.field)) not in notes:  # the same in all languages
             notes[where] = translator_note(unit.field, original)
-        told = described(unit, original, known, draft=unit.spot[:2] in drafts)
+        told = described(unit, original, entry, known)
         units.append(stamped(told._replace(note=notes[where]), original.lang_code, at))
     return units, homeless
 
 
-def described(unit: Unit, original: Entry, known: Ledger, *, draft: bool) -> Unit:
+class Standing(NamedTuple):
+    """What is in a text of a translation, as far as the ledger knows."""
+
+    state: UnitState
+    source_before: str  #: the source that it was made from, if it is stale
+    comment: str
+
+
+def described(unit: Unit, original: Entry, entry: Entry | None, known: Ledger) -> Unit:
     """Complete a unit with what the ledger knows: its state, the source before, the comment."""
+    state, before, comment = standing(unit, original, entry, known)
+    return unit._replace(state=state, source_before=before, comment=comment)
+
+
+def standing(unit: Unit, original: Entry, entry: Entry | None, known: Ledger) -> Standing:
+    """Look up what the ledger knows of a unit, which is of this content, if there is one yet."""
     comment = ""
     if known.comments:
         place = unit.template_code, language.normal(unit.lang_code), unit.field
         remark = known.comments.get(place)
         comment = remark.text if remark else ""
+    draft = entry is not None and entry.flag("is_draft") is True
     state: UnitState = "draft" if draft else "live"
     before = ""
     if not unit.target.strip():
@@ -181,7 +193,7 @@ def described(unit: Unit, original: Entry, known: Ledger, *, draft: bool) -> Uni
             state, before = "stale", known.sources.get(origin.source, "")
         elif origin is None and unit.source != unit.target:
             state = "unknown"
-    return unit._replace(state=state, source_before=before, comment=comment)
+    return Standing(state, before, comment)
 
 
 def spot_of(unit: Unit, original: Entry) -> Spot:
@@ -201,8 +213,11 @@ def paired(
     source: str,
     languages: Iterable[str] | None,
     also: Collection[Extra] = (),
-) -> tuple[list[tuple[Unit, Entry]], list[str]]:
-    """Collect the units, each beside its source, before they are completed as `outgoing`.
+) -> tuple[list[tuple[Unit, Entry, Entry | None]], list[str]]:
+    """Collect the units, before they are completed as `outgoing`.
+
+    Each stands beside the content in the source language, and the one that it is of, if there
+    is one yet.
 
     Raises:
         InputError: As `gather`.
@@ -216,16 +231,19 @@ def paired(
     if not any(originals.values()):
         raise InputError(f"No template has a content in {source!r} to translate from.")
     wanted = _wanted(found, originals.values(), languages)
-    pairs: list[tuple[Unit, Entry]] = []
+    pairs: list[tuple[Unit, Entry, Entry | None]] = []
     homeless: dict[str, None] = {}
     for code, original in originals.items():
-        for lang_code in wanted if original is not None else ():
-            if original is None or language.same(lang_code, original.lang_code):
+        if original is None:
+            continue
+        texts = field_texts(original, also)
+        for lang_code in wanted:
+            if language.same(lang_code, original.lang_code):
                 continue
             entry = _in(members[code], lang_code)
-            units = _units(original, entry, lang_code, also, homeless)
-            pairs += [(unit, original) for unit in units]
-    _refuse([unit for unit, _ in pairs], source, {entry.lang_code for entry in found})
+            units = _units(original, texts, entry, lang_code, also, homeless)
+            pairs += [(unit, original, entry) for unit in units]
+    _refuse([unit for unit, *_ in pairs], source, {entry.lang_code for entry in found})
     return pairs, list(homeless)
 
 
@@ -250,19 +268,20 @@ def _in(group: Sequence[Entry], lang_code: str) -> Entry | None:
 
 def _units(
     original: Entry,
+    texts: Mapping[str, str],
     entry: Entry | None,
     lang_code: str,
     also: Collection[Extra],
     homeless: dict[str, None],
 ) -> Iterable[Unit]:
-    there = {} if entry is None else field_texts(entry)
-    code = lang_code if entry is None else entry.lang_code
-    for field, text in field_texts(original, also).items():
-        if group_of(entry, original, field) is None:
-            homeless.setdefault(f"{original.template_code} {code} {field}")
+    there = {} if entry is None else field_texts(entry, also)
+    template, code = original.template_code, lang_code if entry is None else entry.lang_code
+    alike = entry is not None and built_alike(entry, original)
+    for field, text in texts.items():
+        if not alike and group_of(entry, original, field) is None:
+            homeless.setdefault(f"{template} {code} {field}")
             continue
-        spot = original.template_code, code, field
-        yield Unit(*spot, text, there.get(field, ""), limit=field_limit(field))
+        yield Unit(template, code, field, text, there.get(field, ""), limit=field_limit(field))
 
 
 def _refuse(units: Sequence[Unit], source: str, there: Collection[str]) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from copy import deepcopy
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -125,18 +125,19 @@ _ITS_OWN = ("id", "created_at", "updated_at")
 
 def field_texts(entry: Entry, also: Collection[Extra] = EXTRAS) -> dict[str, str]:
     """Return the texts of a content by their fields, those that are not blank."""
-    found = {field: text for field, _, text in entry.pieces}
+    found = {field: text for field, _, text in entry.pieces if not text.isspace()}
     if "samples" in also:
         for name, sample in entry.variables.items():
-            if isinstance(name, str) and _NAMED.fullmatch(name) and isinstance(sample, str):
+            if isinstance(name, str) and _NAMED.fullmatch(name) and part(entry.variables, name):
                 found[f"variables.{name}"] = sample
     if "addresses" in also:
         for number, button in enumerate(entry.buttons):
-            if button.get("type") == "visit_website":
-                found[f"buttons.{number}.value"] = part(button, "value")
-    return {field: text for field, text in found.items() if text.strip()}
+            if button.get("type") == "visit_website" and (value := part(button, "value")):
+                found[f"buttons.{number}.value"] = value
+    return {f: text for f, text in found.items() if not text.isspace()} if also else found
 
 
+@lru_cache(1 << 12)
 def field_limit(field: str) -> int | None:
     """Tell how many characters the platform allows; None if it does not say."""
     if field.startswith("variables"):
@@ -195,6 +196,19 @@ def group_of(entry: Entry | None, source: Entry, field: str) -> str | None:
     if number >= len(mine):
         return name
     return field if mine[number].get("type") == theirs[number].get("type") else None
+
+
+def built_alike(entry: Entry, source: Entry) -> bool:
+    """Whether every text of a content has a place of its own in the other: `group_of` says so."""
+    if entry.wrong or source.wrong:
+        return False
+    return _kinds(entry.headers) == _kinds(source.headers) and (
+        _kinds(entry.buttons) == _kinds(source.buttons)
+    )
+
+
+def _kinds(items: Iterable[Mapping[str, Any]]) -> list[Any]:
+    return [item.get("type") for item in items]
 
 
 def new_draft(source: Entry, lang_code: str) -> dict[str, Any]:

@@ -51,9 +51,7 @@ class QueueCard(anywidget.AnyWidget):
         try:
             match message:
                 case {"look": int(number)} if 0 <= number < len(self._queue):
-                    self._looked(number, None)
-                    last = min(number + _AHEAD, len(self._queue))
-                    self.send({"items": [self._sent(n) for n in range(number, last)]})
+                    self._show(number)
                 case {"check": [int(number), str(text)]} if 0 <= number < len(self._queue):
                     found = _findings(self._queue.findings(number, text))
                     self.send({"checked": [number, text, found]})
@@ -64,6 +62,17 @@ class QueueCard(anywidget.AnyWidget):
                     self._queue.comment(number, text)
         except ChatkitError as error:
             self.send({"failed": str(error)})
+
+    def _show(self, number: int) -> None:
+        """Send a text first, then what a person looks at later: suggestions, the next texts."""
+        remembered = self._queue.remembers(number)
+        self.send({"items": [self._sent(number)]})
+        self._looked(number, None)
+        if not remembered:
+            self.send({"near": [number, self._near(number)]})
+        last = min(number + _AHEAD, len(self._queue))
+        if number + 1 < last:
+            self.send({"items": [self._sent(n) for n in range(number + 1, last)]})
 
     def _answer(self, kind: str, number: int, text: str) -> None:
         try:
@@ -98,11 +107,14 @@ class QueueCard(anywidget.AnyWidget):
             "limit": unit.limit,
             "comment": item.comment,
             "findings": _findings(self._queue.findings(number)),
-            "near": [
-                [one.translation, int(100 * one.alike), _from(one.template_code, one.live)]
-                for one in self._queue.suggestions(number)
-            ],
+            "near": self._near(number) if self._queue.remembers(number) else [],
         }
+
+    def _near(self, number: int) -> list[list[Any]]:
+        return [
+            [one.translation, int(100 * one.alike), _from(one.template_code, one.live)]
+            for one in self._queue.suggestions(number)
+        ]
 
 
 def _words(item: QueueItem) -> list[tuple[str, str]]:

@@ -32,10 +32,14 @@ def heard(view: Any, message: dict[str, Any]) -> list[dict[str, Any]]:
     return sent
 
 
-def test_a_text_is_sent_with_the_next_ones(view: Any) -> None:
-    (answer,) = heard(view, {"look": 1})
+def test_a_text_is_sent_first_then_its_suggestions_and_the_next_ones(view: Any) -> None:
+    answer, near, more = heard(view, {"look": 1})
     first = answer["items"][0]
-    assert [each["n"] for each in answer["items"]] == [1, 2, 3]
+    assert [[each["n"] for each in one["items"]] for one in (answer, more)] == [[1], [2, 3]]
+    assert (first["near"], near["near"][0]) == ([], 1)
+    again, next_ones = heard(view, {"look": 1})  # the memory of the language is at hand now
+    assert again == {"items": [{**first, "near": near["near"][1]}]}
+    assert next_ones == more
     assert (first["what"], first["lang"], first["from"], first["state"]) == (
         "text", "de", "en", "unknown",
     )  # fmt: skip

@@ -72,6 +72,18 @@ function render({ model, el }) {
     go.textContent = item && !typed() && item.target && box.value === item.target ? "Right as it is" : "Take this";
     go.setAttribute("aria-disabled", String(!box.value.trim()));
   };
+  const suggest = (item) => near.replaceChildren(...item.near.map(([text, alike, from], n) => {
+    const made = make(null, "button");
+    made.type = "button";
+    make(made, "b", "", `${alike} %`);
+    const said = make(made, "span", "", text);
+    said.dir = "auto";
+    said.lang = item.lang;
+    make(made, "small", "", from);
+    made.setAttribute("aria-keyshortcuts", `Alt+${n + 1}`);
+    made.onclick = () => use(n);
+    return made;
+  }));
   const draw = () => {
     const item = items.get(at), open = last() >= 0;
     for (const part of root.children) if (part !== head && part !== failed) part.hidden = !item;
@@ -101,18 +113,7 @@ function render({ model, el }) {
     if (!dirty && box.value !== item.text) box.value = item.text;
     comment.value = item.comment;
     tell(item.findings);
-    near.replaceChildren(...item.near.map(([text, alike, from], n) => {
-      const made = make(null, "button");
-      made.type = "button";
-      make(made, "b", "", `${alike} %`);
-      const said = make(made, "span", "", text);
-      said.dir = "auto";
-      said.lang = item.lang;
-      make(made, "small", "", from);
-      made.setAttribute("aria-keyshortcuts", `Alt+${n + 1}`);
-      made.onclick = () => use(n);
-      return made;
-    }));
+    suggest(item);
     measure();
   };
   const keep = () => {
@@ -188,6 +189,10 @@ function render({ model, el }) {
   };
   const heard = (message) => {
     if (message.items) message.items.forEach(take);
+    if (message.near && items.has(message.near[0])) { // the first suggestions of a language come after the text
+      items.get(message.near[0]).near = message.near[1];
+      if (message.near[0] === at) suggest(items.get(at));
+    }
     if (message.checked && message.checked[0] === at && message.checked[1] === box.value) tell(message.checked[2]);
     if (message.failed) failed.textContent = message.failed;
   };
