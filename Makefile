@@ -18,7 +18,7 @@
 PYTHON  ?= python3
 PORT    ?= 8888
 BROWSER ?= 1
-BENCHES ?= imports client throttle apply frames plan flatness sandbox telephone spreadsheets lint templates inbox account fleet
+BENCHES ?= imports client throttle apply frames plan flatness sandbox telephone spreadsheets lint templates inbox account fleet books
 ROWS    ?= 10000
 KILLS   ?= 1000
 SEED    ?= 0

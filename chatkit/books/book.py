@@ -5,6 +5,7 @@ How it lies on the disk is in `chatkit.books.manifest`.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -29,11 +30,12 @@ from chatkit.books.manifest import (
     prepare,
     read_part,
 )
+from chatkit.bulk import rendering
 from chatkit.display import cut, many, visible
 from chatkit.errors import InputError
 from chatkit.progress import Progress, say
 from chatkit.report import Report, html_heading, html_list, html_tables, marked
-from chatkit.snapshot import remember
+from chatkit.snapshot import memory, remember
 
 if TYPE_CHECKING:
     import dask.dataframe as dd
@@ -42,9 +44,10 @@ if TYPE_CHECKING:
 class Book(Report):
     """Contacts of one account or several in a folder of Parquet files, larger than memory.
 
-    `client.contacts.spool(folder)` writes one. It is a dataset like any other:
-    `pd.read_parquet(folder)`, DuckDB's `read_parquet('book/*/*.parquet')`, Polars'
-    `scan_parquet('book/*/*.parquet')`. Iterate over it for its parts, a DataFrame each.
+    `client.contacts.spool(folder)` writes one. It is a dataset like any other: pandas and Dask
+    open the folder, DuckDB `read_parquet('book/*/*.parquet')`, Polars
+    `scan_parquet('book/*/*.parquet', hive_partitioning=True)`. Iterate over it for its parts, a
+    DataFrame each.
 
     Args:
         path: The folder.
@@ -142,13 +145,11 @@ class Book(Report):
         accessor.register()
         chosen = [accounts] if isinstance(accounts, str) else accounts
         labels = self.accounts if chosen is None else list(chosen)
-        found = [self._frame_of(self.manifest(label), columns) for label in labels]
+        found = {label: self._frame_of(self.manifest(label), columns) for label in labels}
         if len(self._manifests) == 1:
-            return found[0]
-        if not found:
-            raise InputError("accounts is empty: name one, or leave it out for all.")
-        together = frames.beside(labels, found, "account")
-        remember(together)
+            return found[labels[0]] if labels else self._frame_of(self.manifest(), columns)[:0]
+        together = rendering.fleet_frame(found)
+        remember(together, fleet=json.dumps({label: memory(one) for label, one in found.items()}))
         return together
 
     def _frame_of(self, manifest: Manifest, columns: Sequence[str] | None) -> pd.DataFrame:

@@ -39,6 +39,8 @@ from chatkit.errors import InputError, StoreError
 #: What the manifest of an account is called, and the version of its lines.
 MANIFEST = "_manifest.jsonl"
 FORMAT = 1
+#: Seconds to wait for who writes the same account: what was stopped has just to write its last.
+PATIENCE = 5.0
 #: The name of an account's folder, and of its parts.
 ACCOUNT = "account="
 _PART = "part-{:06d}.parquet"
@@ -392,7 +394,7 @@ def alone(place: Path) -> Iterator[None]:
     Raises:
         StoreError: Another one does.
     """
-    held = writing(place / MANIFEST, patience=0)
+    held = writing(place / MANIFEST, patience=PATIENCE)
     try:
         held.__enter__()
     except OSError as error:

@@ -85,8 +85,7 @@ def writing(path: Path, patience: float = _PATIENCE) -> Iterator[None]:
     try:
         held.acquire(timeout=patience)
     except Timeout:
-        since = f"has been writing {path} for {patience} s" if patience else f"is writing {path}"
-        raise OSError(f"another process {since}") from None
+        raise OSError(f"another process has been writing {path} for {patience:g} s") from None
     try:
         yield
     finally:

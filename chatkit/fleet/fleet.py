@@ -24,13 +24,16 @@ from chatkit.errors import ChatkitError, InputError, SettingsError
 from chatkit.history import runs, undo
 from chatkit.progress import say
 from chatkit.report import FEW, Report, html_heading, html_list, html_tables, marked
+from chatkit.resource import endpoints_of
 from chatkit.snapshot import memory, remember
 
 if TYPE_CHECKING:
+    from os import PathLike
     from pathlib import Path
 
     import pandas as pd
 
+    from chatkit.books.book import Book
     from chatkit.endpoints import Existing
     from chatkit.sandbox import Sandbox
     from chatkit.templates.codes import Codes
@@ -579,6 +582,32 @@ class FleetContacts(_FleetResource):
             full: Read each contact on its own as well, for `ref_id`.
         """
         return self._frame(lambda contacts: contacts.frame(search=search, full=full))
+
+    def spool(self, folder: str | PathLike[str]) -> Book:
+        """Read the contacts of all accounts into one folder of Parquet files, however many.
+
+        Each account has a folder of its own in it, `account=de`. Accounts that cannot be read
+        are named; what was read of them stays. Stopped or killed, each goes on where it was when
+        this is called again; those that are complete are left as they are.
+
+        Args:
+            folder: Where; it is made. `chatkit.Book(folder)` opens it later.
+
+        Raises:
+            InputError: The folder holds something else, or other accounts of these names.
+            StoreError: It cannot be written.
+            CallError: No account can be read.
+        """
+        from chatkit.books.book import Book
+        from chatkit.books.spool import spool
+
+        def one(label: str, client: Client) -> Book:
+            return spool(endpoints_of(client.contacts), folder, label)
+
+        _, stops = self._fleet._each(one, self._noun)
+        for label, why in stops.items():
+            say(f"{visible(label)} was not read to its end: {why}")
+        return Book(folder)
 
     def check(
         self, frame: pd.DataFrame | Mapping[str, Any], *, region: str | None = None

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
+import processes
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -87,6 +90,33 @@ def test_dask_reads_it_part_by_part_and_knows_where_an_id_is(client: Client, boo
     )
     assert list(book.dask(columns=["name"]).columns) == ["name"]
     assert opened.tags.compute().loc[50002] == '["rental"]'
+
+
+#: What a person writes who opens a book with another program.
+OTHERS = """
+import json, sys
+import duckdb, polars
+
+files, = sys.argv[1:]
+asked = f"select account, count(*), min(id), max(updated_at) from '{files}' group by 1 order by 1"
+print(json.dumps(duckdb.sql(asked).fetchall(), default=lambda time: time.isoformat()))
+opened = polars.scan_parquet(files, hive_partitioning=True).sort("account", "id").collect()
+print(json.dumps([opened["account"].unique().sort().to_list(), opened["number"].to_list()]))
+"""
+
+
+def test_duckdb_and_polars_open_it_with_the_account_as_a_column(
+    client: Client, tmp_path: Path
+) -> None:
+    labels, frame = ["de", "fr/ü x"], client.contacts.frame()
+    for label in labels:
+        spool(endpoints_of(client.contacts), tmp_path, label, part_rows=PART)
+    command = [sys.executable, "-c", OTHERS, str(tmp_path / "*" / "*.parquet")]
+    done = processes.run(command, check=True, capture_output=True, text=True, timeout=60)
+    by_duckdb, by_polars = map(json.loads, done.stdout.splitlines())
+    latest = frame.updated_at.max().isoformat()
+    assert by_duckdb == [[label, 250, 50001, latest] for label in labels]
+    assert by_polars == [labels, frame["number"].tolist() * 2]
 
 
 def test_each_part_tells_its_least_and_greatest_id(folder: Path) -> None:

@@ -23,7 +23,8 @@ from volume import volume
 import chatkit
 from chatkit import Book, InputError, ListMoved, Refused, ServiceProfile, StoreError
 from chatkit.answer import Envelope, Pagination
-from chatkit.books.manifest import MANIFEST
+from chatkit.books import manifest as manifests
+from chatkit.books.manifest import MANIFEST, alone, prepare
 from chatkit.books.spool import spool
 from chatkit.call import Call
 from chatkit.contacts import ContactEndpoints
@@ -197,10 +198,11 @@ def test_another_account_is_refused(tmp_path: Path) -> None:
         account.spool(tmp_path)
 
 
-def test_a_second_process_is_kept_from_the_same_folder(tmp_path: Path) -> None:
-    from chatkit.books.manifest import alone, prepare
-
-    busy = pytest.raises(StoreError, match="another process is writing")
+def test_a_second_process_is_kept_from_the_same_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(manifests, "PATIENCE", 0.05)
+    busy = pytest.raises(StoreError, match="another process has been writing")
     with alone(prepare(tmp_path, "shop")), busy:
         Account(range(30)).spool(tmp_path)
     assert Account(range(30)).spool(tmp_path) is not None

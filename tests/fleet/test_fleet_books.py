@@ -1,0 +1,76 @@
+"""Books of a fleet: all accounts in one folder, and no account stops another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from bulk.planning import people
+
+import chatkit
+from chatkit import Book, InputError, ServiceProfile
+
+LABELS = ("de", "fr", "it")
+
+
+@pytest.fixture
+def fleet(capsys: pytest.CaptureFixture[str]) -> Iterator[chatkit.Fleet]:
+    """Three accounts with some contacts each; that of it must be asked with another token."""
+    with ExitStack() as stack:
+        profile = ServiceProfile(max_page_size=5)
+        sandboxes = {
+            n: stack.enter_context(chatkit.Sandbox(seed="empty", profile=profile)) for n in LABELS
+        }
+        for n, sandbox in enumerate(sandboxes.values()):
+            people(sandbox, 10 + n, name=f"Ana {n}")
+        clients = {n: stack.enter_context(chatkit.connect(s)) for n, s in sandboxes.items()}
+        capsys.readouterr()
+        yield stack.enter_context(chatkit.connect_all(clients))
+
+
+def test_all_accounts_are_read_into_one_book(fleet: chatkit.Fleet, tmp_path: Path) -> None:
+    book = fleet.contacts.spool(tmp_path)
+    assert book.accounts == [*LABELS] and book.complete
+    frame = book.frame()
+    pd.testing.assert_frame_equal(frame, fleet.contacts.frame())
+    assert len(book.frame(accounts=["fr", "it"])) == 23
+    frame["name"] = frame["name"].str.upper()
+    plan = fleet.contacts.plan(frame)
+    assert {label: len(each) for label, each in plan.plans.items()} == {
+        "de": 10, "fr": 11, "it": 12
+    }  # fmt: skip
+
+
+def test_an_account_that_stops_is_named_and_gone_on_with(
+    fleet: chatkit.Fleet, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sandbox = fleet["fr"].transport
+    good, sandbox.send = sandbox.send, _refused  # type: ignore[method-assign]
+    book = fleet.contacts.spool(tmp_path)
+    told = capsys.readouterr().out
+    assert "fr was not read to its end: " in told and "not for you" in told
+    assert not book.complete and repr(book).splitlines()[0].endswith("not complete")
+    assert [book.manifest(n).rows for n in LABELS] == [10, 0, 12]
+    sandbox.send = good  # type: ignore[method-assign]
+    book = fleet.contacts.spool(tmp_path)
+    assert book.complete and [book.manifest(n).rows for n in LABELS] == [10, 11, 12]
+    assert "nothing is read again" in capsys.readouterr().out
+
+
+def _refused(call: chatkit.call.Call) -> None:
+    raise chatkit.NotPermitted(call, "not for you", status=403)
+
+
+def test_an_edit_knows_whose_part_it_has(fleet: chatkit.Fleet, tmp_path: Path) -> None:
+    def marked(part: pd.DataFrame) -> pd.DataFrame:
+        return part.assign(name=part["name"] + " " + part.attrs["account"])
+
+    edited = fleet.contacts.spool(tmp_path / "book").edit(marked, tmp_path / "edited")
+    names = edited.frame()["name"]
+    assert all(name.endswith(f" {label}") for (label, _), name in names.items())
+    assert edited.base is not None and edited.base.accounts == [*LABELS]
+    with pytest.raises(InputError, match="the account  must be named"):
+        Book(tmp_path / "edited").manifest()
