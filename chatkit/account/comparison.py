@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, islice
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args, overload
 
 import numpy as np
 import pandas as pd
@@ -31,11 +31,14 @@ from chatkit.account.reading import (
 )
 from chatkit.account.state import state_of
 from chatkit.bulk.comparison import FrameDifferences, compare_frames
+from chatkit.bulk.fleet_plan import FleetPlan, in_threads
+from chatkit.bulk.rendering import fleet_table
 from chatkit.client import Client
 from chatkit.display import (
     MISSING,
     Shown,
     changed_words,
+    columns,
     cut,
     differences,
     many,
@@ -46,7 +49,7 @@ from chatkit.display import (
     visible,
     words,
 )
-from chatkit.errors import InputError
+from chatkit.errors import ChatkitError, InputError
 from chatkit.frame import none, records
 from chatkit.report import (
     ARROW,
@@ -96,21 +99,39 @@ class AccountDifference:
     what: What
 
 
+@overload
 def compare(
     left: Comparable,
     right: Comparable,
     *,
     contacts: bool = False,
     codes: Iterable[str] | None = None,
-) -> Comparison:
+) -> Comparison: ...
+
+
+@overload
+def compare(
+    left: Mapping[str, Any], *, contacts: bool = False, codes: Iterable[str] | None = None
+) -> FleetComparison: ...
+
+
+def compare(
+    left: Comparable | Mapping[str, Any],
+    right: Comparable | None = None,
+    *,
+    contacts: bool = False,
+    codes: Iterable[str] | None = None,
+) -> Comparison | FleetComparison:
     """Compare two accounts, or what was kept of them, by what each thing is called.
 
     Each side is a client, a sandbox, a `Folder` or its path, or a git revision of one, like
     "shop/@HEAD~3". Flows are found again by their name, contents by template code and language,
     webhooks by their address, contacts by their number.
 
+    A fleet alone is compared with its first account: which of the others differ, and in what.
+
     Args:
-        left: One side.
+        left: One side; or a fleet, or any mapping of names to sides.
         right: The other one.
         contacts: Compare contacts too.
         codes: The template codes to compare. Without it those that a folder or a sandbox holds,
@@ -119,7 +140,7 @@ def compare(
 
     Returns:
         A report that shows itself; `frame()` is a table of it, and `plan("right")` makes the
-        right side as the left one is.
+        right side as the left one is. Of a fleet a `FleetComparison`.
 
     Raises:
         InputError: A side is none of these, or its files cannot be read.
@@ -129,19 +150,75 @@ def compare(
     0
     """
     given = None if codes is None else tuple(codes)
-    read: dict[int, AccountState] = {}
-    named = list(given or ())
-    for n, one in enumerate((left, right)):
+    if isinstance(left, Mapping):
+        if right is not None:
+            raise InputError("A fleet is compared with its first account: pass the fleet alone.")
+        return _compare_fleet(left, contacts, given)
+    if right is None:
+        raise InputError("compare takes two sides, or one fleet.")
+    first, second = _states([left, right], contacts, given)
+    for state in (first, second):
+        if isinstance(state, Exception):
+            raise state
+    assert isinstance(first, AccountState) and isinstance(second, AccountState)  # noqa: S101
+    return Comparison(first, second, (left, right))
+
+
+def _states(
+    sides: Sequence[Comparable], contacts: bool, codes: tuple[str, ...] | None
+) -> list[AccountState | Exception]:
+    """Read sides, accounts at last: which template codes they have is known from the others.
+
+    Returns:
+        What each holds, or why it cannot be read.
+    """
+    read: dict[str, AccountState | Exception] = {}
+    named = list(codes or ())
+    for n, one in enumerate(sides):
         if isinstance(one, Client):
-            named += one.templates.codes if given is None else ()
-        else:
-            read[n] = state_of(one, contacts=contacts, codes=given)
-            named += read[n].codes if given is None else ()
+            named += one.templates.codes if codes is None else ()
+            continue
+        state = state_of(one, contacts=contacts, codes=codes)
+        read[str(n)] = state
+        named += state.codes if codes is None else ()
     known = tuple(dict.fromkeys(named))
-    for n, one in enumerate((left, right)):
-        if n not in read:
-            read[n] = state_of(one, contacts=contacts, codes=known or given)
-    return Comparison(read[0], read[1], (left, right))
+    waiting = [str(n) for n in range(len(sides)) if str(n) not in read]
+
+    def read_one(n: str, _: object) -> AccountState:
+        return state_of(sides[int(n)], contacts=contacts, codes=known or codes)
+
+    read |= in_threads(waiting, read_one)
+    return [read[str(n)] for n in range(len(sides))]
+
+
+def _compare_fleet(
+    sides: Mapping[str, Comparable], contacts: bool, codes: tuple[str, ...] | None
+) -> FleetComparison:
+    """Compare the accounts of a fleet with its first one.
+
+    Raises:
+        InputError: There are fewer than two.
+    """
+    if len(sides) < 2:
+        raise InputError("A fleet is compared with its first account: it has no other.")
+    found = dict(zip(sides, _states(list(sides.values()), contacts, codes), strict=True))
+    first, *others = sides
+    base = found[first]
+    if isinstance(base, Exception):
+        raise base
+    base = replace(base, origin=first)
+    compared: dict[str, Comparison] = {}
+    stops: dict[str, str] = {}
+    for label in others:
+        state = found[label]
+        if isinstance(state, AccountState):
+            sources = (sides[first], sides[label])
+            compared[label] = Comparison(base, replace(state, origin=label), sources)
+        elif isinstance(state, ChatkitError) and not isinstance(state, InputError):
+            stops[label] = str(state).partition("\n")[0]
+        else:
+            raise state
+    return FleetComparison(first, compared, stops)
 
 
 class Comparison(Report, Sequence[AccountDifference]):
@@ -350,6 +427,137 @@ class Comparison(Report, Sequence[AccountDifference]):
             html_tables(widths, first, more, total, ".frame()"),
             html_list("told", "", self._notes()),
         ]
+
+
+class FleetComparison(Report, Mapping[str, Comparison]):
+    """Which accounts of a fleet differ from the first one, and in what.
+
+    `found["fr"]` is the comparison of one account: the first is its left side.
+
+    Args:
+        first: What the first account is called.
+        compared: The comparisons of the others.
+        stops: Accounts that could not be read, and why.
+    """
+
+    def __init__(
+        self, first: str, compared: Mapping[str, Comparison], stops: Mapping[str, str]
+    ) -> None:
+        self.first, self.stops = first, dict(stops)
+        self._compared = dict(compared)
+
+    def __getitem__(self, label: str) -> Comparison:
+        return self._compared[label]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._compared)
+
+    def __len__(self) -> int:
+        return len(self._compared)
+
+    @property
+    def differ(self) -> list[str]:
+        """The accounts that differ from the first one."""
+        return [label for label, found in self.items() if len(found)]
+
+    def frame(self) -> pd.DataFrame:
+        """Return a row for each difference: `account`, and the columns of `Comparison.frame`.
+
+        `left` is the first account, `right` the one that is named.
+        """
+        return fleet_table({label: found.frame() for label, found in self.items()})
+
+    def plan(
+        self,
+        rows: pd.DataFrame | None = None,
+        *,
+        delete: pd.DataFrame | None = None,
+        broken: bool = False,
+        skip_invalid: bool = False,
+    ) -> FleetPlan:
+        """Plan to make the accounts as the first one is. Nothing is sent before `apply()`.
+
+        Args:
+            rows: Only these: some rows of `frame()`, like `frame[frame.resource == "content"]`.
+            delete: What the first account does not have and is to be deleted in the others, as
+                some rows of `frame()`.
+            broken: Plan what the platform would refuse, too.
+            skip_invalid: Plan the rest although something cannot be planned.
+
+        Raises:
+            InputError: Rows are not of this comparison, or an account is not a client.
+        """
+        some, gone = (
+            None if given is None else dict(list(given.groupby("account", sort=False)))
+            for given in (rows, delete)
+        )
+        plans = {
+            label: found.plan(
+                "right",
+                None if some is None else some.get(label, rows.iloc[:0]),  # type: ignore[union-attr]
+                delete=() if gone is None or label not in gone else gone[label],
+                broken=broken,
+                skip_invalid=skip_invalid,
+            )
+            for label, found in self.items()
+            if len(found) and (rows is None or label in {**(some or {}), **(gone or {})})
+        }
+        return FleetPlan(plans, failed=self.stops, skip_invalid=skip_invalid)
+
+    def _heading(self) -> str:
+        differ = len(self.differ)
+        if not differ:
+            return f"No difference between {visible(self.first)} and {many(len(self), 'account')}."
+        of = many(len(self), "account")
+        return f"{differ:,} of {of} {'differs' if differ == 1 else 'differ'} from {self.first}."
+
+    def _table(self) -> list[tuple[str, ...]]:
+        """Count for each account the things of each resource that differ."""
+        return [
+            (visible(label), *(_sum(found.counts.get(noun, {})) for noun in ROOMS))
+            for label, found in self.items()
+        ]
+
+    def _stopped(self) -> list[str]:
+        told = [f"{visible(n)} could not be read: {visible(why)}" for n, why in self.stops.items()]
+        notes = [note for found in self.values() for note in found._notes()]
+        return [*told, *dict.fromkeys(notes)]
+
+    def _text(self) -> list[list[str]]:
+        rows = [("", *(f"{noun}s" for noun in ROOMS)), *self._table()]
+        widths = [max(map(columns, cells)) for cells in zip(*rows, strict=True)]
+        table = [
+            "  " + "  ".join(f"{c:<{w}}" for c, w in zip(row, widths, strict=True)).rstrip()
+            for row in rows
+        ]
+        blocks = [[self._heading()], table]
+        for label in self.differ[:FEW]:
+            blocks += [block for block in self[label]._blocks(FEW) if block][: 1 + len(ROOMS)]
+        if (more := len(self.differ) - FEW) > 0:
+            blocks.append([f"… and {many(more, 'more account')}: [name] shows each."])
+        return [*blocks, [line for said in self._stopped() for line in wrapped("", said)]]
+
+    def _html(self) -> list[str]:
+        rows = [
+            f'<tbody><tr><td dir="auto">{"</td><td>".join(map(marked, row))}</td></tr></tbody>'
+            for row in self._table()
+        ]
+        widths = {"account": 28, **{f"{noun}s": 18 for noun in ROOMS}}
+        each = [
+            f"<details><summary>{marked(visible(label))}</summary>{''.join(self[label]._html())}"
+            "</details>"
+            for label in self.differ
+        ]
+        return [
+            html_heading(self._heading()),
+            html_tables(widths, rows[:MANY], rows[MANY:], len(rows), ".frame()"),
+            *each,
+            html_list("told", "", self._stopped()),
+        ]
+
+
+def _sum(counts: Mapping[str, int]) -> str:
+    return f"{sum(counts.values()):,}" if counts else "same"
 
 
 # --- flows, contents and webhooks -----------------------------------------------------------

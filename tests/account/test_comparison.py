@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from bulk.planning import limited
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from volume import volume
@@ -325,3 +326,61 @@ def test_whatever_rows_are_chosen_they_are_no_difference_any_more_and_all_others
 
 def spots(frame: pd.DataFrame) -> set[tuple[str, str, str]]:
     return set(zip(frame.resource, frame.key, frame.field, strict=True))
+
+
+# --- a fleet --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def fleet() -> Iterator[chatkit.Fleet]:
+    """Three demo accounts: the second has another content, the third a flow less."""
+    sandboxes = {name: chatkit.Sandbox(seed="demo") for name in ("de", "fr", "it")}
+    with chatkit.connect_all(sandboxes) as fleet:
+        fleet["fr"].templates("order_ready").update("en", footer="Thanks")
+        drafts = fleet["it"].flows.frame(status="DRAFT")
+        fleet["it"].flows.delete(int(drafts.index[0]))
+        yield fleet
+
+
+def test_a_fleet_is_compared_with_its_first_account(fleet: chatkit.Fleet) -> None:
+    found = compare(fleet, codes=CODES)
+    assert found.differ == ["fr", "it"]
+    assert repr(found).splitlines()[0] == "2 of 2 accounts differ from de."
+    rows = found.frame()
+    assert rows[["account", "resource", "field", "what"]].to_numpy().tolist() == [
+        ["fr", "content", "footer", "changed"],
+        ["it", "flow", "", "only left"],
+    ]
+    assert "Thanks" in found._repr_html_()
+    assert "<table>" in found._repr_html_()
+
+
+def test_accounts_of_a_fleet_are_made_as_the_first_one_is(fleet: chatkit.Fleet) -> None:
+    found = compare(fleet, codes=CODES)
+    rows = found.frame()
+    plan = found.plan(rows[rows.resource == "content"])
+    assert list(plan.plans) == ["fr"]
+    assert plan.apply().state.tolist() == ["applied"]
+    rest = found.plan()
+    assert rest.counts["create"] == 1
+    assert rest.apply().state.tolist() == ["applied"]
+    again = compare(fleet, codes=CODES)
+    assert again.differ == []
+    assert repr(again).startswith("No difference between de and 2 accounts.")
+
+
+def test_an_account_of_a_fleet_that_cannot_be_read_is_named(fleet: chatkit.Fleet) -> None:
+    with chatkit.Sandbox(seed="empty") as sandbox:
+        found = compare({**fleet, "it": limited(sandbox)}, codes=CODES)
+    assert list(found) == ["fr"]
+    assert list(found.stops) == ["it"]
+    assert "it could not be read" in repr(found)
+
+
+def test_a_fleet_needs_a_second_account_and_no_second_side(fleet: chatkit.Fleet) -> None:
+    with pytest.raises(chatkit.InputError, match="pass the fleet alone"):
+        compare(fleet, fleet["de"])  # type: ignore[call-overload]
+    with pytest.raises(chatkit.InputError, match="it has no other"):
+        compare({"de": fleet["de"]})
+    with pytest.raises(chatkit.InputError, match="two sides, or one fleet"):
+        compare(fleet["de"])  # type: ignore[call-overload]
