@@ -19,7 +19,7 @@ from chatkit.bulk import rendering
 from chatkit.bulk.apply import Gap, Interrupt
 from chatkit.bulk.journal import run_id
 from chatkit.bulk.outcomes import rows_of_journal
-from chatkit.bulk.plan import Plan, keep_at, plan_of_fleet, prepare_runs
+from chatkit.bulk.plan import Plan, keep_at, plan_of_fleet, prepare_runs, store_of
 from chatkit.bulk.stores import hidden_at, read_run, store_at
 from chatkit.display import many as many_of
 from chatkit.display import visible
@@ -326,7 +326,9 @@ class FleetPlan(Report):
         rendering.remember_fleet(result, self.id, stops, *homes[:1])
         result.attrs["gap"] = max((f.attrs.get("gap", 0.0) for f in frames.values()), default=0.0)
         if stops and watch is None:
-            say(f"{rendering.result_summary(result)} chatkit.resume({self.id!r}) goes on.")
+            also = f", at={homes[0]!r}" if homes else ""
+            how = f"chatkit.resume({self.id!r}{also}) goes on."
+            say(f"{rendering.result_summary(result)} {how}")
         return result
 
 
@@ -383,7 +385,11 @@ def _apply_here(
     def work(label: str, tell: Watch) -> pd.DataFrame:
         return apply_one(plans[label], options, interrupt=asked[label], watch=tell)
 
-    return in_threads(plans, work, noun="changes", watch=watch, meanwhile=pass_on)
+    stores = {store.shown: store for store in map(store_of, plans.values())}
+    most = min((store.most() for store in stores.values()), default=THREADS)
+    return in_threads(
+        plans, work, noun="changes", watch=watch, meanwhile=pass_on, most=min(most, THREADS)
+    )
 
 
 def apply_one(
@@ -413,6 +419,7 @@ def in_threads(
     noun: str = "",
     watch: Watch | None = None,
     meanwhile: Callable[[], object] | None = None,
+    most: int = THREADS,
 ) -> dict[str, T | Exception]:
     """Do something for several accounts at once, each in a thread of its own.
 
@@ -423,6 +430,7 @@ def in_threads(
         noun: What is counted, like "contacts"; without it there are no bars.
         watch: Called with what is done in all accounts and the total, in place of bars.
         meanwhile: Called again and again until all is done, in the thread of the caller.
+        most: How many at once.
 
     Returns:
         For each account what came of it, in their order: a value, or the exception.
@@ -440,7 +448,7 @@ def in_threads(
         with working_for(label, tell):
             return work(label, tell)
 
-    pool = ThreadPoolExecutor(min(THREADS, len(labels)) or 1, thread_name_prefix="chatkit")
+    pool = ThreadPoolExecutor(min(most, len(labels)) or 1, thread_name_prefix="chatkit")
     try:
         futures = {label: pool.submit(one, label) for label in labels}
         with _bars(labels, noun, watch) as show:

@@ -327,7 +327,7 @@ class Plan(Report):
                 "chatkit.rehearse(plan) applies it to a copy of the account."
             )
         connection = self._desk.transport.connection
-        store = store_at(self._at, passing=connection.passing)
+        store = store_of(self)
         accounts = {self._setting.account, connection.account}  # two, for a run that has moved
         with interrupt or Interrupt() as interrupt, held(store, accounts, self.id) as kept:
             if watch is None and not kept.has(self.id):
@@ -565,7 +565,7 @@ def prepare_runs(plans: Iterable[Plan], run: str) -> None:
         homes: dict[str, HeldStore] = {}
         try:
             for plan in plans:
-                store = store_at(plan._at, passing=plan._desk.transport.connection.passing)
+                store = store_of(plan)
                 if store.shown not in homes:
                     whole = locks.enter_context(store.hold([f"fleet {run}"], run))
                     homes[store.shown] = whole
@@ -656,6 +656,11 @@ def desk_of(plan: Plan) -> Desk:
 def home_of(plan: Plan) -> At | None:
     """Return where the journal of a plan lies, if that is not where those of this user do."""
     return plan._at
+
+
+def store_of(plan: Plan) -> JournalStore:
+    """Return the store where the journal of a plan is kept."""
+    return store_at(plan._at, passing=plan._desk.transport.connection.passing)
 
 
 def keep_at(plan: Plan, at: At | None) -> Plan:

@@ -87,6 +87,21 @@ _SESSION = {
 }
 #: A character that should have been written as %40, %2F or so stands in one of these then.
 _SOUND = {"host": r"[\w.:,/%@\[\]-]*", "hostaddr": r"[\w.:,%-]*", "port": "[0-9,]*"}
+#: Connections that are left for those who look at runs meanwhile.
+_SPARED = 5
+#: How many sessions the server, the database and the role allow at once beside those there are.
+_FREE = """
+SELECT least(
+  current_setting('max_connections')::int
+    - current_setting('superuser_reserved_connections')::int
+    - (SELECT sum(numbackends) FROM pg_stat_database),
+  (SELECT CASE WHEN datconnlimit < 0 THEN NULL ELSE datconnlimit - (SELECT count(*)
+    FROM pg_stat_activity AS a WHERE a.datid = d.oid) END
+    FROM pg_database AS d WHERE datname = current_database()),
+  (SELECT CASE WHEN rolconnlimit < 0 THEN NULL ELSE rolconnlimit - (SELECT count(*)
+    FROM pg_stat_activity AS a WHERE a.usesysid = r.oid) END
+    FROM pg_roles AS r WHERE rolname = session_user))
+"""
 #: Passwords that addresses of this process had, by the address without it.
 _PASSWORDS: dict[str, Secret] = {}
 
@@ -197,6 +212,12 @@ class PostgresStore:
             with suppress(psycopg.Error):  # it may be gone, and its locks with it
                 connection.execute("SELECT pg_advisory_unlock_all()")
             connection.close()
+
+    def most(self) -> int:
+        """How many accounts can be held at once: each takes one of the server's connections."""
+        with self._reading() as connection:
+            ((most,),) = _rows(connection, _FREE)
+        return max(1, int(most) - _SPARED)
 
     def busy(self, account: str) -> bool:
         """Tell whether an apply is at work on an account."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from datetime import UTC, datetime, timedelta
@@ -107,6 +108,9 @@ class JournalStore(Protocol):
             JournalError: Nothing can be locked there.
         """
 
+    def most(self) -> int:
+        """How many accounts can be held at once."""
+
     def busy(self, account: str) -> bool:
         """Tell whether an apply is at work on an account."""
 
@@ -192,6 +196,10 @@ class FolderStore:
             for account in sorted(accounts):
                 locks.enter_context(lock(self.folder, account, run))
             yield self
+
+    def most(self) -> int:
+        """How many accounts can be held at once: as many as files can be open."""
+        return sys.maxsize
 
     def busy(self, account: str) -> bool:
         """Tell whether an apply is at work on an account."""

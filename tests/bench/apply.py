@@ -7,7 +7,9 @@ keeps no journal and cannot be taken back.
 from __future__ import annotations
 
 import json
+import os
 import sys
+from contextlib import ExitStack
 from functools import partial
 from tempfile import NamedTemporaryFile
 from typing import Any
@@ -22,6 +24,7 @@ from measure import (
     at_least,
     at_most,
     child,
+    find_postgres,
     medians,
     rounds,
     run,
@@ -37,6 +40,8 @@ SLOW_ROUNDS, EDITED = sized(3, 1, 1), sized(2000, 200, 6)
 LATENCIES = sized((0.02, 0.1), (0.02, 0.1), (0.01,))
 LIMIT, LIMITED = sized(200, 200, 1000), sized(4000, 400, 6)
 COUNTED = sized(2000, 300, 12)
+#: Calls a second, and rows, of the runs that differ in where their journal lies.
+PACE, KEPT = sized(50, 50, 1000), sized(1000, 200, 6)
 NAMES = {
     "plan": "`plan.apply`, journal and all",
     "chatkit": "the same calls, bare: `Transport.send_all`",
@@ -63,7 +68,7 @@ FLOOR = 0.9
 
 
 def main() -> None:
-    """Print six tables."""
+    """Print seven tables."""
     journal()
     for latency in LATENCIES:
         with server(sys.executable, FAST, latency) as slow:
@@ -71,6 +76,7 @@ def main() -> None:
     edited()
     calls()
     limited()
+    homes()
 
 
 def sandbox(*options: object) -> Any:
@@ -268,6 +274,40 @@ def limited() -> None:
         ["what", "by", "rows", "rows a second", "time, N / R = 1"],
         rows,
     )
+
+
+def homes() -> None:
+    """Time under a rate limit with the journal in a file, and in PostgreSQL."""
+    with ExitStack() as stack:
+        postgres = find_postgres(stack)
+        places = {"SQLite": ""} | ({"PostgreSQL": postgres.new()} if postgres else {})
+        runs: dict[str, Any] = {name: partial(one_kept, at) for name, at in places.items()}
+        found = {name: medians(each) for name, each in rounds(runs, SLOW_ROUNDS).items()}
+    ours = {name: KEPT / one["s"] for name, one in found.items()}
+    if postgres:
+        share = ours["PostgreSQL"] / ours["SQLite"]
+        at_least("a plan under a limit, journal in PostgreSQL, in SQLite = 1", share, 0.9)
+    rows = [[name, rate, found[name]["s"], found[name]["cpu"]] for name, rate in ours.items()]
+    show(
+        f"{KEPT:,} creates at R = {PACE} calls a second, by where the journal lies",
+        ["journal in", "rows a second", "seconds", "CPU seconds"],
+        rows,
+    )
+
+
+def one_kept(at: str) -> dict[str, float]:
+    """One round of creates under a limit that was told, with the journal in one home."""
+    with sandbox() as up:
+        told = json.loads(up.line)
+        where = told["base_url"], told["token"]
+        os.environ["CHATKIT_RUNS"] = at
+        try:
+            found: dict[str, float] = child(
+                "edits.py", "default", "create", *where, 8, KEPT, PACE, timeout=600
+            )
+        finally:
+            del os.environ["CHATKIT_RUNS"]
+    return found
 
 
 if __name__ == "__main__":

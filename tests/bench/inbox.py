@@ -18,7 +18,6 @@ import asyncio
 import json
 import os
 import random
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -34,13 +33,12 @@ import psutil
 import uvloop
 from measure import (
     HERE,
-    SMOKE,
     Server,
     at_least,
     at_most,
     child,
     figure,
-    left_out,
+    find_postgres,
     rounds,
     server,
     show,
@@ -110,19 +108,6 @@ def main() -> None:
         grown({"SQLite": lambda: f"sqlite:///{folder / 'size'}{random.random()}.sqlite"})
         if postgres:
             grown({"PostgreSQL": postgres.new})
-
-
-def find_postgres(stack: ExitStack) -> Any:
-    """The server that the tests start; None, and a line that says so, without one."""
-    if SMOKE:
-        return None
-    try:
-        from postgres import postgresql
-
-        return stack.enter_context(postgresql())
-    except (ImportError, AssertionError, OSError, ValueError, subprocess.SubprocessError) as error:
-        left_out("PostgreSQL", f"{type(error).__name__}: {error}")
-        return None
 
 
 def run(to: Receiver) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
@@ -80,6 +80,21 @@ def installed(peer: str, package: str) -> bool:
 def left_out(what: str, reason: str) -> None:
     """Say loudly what the next table does not have."""
     print(f"\n**LEFT OUT: {what}**: {reason}.")
+
+
+def find_postgres(stack: ExitStack) -> Any:
+    """The server that the tests start; None, and a line that says so, without one."""
+    if SMOKE:
+        return None
+    try:
+        if str(HERE.parent) not in sys.path:
+            sys.path.append(str(HERE.parent))
+        from postgres import postgresql
+
+        return stack.enter_context(postgresql())
+    except (ImportError, AssertionError, OSError, ValueError, subprocess.SubprocessError) as error:
+        left_out("PostgreSQL", f"{type(error).__name__}: {error}")
+        return None
 
 
 # --- processes --------------------------------------------------------------------------

@@ -12,7 +12,8 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 import psycopg
 import pytest
 from bulk.journalling import change, header
-from bulk.planning import account, client, number, sandbox, states  # noqa: F401
+from bulk.planning import active, client, sandbox, states  # noqa: F401
+from bulk.test_fleet_plan import LABELS, accounts, by_account, every, planned  # noqa: F401
 from bulk.test_stores import newcomers
 from postgres import PASSWORD
 
@@ -203,6 +204,31 @@ def test_a_run_whose_sessions_were_ended_stops_and_goes_on(client, sandbox, addr
     back = chatkit.undo(resumed, client, include_adopted=True)  # whose answer was not noted
     assert states(back.apply()) == ["applied"] * 30
     assert client.contacts.frame().empty
+
+
+def test_a_fleet_whose_sessions_were_ended_goes_on_and_back(accounts, address):
+    plan = planned(accounts, 20)
+    ended = threading.Lock()
+
+    def end(done, total):
+        if done > 12 and ended.acquire(blocking=False):
+            run_sql(address, END)
+
+    result = plan.apply(at=address, watch=end, concurrency=1)
+    assert set(result.attrs["stops"]) == set(LABELS)
+    resumed = chatkit.resume(plan.id, at=address, settle=0)
+    assert by_account(resumed) == every("applied", 20)
+    back = chatkit.undo(resumed, include_adopted=True).apply()
+    assert by_account(back) == every("applied", 20)
+    assert not any(active(sandbox, "contacts") for sandbox, _ in accounts.values())
+
+
+def test_no_more_accounts_work_at_once_than_the_database_lets_in(postgres, address):
+    most = store_at(address).most()
+    assert 50 < most < 100  # of the hundred that a server allows, unless it is told otherwise
+    name = address.rpartition("/")[2]
+    postgres.run(f"ALTER DATABASE {name} CONNECTION LIMIT 9")
+    assert store_at(address).most() == 9 - 1 - 5  # the one that asks; and some for who looks on
 
 
 # --- proxies ----------------------------------------------------------------------------
