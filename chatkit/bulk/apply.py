@@ -14,6 +14,7 @@ import logging
 import signal
 import threading
 import time
+from array import array
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -21,17 +22,16 @@ from itertools import islice
 from types import FrameType
 from typing import Any, Literal, Protocol, Self
 
-from chatkit.bulk.journal import Journal
+from chatkit.bulk.journal import Journal, Kind
 from chatkit.bulk.outcomes import (
     ATTEMPTS,
     Judge,
     Row,
     RowStep,
+    RunRows,
     Taken,
-    count_states,
     first_step,
     known_key,
-    rows_of_journal,
 )
 from chatkit.bulk.reconcile import Pages, Search, Stopped, ThrottledReader
 from chatkit.call import Call
@@ -59,6 +59,8 @@ SETTLE_DUPLICABLE = 30.0
 STRETCH = 1000
 #: How records are read before they are written.
 Gap = Literal["row", "page"]
+#: What is sent first of a resource, and then.
+KINDS: tuple[Kind, ...] = ("delete", "update", "create")
 #: What has a list of its own: a resource, and of contents each template.
 Listed = tuple[str, str | None]
 
@@ -106,12 +108,12 @@ class Run:
         settle: float | None = None,
         gap: Gap = "row",
     ) -> None:
-        self.rows = rows_of_journal(journal)
+        self.rows = RunRows(journal)
         self.gap = 0.0  #: the longest time between reading a record and writing it, in seconds
         self._by_page = gap == "page"
         self._pages: dict[Listed, Pages] = {}
         self._read_at: dict[int, float] = {}  # when the record of a row was read
-        self._counted: set[int] = set()  # rows that the progress bar shows
+        self._counted = bytearray(len(self.rows))  # rows that the progress bar shows
         self._unproved: list[Row] = []  # those that were written, and are to be read back
         self.interrupt = interrupt
         self._watch = watch
@@ -120,9 +122,8 @@ class Run:
         header = journal.header
         taken: Taken = defaultdict(set, {noun: set(ids) for noun, ids in header.known_by.items()})
         taken[None].update(header.known)
-        for row in self.rows:
-            if row.key is not None:
-                taken[row.change.noun].add(row.key)
+        for noun in self.rows.nouns:
+            taken[noun] |= self.rows.keys(noun)
         self._judge = Judge(journal, self._of, throttle, taken)
         self._since: dict[int, float] = {}  # when a row came into doubt
 
@@ -138,17 +139,17 @@ class Run:
 
     def go(self) -> None:
         """Send what is to be sent, until all is done or the run must stop."""
-        undone = [row for row in self.rows if not row.done]
-        if not undone:
+        left = self.rows.left()
+        if not left:
             return
-        for row in undone:
-            row.reopened()
+        self.rows.reopen()
         with Progress("changes", len(self.rows), self._watch) as self._progress:
-            self._progress.add(len(self.rows) - len(undone))
+            self._progress.add(len(self.rows) - left)
             try:
                 self._journal.write(None, "started" if self._fresh else "resumed")
-                for group in self._groups(undone):
+                for group in self._groups(left):
                     self._work(group)
+                    self._let_go(group)
                     if self._ended():
                         break
                 self._tell_doubles()
@@ -161,12 +162,11 @@ class Run:
 
     def _tell_doubles(self) -> None:
         """Tell which creates are there twice: nothing keeps their names single but the network."""
-        made = [row for row in self.rows if row.change.kind == "create" and row.done]
-        made = [row for row in made if row.evidence == "answered" and not row.twins]
-        for noun in self._nouns:
-            of_one = [row for row in made if row.change.noun == noun]
-            if of_one and not self._ended() and not self._of(of_one[0]).unique:
-                self._tell_doubles_of(of_one)
+        for noun in self.rows.nouns:
+            for made in self.rows.windows(self.rows.made(noun)):
+                if not self._ended() and not self._of(made[0]).unique:
+                    self._tell_doubles_of(made)
+                self.rows.keep(made)
 
     def _tell_doubles_of(self, made: list[Row]) -> None:
         """Tell which creates of one resource are there twice."""
@@ -193,62 +193,53 @@ class Run:
                 judge.note(row, "doubled", also=also, reason=said)
 
     def _close(self) -> None:
-        done = all(row.done for row in self.rows)
+        done = not self.rows.left()
         if not done and not self.stopped:
             asked = self.interrupt.asked
             self._judge.stopped = "you stopped it" if asked else "some rows are not certain"
         what = "finished" if done else "stopped"
-        self._journal.write(None, what, reason=self.stopped, counts=count_states(self.rows))
+        self._journal.write(None, what, reason=self.stopped, counts=self.rows.counts())
         self._journal.commit()
 
     # --- the order of rows ----------------------------------------------------------
 
-    def _groups(self, undone: list[Row]) -> Iterator[list[Row]]:
+    def _groups(self, left: int) -> Iterator[list[Row]]:
         """Yield what deletes, what changes, what is new; in a long plan a few of each first.
 
         An update that takes a number which another one gives away comes after that one: its
         group begins when all of the group before have landed. The resources of a plan for an
-        account come one after the other, in the order of its rows.
+        account come one after the other, in the order of its rows. A group of more rows than
+        memory is to hold comes in windows.
         """
-        fresh = self._fresh and len(undone) > CANARY_FROM
-        parts: dict[tuple[str | None, str], list[Row]] = {
-            (noun, kind): [] for noun in self._nouns for kind in ("delete", "update", "create")
-        }
-        for row in undone:
-            parts[row.change.noun, row.change.kind].append(row)
-        for part in parts.values():
-            for group in self._in_order(part):
-                first = group[:CANARY] if fresh and len(group) > CANARY else []
-                if first:
-                    yield first
-                    self._check_canary(first)
-                if rest := [row for row in group if not row.done]:
-                    yield rest
+        fresh = self._fresh and left > CANARY_FROM
+        for noun in self.rows.nouns:
+            for kind in KINDS:
+                for group in self._in_order(self.rows.numbers(noun, kind), kind):
+                    for pages in self._pages.values():
+                        pages.begin()
+                    if fresh and len(group) > CANARY:
+                        first = self.rows.take(group[:CANARY])
+                        yield first
+                        self._check_canary(first)
+                    rest = array("q", (n for n in group if not self.rows.done(n)))
+                    yield from self.rows.windows(rest)
 
-    @property
-    def _nouns(self) -> list[str | None]:
-        """The resources of its rows, in their order; None stands for that of the plan."""
-        return list(dict.fromkeys(row.change.noun for row in self.rows))
-
-    def _in_order(self, rows: list[Row]) -> list[list[Row]]:
+    def _in_order(self, numbers: Sequence[int], kind: Kind) -> list[Sequence[int]]:
         """Part rows into groups, so that a natural key is given away before it is taken."""
+        if kind != "update":
+            return [numbers] if numbers else []
         gives: dict[tuple[str | None, str], int] = {}
         takes: dict[int, tuple[str | None, str]] = {}
-        for row in rows:
-            change, endpoints = row.change, self._of(row)
-            named = endpoints.named_by()
-            if (
-                change.kind != "update"
-                or not endpoints.single
-                or change.after.keys().isdisjoint(named)
-            ):
+        for number, change in self.rows.changes_of(numbers):
+            endpoints = self._desk.of(change.code, change.noun)
+            if not endpoints.single or change.after.keys().isdisjoint(endpoints.named_by()):
                 continue
             old, new = (
                 endpoints.natural(f) for f in (change.before, {**change.before, **change.after})
             )
             if old is not None and new is not None and old != new:
-                gives[change.code, old] = row.n
-                takes[row.n] = change.code, new
+                gives[change.code, old] = number
+                takes[number] = change.code, new
         waits = {n: gives[name] for n, name in takes.items() if name in gives}
         depth: dict[int, int] = {}
         for start in waits:
@@ -259,10 +250,18 @@ class Run:
                 n = waits[n]
             for n in reversed(way):  # a ring, which no plan has, would begin anywhere
                 depth[n] = 1 + depth.get(waits[n], 0)
-        groups: list[list[Row]] = [[] for _ in range(1 + max(depth.values(), default=0))]
-        for row in rows:
-            groups[depth.get(row.n, 0)].append(row)
-        return groups
+        groups = [array("q") for _ in range(1 + max(depth.values(), default=0))]
+        for number in numbers:
+            groups[depth.get(number, 0)].append(number)
+        return [group for group in groups if group]
+
+    def _let_go(self, rows: list[Row]) -> None:
+        """Put rows back that were worked on: a long run has only some of them in memory."""
+        self.rows.keep(rows)
+        if len(self.rows) > self.rows.window:
+            for row in rows:
+                self._read_at.pop(row.n, None)
+                self._since.pop(row.n, None)
 
     def _check_canary(self, first: list[Row]) -> None:
         """Stop if the canary, the first rows of a kind, did not go as planned."""
@@ -306,6 +305,8 @@ class Run:
     @property
     def _stretch(self) -> int:
         """How many rows are written before they are read back."""
+        if len(self.rows) > self.rows.window:
+            return STRETCH
         return max([STRETCH, *(20 * (pages.count or 0) for pages in self._pages.values())])
 
     def _page_by_page(self, rows: list[Row]) -> Iterator[deque[RowStep]]:
@@ -348,14 +349,15 @@ class Run:
 
     def _count(self, row: Row) -> None:
         """Let a row be seen in the progress bar, once."""
-        if row.n not in self._counted:
-            self._counted.add(row.n)
+        if not self._counted[row.n]:
+            self._counted[row.n] = True
             self._progress.add(1)
 
     def _pages_of(self, endpoints: Endpoints[Any]) -> Pages:
         of = endpoints.noun, endpoints.code
         if of not in self._pages:
-            self._pages[of] = Pages(self._reader(), endpoints)
+            windowed = len(self.rows) > self.rows.window
+            self._pages[of] = Pages(self._reader(), endpoints, windowed=windowed)
         return self._pages[of]
 
     def _ended(self) -> bool:

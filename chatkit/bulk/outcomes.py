@@ -6,14 +6,17 @@ call that is sent for it next. The judge notes in the journal what the outcome o
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import cache
 from typing import Any, Literal, NamedTuple, get_args, get_origin
 
 from chatkit.answer import Envelope
-from chatkit.bulk.journal import Change, Journal
+from chatkit.bulk import stored_changes
+from chatkit.bulk.journal import Change, Journal, Kind, label_as_json, label_from_json
 from chatkit.bulk.stores import kept_runs
 from chatkit.call import Call
 from chatkit.display import values
@@ -146,6 +149,267 @@ def rows_of_journal(journal: Journal) -> list[Row]:
             for row in rows:
                 row.reopened()
     return rows
+
+
+class RunRows:
+    """The rows of a run: those that are worked on as objects, all others as columns.
+
+    A run of no more rows than `stored_changes.WINDOW` has all of them as objects. Of a longer one
+    a row takes some bytes here, until `take` makes objects of it and of others, and again once
+    `keep` has put them back; its change stays in the journal. What only an undo needs of a row
+    that is done, what was there before, stays there too: `rows_of_journal` reads it.
+
+    Args:
+        journal: Holds the changes and the events; it stays open as long as rows are read.
+    """
+
+    def __init__(self, journal: Journal) -> None:
+        self.window = stored_changes.WINDOW
+        self._journal = journal
+        #: Those that are worked on, and those that are in doubt; of a short run, all.
+        self._objects: dict[int, Row] = {}
+        self._nouns: dict[str | None, int] = {}
+        self._short = journal.header.changes <= self.window
+        if self._short:
+            self._objects = dict(enumerate(rows_of_journal(journal)))
+            nouns = dict.fromkeys(row.change.noun for row in self._objects.values())
+            self._nouns = {noun: n for n, noun in enumerate(nouns)}
+        else:
+            self._columns = _Columns(journal.header.changes)
+            self._read()
+
+    def _read(self) -> None:
+        """Read what each row is, and what the events say of it."""
+        journal, columns, objects = self._journal, self._columns, self._objects
+        for n, change in enumerate(journal.changes()):
+            columns.kind[n] = _KINDS.index(change.kind)
+            columns.noun[n] = self._nouns.setdefault(change.noun, len(self._nouns))
+            if change.kind == "skip":
+                columns.put(Row(n, change))
+        for event in journal.events():
+            if event.n is None:
+                if event.what == "resumed":
+                    self.reopen()
+                continue
+            row = objects.get(event.n)
+            if row is None:
+                row = objects[event.n] = columns.row(event.n, columns.blank(event.n))
+            row.feed(event.what, event.detail)
+            if row.done:
+                columns.put(objects.pop(event.n))
+
+    def __len__(self) -> int:
+        return len(self._objects) if self._short else len(self._columns.state)
+
+    def __iter__(self) -> Iterator[Row]:
+        """Read the rows, in the order of the plan; of a long run a few at a time."""
+        return self.over(() if self._short else self._journal.changes())
+
+    def over(self, changes: Iterable[Change]) -> Iterator[Row]:
+        """Read the rows with the changes of the plan itself, as when the journal is closed."""
+        if self._short:
+            yield from self._objects.values()
+            return
+        for n, change in enumerate(changes):
+            row = self._objects.get(n)
+            row = self._columns.row(n, change) if row is None else _completed(row, change)
+            row.change = replace(change, row=label_from_json(label_as_json(change.row)))
+            yield row
+
+    @property
+    def nouns(self) -> list[str | None]:
+        """The resources of its rows, in their order; None stands for that of the plan."""
+        return list(self._nouns)
+
+    def keys(self, noun: str | None) -> set[object]:
+        """Return the keys of records that no create of a resource in doubt may have made.
+
+        They are those of its rows. Where a long run creates none, nobody asks, and there are none.
+        """
+        if self._short:
+            rows = (row for row in self._objects.values() if row.change.noun == noun)
+            return {row.key for row in rows if row.key is not None}
+        if not self._columns.has(self._nouns[noun], "create"):
+            return set()
+        there = (each.key for each in self._journal.changes() if each.noun == noun)
+        return {key for key in there if key is not None} | self._columns.made(self._nouns[noun])
+
+    def counts(self) -> dict[str, int]:
+        """Count the rows in each state."""
+        if self._short:
+            return count_states(self._objects.values())
+        found = Counter(self._columns.state)
+        for row in self._objects.values():
+            found[self._columns.state[row.n]] -= 1
+            found[_STATES.index(row.state)] += 1
+        return {_STATES[state]: count for state, count in found.items() if count}
+
+    def left(self) -> int:
+        """Count the rows that are not done."""
+        if self._short:
+            return sum(not row.done for row in self._objects.values())
+        done = sum(self._columns.done)
+        for row in self._objects.values():
+            done += row.done - self._columns.done[row.n]
+        return len(self) - done
+
+    def numbers(self, noun: str | None, kind: Kind) -> Sequence[int]:
+        """Return the numbers of the rows of a resource and kind that are not done."""
+        if self._short:
+            rows = self._objects.values()
+            wanted = noun, kind
+            found = (row for row in rows if (row.change.noun, row.change.kind) == wanted)
+            return [row.n for row in found if not row.done]
+        both = self._nouns[noun], _KINDS.index(kind)
+        pairs = enumerate(zip(self._columns.noun, self._columns.kind, strict=True))
+        return array("q", (n for n, pair in pairs if pair == both and not self.done(n)))
+
+    def made(self, noun: str | None) -> Sequence[int]:
+        """Return the numbers of the creates of a resource that were answered, once each."""
+        if self._short:
+            rows = self._objects.values()
+            made = [r for r in rows if r.change.noun == noun and r.change.kind == "create"]
+            return [r.n for r in made if r.done and r.evidence == "answered" and not r.twins]
+        return self._columns.answered(self._nouns[noun])
+
+    def done(self, n: int) -> bool:
+        """Whether nothing more is to be done for a row."""
+        row = self._objects.get(n)
+        return bool(self._columns.done[n]) if row is None else row.done
+
+    def glance(self, n: int) -> Row:
+        """Return how far a row is, whatever thread asks; of a long run without its change."""
+        row = self._objects.get(n)
+        return row if row is not None else self._columns.row(n, self._columns.blank(n))
+
+    def changes_of(self, numbers: Sequence[int]) -> Iterator[tuple[int, Change]]:
+        """Read the changes of some rows, each with its number, the lowest first."""
+        if self._short:
+            return ((n, self._objects[n].change) for n in numbers)
+        return self._journal.changes_of(numbers)
+
+    def reopen(self) -> None:
+        """Take note that the process which sent them has ended: an intent alone is a doubt."""
+        for row in self._objects.values():
+            if not row.done:
+                row.reopened()
+
+    def windows(self, numbers: Sequence[int]) -> Iterator[list[Row]]:
+        """Make objects of some rows, a window of them at a time."""
+        for first in range(0, len(numbers), self.window):
+            yield self.take(numbers[first : first + self.window])
+
+    def take(self, numbers: Sequence[int]) -> list[Row]:
+        """Make objects of some rows, which change as they are worked on; the lowest first."""
+        if not self._short:
+            for n, change in self._journal.changes_of(numbers):
+                row = self._objects.get(n)
+                self._objects[n] = (
+                    self._columns.row(n, change) if row is None else _completed(row, change)
+                )
+        return [self._objects[n] for n in numbers]
+
+    def keep(self, rows: Iterable[Row]) -> None:
+        """Put rows back that nothing is done with now; what is in doubt stays an object."""
+        if self._short:
+            return
+        for row in rows:
+            self._columns.put(row)
+            if row.done or not (row.attempts or row.open or row.doubted):
+                self._objects.pop(row.n, None)
+
+
+def _completed(row: Row, change: Change) -> Row:
+    """Give a row its change, of which only the kind was known."""
+    row.change = change
+    row.key = change.key if row.key is None else row.key
+    return row
+
+
+class _Columns:
+    """What is known of many rows, in some bytes each."""
+
+    def __init__(self, count: int) -> None:
+        self.kind = bytearray(count)
+        self.noun = bytearray(count)
+        self.state = bytearray([_STATES.index("not sent")]) * count
+        self.done = bytearray(count)
+        self._met = bytearray(count)  # whether it was put here
+        self._doubted = bytearray(count)
+        self._evidence = bytearray(count)
+        self._sent = array("H", bytes(2 * count))
+        self._reasons: dict[int, str] = {}
+        self._texts: dict[str, str] = {}  # of reasons, each once
+        self._numbers = array("q")  # keys of creates, made when the first is known
+        self._words: dict[int, str] = {}  # and those that are texts
+        self._twins: dict[int, list[int]] = {}
+
+    def put(self, row: Row) -> None:
+        """Take in what is known of a row."""
+        n = row.n
+        self._met[n] = True
+        self.state[n], self.done[n] = _STATES.index(row.state), row.done
+        self._doubted[n], self._evidence[n] = row.doubted, _EVIDENCE.index(row.evidence)
+        self._sent[n] = min(row.attempts, 65_535)
+        self._reasons.pop(n, None)
+        if row.reason and row.change.kind != "skip":
+            self._reasons[n] = self._texts.setdefault(row.reason, row.reason)
+        if row.twins:
+            self._twins[n] = row.twins
+        if row.change.kind == "create" and row.key is not None:
+            self._put_key(n, row.key)
+
+    def _put_key(self, n: int, key: int | str) -> None:
+        if isinstance(key, str):
+            self._words[n] = key
+            return
+        if not self._numbers:
+            self._numbers = array("q", [_NO_KEY]) * len(self.state)
+        self._numbers[n] = key
+
+    def row(self, n: int, change: Change) -> Row:
+        """Make an object of a row."""
+        row = Row(n, change)
+        if not self._met[n]:
+            return row
+        row.state, row.done = _STATES[self.state[n]], bool(self.done[n])
+        row.doubted, row.evidence = bool(self._doubted[n]), _EVIDENCE[self._evidence[n]]
+        row.attempts = self._sent[n]
+        if change.kind != "skip":
+            row.reason = self._reasons.get(n, "")
+        row.twins = self._twins.get(n, [])
+        if n in self._words:
+            row.key = self._words[n]
+        elif self._numbers and self._numbers[n] != _NO_KEY:
+            row.key = self._numbers[n]
+        return row
+
+    def blank(self, n: int) -> Change:
+        """Stand in for the change of a row, of which only the kind is known here."""
+        return _BLANKS[self.kind[n]]
+
+    def has(self, noun: int, kind: Kind) -> bool:
+        """Whether there is a row of a resource and kind."""
+        return (noun, _KINDS.index(kind)) in zip(self.noun, self.kind, strict=True)
+
+    def made(self, noun: int) -> set[object]:
+        """Return the keys of the records that creates of a resource have made."""
+        words: set[object] = {key for n, key in self._words.items() if self.noun[n] == noun}
+        pairs = zip(self._numbers, self.noun, strict=False)
+        return words | {key for key, of in pairs if of == noun and key != _NO_KEY}
+
+    def answered(self, noun: int) -> Sequence[int]:
+        """Return the numbers of creates of a resource that were answered and have no twins."""
+        sought = _KINDS.index("create"), noun, _EVIDENCE.index("answered"), True
+        rows = enumerate(zip(self.kind, self.noun, self._evidence, self.done, strict=True))
+        return array("q", (n for n, row in rows if row == sought and n not in self._twins))
+
+
+_KINDS: tuple[Kind, ...] = get_args(Kind)
+_STATES: tuple[State, ...] = get_args(State)
+_EVIDENCE = ("", "answered", "adopted", "read back")
+_BLANKS = tuple(Change(None, kind, None, "") for kind in _KINDS)
+_NO_KEY = -(2**63)
 
 
 class Landed(NamedTuple):
@@ -288,7 +552,7 @@ class Judge:
 
     def adopt(self, row: Row, key: int | str | None, reason: str = "") -> None:
         """Note that a row whose answer was lost has landed."""
-        self.taken(row).add(key)
+        self._take(row, key)
         lost = self._of(row).lost if row.change.kind == "create" else ""
         said = [reason or "the answer was lost, it has landed", *filter(None, [lost])]
         self.note(row, "adopted", key=key, reason="; ".join(said))
@@ -297,6 +561,11 @@ class Judge:
     def taken(self, row: Row) -> set[object]:
         """Return the keys that no create in doubt of the same resource may adopt."""
         return self._taken[row.change.noun]
+
+    def _take(self, row: Row, key: int | str | None) -> None:
+        """Note whose record it is that a create has made; those of others are known."""
+        if row.change.kind == "create":
+            self.taken(row).add(key)
 
     @property
     def clashed(self) -> frozenset[int]:
@@ -408,7 +677,7 @@ class Judge:
                 raise BadAnswer(call, f"the answer is about a {endpoints.noun} that was there")
         if record is not None:
             endpoints.same_key(call, getattr(record, endpoints.key), known_key(key))
-        self.taken(row).add(key)
+        self._take(row, key)
         self.note(row, "answered", key=key)
         self._keep_secret(row, record)
         self._went_well()

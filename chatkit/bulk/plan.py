@@ -26,7 +26,7 @@ from chatkit.bulk.journal import (
     label_from_json,
     run_id,
 )
-from chatkit.bulk.outcomes import Row
+from chatkit.bulk.outcomes import Row, RunRows
 from chatkit.bulk.reconcile import PAGES_FROM
 from chatkit.bulk.stored_changes import StoredChanges, kept_changes, tally_of
 from chatkit.bulk.stores import At, HeldStore, JournalStore, held, hidden_at, store_at
@@ -140,7 +140,7 @@ class Plan(Report):
         self.id = plan_id or run_id()
         self._desk = desk
         self._skip_invalid = skip_invalid
-        self._at_work: Sequence[Row] = ()
+        self._at_work: RunRows | None = None
         self._at: At | None = None  # where its journal lies; None: where those of this user do
         self._rehearsed = ""  # the hash of the plan that went well in a rehearsal
         self._fleet: tuple[str, str] | None = None  # the run of a fleet, and its account there
@@ -348,14 +348,13 @@ class Plan(Report):
                 try:
                     run.go()
                 finally:
-                    self._at_work = ()
+                    self._at_work = None
             self.secrets |= run.secrets
             if run.secrets and self._setting.parts:  # among many rows nobody looks for them
-                say(_secrets_told(run.secrets, run.rows))
+                say(_secrets_told(run.secrets, run.rows.over(self.changes)))
             where = "" if self._at is None else store.shown
-            result = rendering.result_frame(
-                run.rows, self.id, self._setting.names, run.stopped, where
-            )
+            rows = run.rows.over(self.changes)  # whether the journal can be read still or not
+            result = rendering.result_frame(rows, self.id, self._setting.names, run.stopped, where)
             result.attrs["gap"] = round(run.gap, 3)
             if run.stopped and watch is None:  # who watches is told by the result
                 also = f", at={where!r}" if where else ""
@@ -669,8 +668,8 @@ def keep_at(plan: Plan, at: At | None) -> Plan:
     return plan
 
 
-def rows_at_work(plan: Plan) -> Sequence[Row]:
-    """Return the rows of the run that is at work now, in the order of the plan; else none."""
+def rows_at_work(plan: Plan) -> RunRows | None:
+    """Return the rows of the run that is at work now; None if none is."""
     return plan._at_work
 
 

@@ -476,8 +476,11 @@ def left_frame(rows: Iterable[Left]) -> pd.DataFrame:
     return frame.astype(dict.fromkeys(columns[1:], "str"))
 
 
+_RESULT = ("change", "key", "label", "state", "reason", "evidence", "sent")
+
+
 def result_frame(
-    rows: Sequence[Row], run: str, names: Names, stopped: str, home: str = ""
+    rows: Iterable[Row], run: str, names: Names, stopped: str, home: str = ""
 ) -> pd.DataFrame:
     """Make the frame that says what truly happened, a row for each row of the plan.
 
@@ -488,20 +491,16 @@ def result_frame(
         stopped: Why the run stopped; empty if it did not.
         home: Where its journal lies, without a password; empty: where those of this user do.
     """
-    frame = _frame(
-        {
-            "change": [row.change.kind for row in rows],
-            "key": [row.key for row in rows],
-            "label": [row.change.label for row in rows],
-            "state": [row.state for row in rows],
-            "reason": [row.reason for row in rows],
-            "evidence": [row.evidence for row in rows],
-            "sent": [row.attempts for row in rows],
-        },
-        [row.change.row for row in rows],
-        names,
-        texts=("change", "label", "state", "reason", "evidence"),
-    )
+    columns: dict[str, list[Any]] = {name: [] for name in _RESULT}
+    labels = []
+    for row in rows:  # once: those of a long run are read from its journal
+        change = row.change
+        labels.append(change.row)
+        told = change.kind, row.key, change.label, row.state, row.reason, row.evidence
+        for column, value in zip(columns.values(), (*told, row.attempts), strict=True):
+            column.append(value)
+    texts = ("change", "label", "state", "reason", "evidence")
+    frame = _frame(columns, labels, names, texts)
     remember(frame, run=run, stopped=stopped, **({"at": home} if home else {}))
     return frame
 

@@ -382,7 +382,7 @@ class PlanView(Panel):
 
     def _draw_at_work(self, n: int) -> str:
         rows = rows_at_work(self.plan)
-        looks, said, reason = ("open", "waiting", "") if not rows else _at_work(rows[n])
+        looks, said, reason = ("open", "waiting", "") if not rows else _at_work(rows.glance(n))
         return rendering.html_outcome(self.plan.changes[n], looks, said, escaped(reason))
 
     def _watch(self, done: int, total: int | None) -> None:
