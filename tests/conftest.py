@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 import zlib
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -19,7 +20,7 @@ import pytest
 from hypothesis import settings
 from volume import FULL, volume
 
-from chatkit import ServiceProfile
+from chatkit import ServiceProfile, temporary
 
 if TYPE_CHECKING:
     from postgres import Server
@@ -124,3 +125,12 @@ def pytest_terminal_summary(
     count = sum(NO_SHARED in str(report.longrepr) for report in skipped)
     if count:
         terminalreporter.write_line(f"Tests not run because {NO_SHARED}: {count}", yellow=True)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _runs_go_with_their_file() -> Iterator[None]:
+    """Remove the runs that the tests of a file have left: who lists runs reads all there are."""
+    yield
+    folders = [temporary.existing(), Path(os.environ["XDG_DATA_HOME"], "chatkit")]
+    for folder in filter(None, folders):
+        shutil.rmtree(folder / "runs", ignore_errors=True)

@@ -164,6 +164,21 @@ def test_a_condition_in_backticks_is_known_from_version_6() -> None:
     assert errors(check, asking("`${data.flag}`", "6.0")) == []
 
 
+def test_other_screens_are_asked_from_version_4() -> None:
+    condition = "${screen.DONE.data.flag}"
+    assert errors(check, asking(condition, "4.0")) == []
+    assert errors(check, asking(condition, "3.1")) == [(VALUE, f"{AT}/condition")]
+
+
+def test_expressions_are_known_from_version_6() -> None:
+    for version, known in (("6.0", True), ("5.1", False)):
+        texts = [body(text) for text in ("`'Hello ' ${data.text}`", "Hi", "`'a' ${data.nope}`")]
+        document = alone(*texts, data=DATA, version=version)
+        wrong = [(VALUE, f"{AT[:-1]}{n}/text") for n in (0, 2)]
+        assert errors(check, document) == (wrong[1:] if known else [])
+        assert doubts(check, document) == ([] if known else wrong)
+
+
 def test_comparisons_without_brackets_are_a_doubt() -> None:
     document = asking("${data.count} > 1 && ${data.flag}")
     assert errors(check, document) == []
