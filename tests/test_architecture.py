@@ -92,7 +92,7 @@ DOORS = {
     "sqlalchemy": ("inbox/store",),
     "sqlite3": ("sandbox/", "bulk/journal", "bulk/stored_changes"),
     "cryptography": ("fleet/cluster",),
-    "dask": ("fleet/cluster",),
+    "dask": ("books/book", "fleet/cluster"),
     "distributed": ("fleet/cluster",),
     "trustme": ("inbox/receiver",),
     "uvicorn": ("asgi_server",),

@@ -245,7 +245,7 @@ class Book(Report):
         held = [(m, p) for m in self._manifests.values() for p in m.parts]
         files = [(m.label, str((m.place / p.file).absolute())) for m, p in held]
         options: Any = {"key": held[0][0].began.key, "several": several}
-        opened: dd.DataFrame = dd.from_map(  # type: ignore[no-untyped-call]
+        opened: dd.DataFrame = dd.from_map(
             frame_of_part,
             files,
             columns=None if columns is None else list(columns),

@@ -629,8 +629,11 @@ def _home_of(store: JournalStore) -> tuple[Secret, bool]:
     """Tell where journals lie, and whether that is a secret: an address with a password is."""
     if isinstance(store, FolderStore):
         return Secret(str(store.folder)), False
-    address: Secret = store.address  # type: ignore[attr-defined]
-    return address, address != Secret(store.shown)
+    from chatkit.bulk.postgres import PostgresStore
+
+    if not isinstance(store, PostgresStore):
+        raise InputError(f"at= of a fleet on a cluster takes an address, not {store!r:.60}.")
+    return store.address, store.address != Secret(store.shown)
 
 
 def _sealed(to: bytes, number: str, runs: Sequence[ClusterRun], home: Secret | None) -> bytes:
