@@ -155,7 +155,7 @@ class Errand(NamedTuple):
     gap: Gap = "row"
 
 
-class Ended(NamedTuple):
+class TaskEnd(NamedTuple):
     """What came of a task. What came of the rows is in the journal."""
 
     why: str = ""  #: why the run is not finished; empty if it is
@@ -238,7 +238,7 @@ def forget(number: str) -> None:
         _stopped.discard(number)
 
 
-def go_on(errand: Errand) -> Ended:
+def go_on(errand: Errand) -> TaskEnd:
     """Go on with a run, as `chatkit.resume` does; this is the task.
 
     It waits where the run is at work elsewhere, and tries again where the journals cannot be
@@ -273,12 +273,12 @@ def go_on(errand: Errand) -> Ended:
                     return ended
                 pause = next(pauses, None)
             except AccountBusy as error:
-                ended = Ended(str(error))
+                ended = TaskEnd(str(error))
                 pause = 1.0 if errand.run in str(error) else None
             except JournalError as error:
-                ended, pause = Ended(str(error)), next(pauses, None)
+                ended, pause = TaskEnd(str(error)), next(pauses, None)
             except ChatkitError as error:
-                ended = Ended(str(error))
+                ended = TaskEnd(str(error))
             if pause is None or interrupt.asked:
                 return ended
             interrupt.sleep(pause)
@@ -291,7 +291,7 @@ def go_on(errand: Errand) -> Ended:
 
 def _applied(
     errand: Errand, interrupt: Interrupt, watch: Callable[[int, int | None], None]
-) -> tuple[Ended, bool]:
+) -> tuple[TaskEnd, bool]:
     """Apply what is left of a run.
 
     Returns:
@@ -306,7 +306,9 @@ def _applied(
         if errand.account.startswith("sandbox "):  # this process has it, see `Workers.check`
             client = next(c for c in open_clients() if c.connection.account == errand.account)
         elif connection is None or home is None:
-            return Ended(f"The worker was told no token of {errand.account}.", lacking=True), False
+            return TaskEnd(
+                f"The worker was told no token of {errand.account}.", lacking=True
+            ), False
         else:
             client = opened.enter_context(Client._made(connection, Transport(connection)))
         store = store_at(home)
@@ -327,7 +329,7 @@ def _applied(
     sealed = seal(text, errand.reply_to, errand.number) if made else b""
     del made, text  # a traceback that prints variables must not find a secret
     why = str(memory(result).get("stopped") or "")
-    return Ended(why, sealed=sealed), bool(why) and _is_open(store, errand.run)
+    return TaskEnd(why, sealed=sealed), bool(why) and _is_open(store, errand.run)
 
 
 def _is_open(store: JournalStore, run: str) -> bool:
@@ -657,14 +659,14 @@ def _signing_secrets(sealed: bytes, number: str) -> dict[str, Secret]:
     return {id_: Secret(text) for id_, text in found.items()}
 
 
-def _ended(future: Future) -> Ended:
+def _ended(future: Future) -> TaskEnd:
     """Tell what came of a task that is not pending any more."""
     if future.status == "finished":
-        ended: Ended = future.result()
+        ended: TaskEnd = future.result()
         return ended
     if future.status == "error":
         error = future.exception()
-        return Ended(f"the worker failed ({type(error).__name__}: {error})")
-    return Ended(
+        return TaskEnd(f"the worker failed ({type(error).__name__}: {error})")
+    return TaskEnd(
         "the Dask cluster is gone, or has lost the task; a worker that still lives may be at it"
     )
