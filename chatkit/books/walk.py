@@ -1,22 +1,49 @@
-"""Walk: what differs between two books, found by reading both once, side by side.
+"""Walk: what differs between two books, found by reading both once, side by side, and its plan.
 
 Both are sorted by id, so a merge walk needs a batch of each in memory and no more: rows with ids
 up to the smaller of the two last ones are matched, and their columns compared as Arrow has them.
-Nothing is decided here but which rows differ: the planner is given those, and compares them cell
-by cell as it does the rows of a frame.
+Nothing is decided by that but which rows differ: the planner is given those, and compares them
+cell by cell as it does the rows of a frame.
+
+A row that only edits its own record needs nothing else to be planned. A new row, or one that
+changes what names its record, has to do with whoever has that name: such rows are kept until the
+end, and planned with those records, which a second reading finds. What is kept of them is all
+that grows in memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Unpack
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
+from chatkit import frame as frames
+from chatkit import temporary
+from chatkit.books.book import Book
+from chatkit.books.manifest import ACCOUNT
+from chatkit.books.spool import label_of, spool
 from chatkit.bulk.frame_checks import DELETE
-from chatkit.errors import InputError
+from chatkit.bulk.matching import number_keys
+from chatkit.bulk.planner import PlanOptions, PlanWindow, keys_to_delete, plan_windows
+from chatkit.connection import account_words
+from chatkit.display import many
+from chatkit.endpoints import Endpoints
+from chatkit.errors import InputError, StoreError
+from chatkit.progress import Progress
+
+if TYPE_CHECKING:
+    from chatkit.bulk.plan import Plan
 
 #: Rows that differ are handed over so many at a time, about.
 WINDOW = 20_000
@@ -302,3 +329,401 @@ def _moments(cells: Any) -> Any:
 def _marked(cells: Any) -> Any:
     """Tell which cells of a column say something: a flag that is False says nothing."""
     return cells if pa.types.is_boolean(cells.type) else pc.is_valid(cells)
+
+
+# --- the plan of a book ---------------------------------------------------------------------
+
+#: Rows that have to do with the names of others are planned so many at a time, about.
+_TOGETHER = 100_000
+#: Rows of a file that is not a part of a book are read so many at a time.
+_BATCH = 50_000
+
+
+def plan_book(
+    endpoints: Endpoints[Any],
+    edited: Book | str | os.PathLike[str],
+    delete: Iterable[Any] | None = None,
+    *,
+    base: Book | str | os.PathLike[str] | None = None,
+    account: str | None = None,
+    **options: Unpack[PlanOptions],
+) -> Plan:
+    """Make the plan of an edited book, as `Resource.plan` makes one of a frame.
+
+    Args:
+        endpoints: Where the records are read and written.
+        edited: The book, or a folder or file of Parquet that another program has written.
+        delete: Keys of records to delete, or a frame that holds them.
+        base: What it is compared with; without it the book that it was made of, or else what
+            is there now, which is spooled first.
+        account: What the account is called in the books, where they have several.
+        options: As for `Resource.plan`.
+
+    Raises:
+        InputError: The books cannot be compared; the text says why.
+        StoreError: One is damaged.
+    """
+    key, ours = endpoints.key, endpoints.transport.connection.account
+    label = account or label_of(endpoints.transport.connection)
+    rows = _opened(edited, label, key)
+    foreign = rows.account not in (None, ours)
+    if foreign and not options.get("other_account"):
+        raise InputError(
+            f"{rows.name} is of {account_words(rows.account or '')}, and the plan would be for "
+            f"{account_words(ours)}. plan(book, other_account=True) takes it all the same; records "
+            f"are then found by {' and '.join(endpoints.named_by())}, not by their ids."
+        )
+    with ExitStack() as stack:
+        was = rows.base if base is None and not foreign else base
+        undated = was is None
+        if was is None:
+            folder = Path(tempfile.mkdtemp(prefix="book-", dir=temporary.folder()))
+            stack.callback(shutil.rmtree, folder, ignore_errors=True)
+            was = spool(endpoints, folder / "now", label)
+        there = _opened(was, label, key)
+        if there.account not in (None, ours):
+            raise InputError(
+                f"{there.name} is of {account_words(there.account or '')}: compare with a book of "
+                f"{account_words(ours)}."
+            )
+        planned = _Windows(endpoints, there, rows, delete, foreign=foreign)
+        chosen: dict[str, Any] = {**options}
+        chosen.pop("other_account", None)
+        return plan_windows(
+            endpoints,
+            endpoints,
+            planned.windows(),
+            there.rows,
+            foreign=foreign,
+            undated=undated,
+            notes=planned.notes,
+            **chosen,
+        )
+
+
+class _Opened(Protocol):
+    """The rows of an account, wherever they are, in the order of their ids."""
+
+    name: str  #: for messages
+    rows: int
+    account: str | None  #: which account of which service; None where nobody knows
+    base: Book | None  #: what it was made of
+
+    def tables(self) -> Iterator[pa.Table]:
+        """Yield them as Arrow tables."""
+
+
+def _opened(given: Book | str | os.PathLike[str], label: str, key: str) -> _Opened:
+    if isinstance(given, Book):
+        return _OfBook(given, label)
+    path = Path(given).expanduser()
+    if any(path.glob(f"{ACCOUNT}*/_manifest.jsonl")):
+        return _OfBook(Book(path), label)
+    own = path / f"{ACCOUNT}{label}"
+    return _OfFiles(own if own.is_dir() else path, key)
+
+
+class _OfBook:
+    """An account in a book."""
+
+    def __init__(self, book: Book, label: str) -> None:
+        self._book = book
+        self._label = label if label in book.accounts else None
+        manifest = book.manifest(self._label)
+        if manifest.ended is None:
+            raise InputError(
+                f"{manifest.place} was not finished: call "
+                f"{'book.edit' if manifest.began.base else 'spool'} again to go on, then plan."
+            )
+        self.name = str(book.path)
+        self.rows = manifest.rows
+        self.account: str | None = manifest.began.account
+        self.base = book.base if manifest.began.base else None
+
+    def tables(self) -> Iterator[pa.Table]:
+        return self._book.tables(self._label)
+
+
+class _OfFiles:
+    """Parquet files that another program has written, each sorted or small enough to sort."""
+
+    account: str | None = None
+    base: Book | None = None
+
+    def __init__(self, path: Path, key: str) -> None:
+        self.name, self._key = str(path), key
+        paths = sorted(path.rglob("*.parquet")) if path.is_dir() else [path]
+        paths = [each for each in paths if not each.name.startswith(("_", "."))]
+        if not paths:
+            raise InputError(f"{path} holds no Parquet files: client.contacts.spool writes a book.")
+        if path.is_dir() and len({each.parent for each in paths}) > 1:
+            raise InputError(
+                f"{path} holds several folders of Parquet files: name one of them, that of the "
+                "account."
+            )
+        self._files = sorted((_file(each, key) for each in paths), key=lambda file: file.least)
+        self.rows = sum(file.rows for file in self._files)
+        held = [file for file in self._files if file.least <= file.most]
+        for one, two in pairwise(held):
+            if two.least < one.most:
+                raise InputError(
+                    f"The ids of {one.path} and {two.path} overlap: sort all rows by {key}, and "
+                    "write the files again."
+                )
+
+    def tables(self) -> Iterator[pa.Table]:
+        for file in self._files:
+            with _reading(file.path) as source:
+                if not file.ascending:
+                    yield source.read().sort_by(self._key)
+                    continue
+                for batch in source.iter_batches(_BATCH):
+                    yield pa.Table.from_batches([batch])
+
+
+class _Sorted(NamedTuple):
+    """A file of Parquet: its rows, and the ids of them."""
+
+    path: Path
+    rows: int
+    least: int
+    most: int
+    ascending: bool
+
+
+def _file(path: Path, key: str) -> _Sorted:
+    """Look at the ids of a file."""
+    with _reading(path) as source:
+        if key not in source.schema_arrow.names:
+            raise InputError(f"{path} has no column {key}: write it with the ids of its rows.")
+        ids = source.read(columns=[key])[key]
+    numbers = _whole_numbers(ids, str(path), key).drop_null().to_numpy()
+    ascending = bool((numbers[1:] >= numbers[:-1]).all())
+    least, most = (int(numbers.min()), int(numbers.max())) if len(numbers) else (2**62, -1)
+    return _Sorted(path, len(ids), least, most, ascending)
+
+
+def _reading(path: Path) -> pq.ParquetFile:
+    try:
+        return pq.ParquetFile(path)
+    except (OSError, pa.ArrowException) as error:
+        raise StoreError(f"{path} cannot be read as Parquet ({error!s:.200}).") from error
+
+
+class _Windows:
+    """Makes windows for the planner of two books.
+
+    Args:
+        endpoints: What their records are.
+        base: The records.
+        edited: The rows.
+        delete: Keys of records to delete, or a frame that holds them.
+        foreign: Whether the rows are of another account, so that their ids mean nothing here.
+    """
+
+    def __init__(
+        self,
+        endpoints: Endpoints[Any],
+        base: _Opened,
+        edited: _Opened,
+        delete: Iterable[Any] | None,
+        *,
+        foreign: bool,
+    ) -> None:
+        self._endpoints, self._base, self._edited = endpoints, base, edited
+        self._key, self._foreign = endpoints.key, foreign
+        asked = keys_to_delete(delete, endpoints)
+        ids, given = number_keys(pd.Series(asked, dtype=object))
+        self._deleted = np.unique(ids[given])
+        self._strange = [key for key, there in zip(asked, given.tolist(), strict=True) if not there]
+        self._there = np.zeros(len(self._deleted), bool)  # which of them are in the base
+        self._gone = 0
+        columns = frames.Columns(frames.kinds(endpoints.record, endpoints.record.listed))
+        self._record: pa.Table = endpoints.part(columns.take(endpoints.key))  # the columns of one
+        self._row: pa.Table = self._record.select([endpoints.key])
+        self._moved: list[tuple[pa.Table, pa.Table]] = []  # records whose name changes, their rows
+        self._new: list[pa.Table] = []
+
+    def notes(self) -> list[str]:
+        """Say what else is to be known of the plan."""
+        if not self._gone or self._foreign:
+            return []
+        verb, they = ("is", "it is") if self._gone == 1 else ("are", "they are")
+        return [
+            f"{many(self._gone, self._endpoints.noun)} of {self._base.name} {verb} not in "
+            f"{self._edited.name}, and {verb} left as {they}: a column delete, or their ids in "
+            "delete=, would delete them."
+        ]
+
+    def windows(self) -> Iterator[PlanWindow]:
+        """Yield all rows that differ, each of them once, with the records they have to do with."""
+        with Progress(f"{self._endpoints.noun}s", self._edited.rows) as progress:
+            found = walk(
+                _not_none(self._base.tables(), self._record),
+                _not_none(self._rows(progress), self._row),
+                self._key,
+                deleted=self._deleted.tolist(),
+                beside=self._endpoints.body.updatable(),
+            )
+            for unlike in found:
+                self._record, self._row = unlike.base.slice(0, 0), unlike.edited.slice(0, 0)
+                yield self._simple(unlike)
+        if missing := [*self._deleted[~self._there].tolist(), *self._strange]:
+            yield PlanWindow(self._frame(self._row), self._frame(self._record), missing)
+        if self._moved or any(map(len, self._new)):
+            yield from self._named()
+
+    def _rows(self, progress: Progress) -> Iterator[pa.Table]:
+        for table in self._edited.tables():
+            progress.add(len(table))
+            if self._foreign and self._key in table.column_names:
+                place = table.schema.get_field_index(self._key)
+                table = table.set_column(place, self._key, pa.nulls(len(table), pa.int64()))
+            yield table
+
+    def _frame(self, *tables: pa.Table) -> pd.DataFrame:
+        return frames.frame_of_table(_together(tables), self._key)
+
+    def _ids(self, table: pa.Table) -> Any:
+        return table[self._key].to_numpy()
+
+    # --- rows that have to do with their own record only ---
+
+    def _simple(self, unlike: Unlike) -> PlanWindow:
+        """Make a window of rows that leave the name of their record as it is; keep the others."""
+        base, edited, new, gone = unlike
+        for table in (base, gone):
+            self._there |= np.isin(self._deleted, self._ids(table))
+        asked = np.isin(self._ids(gone), self._deleted)
+        self._gone += len(gone) - int(asked.sum())
+        columns = [name for name in self._endpoints.named_by() if name in edited.column_names]
+        moved = _differing(base, edited.select(columns), columns)
+        if moved.any():
+            mask, rest = pa.array(moved), pa.array(~moved)
+            self._moved.append((base.filter(mask), edited.filter(mask)))
+            base, edited = base.filter(rest), edited.filter(rest)
+        if len(new):
+            unknown = pc.is_valid(new[self._key])
+            self._new.append(new.filter(pc.invert(unknown)))
+            edited = _together([edited, new.filter(unknown)])  # the planner refuses them
+        return self._window(edited, [base, gone.filter(pa.array(asked))])
+
+    def _window(
+        self,
+        rows: pa.Table,
+        records: Sequence[pa.Table],
+        labels: Sequence[Any] | None = None,
+        beside: Iterable[int] = (),
+    ) -> PlanWindow:
+        """Make a window of rows and records, of which some may be there twice.
+
+        Args:
+            rows: The rows.
+            records: The records they have to do with.
+            labels: What the rows are called; without them by their ids.
+            beside: Ids of records that are planned in another window.
+        """
+        frame = self._frame(rows)
+        if labels is not None:
+            frame = frame.reset_index().set_axis(pd.Index(labels, dtype=object))
+        base = frames.without_repeats(self._frame(*records))
+        delete = np.intersect1d(base.index.to_numpy(), self._deleted).tolist()
+        return PlanWindow(frame, base, delete, frozenset(beside))
+
+    # --- rows that have to do with the names of others ---
+
+    def _named(self) -> Iterator[PlanWindow]:
+        """Make windows of new rows, and of those that change the name of their record."""
+        new = _together([self._row, *self._new])
+        before = _together([self._record, *(pair[0] for pair in self._moved)])
+        moved = _together([self._row, *(pair[1] for pair in self._moved)])
+        texts, old, after = self._texts(new), self._texts(before), self._texts(moved, before)
+        wanted = pa.concat_arrays([texts, after])
+        holders = _together([self._record, *_only(self._base.tables(), self._texts, wanted)])
+        held, ids = self._texts(holders), np.setdiff1d(self._ids(holders), self._ids(moved))
+        mine = iter(()) if self._foreign else self._edited.tables()
+        own = _together([self._row, *_only(mine, self._keys, pa.array(ids))])
+        shared = pc.is_in(texts, value_set=pa.concat_arrays([old, after])).to_numpy(False)
+        for rows in _parted(texts, shared, len(moved)):
+            whole = bool(len(moved)) and (not len(rows) or bool(shared[rows].any()))
+            names = pa.concat_arrays([texts.take(pa.array(rows)), *([after] if whole else [])])
+            some = holders.filter(pc.is_in(held, value_set=names))
+            beside = own.filter(pa.array(np.isin(self._ids(own), self._ids(some))))
+            changed, records = (moved, before) if whole else (self._row, self._record)
+            labels = [f"new {row + 1}" for row in rows.tolist()]
+            labels += [*self._ids(changed).tolist(), *self._ids(beside).tolist()]
+            yield self._window(
+                _together([new.take(pa.array(rows)), changed, beside]),
+                [records, some],
+                labels,
+                np.setdiff1d(self._ids(some), self._ids(changed)).tolist(),
+            )
+
+    def _keys(self, table: pa.Table) -> Any:
+        return _chunk(table[self._key])
+
+    def _texts(self, table: pa.Table, before: pa.Table | None = None) -> Any:
+        """Make the text that names each row: that of its record where it says nothing."""
+        parts = []
+        for name in self._endpoints.named_by():
+            cells = _texts_of(table, name)
+            if before is not None:
+                cells = pc.coalesce(cells, _texts_of(before, name))
+            parts.append(pc.if_else(pc.equal(cells, ""), None, cells))
+        return _chunk(pc.binary_join_element_wise(*parts, pa.scalar(" ", pa.large_string())))
+
+
+def _chunk(cells: Any) -> Any:
+    return cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
+
+
+def _texts_of(table: pa.Table, name: str) -> Any:
+    """Take a column of texts; what is none names nobody."""
+    if name in table.column_names:
+        cells = _plain(table[name])
+        if any(is_text(cells.type) for is_text in _TEXTS):
+            return _chunk(cells.cast(pa.large_string()))
+    return pa.nulls(len(table), pa.large_string())
+
+
+def _only(
+    tables: Iterable[pa.Table], of: Callable[[pa.Table], Any], wanted: Any
+) -> Iterator[pa.Table]:
+    """Read those rows of which something is wanted."""
+    if len(wanted := wanted.drop_null().unique()):
+        for table in tables:
+            yield table.filter(pc.is_in(of(table), value_set=wanted))
+
+
+def _not_none(tables: Iterable[pa.Table], nothing: pa.Table) -> Iterator[pa.Table]:
+    """Yield tables, or else one without rows: an account may have no records."""
+    found = False
+    for table in tables:
+        found = True
+        yield table
+    if not found:
+        yield nothing
+
+
+def _parted(texts: Any, shared: Any, moved: int) -> Iterator[Any]:
+    """Part new rows into windows, so that those of one name are in the same one.
+
+    Args:
+        texts: What names each row.
+        shared: Which of them are named as a record is or was whose name changes: these are in
+            one window with all such records.
+        moved: How many such records there are.
+    """
+    if moved + len(texts) <= _TOGETHER:
+        yield np.arange(len(texts))
+        return
+    if moved:
+        yield np.flatnonzero(shared)
+    rest = np.flatnonzero(~shared)
+    order = rest[pc.sort_indices(texts.take(pa.array(rest))).to_numpy()]
+    while len(order):
+        end = min(_TOGETHER, len(order))
+        while end < len(order) and texts[int(order[end])].equals(texts[int(order[end - 1])]):
+            end += 1
+        yield order[:end]
+        order = order[end:]

@@ -115,7 +115,7 @@ class PlanWindow(NamedTuple):
     frame: pd.DataFrame
     base: pd.DataFrame
     delete: Sequence[Any] = ()  #: keys of records of the base that are to be deleted
-    #: Keys of records that are planned in another window: here they are met and no more.
+    #: What rows are called that are planned in another window: here they are met and no more.
     beside: frozenset[Any] = frozenset()
 
 
@@ -154,12 +154,10 @@ def plan_windows(
     """
     choices = _choices(endpoints, existing, duplicates=duplicates, broken=broken)
     told = _Remarks(endpoints, foreign=foreign, undated=undated, total=total)
-    names: list[Any] = [endpoints.key]
 
     def planned() -> Iterator[Change]:
         for window in windows:
             frame, base = window.frame, window.base
-            names[:] = frame.index.names
             given = _given(
                 source, endpoints, frame, base, window.delete, duplicates, foreign, undated
             )
@@ -168,7 +166,7 @@ def plan_windows(
 
     changes = kept_changes(planned())
     told.also = list(notes())
-    return _plan(source, endpoints, changes, told, names=names, skip_invalid=skip_invalid)
+    return _plan(source, endpoints, changes, told, names=[endpoints.key], skip_invalid=skip_invalid)
 
 
 class _Choices(NamedTuple):
@@ -439,7 +437,7 @@ class _Changes:
         """Leave out what is planned in another window."""
         if self._beside:
             for rows in (self._changes, self._skips):
-                for n in [n for n, change in rows.items() if change.key in self._beside]:
+                for n in [n for n, change in rows.items() if change.row in self._beside]:
                     del rows[n]
             self.cells.leave_out(self._beside)
 
@@ -1071,9 +1069,9 @@ class Cells:
         label = self._edits.labels[row]
         return label.item() if isinstance(label, np.generic) else label
 
-    def leave_out(self, keys: frozenset[Any]) -> None:
-        """Leave out what is refused of the rows of some records."""
-        self.refused = [cell for cell in self.refused if cell.row not in keys]
+    def leave_out(self, labels: frozenset[Any]) -> None:
+        """Leave out what is refused of rows of these labels."""
+        self.refused = [cell for cell in self.refused if cell.row not in labels]
 
     def unknown_columns(self) -> list[str]:
         """Name the columns that are ignored, and what may have been meant."""
