@@ -347,6 +347,7 @@ def find_run(run: str, at: At | None = None) -> tuple[JournalStore, str]:
     Raises:
         JournalError: There is none, or there are several.
     """
+    listed = "chatkit.runs()" if at is None else "chatkit.runs(at=…)"
     homes = {name: store for store in stores_at(at) for name in store.runs()}
     if run in homes:
         return homes[run], run
@@ -358,9 +359,9 @@ def find_run(run: str, at: At | None = None) -> tuple[JournalStore, str]:
         latest = f"the latest {5} are {names}" if len(found) > 5 else names
         raise JournalError(
             f"{len(found)} runs begin with {run!r} ({latest}): write more of the name. "
-            "chatkit.runs() lists all."
+            f"{listed} lists all."
         )
-    raise JournalError(f"No run is called {run!r}. chatkit.runs() lists them.")
+    raise JournalError(f"No run is called {run!r}. {listed} lists them.")
 
 
 def read_run(run: str, at: At | None = None) -> Journal:

@@ -261,6 +261,15 @@ def raw(deliveries: Iterable[Delivery]) -> pd.DataFrame:
     return frame(({name: row[name] for name in columns} for row in rows), columns, "delivery")
 
 
+def deletions(rows: Iterable[Row]) -> pd.DataFrame:
+    """Deliveries that are to be deleted, without their bodies."""
+    columns: dict[str, Kind] = {
+        "delivery": "number", "received_at": "time", "kind": "text", "contact": "text",
+        "verified": "flag", "size": "number", "mixed": "flag",
+    }  # fmt: skip
+    return frame(({name: row[name] for name in columns} for row in rows), columns, "delivery")
+
+
 # --- the status of each message: where it has got to, and how long each step took ------------
 #
 # Deliveries come in any order and more than once. So a status only moves up, from sent over

@@ -12,22 +12,27 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
 from html import escape
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from chatkit.display import many, visible
 from chatkit.errors import PlanRefused, StoreError
 from chatkit.inbox.delivery import Delivery, Which, contact_of_body
 from chatkit.inbox.events import events
-from chatkit.inbox.store import InboxStore, stretches
+from chatkit.inbox.store import Head, InboxStore, stretches
 from chatkit.profile import ServiceProfile
 from chatkit.progress import Progress
 from chatkit.report import Report, html_heading, html_list, wrapped
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _CHUNK = 500  # deliveries that one transaction deletes: a receiver waits for no more
 
 
 class Deletion(Report):
     """What `Inbox.prune` or `Inbox.forget` deletes, in numbers; nothing is before `apply`.
+
+    `frame()` is the table of the deliveries.
 
     >>> deletion = inbox.prune(before="90 days")
     >>> deletion.apply()
@@ -85,6 +90,21 @@ class Deletion(Report):
         self._complete = True
         return self
 
+    def frame(self) -> pd.DataFrame:
+        """Return what `apply` deletes as a DataFrame, a row for each delivery that is still there.
+
+        It is indexed by `delivery`, the id. The columns are `received_at` (UTC), `kind`,
+        `contact` (missing for what is about nobody or about several), `verified`, `size` (of
+        the body, in bytes) and `mixed` (it is about other contacts too, or only mentions this
+        one). `inbox.delivery(id)` reads the body.
+        """
+        from chatkit.inbox import frames
+
+        rows = (
+            {"delivery": head.id, **head._asdict(), "mixed": mixed} for head, mixed in self._heads()
+        )
+        return frames.deletions(rows)
+
     # --- what a subclass tells ---
 
     _rewrites = False  # whether nothing of it may be left in any page of the file
@@ -96,6 +116,10 @@ class Deletion(Report):
     @abstractmethod
     def _delete(self, mixed: bool) -> Iterator[int]:
         """Delete them, some at a time; tell how many each time."""
+
+    @abstractmethod
+    def _heads(self) -> Iterator[tuple[Head, bool]]:
+        """Read them without their bodies, each with whether it is about others too."""
 
     # --- counting ---
 
@@ -187,6 +211,11 @@ class _Pruning(Deletion):
         for begin, end in stretches(self._low, self._top, _CHUNK):
             yield self._store.delete_before(self._before, begin, end)
 
+    def _heads(self) -> Iterator[tuple[Head, bool]]:
+        for begin, end in stretches(self._low, self._top):
+            for head in self._store.heads_before(self._before, begin, end):
+                yield head, False
+
 
 class _Forgetting(Deletion):
     """Of everything that is about one person."""
@@ -233,6 +262,12 @@ class _Forgetting(Deletion):
             while ids:
                 yield self._store.delete(ids[-_CHUNK:])
                 del ids[-_CHUNK:]
+
+    def _heads(self) -> Iterator[tuple[Head, bool]]:
+        shared, ids = {*self._shared}, sorted([*self._own, *self._shared])
+        for begin in range(0, len(ids), _CHUNK):
+            for head in self._store.heads(ids[begin : begin + _CHUNK]):
+                yield head, head.id in shared
 
 
 def prune(store: InboxStore, profile: ServiceProfile, before: datetime) -> Deletion:

@@ -87,6 +87,17 @@ class Tally(NamedTuple):
     contacts: Sequence[str]
 
 
+class Head(NamedTuple):
+    """What is known of a delivery without its body."""
+
+    id: int
+    received_at: datetime
+    kind: str | None
+    verified: bool
+    contact: str | None  #: of whom it is, if it is about one alone
+    size: int  #: of its body, in bytes
+
+
 class InboxStore:
     """One database of deliveries; may be used from any thread, by several processes.
 
@@ -238,6 +249,30 @@ class InboxStore:
             self._number(repeats),
             [row.contact for row in self._rows(people)],
         )
+
+    def heads_before(self, before: datetime, begin: int, end: int) -> list[Head]:
+        """Read of what was received before a time, between two ids, all but the bodies."""
+        return self._heads(*self._early(before, begin, end))
+
+    def heads(self, ids: Sequence[int]) -> list[Head]:
+        """Read all of deliveries but the bodies."""
+        return self._heads(_delivery.c.id.in_(ids))
+
+    def _heads(self, *conditions: Any) -> list[Head]:
+        columns = _delivery.c
+        query = sa.select(
+            columns.id,
+            columns.received,
+            columns.kind,
+            columns.verified,
+            columns.contact,
+            sa.func.length(columns.body),
+        )
+        rows = self._rows(query.where(*conditions).order_by(columns.id))
+        return [
+            Head(id, _moment(received), kind, verified, contact or None, size)
+            for id, received, kind, verified, contact, size in rows
+        ]
 
     def delete_before(self, before: datetime, begin: int, end: int) -> int:
         """Delete what was received before a time, after one id and up to another; how many."""

@@ -51,6 +51,17 @@ def status(of: str, name: str, after: int = 0, **more: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def written(*contents: dict[str, Any], named: bool = True) -> bytes:
+    """A delivery of messages; `named`: with a list of people, who need not have written."""
+    people = value() if named else {}
+    return enveloped(change("messages", {**people, "messages": [*contents]}))
+
+
+def moved(*statuses: dict[str, Any]) -> bytes:
+    """A delivery of statuses."""
+    return enveloped(change("messages", value(statuses=[*statuses])))
+
+
 def delivery(body: bytes, number: int = 1, **changed: Any) -> Delivery:
     at = datetime.fromtimestamp(START, UTC)
     whole = Delivery(number, at, f"id:{number}", None, True, "", True, "/", (), body)

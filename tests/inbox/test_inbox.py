@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,18 @@ from typing import Any
 import pandas as pd
 import pytest
 from bulk.journalling import child
-from inbox.bodies import ANA, BEN, START, change, enveloped, keep, message, status, value
+from inbox.bodies import (
+    ANA,
+    BEN,
+    START,
+    change,
+    enveloped,
+    keep,
+    message,
+    moved,
+    status,
+    written,
+)
 from inbox.senders import OTHER, SECRET, post, signed
 from ports import own_ports
 
@@ -21,28 +31,6 @@ from chatkit.inbox.inbox import Bound, Inbox, read_bound
 from chatkit.inbox.store import InboxStore
 from chatkit.profile import ServiceProfile
 from chatkit.signature import sign
-
-
-@pytest.fixture
-def inbox(url: str) -> Iterator[Inbox]:
-    with Inbox(url) as inbox:
-        yield inbox
-
-
-@pytest.fixture
-def store(inbox: Inbox, url: str) -> Iterator[InboxStore]:
-    """The database of the inbox, as another process has it open."""
-    store = InboxStore(url)
-    yield store
-    store.close()
-
-
-def written(*contents: dict) -> bytes:
-    return enveloped(change("messages", value(messages=[*contents])))
-
-
-def moved(*statuses: dict) -> bytes:
-    return enveloped(change("messages", value(statuses=[*statuses])))
 
 
 def test_what_is_delivered_over_tls_is_a_row_a_moment_later(inbox: Inbox) -> None:

@@ -1,15 +1,17 @@
 """What is old, or about one person, is deleted: told before, and nothing of it stays in a file."""
 
-from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 import sqlalchemy as sa
 from bulk.journalling import child
-from inbox.bodies import BEN, START, change, enveloped, keep, message, status, value
+from inbox import bodies
+from inbox.bodies import BEN, START, keep, message, moved, status
 from inbox.senders import SECRET, post, signed
 
 from chatkit.errors import InputError, PlanRefused, StoreError
@@ -19,22 +21,8 @@ from chatkit.inbox.store import InboxStore
 CARA = "4915112345678"
 
 
-@pytest.fixture
-def inbox(url: str) -> Iterator[Inbox]:
-    with Inbox(url) as inbox:
-        yield inbox
-
-
-@pytest.fixture
-def store(inbox: Inbox, url: str) -> Iterator[InboxStore]:
-    """The database of the inbox, as another process has it open."""
-    store = InboxStore(url)
-    yield store
-    store.close()
-
-
-def written(*contents: dict[str, Any]) -> bytes:
-    return enveloped(change("messages", {"messages": [*contents]}))
+#: Nobody but who has written is in it.
+written = partial(bodies.written, named=False)
 
 
 def ids(inbox: Inbox) -> list[int]:
@@ -67,7 +55,12 @@ def test_what_is_old_is_told_in_numbers_and_deleted_by_apply_alone(
     ]
     assert "<strong>4 deliveries" in deletion._repr_html_()
     assert ids(inbox) == [1, 2, 3, 4, 5, 6]
+    frame = deletion.frame()
+    assert frame.index.tolist() == [1, 2, 3, 4] and frame["size"].sum() == deletion.bytes
+    assert frame["contact"].isna().tolist() == [False, False, False, True]  # the last is of two
     assert deletion.apply() is deletion and deletion.deleted == 4
+    assert deletion.frame().empty
+    pd.testing.assert_index_equal(deletion.frame().columns, frame.columns)
     assert ids(inbox) == [5, 6]
     assert "4 deliveries deleted." in repr(deletion)
     assert deletion.apply().deleted == 4, "a second time there is nothing left"
@@ -78,12 +71,12 @@ def test_ids_are_never_given_again_and_who_reads_on_misses_nothing(
     inbox: Inbox, store: InboxStore
 ) -> None:
     statuses = [status("a", name, n) for n, name in enumerate(("sent", "delivered", "read"))]
-    moved = [enveloped(change("messages", value(statuses=[one]))) for one in statuses]
-    keep(store, *moved[:2])
+    courses = [moved(one) for one in statuses]
+    keep(store, *courses[:2])
     known, mark = inbox.statuses(), inbox.last
     inbox.prune(before=after(100)).apply()
     assert inbox.last == 0 and len(inbox.statuses(since=mark)) == 0
-    keep(store, moved[2], identity="id:new")
+    keep(store, courses[2], identity="id:new")
     assert ids(inbox) == [3]
     assert inbox.statuses(onto=known)["status"].tolist() == ["read"]
     assert inbox.statuses(since=mark)["status"].tolist() == ["read"]

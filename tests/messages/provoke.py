@@ -8,7 +8,7 @@ import re
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import closing, contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -59,6 +59,7 @@ def _made(folder: Path) -> Iterator[tuple[dict[str, Any], Path]]:
         chatkit.Sandbox(seed="demo") as far,
         far.serve() as base_url,
     ):
+        _receive(folder)
 
         def served(*permissions: str, **arguments: Any) -> chatkit.Client:
             """Open the account of a service, with a token that may do this."""
@@ -107,6 +108,17 @@ def _made(folder: Path) -> Iterator[tuple[dict[str, Any], Path]]:
             },
             folder,
         )
+
+
+def _receive(folder: Path) -> None:
+    """Store a delivery of one contact, and one of two, in the inbox."""
+    from inbox.bodies import BEN, keep, message, written
+
+    from chatkit.inbox.store import InboxStore
+
+    with closing(InboxStore(folder / "inbox.sqlite")) as store:
+        both = written(message(1), message(2, who=BEN), named=False)
+        keep(store, written(message(0), named=False), both)
 
 
 def _write_odd_files(folder: Path) -> None:
