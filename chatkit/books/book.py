@@ -56,8 +56,7 @@ class Book(Report):
         InputError: There is no book.
         StoreError: It is damaged.
 
-    >>> import tempfile
-    >>> book = client.contacts.spool(tempfile.mkdtemp())
+    >>> book = client.contacts.spool("book")
     >>> book.accounts, len(book.frame(columns=["name"]))
     (['1001'], 250)
     """
@@ -164,7 +163,8 @@ class Book(Report):
                     f"{', '.join(self._columns(manifest))}."
                 )
         frame = self._joined(tables, key)
-        frame = frames.without_repeats(frame)
+        if manifest.began.base is None:  # in an edited book a person has made them
+            frame = frames.without_repeats(frame)
         if names is not None:
             frame = frame[names[1:]]
         remember(frame, account=manifest.began.account, noun=manifest.began.noun)
@@ -200,12 +200,13 @@ class Book(Report):
     def tables(
         self, account: str | None = None, columns: Sequence[str] | None = None
     ) -> Iterator[pa.Table]:
-        """Yield the rows of an account as Arrow tables in the order of their ids, each id once.
+        """Yield the rows of an account as Arrow tables, in the order of their ids.
 
         Where the list was not in that order, parts are put in order as they are read. That
         takes as much memory as there are parts whose ids overlap: of a list that is in the
-        order of its ids, or the other way round, one or two. Of rows that share an id the one
-        that was read last stays. Rows without an id come last.
+        order of its ids, or the other way round, one or two. Of rows that share an id, because
+        the list moved while it was read, the one that was read last stays; of those that an edit
+        has made all do. Rows without an id come last.
 
         Args:
             account: Whose; it may be left out where there is one.
@@ -283,9 +284,8 @@ class Book(Report):
                 names the part. Or the folder holds something else.
             StoreError: It cannot be written.
 
-        >>> import tempfile
-        >>> book = client.contacts.spool(tempfile.mkdtemp())
-        >>> edited = book.edit(lambda part: part[part.country_code == "+91"], tempfile.mkdtemp())
+        >>> book = client.contacts.spool("today")
+        >>> edited = book.edit(lambda part: part[part.country_code == "+91"], to="edited")
         >>> edited.rows < book.rows
         True
         """
@@ -466,7 +466,9 @@ def _in_order(manifest: Manifest, names: Sequence[str] | None) -> Iterator[pa.Ta
             without.append(part)
             table = table.filter(pc.is_valid(table[key]))
         together = table if waiting is None else _below(waiting, table)
-        together = _latest(together, key)
+        together = together.sort_by([(key, "ascending"), *_READ])
+        if manifest.began.base is None:
+            together = _latest(together, key)
         if n + 1 < len(parts):
             settled = pc.less(together[key], least(parts[n + 1][1]))
             waiting = together.filter(pc.invert(settled))
@@ -480,6 +482,7 @@ def _in_order(manifest: Manifest, names: Sequence[str] | None) -> Iterator[pa.Ta
 
 #: Columns that tell of rows with one id which was read last.
 _NUMBER, _ROW = "__part__", "__row__"
+_READ = [(_NUMBER, "ascending"), (_ROW, "ascending")]
 
 
 def _below(one: pa.Table, other: pa.Table) -> pa.Table:
@@ -487,11 +490,7 @@ def _below(one: pa.Table, other: pa.Table) -> pa.Table:
 
 
 def _latest(table: pa.Table, key: str) -> pa.Table:
-    """Sort by key and keep of each the row that was read last."""
-    order = [(key, "ascending"), (_NUMBER, "ascending"), (_ROW, "ascending")]
-    table = table.sort_by(order)
+    """Keep of each id, in a sorted table, the row that was read last."""
     ids = table[key].to_numpy()
-    if len(ids) < 2 or bool((ids[1:] > ids[:-1]).all()):
-        return table
-    last = [*(ids[1:] != ids[:-1]).tolist(), True]
-    return table.filter(pa.array(last))
+    last = ids[1:] != ids[:-1]
+    return table if last.all() else table.filter(pa.array([*last.tolist(), True]))

@@ -212,6 +212,14 @@ def test_an_edit_may_add_rows_columns_and_leave_rows_out(book: Book, tmp_path: P
     assert ids[-3:] == [None] * 3 and ids[:-3] == sorted(frame.index.dropna().tolist())
 
 
+def test_rows_that_an_edit_has_doubled_stay_for_the_plan_to_refuse(
+    book: Book, tmp_path: Path
+) -> None:
+    edited = book.edit(lambda part: pd.concat([part, part.iloc[:1]]), tmp_path / "edited")
+    ids = [i for table in edited.tables() for i in table["id"].to_pylist()]
+    assert len(ids) == len(edited.frame()) == 253 and ids == sorted(ids)
+
+
 def test_an_error_names_the_part_and_what_is_done_stays(
     book: Book, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
