@@ -105,7 +105,7 @@ clean:
 	rm -rf .venv .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 .venv/ready-lab: pyproject.toml $(EXTENSION) $(PY)
-	$(call install,-e .)
+	$(call install,-e .[fleet])
 	@mkdir -p .venv/share/jupyter/lab/settings
 	@echo '$(quiet)' > .venv/share/jupyter/lab/settings/overrides.json
 	@touch $@

@@ -532,7 +532,7 @@ class FleetComparison(Report, Mapping[str, Comparison]):
         ]
         blocks = [[self._heading()], table]
         for label in self.differ[:FEW]:
-            blocks += [block for block in self[label]._blocks(FEW) if block][: 1 + len(ROOMS)]
+            blocks += list(self[label]._blocks(FEW))[:-1]  # its notes stand at the end, once
         if (more := len(self.differ) - FEW) > 0:
             blocks.append([f"… and {many(more, 'more account')}: [name] shows each."])
         return [*blocks, [line for said in self._stopped() for line in wrapped("", said)]]

@@ -219,7 +219,9 @@ class FleetPlan(Report):
         refused = len(self.failed)
         failed = f"; {many_of(refused, 'account')} could not be planned" if refused else ""
         of = many_of(len(self.plans), "account")
-        return f"Plan for {of}: {', '.join(kinds) or '0 changes'}{failed}."
+        back = any(plan._setting.undoes for plan in self.plans.values())
+        about = "Plan that takes back a run of" if back else "Plan for"
+        return f"{about} {of}: {', '.join(kinds) or '0 changes'}{failed}."
 
     def _accounts(self) -> Iterator[tuple[str, str]]:
         """Say of each account what would happen to it."""
@@ -482,10 +484,13 @@ def _bars(
             yield lambda _: None
             return
         single = watch is not None or len(labels) > BARS
-        bars = {
-            label: shown.enter_context(Progress(noun, watch=watch, name=label))
-            for label in (["accounts"] if single else reversed(labels))  # the last closes first
-        }
+        bars: dict[str, Progress] = {}
+
+        def bar_of(label: str) -> Progress:
+            name = "accounts" if single else label
+            if name not in bars:  # it begins with its work: what is loaded first does not count
+                bars[name] = shown.enter_context(Progress(noun, watch=watch, name=name))
+            return bars[name]
 
         def show(done: Mapping[str, tuple[int, int | None]]) -> None:
             now = dict(done)
@@ -494,7 +499,7 @@ def _bars(
             whole = sum(known) if len(known) == len(totals) else None
             for label in filter(now.__contains__, labels):
                 count, total = now[label]
-                bar = next(iter(bars.values())) if single else bars[label]
+                bar = bar_of(label)
                 bar.total = whole if single else total
                 if count > seen.get(label, 0):
                     bar.add(count - seen.get(label, 0))
