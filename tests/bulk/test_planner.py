@@ -99,6 +99,31 @@ def test_a_plan_without_a_frame_is_empty(client):
     assert len(client.webhooks.plan()) == 0
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["Ana"], "not list of str"),
+        ([{"name": "Ana"}, None], "not list of NoneType"),
+        (5, "not int"),
+        ({"name": ["Ana"]}, r"takes a list of dicts, one for each record: plan\(\[\{…\}, "),
+        (pd.Series(["Ana"]), "with two brackets"),
+        ("people.xlsx", r"plan\(chatkit.read_contacts\('people.xlsx'\)\)"),
+        (b"people.csv", r"plan\(chatkit.read_contacts\('people.csv'\)\)"),
+    ],
+)
+def test_what_is_neither_a_frame_nor_rows_is_refused_with_the_way(client, given, said):
+    with pytest.raises(chatkit.InputError, match=said):
+        client.contacts.plan(given)
+
+
+def test_rows_may_be_dicts_that_do_not_all_say_the_same(client):
+    rows = [{"number": number(1), "country_code": "+1"}, {"name": "Bo"}]
+    for given in (rows, iter(rows)):
+        plan = client.contacts.plan(given)
+        assert plan.refused["row"].tolist() == [2, 2]
+        assert [(change.row, change.after) for change in plan.changes] == [(1, rows[0])]
+
+
 def test_planning_sends_nothing_that_could_change_something(sandbox, rooms):
     for read, plan in rooms.values():
         frame = read()
