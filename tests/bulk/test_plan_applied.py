@@ -383,18 +383,21 @@ def test_a_row_that_waits_for_a_refused_one_is_refused_too(sandbox, client):
     assert f"id {ids[1]} has it" in said[ids[0]] and f"id {ids[2]} has it" in said[ids[1]]
 
 
-def test_a_number_that_a_delete_frees_is_taken_by_an_update_and_all_is_taken_back(sandbox, client):
+@pytest.mark.parametrize("gone", [0, 1], ids=["of the first record", "of a later one"])
+def test_a_number_that_a_delete_frees_is_taken_by_an_update_and_all_is_taken_back(
+    sandbox, client, gone
+):
     ids = people(sandbox, 2)
     before = active(sandbox, "contacts")
     frame = client.contacts.frame()
-    frame.loc[ids[0], "number"] = number(1)
+    frame.loc[ids[1 - gone], "number"] = number(gone)
     for plan in (
-        client.contacts.plan(frame, delete=[ids[1]]),
-        client.contacts.plan(frame.assign(delete=[False, True])),
+        client.contacts.plan(frame, delete=[ids[gone]]),
+        client.contacts.plan(frame.assign(delete=frame.index == ids[gone])),
     ):
         result = plan.apply()
         assert set(states(result)) == {"applied"}
-        assert [c["number"] for c in active(sandbox, "contacts").values()] == [number(1)]
+        assert [c["number"] for c in active(sandbox, "contacts").values()] == [number(gone)]
         assert set(states(chatkit.undo(result).apply())) == {"applied"}
         assert active(sandbox, "contacts") == before
 
