@@ -25,6 +25,13 @@ from bulk.planning import (  # noqa: F401
 )
 
 import chatkit
+from chatkit.bulk import stored_changes
+
+
+@pytest.fixture(autouse=True, params=[stored_changes.WINDOW, 7], ids=["all", "windows"])
+def rows_in_memory(request, monkeypatch):
+    """All of it is true of a run whose rows are all in memory, and of one with a window of them."""
+    monkeypatch.setattr(stored_changes, "WINDOW", request.param)
 
 
 def newcomers(count):
