@@ -110,7 +110,7 @@ def _nationals(numbers: Sequence[Any], codes: Sequence[Any]) -> list[Any]:
     ]
 
 
-def _is_book(given: object) -> bool:
+def is_book(given: object) -> bool:
     """Tell whether this is a book, or a folder or file of one, and not a frame."""
     if isinstance(given, str | PathLike):
         path = Path(given).expanduser()
@@ -144,6 +144,10 @@ class ContactEndpoints(Endpoints[Contact]):
     natural_key = ("country_code", "number")
     weighed = _PARTS
     refuses = "No country can have such a number."
+    spooled = (
+        "The stop button ends it, and nothing is left of it; what client.contacts.spool(folder) "
+        "has read stays, and it goes on from there."
+    )
     as_text = "read the file with chatkit.read_contacts(path), which keeps every digit"
     instead: ClassVar[Mapping[str, str]] = dict.fromkeys(
         _PARTS,
@@ -505,7 +509,7 @@ class Contacts(Resource[Contact], endpoints=ContactEndpoints):
             "duplicates": duplicates,
             "broken": broken,
         }
-        if _is_book(frame):
+        if is_book(frame):
             from chatkit.books.walk import plan_book
 
             return plan_book(self._endpoints, cast(Any, frame), delete, base=base, **options)

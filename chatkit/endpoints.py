@@ -112,6 +112,7 @@ class Endpoints(Generic[R]):
     chosen: ClassVar[bool] = False  #: whether who creates a record chooses its key
     #: What becomes of a record that a row without a key names, unless a plan says it.
     existing: ClassVar[Existing] = "fill"
+    spooled: ClassVar[str] = ""  #: what to do about a list that takes long to read
     code: str | None = None  #: the template code, for contents
     weighed: ClassVar[tuple[str, ...]] = ()  #: fields that tell how well a change can be undone
     lists_deleted: bool = False  #: whether a list shows deleted records too
@@ -295,11 +296,11 @@ class Endpoints(Generic[R]):
         )
         try:
             with Progress(f"{self.noun}s") as progress:
-                forecast = Forecast()
+                forecast = Forecast(self.spooled)
                 for rows in listing.read():
                     progress.total = listing.total
                     progress.add(rows)
-                    self._tell_time(forecast, listing.total or listing.rows, *listing.calls)
+                    self.tell_time(forecast, listing.total or listing.rows, *listing.calls)
             frame = columns.frame(self.key)
             self.warn_moved(self.moved(listing, frames.repeated(frame)))
             frame = frames.without_repeats(frame)
@@ -317,7 +318,7 @@ class Endpoints(Generic[R]):
         nested = self.body.updatable()
         return self.snapshots.keep(self._finished(frame), whole=not filters, nested=nested)
 
-    def _tell_time(self, forecast: Forecast, records: int, done: int, left: int) -> None:
+    def tell_time(self, forecast: Forecast, records: int, done: int, left: int) -> None:
         """Say how long it takes to read so many records, where that is long."""
         connection = self.transport.connection
         where = account_words(connection.account, connection.name or "")
@@ -332,10 +333,10 @@ class Endpoints(Generic[R]):
         try:
             with Progress(f"{self.noun}s", len(keys)) as progress:
                 forecast = Forecast()
-                self._tell_time(forecast, len(keys), 0, len(keys))
+                self.tell_time(forecast, len(keys), 0, len(keys))
                 for page in pages_of(self._read_all(keys)):
                     progress.add(columns.add(page))
-                    self._tell_time(forecast, len(keys), columns.rows, len(keys) - columns.rows)
+                    self.tell_time(forecast, len(keys), columns.rows, len(keys) - columns.rows)
         except frames.WrongRows as error:
             reason = f"the {self.noun} is not as documented: {error}"
             raise BadAnswer(self.get_call(keys[0]), reason) from None

@@ -103,8 +103,8 @@ class ListReader:
 
     @property
     def calls(self) -> tuple[int, int]:
-        """How many pages have been read, and how many are to come as far as is known."""
-        return self._due - self._first, max(0, self._last + 1 - self._due)
+        """How many pages were read here, and how many are to come as far as is known."""
+        return self._due - self._start, max(0, self._last + 1 - self._due)
 
     @property
     def moved(self) -> list[str]:

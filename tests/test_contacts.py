@@ -51,7 +51,7 @@ def test_an_empty_room_is_an_empty_frame_with_its_columns(client):
     assert {"name", "number", "country_code", "tags"} <= set(frame.columns)
 
 
-def test_a_long_reading_says_beforehand_how_long_it_takes(monkeypatch, capsys):
+def test_a_long_reading_says_beforehand_how_long_it_takes(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(AdaptiveThrottle, "rate", property(lambda self: 0.02))
     with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as own:
         capsys.readouterr()
@@ -59,12 +59,16 @@ def test_a_long_reading_says_beforehand_how_long_it_takes(monkeypatch, capsys):
         with pytest.warns(UserWarning, match="No content is there for w, x, y"):
             own.templates.frame(["order_ready", "w", "x", "y"])
         own.flows.frame()  # one page
+        own.contacts.spool(tmp_path)
     assert capsys.readouterr().out.splitlines() == [
         "Reading 250 contacts of the sandbox takes about 2 minutes: 2 more calls at 0.02 calls a "
-        "second.",
+        "second. The stop button ends it, and nothing is left of it; what "
+        "client.contacts.spool(folder) has read stays, and it goes on from there.",
         "Reading 250 contacts of the sandbox takes about 3 hours: 250 calls at 0.02 calls a "
         "second.",
         "Reading 4 templates takes about 3 minutes: 4 calls at 0.02 calls a second.",
+        "Reading 250 contacts of the sandbox takes about 2 minutes: 2 more calls at 0.02 calls a "
+        "second. The stop button ends it; called again, it goes on from there.",
     ]
 
 

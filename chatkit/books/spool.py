@@ -27,7 +27,7 @@ from chatkit.display import many
 from chatkit.endpoints import Endpoints
 from chatkit.errors import BadAnswer, InputError, NotFound, Refused, StoreError
 from chatkit.listing import ListReader
-from chatkit.progress import Progress, Watch, say
+from chatkit.progress import Forecast, Progress, Watch, say
 
 #: Rows of a part: some seconds of reading are lost with a kill, and 10⁸ rows are 10⁴ files.
 PART_ROWS = 10_000
@@ -230,12 +230,15 @@ class _Spool:
     def _read(self, progress: Progress) -> None:
         """Read pages to the end of the list, and write a part whenever there are enough rows."""
         try:
+            forecast = Forecast("The stop button ends it; called again, it goes on from there.")
             with closing(self._listing.read()) as pages:
                 for rows in pages:
                     self._page_is_whole(rows)
                     progress.total = self._listing.total
                     progress.add(self._columns.rows - self._taken - self._waiting)
                     self._waiting = self._columns.rows - self._taken
+                    total = self._listing.total or self._listing.rows
+                    self._endpoints.tell_time(forecast, total, *self._listing.calls)
                     if self._waiting >= self._part_rows:
                         self._write()
         except frames.WrongRows as error:

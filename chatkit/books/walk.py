@@ -16,11 +16,12 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, Unpack
+from urllib.parse import unquote
 
 import numpy as np
 import pandas as pd
@@ -31,8 +32,8 @@ import pyarrow.parquet as pq
 from chatkit import frame as frames
 from chatkit import temporary
 from chatkit.books.book import Book
-from chatkit.books.manifest import ACCOUNT
-from chatkit.books.spool import label_of, spool
+from chatkit.books.manifest import ACCOUNT, MANIFEST, Manifest
+from chatkit.books.spool import spool
 from chatkit.bulk.frame_checks import DELETE
 from chatkit.bulk.matching import number_keys
 from chatkit.bulk.planner import PlanOptions, PlanWindow, keys_to_delete, plan_windows
@@ -339,13 +340,58 @@ _TOGETHER = 100_000
 _BATCH = 50_000
 
 
+class AccountOfBook(NamedTuple):
+    """One account of a book that has several."""
+
+    book: Book
+    label: str  #: what the account is called in it
+
+    def manifest(self) -> Manifest:
+        """Return what its folder holds."""
+        return self.book.manifest(self.label)
+
+
+#: What can be planned, and compared with: a book, one account of it, a folder or a file.
+AnyBook: TypeAlias = "Book | AccountOfBook | str | os.PathLike[str]"
+
+
+def by_account(given: AnyBook, accounts: Mapping[str, str]) -> dict[str, AnyBook]:
+    """Part a book of several accounts for a fleet.
+
+    Args:
+        given: The book, or its folder, or a folder that has one for each account.
+        accounts: What each account is called in the fleet, and which of which service it is.
+
+    Returns:
+        For each account, as the fleet calls it, what is to be planned; an account of the book
+        that the fleet does not have keeps its name.
+    """
+    names = {account: label for label, account in accounts.items()}
+    if not isinstance(given, Book | AccountOfBook):
+        path = Path(given).expanduser()
+        if not _holds_book(path):
+            places = {
+                unquote(each.name.removeprefix(ACCOUNT)): each for each in path.glob(f"{ACCOUNT}*")
+            }
+            if not places:
+                raise InputError(f"{path} does not say of which account its rows are.")
+            return dict(places)
+        given = Book(path)
+    if isinstance(given, AccountOfBook):
+        return {given.label: given}
+    found: dict[str, AnyBook] = {}
+    for label in given.accounts:
+        name = label if label in accounts else names.get(given.manifest(label).began.account, label)
+        found[name] = AccountOfBook(given, label)
+    return found
+
+
 def plan_book(
     endpoints: Endpoints[Any],
-    edited: Book | str | os.PathLike[str],
+    edited: AnyBook,
     delete: Iterable[Any] | None = None,
     *,
-    base: Book | str | os.PathLike[str] | None = None,
-    account: str | None = None,
+    base: AnyBook | None = None,
     **options: Unpack[PlanOptions],
 ) -> Plan:
     """Make the plan of an edited book, as `Resource.plan` makes one of a frame.
@@ -356,7 +402,6 @@ def plan_book(
         delete: Keys of records to delete, or a frame that holds them.
         base: What it is compared with; without it the book that it was made of, or else what
             is there now, which is spooled first.
-        account: What the account is called in the books, where they have several.
         options: As for `Resource.plan`.
 
     Raises:
@@ -364,8 +409,7 @@ def plan_book(
         StoreError: One is damaged.
     """
     key, ours = endpoints.key, endpoints.transport.connection.account
-    label = account or label_of(endpoints.transport.connection)
-    rows = _opened(edited, label, key)
+    rows = _opened(edited, ours, key)
     foreign = rows.account not in (None, ours)
     if foreign and not options.get("other_account"):
         raise InputError(
@@ -379,8 +423,8 @@ def plan_book(
         if was is None:
             folder = Path(tempfile.mkdtemp(prefix="book-", dir=temporary.folder()))
             stack.callback(shutil.rmtree, folder, ignore_errors=True)
-            was = spool(endpoints, folder / "now", label)
-        there = _opened(was, label, key)
+            was = spool(endpoints, folder / "now")
+        there = _opened(was, ours, key)
         if there.account not in (None, ours):
             raise InputError(
                 f"{there.name} is of {account_words(there.account or '')}: compare with a book of "
@@ -407,29 +451,34 @@ class _Opened(Protocol):
     name: str  #: for messages
     rows: int
     account: str | None  #: which account of which service; None where nobody knows
-    base: Book | None  #: what it was made of
+    base: AccountOfBook | None  #: what it was made of
 
     def tables(self) -> Iterator[pa.Table]:
         """Yield them as Arrow tables."""
 
 
-def _opened(given: Book | str | os.PathLike[str], label: str, key: str) -> _Opened:
-    if isinstance(given, Book):
-        return _OfBook(given, label)
-    path = Path(given).expanduser()
-    if any(path.glob(f"{ACCOUNT}*/_manifest.jsonl")):
-        return _OfBook(Book(path), label)
-    own = path / f"{ACCOUNT}{label}"
-    return _OfFiles(own if own.is_dir() else path, key)
+def _opened(given: AnyBook, account: str, key: str) -> _Opened:
+    if isinstance(given, AccountOfBook):
+        return _OfBook(given.book, given.label)
+    if not isinstance(given, Book):
+        path = Path(given).expanduser()
+        if not _holds_book(path):
+            return _OfFiles(path, key)
+        given = Book(path)
+    of = [each for each in given.accounts if given.manifest(each).began.account == account]
+    return _OfBook(given, of[0] if of else None)
+
+
+def _holds_book(path: Path) -> bool:
+    return any(path.glob(f"{ACCOUNT}*/{MANIFEST}"))
 
 
 class _OfBook:
-    """An account in a book."""
+    """An account in a book; without a label the only one."""
 
-    def __init__(self, book: Book, label: str) -> None:
-        self._book = book
-        self._label = label if label in book.accounts else None
-        manifest = book.manifest(self._label)
+    def __init__(self, book: Book, label: str | None) -> None:
+        self._book, self._label = book, label
+        manifest = book.manifest(label)
         if manifest.ended is None:
             raise InputError(
                 f"{manifest.place} was not finished: call "
@@ -438,7 +487,8 @@ class _OfBook:
         self.name = str(book.path)
         self.rows = manifest.rows
         self.account: str | None = manifest.began.account
-        self.base = book.base if manifest.began.base else None
+        was = book.base if manifest.began.base else None
+        self.base = None if was is None else AccountOfBook(was, manifest.label)
 
     def tables(self) -> Iterator[pa.Table]:
         return self._book.tables(self._label)
@@ -448,7 +498,7 @@ class _OfFiles:
     """Parquet files that another program has written, each sorted or small enough to sort."""
 
     account: str | None = None
-    base: Book | None = None
+    base: AccountOfBook | None = None
 
     def __init__(self, path: Path, key: str) -> None:
         self.name, self._key = str(path), key

@@ -19,6 +19,7 @@ from chatkit.bulk.fleet_plan import FleetPlan, in_threads
 from chatkit.bulk.stores import store_at
 from chatkit.client import Client, open_client
 from chatkit.connection import account_words
+from chatkit.contacts import is_book
 from chatkit.display import many, visible
 from chatkit.errors import ChatkitError, InputError, SettingsError
 from chatkit.history import runs, undo
@@ -419,7 +420,7 @@ class _FleetResource:
 
     def plan(
         self,
-        frame: pd.DataFrame | Mapping[str, Any] | None = None,
+        frame: pd.DataFrame | Mapping[str, Any] | Book | str | PathLike[str] | None = None,
         delete: pd.DataFrame | Iterable[Any] | None = None,
         *,
         existing: Existing | None = None,
@@ -433,7 +434,8 @@ class _FleetResource:
         Args:
             frame: What `frame()` gave, edited; a frame of your own that names the account of each
                 row, as the first level of its index or in a column `account`; or what each
-                account is to take: `dict.fromkeys(fleet, rows)` plans the same rows in all.
+                account is to take: `dict.fromkeys(fleet, rows)` plans the same rows in all. Of
+                contacts also an edited book, or its folder.
             delete: Keys of records to delete, account first: `[("de", 50002)]`; or a frame that
                 holds them.
             existing: As for one account, like `other_account`, `duplicates` and `broken`.
@@ -582,6 +584,19 @@ class FleetContacts(_FleetResource):
             full: Read each contact on its own as well, for `ref_id`.
         """
         return self._frame(lambda contacts: contacts.frame(search=search, full=full))
+
+    def _parts(self, given: Any) -> Mapping[str, Any]:
+        """Part what is to be planned by account; a book says which is which.
+
+        Raises:
+            InputError: It names no accounts.
+        """
+        if not is_book(given):
+            return super()._parts(given)
+        from chatkit.books.walk import by_account
+
+        fleet = self._fleet
+        return by_account(given, {n: c.transport.connection.account for n, c in fleet.items()})
 
     def spool(self, folder: str | PathLike[str]) -> Book:
         """Read the contacts of all accounts into one folder of Parquet files, however many.

@@ -74,3 +74,25 @@ def test_an_edit_knows_whose_part_it_has(fleet: chatkit.Fleet, tmp_path: Path) -
     assert edited.base is not None and edited.base.accounts == [*LABELS]
     with pytest.raises(InputError, match="the account  must be named"):
         Book(tmp_path / "edited").manifest()
+
+
+def test_an_edited_book_of_all_accounts_is_one_plan(fleet: chatkit.Fleet, tmp_path: Path) -> None:
+    def renamed(part: pd.DataFrame) -> pd.DataFrame:
+        return part.assign(name=part["name"] + " " + part.attrs["account"])
+
+    edited = fleet.contacts.spool(tmp_path / "book").edit(renamed, tmp_path / "edited")
+    key = int(edited.frame().loc["it"].index[0])
+    plan = fleet.contacts.plan(edited, delete=[("it", key)])
+    counts = {label: each.counts for label, each in plan.plans.items()}
+    assert {label: (each["update"], each["delete"]) for label, each in counts.items()} == {
+        "de": (10, 0), "fr": (11, 0), "it": (11, 1)
+    }  # fmt: skip
+    result = plan.apply(many=True)
+    assert set(result.state) == {"applied"} and len(result) == 33
+    again = fleet.contacts.plan(str(tmp_path / "edited"))
+    assert set(again.apply(many=True).state) == {"unchanged", "conflict"}
+    only = chatkit.connect_all({"x": fleet["de"]})
+    with pytest.raises(InputError, match="No account of the fleet is called 'fr', 'it'"):
+        only.contacts.plan(Book(tmp_path / "book"))  # de is x there
+    parts = sorted((tmp_path / "edited").glob("account=de"))
+    assert len(only["x"].contacts.plan(parts[0], base=Book(tmp_path / "book")).changes) == 10
