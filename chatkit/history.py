@@ -395,6 +395,8 @@ def _fleet_to_take_back(
     home: JournalStore | None,
 ) -> FleetPlan:
     """Make the plan that takes back the run of a fleet, in each account that can be found."""
+    import chatkit.fleet  # noqa: F401  (so that `apply(on=)` knows clusters)
+
     wanted = None if rows is None else _by_account(rows, [label for label, _ in _labelled(parts)])
     plans, failed = {}, {}
     for label, each in _labelled(parts):

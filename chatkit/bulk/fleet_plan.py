@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, get_args
@@ -47,16 +47,32 @@ class ApplyOptions(NamedTuple):
     rate: float | None = None
     settle: float | None = None
     gap: Gap = "row"
-    rehearsed: bool = False
 
 
-class Elsewhere(Protocol):
-    """Applies the prepared runs of a fleet on other machines."""
+class GoesOn(Protocol):
+    """Goes on with prepared runs on the workers of a cluster, until each has come to an end."""
 
     def __call__(
-        self, plans: Mapping[str, Plan], on: Any, options: ApplyOptions, interrupt: Interrupt
-    ) -> Mapping[str, Exception]:
-        """Go on with each run, and return why accounts could not be gone on with, if some."""
+        self,
+        options: ApplyOptions,
+        interrupt: Interrupt,
+        *,
+        watch: Callable[[str, int, int | None], object],
+        meanwhile: Callable[[], object],
+    ) -> Mapping[str, str]:
+        """Go on with them, and return by account why a run is not finished; empty if it is."""
+
+
+#: Opens what `on=` names for some plans, or refuses it: nothing is written or sent by then.
+OpensCluster = Callable[[Any, Mapping[str, Plan]], AbstractContextManager[GoesOn]]
+
+_opens_cluster: OpensCluster | None = None
+
+
+def register_cluster(opens: OpensCluster) -> None:
+    """Say what opens the cluster that `apply(on=)` names: it stands above, in `chatkit.fleet`."""
+    global _opens_cluster
+    _opens_cluster = opens
 
 
 class FleetPlan(Report):
@@ -71,7 +87,6 @@ class FleetPlan(Report):
         notes: What else is to be known.
         skip_invalid: Apply the plans of the others although some accounts could not be planned.
         run: The name of its run, if that has begun: then the plans are those of this run.
-        elsewhere: What applies it on other machines.
 
     >>> fleet = chatkit.connect_all({n: chatkit.Sandbox(seed="demo") for n in ("de", "fr")})
     Connected to 2 accounts, of the sandbox: de, fr.
@@ -92,13 +107,11 @@ class FleetPlan(Report):
         notes: Sequence[str] = (),
         skip_invalid: bool = False,
         run: str = "",
-        elsewhere: Elsewhere | None = None,
     ) -> None:
         self.id = run or run_id()
         self.failed = dict(failed or {})
         self.notes = list(notes)
         self._skip_invalid = skip_invalid
-        self._elsewhere = elsewhere
         self._began = bool(run)
         self.plans: Mapping[str, Plan] = dict(plans)
         if not run:
@@ -264,9 +277,11 @@ class FleetPlan(Report):
             rehearsed: Send nothing unless a rehearsal of each of its plans went well.
             interrupt: Its `ask()` stops all accounts, from any thread, as the stop button does.
             watch: Called with how many rows are done, and of how many, in place of bars.
-            on: A Dask client, or "local" for Dask on this machine: each account is applied on
-                one of its workers, and goes on when this process ends. Without it, threads of
-                this process do.
+            on: A Dask client (`distributed.Client`): each account is applied by one of its
+                workers, which goes on when this process ends. Journals must lie where all workers
+                reach them then: in PostgreSQL, unless the cluster is on this machine. Or "local":
+                Dask in processes of this machine that end with this one. Without it, threads of
+                this process do it.
             at: Where the journals are kept, as for `Plan.apply`.
 
         Returns:
@@ -275,7 +290,7 @@ class FleetPlan(Report):
 
         Raises:
             PlanRefused: It would do more than you allow; the text says which argument does.
-            InputError: An argument, or a label or value of a row, cannot be used.
+            InputError: An argument, a label or value of a row, or a cluster cannot be used.
             JournalError: The journals cannot be kept, so nothing is sent.
         """
         place = hidden_at(at)
@@ -288,21 +303,32 @@ class FleetPlan(Report):
             raise InputError(f"gap is 'row' or 'page', not {gap!r:.60}.")
         if objections := self.objections(many=many, irreversible=irreversible):
             raise PlanRefused("\n- ".join(["This plan is blocked, nothing was sent:", *objections]))
-        if on is not None and self._elsewhere is None:
-            raise InputError("This plan was made without a fleet: it has no cluster to run on.")
-        options = ApplyOptions(concurrency, rate, settle, gap, rehearsed)
         at_work = {label: plan for label, plan in self.plans.items() if len(plan)}
-        with interrupt or Interrupt() as heard:
+        if rehearsed and (
+            new := [n for n, plan in at_work.items() if plan._rehearsed != plan.hash]
+        ):
+            raise PlanRefused(
+                f"This plan is blocked, nothing was sent: no rehearsal of {', '.join(new)} went "
+                "well. chatkit.rehearse(plan) applies a plan to a copy of its account."
+            )
+        options = ApplyOptions(concurrency, rate, settle, gap)
+        with ExitStack() as opened:
+            cluster = None
+            if on is not None:
+                if _opens_cluster is None:
+                    raise InputError("on= needs a fleet: chatkit.connect_all() opens one.")
+                cluster = opened.enter_context(_opens_cluster(on, at_work))
+            heard = opened.enter_context(interrupt or Interrupt())
             if not self._began:
                 first, *others = at_work.values() or [None]
                 # the first at last: it is the sign that all are there
                 prepare_runs([*others, *([first] if first else [])], self.id)
                 self._began = True
             came: Mapping[str, pd.DataFrame | Exception]
-            if on is None or self._elsewhere is None:
+            if cluster is None:
                 came = _apply_here(at_work, options, heard, watch)
             else:
-                came = self._elsewhere(at_work, on, options, heard)
+                came = _apply_on(cluster, at_work, options, heard, watch)
         return self._result(at_work, came, watch)
 
     def _result(
@@ -392,6 +418,28 @@ def _apply_here(
     return in_threads(
         plans, work, noun="changes", watch=watch, meanwhile=pass_on, most=min(most, THREADS)
     )
+
+
+def _apply_on(
+    cluster: GoesOn,
+    plans: Mapping[str, Plan],
+    options: ApplyOptions,
+    heard: Interrupt,
+    watch: Watch | None,
+) -> dict[str, pd.DataFrame | Exception]:
+    """Apply prepared plans on the workers of a cluster; what came of them is in the journals."""
+    for plan in plans.values():
+        if plan._written:
+            plan._desk.keep(plan._written, plan.id)
+    done: dict[str, tuple[int, int | None]] = {}
+
+    def tell(label: str, count: int, total: int | None) -> None:
+        done[label] = count, total
+
+    with _bars(list(plans), "changes", watch) as show:
+        ends = cluster(options, heard, watch=tell, meanwhile=lambda: show(done))
+        show(done)
+    return {label: ChatkitError(why) for label, why in ends.items() if why}
 
 
 def apply_one(

@@ -321,7 +321,7 @@ class Plan(Report):
             raise InputError(f"gap is 'row' or 'page', not {gap!r:.60}.")
         if objections := self.objections(many=many, irreversible=irreversible):
             raise PlanRefused("\n- ".join(["This plan is blocked, nothing was sent:", *objections]))
-        if rehearsed and self._rehearsed != self.hash:
+        if rehearsed and not is_rehearsed(self):
             raise PlanRefused(
                 "This plan is blocked, nothing was sent: no rehearsal of it went well. "
                 "chatkit.rehearse(plan) applies it to a copy of the account."
@@ -640,6 +640,11 @@ def plan_of_copy(plan: Plan, desk: Desk) -> Plan:
 def note_rehearsal(plan: Plan) -> None:
     """Let a plan be applied with `rehearsed=True`, as long as it is this one."""
     plan._rehearsed = plan.hash
+
+
+def is_rehearsed(plan: Plan) -> bool:
+    """Whether a rehearsal of this very plan went well."""
+    return plan._rehearsed == plan.hash
 
 
 def setting_of(plan: Plan) -> Setting:

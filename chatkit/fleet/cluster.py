@@ -34,17 +34,18 @@ import signal
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
 from functools import cache
 from importlib import metadata
 from types import TracebackType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from chatkit import settings, temporary
-from chatkit.bulk.apply import Gap, Interrupt
-from chatkit.bulk.plan import plan_of_run
+from chatkit.bulk.apply import Interrupt
+from chatkit.bulk.fleet_plan import ApplyOptions, GoesOn, apply_one
+from chatkit.bulk.plan import Plan, desk_of, plan_of_run, store_of
 from chatkit.bulk.stores import FolderStore, JournalStore, store_at
 from chatkit.client import Client, open_clients, source_of
 from chatkit.connection import Connection
@@ -149,10 +150,8 @@ class Errand(NamedTuple):
     account: str
     home: str  #: where the journals lie; empty if the address has a password: it is sealed then
     reply_to: bytes  #: seals what must come back in secret
-    concurrency: int = 8
-    rate: float | None = None
-    settle: float | None = None
-    gap: Gap = "row"
+    options: ApplyOptions
+    all_at_once: bool  #: whether the home of the journals lets in so many accounts
 
 
 class TaskEnd(NamedTuple):
@@ -247,8 +246,8 @@ def go_on(errand: Errand) -> TaskEnd:
     from distributed import get_worker, secede
 
     worker = get_worker()
-    # A task waits for the service nearly all of its time: it takes no place of another one.
-    secede()
+    if errand.all_at_once:  # a task mostly waits for the service: it takes no place of another one
+        secede()
     interrupt = Interrupt()
     with _lock:
         _at_work[errand.number].add(interrupt)
@@ -314,17 +313,8 @@ def _applied(
         store = store_at(home)
         with store.read(errand.run) as kept:
             plan = plan_of_run(kept, source_of(client, kept.header.noun), store)
-        result = plan.apply(
-            concurrency=errand.concurrency,
-            rate=errand.rate,
-            settle=errand.settle,
-            gap=errand.gap,
-            many=True,
-            irreversible=True,
-            interrupt=interrupt,
-            watch=watch,
-        )
-    made = {str(id_): secret.reveal() for id_, secret in plan.secrets.items()}
+        result = apply_one(plan, errand.options, interrupt=interrupt, watch=watch)
+    made = [(id_, secret.reveal()) for id_, secret in plan.secrets.items()]
     text = json.dumps(made).encode() if made else b""
     sealed = seal(text, errand.reply_to, errand.number) if made else b""
     del made, text  # a traceback that prints variables must not find a secret
@@ -365,6 +355,42 @@ class ClusterRun(NamedTuple):
     run: str
     connection: Connection
     store: JournalStore
+
+
+@contextmanager
+def on_cluster(on: object, plans: Mapping[str, Plan]) -> Iterator[GoesOn]:
+    """Open a cluster for the plans of a fleet, by account.
+
+    Raises:
+        InputError: The cluster cannot be used, or not for these accounts.
+    """
+    runs = {
+        label: ClusterRun(plan.id, desk_of(plan).transport.connection, store_of(plan))
+        for label, plan in plans.items()
+    }
+    labels = {run.run: label for label, run in runs.items()}
+
+    with Workers(on, len(runs)) as workers:
+        workers.check(list(runs.values()))
+
+        def go_on_with(
+            options: ApplyOptions,
+            interrupt: Interrupt,
+            *,
+            watch: Callable[[str, int, int | None], object],
+            meanwhile: Callable[[], object],
+        ) -> Mapping[str, str]:
+            ends = workers.go_on(
+                list(runs.values()),
+                options=options,
+                interrupt=interrupt,
+                watch=lambda run, done, total: watch(labels[run], done, total),
+                made=lambda run, made: plans[labels[run]].secrets.update(made),
+                meanwhile=meanwhile,
+            )
+            return {labels[run]: why for run, why in ends.items()}
+
+        yield go_on_with
 
 
 class Workers(AbstractContextManager["Workers"]):
@@ -475,26 +501,22 @@ class Workers(AbstractContextManager["Workers"]):
         self,
         runs: Sequence[ClusterRun],
         *,
-        concurrency: int = 8,
-        rate: float | None = None,
-        settle: float | None = None,
-        gap: Gap = "row",
+        options: ApplyOptions,
         interrupt: Interrupt,
         watch: Callable[[str, int, int | None], object] | None = None,
-        made: Callable[[str, dict[str, Secret]], object] | None = None,
+        made: Callable[[str, dict[Any, Secret]], object] | None = None,
+        meanwhile: Callable[[], object] | None = None,
     ) -> dict[str, str]:
         """Go on with runs whose journals are written, until each has come to an end.
 
         Args:
             runs: The runs, each of an account of its own.
-            concurrency: Calls under way at once, for each account.
-            rate: Calls a second at most, for each account.
-            settle: Seconds until it is believed that a lost change will not land any more.
-            gap: As for `plan.apply`.
+            options: How each is applied.
             interrupt: Its `ask()` stops all runs, as the stop button does; what is under way
                 ends. Asked twice, nothing is waited for: the workers stop by themselves.
             watch: Called with the name of a run, how many rows are done, and of how many.
             made: Called with the name of a run and the signing secrets of its new webhooks.
+            meanwhile: Called again and again until all have ended, in the thread of the caller.
 
         Returns:
             By the name of the run why it is not finished; empty if it is. What is true of the
@@ -508,7 +530,7 @@ class Workers(AbstractContextManager["Workers"]):
             errand = Errand(
                 self._number, run.run, connection.name, connection.account,
                 "" if secret else home.reveal(), _key().public_key().public_bytes_raw(),
-                concurrency, rate, settle, gap,
+                options, len(runs) <= most,
             )  # fmt: skip
             key = f"chatkit-{run.run}-{secrets.token_hex(4)}"
             future = client.submit(go_on, errand, key=key, retries=_RETRIES)
@@ -516,6 +538,7 @@ class Workers(AbstractContextManager["Workers"]):
             return future
 
         client, ends, asked, met = self._client, dict[str, str](), 0, time.monotonic()
+        most = min((run.store.most() for run in runs), default=0)
         self._meet_late(runs)
         if watch is not None:
             client.subscribe_topic(_topic(self._number), lambda event: watch(*event[1]))
@@ -536,7 +559,11 @@ class Workers(AbstractContextManager["Workers"]):
                     made(name, _signing_secrets(ended.sealed, self._number))
                 ends[name] = ended.why
                 del waiting[name]
+            if meanwhile is not None:
+                meanwhile()
             if interrupt.asked > asked:
+                if waiting and not interrupt.quiet:
+                    say("Stopping: waiting for what is under way. Interrupt again to not wait.")
                 asked = interrupt.asked
                 self._tell(stop, self._number)
             elif waiting:
@@ -653,10 +680,9 @@ def _sealed(to: bytes, number: str, runs: Sequence[ClusterRun], home: Secret | N
         del connections, told, text  # a traceback that prints variables must not find a token
 
 
-def _signing_secrets(sealed: bytes, number: str) -> dict[str, Secret]:
+def _signing_secrets(sealed: bytes, number: str) -> dict[Any, Secret]:
     """Open what a worker has sealed for this process."""
-    found = json.loads(unseal(sealed, _key(), number))
-    return {id_: Secret(text) for id_, text in found.items()}
+    return {id_: Secret(text) for id_, text in json.loads(unseal(sealed, _key(), number))}
 
 
 def _ended(future: Future) -> TaskEnd:

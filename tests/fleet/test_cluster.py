@@ -17,6 +17,7 @@ from distributed import LocalCluster
 
 import chatkit
 from chatkit.bulk.apply import Interrupt
+from chatkit.bulk.fleet_plan import ApplyOptions
 from chatkit.bulk.stores import FolderStore
 from chatkit.errors import InputError, SettingsError
 from chatkit.fleet import cluster
@@ -69,7 +70,7 @@ def dask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskClient]:
 def gone_on(dask: Any, runs: list[ClusterRun], **options: Any) -> dict[str, str]:
     with Workers(dask, len(runs)) as workers, Interrupt() as interrupt:
         workers.check(runs)
-        return workers.go_on(runs, **{"interrupt": interrupt} | options)
+        return workers.go_on(runs, **{"interrupt": interrupt, "options": ApplyOptions()} | options)
 
 
 def finished(runs: list[ClusterRun]) -> dict[str, str]:
@@ -104,7 +105,7 @@ def test_a_worker_that_was_started_again_is_told_anew(
     with Workers(dask) as workers, Interrupt() as interrupt:
         workers.check([run])
         dask.run(exec, f"{WORKER}._told.clear()")
-        assert workers.go_on([run], interrupt=interrupt) == finished([run])
+        assert workers.go_on([run], options=ApplyOptions(), interrupt=interrupt) == finished([run])
     assert accounts[0].named("Yara") == 5
 
 
@@ -127,7 +128,9 @@ def test_what_a_worker_can_open_by_name_is_not_sent_to_it(
         with Workers(dask) as workers, Interrupt() as interrupt:
             workers.check([run._replace(connection=by_name)])
             assert dask.run(eval, f"len({WORKER}._told)") == {worker: 0}
-            assert workers.go_on([run], interrupt=interrupt) == finished([run])
+            assert workers.go_on([run], options=ApplyOptions(), interrupt=interrupt) == finished(
+                [run]
+            )
     finally:
         dask.run(exec, "import os; del os.environ['CHATKIT_CONFIG']")
     assert account.named("Xenia") == 5
@@ -158,7 +161,7 @@ def test_the_stop_button_ends_what_is_under_way_and_no_more(
 
     with Workers(dask) as workers:
         workers.check([run])
-        ends = workers.go_on([run], interrupt=interrupt, watch=watch, concurrency=1, rate=20)
+        ends = workers.go_on([run], options=ApplyOptions(1, 20), interrupt=interrupt, watch=watch)
     assert some.is_set() and ends == {run.run: "you stopped it"}
     before = accounts[0].named("Vera")
     assert before < 60
@@ -177,7 +180,7 @@ def test_a_killed_worker_is_replaced_and_its_run_goes_on_from_the_journal(
             killed.append(pid)
             os.kill(pid, signal.SIGKILL)
 
-    assert gone_on(dask, [run], watch=watch, rate=40, settle=0.1) == finished([run])
+    assert gone_on(dask, [run], watch=watch, options=ApplyOptions(8, 40, 0.1)) == finished([run])
     assert killed and accounts[0].named("Uma") == 40
     result = chatkit.resume(run.run, accounts[0].client, at=tmp_path)
     assert result.state.isin(["applied", "unchanged"]).all() and not result.sent.gt(2).any()
@@ -195,7 +198,7 @@ def test_signing_secrets_come_back_sealed(
     run, made = ClusterRun(plan.id, client.connection, store), {}
     assert gone_on(dask, [run], made=lambda name, secrets: made.update(secrets)) == {run.run: ""}
     [(id_, secret)] = made.items()
-    assert id_ in map(str, client.webhooks.frame().index) and len(secret.reveal()) == 64
+    assert id_ in client.webhooks.frame().index and len(secret.reveal()) == 64
 
 
 def test_local_processes_are_encrypted_and_gone_afterwards(
@@ -206,9 +209,40 @@ def test_local_processes_are_encrypted_and_gone_afterwards(
         workers.check([run])
         [address] = workers._addresses()
         [pid] = workers._client.run(os.getpid).values()
-        assert workers.go_on([run], interrupt=interrupt) == finished([run])
+        assert workers.go_on([run], options=ApplyOptions(), interrupt=interrupt) == finished([run])
     assert address.startswith("tls://127.0.0.1:")
     assert not Path(f"/proc/{pid}/cmdline").exists()
+
+
+def test_a_plan_of_a_fleet_is_applied_and_taken_back_on_a_cluster(
+    accounts: list[Account], dask: DaskClient, tmp_path: Path
+) -> None:
+    fleet = chatkit.connect_all({"de": accounts[0].client, "fr": accounts[1].client})
+    frame = fleet.contacts.frame().groupby(level=0).head(3)
+    frame["name"] = "Sina Berg"
+    plan = fleet.contacts.plan(frame)
+    bars: list[tuple[int, int | None]] = []
+    result = plan.apply(on=dask, at=tmp_path, watch=lambda *done: bars.append(done))
+    assert result.index.tolist() == frame.index.tolist()
+    assert result.state.eq("applied").all() and bars[-1] == (6, 6)
+    assert chatkit.resume(plan.id, at=tmp_path).state.eq("applied").all()
+
+    back = chatkit.undo(result).apply(on=dask)
+    assert back.index.get_level_values(0).tolist() == ["de"] * 3 + ["fr"] * 3
+    assert [account.named("Sina") for account in accounts] == [0, 0]
+
+
+def test_nothing_is_written_for_a_cluster_that_cannot_be_used(
+    accounts: list[Account], dask: DaskClient, tmp_path: Path
+) -> None:
+    fleet = chatkit.connect_all({"de": accounts[0].client})
+    frame = fleet.contacts.frame().head(3)
+    frame["name"] = "Rosa Berg"
+    plan = fleet.contacts.plan(frame)
+    with pytest.raises(InputError, match="on= takes a client of Dask"):
+        plan.apply(on="elsewhere", at=tmp_path)
+    assert not list(tmp_path.iterdir())
+    assert plan.apply(on=dask, at=tmp_path).state.eq("applied").all()
 
 
 # --- what is refused --------------------------------------------------------------------
