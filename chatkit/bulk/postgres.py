@@ -45,14 +45,16 @@ from chatkit.bulk.journal import (
     link,
 )
 from chatkit.errors import AccountBusy, InputError, JournalError, steady
-from chatkit.secret import Secret
+from chatkit.secret import SECRET, Secret
 
 _Connection = psycopg.Connection[tuple[Any, ...]]
 
 #: The migrations, as those of the SQLite file: none is ever edited again.
 MIGRATIONS = (
     (
-        "CREATE TABLE chatkit_run (run text PRIMARY KEY, header text NOT NULL, seal text NOT NULL)",
+        "CREATE TABLE chatkit_run (run text PRIMARY KEY, account text NOT NULL,"
+        " header text NOT NULL, seal text NOT NULL)",
+        "CREATE INDEX chatkit_run_of_account ON chatkit_run (account, run)",
         "CREATE TABLE chatkit_change (run text, n bigint, body text NOT NULL,"
         " PRIMARY KEY (run, n))",
         "CREATE TABLE chatkit_event (run text, seq bigint, n bigint, what text NOT NULL,"
@@ -120,7 +122,8 @@ class PostgresStore:
 
     def __init__(self, address: Secret) -> None:
         self._given = _parameters(address)
-        secret = {name: self._given.pop(name, None) for name in ("password", "sslpassword")}
+        hidden = [name for name in self._given if SECRET.search(name)]
+        secret = {name: self._given.pop(name) for name in hidden}
         self.shown = _shown(self._given)  #: its address, without a password
         self._secret = {name: Secret(text) for name, text in secret.items() if text}
         del secret
@@ -152,16 +155,18 @@ class PostgresStore:
         with self._reading() as connection:
             return bool(_rows(connection, "SELECT 1 FROM chatkit_run WHERE run = %s", run))
 
-    def glances(self, newest: int | None = None) -> Iterator[Glance]:
+    def glances(self, newest: int | None = None, account: str | None = None) -> Iterator[Glance]:
         """Look at the runs, the oldest first, without reading their journals."""
         with self._reading() as connection:
             rows = _rows(
                 connection,
                 "SELECT r.run, r.header, e.n, e.what, e.at, e.detail FROM"
-                ' (SELECT * FROM chatkit_run ORDER BY run COLLATE "C" DESC LIMIT %s) AS r'
+                " (SELECT * FROM chatkit_run WHERE account = coalesce(%s, account)"
+                ' ORDER BY run COLLATE "C" DESC LIMIT %s) AS r'
                 " LEFT JOIN LATERAL (SELECT * FROM chatkit_event AS e WHERE e.run = r.run"
                 " AND e.n IS NULL ORDER BY seq DESC LIMIT 1) AS e ON true"
                 ' ORDER BY r.run COLLATE "C"',
+                account,
                 newest,
             )
         for run, text, n, what, at, detail in rows:
@@ -323,8 +328,8 @@ class HeldSession:
                     for n, body in enumerate(seal.over(texts)):
                         copy.write_row((run, n, body))
                 self._connection.execute(
-                    "INSERT INTO chatkit_run (run, header, seal) VALUES (%s, %s, %s)",
-                    (run, about, seal.hash),
+                    "INSERT INTO chatkit_run (run, account, header, seal) VALUES (%s, %s, %s, %s)",
+                    (run, header.account, about, seal.hash),
                 )
         except psycopg.Error as error:
             raise JournalError(

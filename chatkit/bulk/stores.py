@@ -82,11 +82,12 @@ class JournalStore(Protocol):
     def has(self, run: str) -> bool:
         """Whether the run has a journal."""
 
-    def glances(self, newest: int | None = None) -> Iterator[Glance]:
+    def glances(self, newest: int | None = None, account: str | None = None) -> Iterator[Glance]:
         """Look at the runs, the oldest first, without reading their journals.
 
         Args:
-            newest: How many, the newest ones; without it all.
+            newest: How many at most, the newest ones; without it all.
+            account: Only the runs of this one, in the words of a journal's header.
         """
 
     def read(self, run: str) -> Journal:
@@ -158,8 +159,8 @@ class FolderStore:
         """Whether the run has a journal."""
         return self.path(run).exists()
 
-    def glances(self, newest: int | None = None) -> Iterator[Glance]:
-        """Look at the runs, the oldest first, without reading their journals."""
+    def glances(self, newest: int | None = None, account: str | None = None) -> Iterator[Glance]:
+        """Look at the runs, the oldest first: at the newest, and of those at what is asked for."""
         names = self.runs()
         for run in names if newest is None else names[-newest:]:
             try:
@@ -168,7 +169,8 @@ class FolderStore:
                 if not self.has(run):
                     continue  # another process has deleted it in the meantime
                 header, last = None, None
-            yield Glance(run, header, last)
+            if account is None or (header is not None and header.account == account):
+                yield Glance(run, header, last)
 
     def read(self, run: str) -> Journal:
         """Open the journal of a run to be read."""
@@ -380,15 +382,18 @@ def interrupted(account: str) -> str:
     A run that is at work at this moment is not meant. Only the latest journals that outlast
     this process are looked at, so that it takes some milliseconds.
     """
-    store = store_at()
-    found = [
-        kept.header
-        for kept in store.glances(_GLANCES)
-        if kept.header is not None and kept.header.account == account
-        if kept.last is None or kept.last.what != "finished"
-    ]
-    if not found or store.busy(account):
-        return ""
+    try:
+        store = store_at()
+        found = [
+            kept.header
+            for kept in store.glances(_GLANCES, account)
+            if kept.header is not None
+            if kept.last is None or kept.last.what != "finished"
+        ]
+        if not found or store.busy(account):
+            return ""
+    except (JournalError, InputError) as error:  # an account can be read without journals
+        return str(error)
     latest, before = found[-1], len(found) - 1
     were = "were" if before > 1 else "was"
     more = f", as {were} {before} before it (chatkit.runs() shows which)" if before else ""

@@ -231,6 +231,39 @@ def test_no_more_accounts_work_at_once_than_the_database_lets_in(postgres, addre
     assert store_at(address).most() == 9 - 1 - 5  # the one that asks; and some for who looks on
 
 
+def test_who_connects_hears_of_an_interrupted_run_or_that_nobody_knows(
+    sandbox,
+    address,
+    capsys,
+    monkeypatch,
+):
+    monkeypatch.setenv("CHATKIT_RUNS", address)
+    with sandbox.serve() as base_url:
+        for name, value in (
+            ("BASE_URL", base_url),
+            ("ACCOUNT_ID", sandbox.account_id),
+            ("TOKEN", sandbox.token),
+        ):
+            monkeypatch.setenv(f"CHATKIT_{name}", str(value))
+        with chatkit.connect() as client:
+            plan = client.contacts.plan(newcomers(3))
+            whose = client.connection.account
+        with begun(store_at(address), [change()], "20261120-1-1", account=whose):
+            pass
+        for n in range(60):  # of other accounts
+            with begun(store_at(address), [], f"20261120-2-{n}"):
+                pass
+        capsys.readouterr()
+        with chatkit.connect():
+            assert "chatkit.resume('20261120-1-1') goes on with it" in capsys.readouterr().out
+        monkeypatch.setenv("CHATKIT_RUNS", "postgresql://anybody@127.0.0.1:1/name")
+        with chatkit.connect() as client:
+            assert "cannot be reached" in capsys.readouterr().out
+            assert len(client.contacts.frame()) == 0
+            with pytest.raises(JournalError, match="cannot be reached"):
+                plan.apply()
+
+
 # --- proxies ----------------------------------------------------------------------------
 
 
