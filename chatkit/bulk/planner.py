@@ -409,6 +409,7 @@ class _Changes:
         self._skips: dict[int, Change] = {}
         self._met = self._rows_met()
         self._names: dict[int, tuple[str | None, str | None]] = {}  # natural keys: old, new
+        self._named_by = endpoints.named_by()
 
     def _rows_met(self) -> Mask:
         """Find the rows that met a record which nobody named by its key.
@@ -603,8 +604,8 @@ class _Changes:
         ):
             held = {n: v for n, v in before.get(row, {}).items() if n in after[row]}
             known = {**dict(zip(names, fact, strict=True)), **held}
-            if (named := endpoints.named_by()) and not after[row].keys().isdisjoint(named):
-                held |= {n: known[n] for n in named if n in known}  # it changes as a whole
+            if not after[row].keys().isdisjoint(self._named_by):  # it changes as a whole
+                held |= {n: known[n] for n in self._named_by if n in known}
             self._add(row, "update", label, key, known, after[row], held)
 
     def _skip(
@@ -667,7 +668,8 @@ class _Changes:
             self._told.ignored |= dict.fromkeys(left)
         else:
             self._told.left.update(left)
-        for row, after in fields.items():
+        labels = edits.labels.take(edits.new).tolist()
+        for (row, after), label in zip(fields.items(), labels, strict=True):
             key = edits.key(row) if endpoints.chosen else None
             if endpoints.chosen and key is None:
                 self._refuse_keyless(row)
@@ -679,7 +681,7 @@ class _Changes:
             if missing and row not in cells.bad:
                 cells.problems(row, missing)
             if row not in cells.bad:
-                self._add(row, "create", cells.label(row), key, {}, after, {})
+                self._add(row, "create", label, key, {}, after, {})
 
     def _refuse_keyless(self, row: int) -> None:
         """Refuse a new row that does not say the key it wants."""
@@ -703,15 +705,16 @@ class _Changes:
         code = code or endpoints.code
         undo, loss = endpoints.undo(kind, known, after)
         seen = known.get(SEEN) if after.keys() - before.keys() else None
-        self._names[row] = (
-            endpoints.natural(known) if kind != "create" else None,
-            endpoints.natural({**known, **after}) if kind != "delete" else None,
-        )
+        then = {**known, **after} if after else known
+        was = endpoints.natural(known) if kind != "create" else None
+        stays = kind == "update" and after.keys().isdisjoint(self._named_by)
+        new = None if kind == "delete" else was if stays else endpoints.natural(then)
+        self._names[row] = was, new
         self._changes[row] = Change(
             row=label,
             kind=kind,
             key=key,
-            label=self._label(code, key, {**known, **after}),
+            label=self._label(code, key, then),
             before=before,
             after=after,
             code=code,
@@ -726,6 +729,7 @@ class _Changes:
 
     # --- weigh the changes --------------------------------------------------------
 
+    @collector_paused()
     def weigh(self) -> None:
         """Refuse the changes that cannot be sent, alone or together, and say what is left."""
         self._examine()

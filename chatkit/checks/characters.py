@@ -400,7 +400,8 @@ _LONGEST = 200
 #: The most usual names: nothing can be odd about them. Of the letters with accents those are
 #: left out that begin a garbled one.
 _LARGE, _SMALL = "A-ZÀÁÆ-ÖØ-Þ", "a-zß-öø-ÿ"
-_PLAIN = re.compile(f"(?:[{_LARGE}][{_SMALL}]+[ '-]?(?:[{_SMALL}]+[ '-])?)*[{_LARGE}]?[{_SMALL}]+")
+_USUAL_WORD = f"(?:[{_LARGE}]?[{_SMALL}]++)++"
+_PLAIN = re.compile(f"{_USUAL_WORD}(?:[ '-](?:{_USUAL_WORD}|[0-9]++))*+")
 #: Not those of Korean that are blank.
 _LETTER = re.compile("[^\\W\\d_\u115f\u1160\u3164\uffa0]")
 _WORDS = re.compile(r"[^\W\d_]+")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from chatkit.display import changed_words, cut, many, visible
 from chatkit.errors import InputError
+from chatkit.frame import collector_paused
 from chatkit.localization import language
 from chatkit.localization.audit import check_contents
 from chatkit.localization.content import Entry
@@ -132,10 +133,11 @@ class Queue(Report):
         self.source = source
         self._frame, self._ledger, self._glossary, self._take = frame, ledger, glossary, take
         self._known = ledger.read()
-        self._found = found = contents(frame)
         self._memories: dict[str, TranslationMemory] = {}
-        pairs, _ = paired(found, source, languages)
-        items = [QueueItem(*pair, self._known) for pair in pairs]
+        with collector_paused():
+            self._found = found = contents(frame)
+            pairs, _ = paired(found, source, languages)
+            items = [QueueItem(*pair, self._known) for pair in pairs]
         #: The texts, language by language, in the order of the templates.
         self.items = [item for item in items if item.state in wanted]
         codes = dict.fromkeys(unit.lang_code for unit, *_ in pairs)

@@ -269,8 +269,11 @@ def _held(what: str, value: float, goal: str, met: bool, unit: str, explained: s
 
 
 def run(main: Callable[[], None]) -> None:
-    """Run a bench, which fails where it missed a goal without an explanation."""
+    """Run a bench, say how long it took, and fail where it missed a goal without an explanation."""
+    began = time.monotonic()
     main()
+    name = Path(sys.argv[0]).stem
+    print(f"\n`{name}` took {time.monotonic() - began:.0f} s.", flush=True)
     missed = [each for each in _all if not each.met and not each.explained]
     if missed and not SMOKE:
         print(f"\n**MISSED, not explained**: {'; '.join(each.what for each in missed)}.")

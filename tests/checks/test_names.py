@@ -113,5 +113,10 @@ def test_naughty_strings_are_looked_at(shared: Path) -> None:
     st.sampled_from(" '-"),
 )
 def test_a_usual_name_is_judged_as_all_checks_would(words: list[str], between: str) -> None:
-    name = between.join(words)
-    assert of_name(name) == oddities(name, NAME)
+    for name in (between.join(words), between.join([*words, "12"]), between.join(["7", *words])):
+        assert of_name(name) == oddities(name, NAME)
+
+
+def test_a_name_of_many_words_is_judged_at_once():
+    for end in ("!", " ", "?", "-"):
+        assert of_name("Aaaa " * 38 + "Aaaa" + end) == oddities("Aaaa " * 38 + "Aaaa" + end, NAME)

@@ -213,15 +213,17 @@ def import_units(
     Raises:
         InputError: The frame is not of contents in full.
     """
+    from chatkit.frame import collector_paused
     from chatkit.localization.table import assembled
 
     words = _Words(None if broken else glossary, is_silent)
-    importer = _Importer(contents(frame), words, any_order=any_order, broken=broken)
-    importer.take(units)
-    importer.part()
-    edits, new = importer.result()
-    result = assembled(frame, edits, new)
-    returned = importer.returned()
+    with collector_paused():
+        importer = _Importer(contents(frame), words, any_order=any_order, broken=broken)
+        importer.take(units)
+        importer.part()
+        edits, new = importer.result()
+        result = assembled(frame, edits, new)
+        returned = importer.returned()
     return ImportedTexts(result, importer.changed, returned, len(new), importer.source)
 
 
@@ -427,13 +429,15 @@ class _Importer:
 
     def _placeholders(self, source: str, target: str) -> tuple[str, str] | None:
         wanted, got = (list(map(str, slots(text))) for text in (source, target))
+        if wanted == got:
+            return None
         lost, added = Counter(wanted) - Counter(got), Counter(got) - Counter(wanted)
         if lost:
             more = f", and {', '.join(added)} was added" if added else ""
             return "placeholder lost", f"{', '.join(lost)} is missing{more}"
         if added:
             return "placeholder added", f"{', '.join(added)} is not in the source"
-        if wanted != got and not self._any_order:
+        if not self._any_order:
             said = f"they are {', '.join(got)}, in the source {', '.join(wanted)}"
             return "placeholder order", f"{said}. If that is right, read with any_order=True"
         return None
