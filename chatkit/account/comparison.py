@@ -514,7 +514,7 @@ class FleetComparison(Report, Mapping[str, Comparison]):
     def _table(self) -> list[tuple[str, ...]]:
         """Count for each account the things of each resource that differ."""
         return [
-            (visible(label), *(_sum(found.counts.get(noun, {})) for noun in ROOMS))
+            (visible(label), *(_counted_or_same(found, noun) for noun in ROOMS))
             for label, found in self.items()
         ]
 
@@ -544,8 +544,8 @@ class FleetComparison(Report, Mapping[str, Comparison]):
         ]
         widths = {"account": 28, **{f"{noun}s": 18 for noun in ROOMS}}
         each = [
-            f"<details><summary>{marked(visible(label))}</summary>{''.join(self[label]._html())}"
-            "</details>"
+            f"<details><summary>{marked(visible(label))}</summary>"
+            f"{''.join(self[label]._html()[:-1])}</details>"  # its notes stand at the end, once
             for label in self.differ
         ]
         return [
@@ -556,8 +556,16 @@ class FleetComparison(Report, Mapping[str, Comparison]):
         ]
 
 
-def _sum(counts: Mapping[str, int]) -> str:
-    return f"{sum(counts.values()):,}" if counts else "same"
+def _counted_or_same(found: Comparison, noun: str) -> str:
+    """Count the things of a resource that differ, or say that none does, or was compared."""
+    if counts := found.counts.get(noun):
+        return f"{sum(counts.values()):,}"
+    sides = (found.left, found.right)
+    unread = {
+        "contact": any(side.contacts is None for side in sides),
+        "content": not any(side.codes for side in sides),
+    }
+    return "not compared" if unread.get(noun) else "same"
 
 
 # --- flows, contents and webhooks -----------------------------------------------------------

@@ -211,8 +211,8 @@ class FleetPlan(Report):
             '<th scope="col">plan</th></tr></thead>'
         )
         each = [
-            f"<details><summary>{marked(label)}</summary>{''.join(rendering.plan_html(plan))}"
-            "</details>"
+            f"<details><summary>{marked(visible(label))}</summary>"
+            f"{''.join(rendering.plan_html(plan)[:-1])}</details>"  # the end is said for all
             for label, plan in self.plans.items()
             if plan.changes or len(plan.refused)
         ]

@@ -345,7 +345,10 @@ def fleet() -> Iterator[chatkit.Fleet]:
 def test_a_fleet_is_compared_with_its_first_account(fleet: chatkit.Fleet) -> None:
     found = compare(fleet, codes=CODES)
     assert found.differ == ["fr", "it"]
-    assert repr(found).splitlines()[0] == "2 of 2 accounts differ from de."
+    told = repr(found).splitlines()
+    assert told[0] == "2 of 2 accounts differ from de."
+    assert told[3].split() == ["fr", "same", "1", "same", "not", "compared"]
+    assert told[4].split() == ["it", "1", "same", "same", "not", "compared"]
     rows = found.frame()
     assert rows[["account", "resource", "field", "what"]].to_numpy().tolist() == [
         ["fr", "content", "footer", "changed"],
