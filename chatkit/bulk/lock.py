@@ -41,8 +41,8 @@ def lock(folder: Path, account: str, run: str = "") -> Iterator[None]:
         raise AccountBusy(_busy(holder)) from None
     except OSError as error:
         raise JournalError(
-            f"Nothing can be locked in {folder} ({error}). Set CHATKIT_DATA to a folder on "
-            "another disk. Nothing was sent."
+            f"Nothing can be locked in {folder} ({error.strerror or error}). Set CHATKIT_DATA to "
+            "a folder on another disk. Nothing was sent."
         ) from error
     try:
         _sign(holder, run)
