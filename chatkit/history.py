@@ -474,7 +474,8 @@ def prune(
 
     Args:
         days: How old a finished run must be.
-        runs: Names of runs to delete in any case.
+        runs: Names of runs to delete in any case; that of a fleet's run stands for those of all
+            its accounts.
         at: Where the journals lie, as for `runs`.
 
     Returns:
@@ -490,7 +491,13 @@ def prune(
         raise InputError(f"days= must be 0 or more, not {days!r:.40}.")
     place = hidden_at(at)
     del at  # a traceback that prints variables must not find a password
-    return prune_journals(store_at(place), days=days, runs=runs)
+    parts = (
+        each.run
+        for name in runs
+        for each in _runs_of_fleet(name, place)
+        if each.header is not None and each.header.fleet and each.header.fleet[0] == name
+    )
+    return prune_journals(store_at(place), days=days, runs={*runs, *parts})
 
 
 class _Found(NamedTuple):

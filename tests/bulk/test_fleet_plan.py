@@ -20,9 +20,10 @@ from bulk.planning import active, limited, number, people
 import chatkit
 from chatkit.bulk.apply import Interrupt
 from chatkit.bulk.fleet_plan import FleetPlan, in_threads
-from chatkit.bulk.plan import prepare_runs
+from chatkit.bulk.plan import desk_of, prepare_runs
 from chatkit.bulk.stores import store_at
 from chatkit.client import Client
+from chatkit.secret import Secret
 
 ROOT = Path(__file__).parents[2]
 LABELS = ("de", "fr", "it")
@@ -233,6 +234,37 @@ def test_work_in_threads_gives_errors_as_they_are_and_stops_with_its_caller():
     with pytest.raises(KeyboardInterrupt):
         in_threads(["de"], long, meanwhile=interrupted)
     assert ended.wait(10)
+
+
+def test_served_accounts_with_a_wrong_token_and_a_busy_one_leave_the_others_alone(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setenv("CHATKIT_DATA", str(tmp_path))
+    with ExitStack() as opened:
+        sandboxes, clients = {}, {}
+        for label in (*LABELS, "es"):
+            sandbox = sandboxes[label] = opened.enter_context(chatkit.Sandbox(seed="empty"))
+            told = opened.enter_context(sandbox.serve()), sandbox.account_id, sandbox.token
+            clients[label] = opened.enter_context(chatkit.Client(*told))
+        plan = FleetPlan({n: each.contacts.plan(newcomers(3)) for n, each in clients.items()})
+        fr, it = clients["fr"], clients["it"]
+        fr.transport = fr.transport.with_token(Secret("revoked"))  # since it was planned
+        desk_of(plan["fr"]).transport = fr.transport  # type: ignore[misc]
+        with store_at().hold([it.connection.account], "another"):
+            result = plan.apply()
+        assert by_account(result) == {
+            "de": ["applied"] * 3, "fr": ["not sent"] * 3,
+            "it": ["not sent"] * 3, "es": ["applied"] * 3,
+        }  # fmt: skip
+        assert list(result.attrs["stops"]) == ["fr", "it"]
+        assert "revoked" not in repr(result) + str(result.attrs)
+        whose = fr.connection.base_url, fr.connection.account_id, sandboxes["fr"].token
+        right = chatkit.Client(*whose)
+        after = chatkit.resume(plan.id, {**clients, "fr": opened.enter_context(right)})
+        assert after.state.eq("applied").all()
+        assert [len(active(sandbox, "contacts")) for sandbox in sandboxes.values()] == [3] * 4
+        gone = chatkit.prune(days=36_500, runs=[plan.id])
+        assert gone == [part.id for part in plan.plans.values()]
 
 
 #: A process that applies to three served accounts, and is killed in the middle.
