@@ -192,6 +192,24 @@ def test_a_run_is_taken_back_row_by_row_or_whole(
     assert again.runs.loc[name_of(result), "state"] == "taken back"
 
 
+def test_a_run_that_is_kept_elsewhere_is_opened_and_taken_back_there(
+    client: Client, show: Callable[..., RunsView], tmp_path: Path
+) -> None:
+    home, before = tmp_path / "runs", client.contacts.frame().name
+    edited = client.contacts.frame().head(3).assign(name="Bo")
+    result = client.contacts.plan(edited).apply(at=home)
+    view = show(chatkit.runs(client, at=home))
+    click(view, "back", name_of(result))
+    back = opened(view).back
+    assert back is not None
+    press(back, "Take back 3 changes")
+    back.wait()
+    assert list(client.contacts.frame().name) == list(before)
+    assert view.runs.loc[name_of(result), "state"] == "taken back"
+    assert len(chatkit.runs(client, at=home)) == 2
+    assert chatkit.runs(client).empty
+
+
 def test_what_is_in_doubt_is_shown_alone(client: Client) -> None:
     plan = client.contacts.plan(client.contacts.frame().tail(3).assign(name="Bo"))
     result = plan.apply().assign(state=["applied", "unknown", "applied"])
