@@ -23,7 +23,7 @@ def undo_plan(
     journal: Journal,
     desk: Desk,
     *,
-    include_adopted: bool = False,
+    include_adopted: bool,
     only: Collection[int] | None = None,
 ) -> Plan:
     """Make the plan that takes back what a run has done, its last rows first.

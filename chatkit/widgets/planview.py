@@ -248,7 +248,7 @@ class PlanView(Panel):
             raise PlanRefused("It is being taken back already: wait until that is done.")
         only = rows if rows is not None or not self._taken else self._left_to_take_back()
         with read_run(self.plan.id, home_of(self.plan)) as kept:
-            plan = undo_plan(kept, desk_of(self.plan), only=only)
+            plan = undo_plan(kept, desk_of(self.plan), include_adopted=False, only=only)
         keep_at(plan, home_of(self.plan))
         self.back = PlanView(plan, self._was_taken_back)
         self._below.children = [self.back]

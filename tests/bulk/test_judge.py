@@ -146,6 +146,15 @@ def test_only_what_was_sent_counts_as_an_attempt() -> None:
         assert service.numbers() == [number_of(1)]
 
 
+def test_what_never_lands_has_failed_after_it_was_sent_five_times() -> None:
+    with wayward() as service, service.client() as client:
+        service.on("POST", "contacts", forever=dropped)
+        result = plan_of(client.contacts, [contact(1)]).apply(settle=0)
+        assert (result.state[1], result.sent[1]) == ("failed", 5)
+        assert "sent 5 times, and it never landed" in result.reason[1]
+        assert len(service.writes()) == 5
+
+
 def test_the_result_counts_as_sent_only_what_left() -> None:
     with wayward() as service, service.client(deadline=0.1) as client:
         service.on("POST", "contacts", says(429, b"{}", retry_after="0.15"))
