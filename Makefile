@@ -18,7 +18,7 @@
 PYTHON  ?= python3
 PORT    ?= 8888
 BROWSER ?= 1
-BENCHES ?= imports client throttle apply frames plan flatness sandbox telephone spreadsheets lint templates inbox account fleet books
+BENCHES ?= imports client throttle apply frames plan flatness sandbox telephone spreadsheets lint templates inbox account fleet books plans
 ROWS    ?= 10000
 KILLS   ?= 1000
 SEED    ?= 0

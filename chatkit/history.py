@@ -13,7 +13,7 @@ from chatkit.bulk import rendering
 from chatkit.bulk.apply import Desk, Gap
 from chatkit.bulk.fleet_plan import FleetPlan
 from chatkit.bulk.journal import Journal, RunHeader
-from chatkit.bulk.outcomes import count_states, rows_of_journal
+from chatkit.bulk.outcomes import RunRows, rows_of_journal
 from chatkit.bulk.plan import Plan, keep_at, plan_of_run
 from chatkit.bulk.stores import (
     At,
@@ -592,7 +592,7 @@ def _told(kept: KeptRun) -> dict[str, Any] | None:
     if header is not None and not counts:  # it did not come to its end
         try:
             with kept.read() as whole:
-                counts = count_states(rows_of_journal(whole))
+                counts = RunRows(whole).counts()
         except JournalError:
             if not kept.store.has(kept.run):
                 return None

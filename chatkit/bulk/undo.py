@@ -45,7 +45,8 @@ def undo_plan(
     whole = rows_of_journal(journal)
     rows = whole if only is None else [row for row in whole if row.n in only]
     done = [row for row in rows if row.state in ("applied", "differs", "unknown") or _doubtful(row)]
-    left = [_left(row) for row in rows if row not in done]
+    at_stake = {row.n for row in done}
+    left = [_left(row) for row in rows if row.n not in at_stake]
     twins = 0
     for row in reversed(done):
         reason = ""

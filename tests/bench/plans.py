@@ -1,0 +1,185 @@
+"""Bench of long plans: what it takes to save one, to read it, to begin its run and to apply it.
+
+`python plans.py keep ROWS` does all but the last with a plan of so many updates that lies in a
+temporary file, and `python plans.py apply ROWS WINDOW BASE_URL TOKEN` applies creates to a
+sandbox, with a window of them in memory. Both print their CPU and their memory as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from measure import at_most, child, medians, memory, rounds, run, server, show, sized
+from roads import forget_highest, highest
+
+FEW, MANY = sized(100_000, 20_000, 200), sized(1_000_000, 200_000, 600)
+SENT_FEW, SENT_MANY, WINDOW = (
+    sized(5_000, 2_000, 20),
+    sized(40_000, 12_000, 40),
+    sized(1_000, 500, 7),
+)
+COUNT = sized(2, 1, 1)
+#: Ten times the rows take at most so many times the CPU, and this many times the memory.
+TIMES, PEAK = 12.0, 1.2
+#: What a row of a run takes with a window of them in memory, with all of them = 1, at most: the
+#: result holds all rows in both, as columns.
+SHARE = 0.7
+#: MB that a process may take more for nothing that depends on the rows: caches that fill.
+SLACK = 15.0
+STEPS = {
+    "hash": "`plan.hash`",
+    "save": "`plan.save()`",
+    "load": "`client.load_plan()`",
+    "journal": "the journal is written, and verified as it is opened",
+    "rows": "the state of all rows is read from it",
+}
+
+
+def update(n: int) -> Any:
+    """One change of a name."""
+    from chatkit.bulk.journal import Change
+
+    before, after = {"name": f"Ana Cruz {n}"}, {"name": f"Ana Díaz {n}"}
+    return Change(n, "update", n, f"+1 2025{n:07}", before, after, seen="2026-11-20T10:15:02Z")
+
+
+def create(n: int) -> Any:
+    """One new contact."""
+    from chatkit.bulk.journal import Change
+
+    number = f"2025{n:06}"
+    after = {"number": number, "country_code": "+1", "name": f"Ana Cruz {n}"}
+    return Change(n, "create", None, f"+1 {number}", {}, after)
+
+
+def plan_of(client: Any, changes: Iterator[Any]) -> Any:
+    """Make a plan of changes that lie in a temporary file."""
+    from chatkit.bulk.plan import Plan, desk_of, setting_of
+    from chatkit.bulk.stored_changes import StoredChanges
+
+    empty = client.contacts.plan([])
+    return Plan(desk_of(empty), setting_of(empty), StoredChanges(changes))
+
+
+def keep(rows: int) -> None:
+    """Save a plan, read it again, and begin its run."""
+    from contextlib import redirect_stdout
+
+    from chatkit import Sandbox, connect
+    from chatkit.bulk import stored_changes
+    from chatkit.bulk.journal import Journal
+    from chatkit.bulk.outcomes import RunRows
+
+    stored_changes.WINDOW = FEW // 10
+    with redirect_stdout(sys.stderr):
+        client = connect(Sandbox(seed="empty"))
+    plan = plan_of(client, map(update, range(rows)))
+    found: dict[str, float] = {}
+    before = memory()
+
+    def step(name: str, work: Callable[[], Any]) -> Any:
+        forget_highest()
+        began = time.process_time()
+        done = work()
+        found[name] = time.process_time() - began
+        found["memory"] = max(found.get("memory", 0.0), highest() - before)
+        return done
+
+    with TemporaryDirectory() as folder:
+        path = Path(folder)
+        step("hash", lambda: plan.hash)
+        step("save", lambda: plan.save(path / "plan.json"))
+        again = step("load", lambda: client.load_plan(path / "plan.json"))
+        header = again._header()
+        with step("journal", lambda: Journal.create(path, header, again.changes)) as journal:
+            step("rows", lambda: RunRows(journal))
+    print(json.dumps(found))
+
+
+def apply(rows: int, window: int, base_url: str, token: str) -> None:
+    """Apply creates, with a window of them in memory."""
+    import os
+
+    from chatkit import Client
+    from chatkit.bulk import stored_changes
+
+    stored_changes.WINDOW = window
+    with TemporaryDirectory() as folder, Client(base_url, 1001, token) as client:
+        os.environ["CHATKIT_DATA"] = folder
+        plan_of(client, map(create, range(900_000, 900_000 + 2 * WINDOW))).apply(many=True)
+        plan = plan_of(client, map(create, range(rows)))
+        forget_highest()
+        before, began = memory(), time.process_time()
+        result = plan.apply(many=True, concurrency=32)
+        assert set(result["state"]) == {"applied"}, result["state"].value_counts()
+        spent = time.process_time() - began
+    print(json.dumps({"cpu": spent, "memory": highest() - before}))
+
+
+# --- the tables -------------------------------------------------------------------------
+
+
+def main() -> None:
+    """Print two tables."""
+    runs: dict[int, Any] = {
+        rows: partial(child, "plans.py", "keep", rows, timeout=900) for rows in (FEW, MANY)
+    }
+    found = {rows: medians(each) for rows, each in rounds(runs, COUNT).items()}
+    few, many = found[FEW], found[MANY]
+    goal = TIMES * MANY / FEW / 10
+    lines = []
+    for name, said in STEPS.items():
+        times = many[name] / max(few[name], 1e-6)
+        at_most(f"CPU of {MANY:,} rows, {FEW:,} = 1: {said}", times, goal)
+        lines.append([said, few[name], many[name], times])
+    at_most(f"peak of {MANY:,} rows, {FEW:,} = 1", flat(few, many), PEAK)
+    lines.append(["MB more at the highest", few["memory"], many["memory"], flat(few, many)])
+    show("A plan in a temporary file", ["what", f"{FEW:,}", f"{MANY:,}", f"{FEW:,} = 1"], lines)
+    applied()
+
+
+def applied() -> None:
+    """Hold the memory of a run with a window of rows against that of one with all of them."""
+    found: dict[str, dict[str, float]] = {}
+    for said, window in ((f"{WINDOW:,}", WINDOW), ("all", SENT_MANY)):
+        each = []
+        for rows in (SENT_FEW, SENT_MANY):
+            with server(sys.executable, "-m", "chatkit", "sandbox", "--json") as up:
+                told = json.loads(up.line)
+                place = told["base_url"], told["token"]
+                each.append(child("plans.py", "apply", rows, window, *place, timeout=900))
+        few, many = each
+        more = (many["memory"] - few["memory"]) / (SENT_MANY - SENT_FEW) * 2**20
+        found[said] = {"cpu": many["cpu"], "memory": many["memory"], "row": more}
+    some, all_of_them = found.values()
+    at_most(
+        "bytes that a row takes more in a run, result included, all rows in memory = 1",
+        *(some["row"] / max(all_of_them["row"], 1.0), SHARE),
+    )
+    show(
+        f"{SENT_MANY:,} creates applied to a sandbox, by how many rows are in memory",
+        ["rows in memory", "CPU s", "MB more at the highest", "bytes a row"],
+        [[said, one["cpu"], one["memory"], one["row"]] for said, one in found.items()],
+    )
+
+
+def flat(few: dict[str, float], many: dict[str, float]) -> float:
+    """Compare the memory of many rows with that of few."""
+    return (many["memory"] + SLACK) / (few["memory"] + SLACK)
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["keep", count]:
+            keep(int(count))
+        case ["apply", count, held, address, secret]:
+            apply(int(count), int(held), address, secret)
+        case _:
+            run(main)
