@@ -86,8 +86,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"chatkit {version}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    profile = "what the service does where the API document is silent, TOML or JSON"
-
     lab = commands.add_parser(
         "lab",
         help="open the guided notebooks in JupyterLab",
@@ -102,7 +100,7 @@ def _parser() -> argparse.ArgumentParser:
         help="put the notebooks here, and open them here; what you have edited is never "
         "overwritten. Without it: ~/chatkit-notebooks (in a clone: its own notebooks)",
     )
-    lab.add_argument("--port", type=_port, default=8888, help="0: any that is free")
+    _port_of(lab, 8888)
     lab.add_argument("--no-browser", action="store_true", help="print the address instead")
     lab.set_defaults(run=_lab)
 
@@ -119,7 +117,7 @@ def _parser() -> argparse.ArgumentParser:
         help="who can reach it: this machine alone (127.0.0.1, as long as nothing is given), or "
         "an address of this machine, for those who can reach that; they must use this very name",
     )
-    sandbox.add_argument("--port", type=_port, default=0, help="0: any that is free")
+    _port_of(sandbox, 0)
     sandbox.add_argument(
         "--db",
         type=Path,
@@ -132,7 +130,7 @@ def _parser() -> argparse.ArgumentParser:
         choices=["demo", "empty"],
         help="what to begin with: a small business, or nothing (as without it)",
     )
-    sandbox.add_argument("--profile", type=Path, metavar="FILE", help=profile)
+    _profile_of(sandbox)
     sandbox.add_argument(
         "--latency",
         type=float,
@@ -167,7 +165,7 @@ def _parser() -> argparse.ArgumentParser:
     sandbox.set_defaults(run=_sandbox)
 
     doctor = commands.add_parser("doctor", help="check address, token and permissions; read-only")
-    doctor.add_argument("name", nargs="?", metavar="NAME", help="a connection")
+    _connection(doctor)
     doctor.set_defaults(run=_doctor)
 
     login = commands.add_parser(
@@ -198,7 +196,7 @@ def _parser() -> argparse.ArgumentParser:
         help="keep the token in a file that only you can read, in place of the keyring; "
         "without FILE: beside the kept connections",
     )
-    login.add_argument("--profile", type=Path, metavar="FILE", help=profile)
+    _profile_of(login)
     login.set_defaults(run=_login)
 
     logout = commands.add_parser("logout", help="forget a connection and its token")
@@ -211,10 +209,10 @@ def _parser() -> argparse.ArgumentParser:
     conformance = commands.add_parser(
         "conformance", help="hold a service against every fact of the API document"
     )
-    conformance.add_argument("name", nargs="?", metavar="NAME", help="a connection")
+    _connection(conformance)
     conformance.add_argument("--base-url", help="an address, in place of a connection")
     conformance.add_argument("--account-id", help="its token is CHATKIT_TOKEN")
-    conformance.add_argument("--profile", type=Path, metavar="FILE", help=profile)
+    _profile_of(conformance)
     conformance.add_argument(
         "--allow-writes", action="store_true", help="create marked records, and clean up after"
     )
@@ -232,6 +230,19 @@ def _parser() -> argparse.ArgumentParser:
         inbox_command.add(commands, _port, _read_profile)
     account_command.add(commands)
     return parser
+
+
+def _connection(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", nargs="?", metavar="NAME", help="a connection")
+
+
+def _profile_of(parser: argparse.ArgumentParser) -> None:
+    said = "what the service does where the API document is silent, TOML or JSON"
+    parser.add_argument("--profile", type=Path, metavar="FILE", help=said)
+
+
+def _port_of(parser: argparse.ArgumentParser, default: int) -> None:
+    parser.add_argument("--port", type=_port, default=default, help="0: any that is free")
 
 
 def _port(text: str) -> int:

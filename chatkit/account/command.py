@@ -73,9 +73,7 @@ def add(commands: Any) -> None:
         default="refuse",
         help="what counts where both changed a field: the files, or the account",
     )
-    pull.add_argument(
-        "--other-account", action="store_true", help="the folder was pulled from another account"
-    )
+    _flag(pull, "--other-account", "the folder was pulled from another account")
     pull.set_defaults(run=_pull)
 
     diff = commands.add_parser(
@@ -90,7 +88,7 @@ def add(commands: Any) -> None:
     diff.add_argument("right", metavar="RIGHT", help="as LEFT")
     _contacts(diff, "compare contacts too")
     _codes(diff)
-    diff.add_argument("--json", action="store_true", help="an array of the differences")
+    _flag(diff, "--json", "an array of the differences")
     diff.set_defaults(run=_diff)
 
     plan = commands.add_parser(
@@ -100,17 +98,17 @@ def add(commands: Any) -> None:
         epilog=_STATUS.format("0: the plan can be applied. 1: something stops it, which it says"),
     )
     _what(plan)
-    plan.add_argument(
-        "--markdown", action="store_true", help="as a comment on a pull request: short, and safe"
-    )
+    _flag(plan, "--markdown", "as a comment on a pull request: short, and safe")
     plan.add_argument(
         "--out", type=Path, metavar="FILE", help="write the plan here for `chatkit apply`; the "
         "file holds data of the account, and only you can read it",
     )  # fmt: skip
-    plan.add_argument(
-        "--rehearse", action="store_true", help="apply it to a copy of the account under faults, "
+    _flag(
+        plan,
+        "--rehearse",
+        "apply it to a copy of the account under faults, "
         "and tell what came of it; the account itself is only read",
-    )  # fmt: skip
+    )
     plan.set_defaults(run=_plan)
 
     apply = commands.add_parser(
@@ -126,9 +124,7 @@ def add(commands: Any) -> None:
         "name", nargs="?", metavar="NAME", help=f"{_NAME}. Without it: the account of the plan is "
         "looked for in the variables and among the connections",
     )  # fmt: skip
-    apply.add_argument(
-        "--rehearsed", action="store_true", help="only if `plan --rehearse` of it went well"
-    )
+    _flag(apply, "--rehearsed", "only if `plan --rehearse` of it went well")
     _how(apply)
     apply.set_defaults(run=_apply)
 
@@ -144,8 +140,12 @@ def add(commands: Any) -> None:
     restore.set_defaults(run=_restore)
 
 
+def _flag(parser: argparse.ArgumentParser, name: str, said: str) -> None:
+    parser.add_argument(name, action="store_true", help=said)
+
+
 def _contacts(parser: argparse.ArgumentParser, text: str) -> None:
-    parser.add_argument("--contacts", action="store_true", help=text)
+    _flag(parser, "--contacts", text)
 
 
 def _codes(parser: argparse.ArgumentParser) -> None:
@@ -170,20 +170,14 @@ def _what(parser: argparse.ArgumentParser) -> None:
         help="also delete these, which the folder does not hold, each by resource and name as "
         'diff shows them: --delete "flow Order survey" "content order_ready/de"',
     )
-    parser.add_argument(
-        "--broken", action="store_true", help="take what the platform would refuse, too"
-    )
-    parser.add_argument(
-        "--skip-invalid", action="store_true", help="leave out what cannot be planned, and go on"
-    )
+    _flag(parser, "--broken", "take what the platform would refuse, too")
+    _flag(parser, "--skip-invalid", "leave out what cannot be planned, and go on")
 
 
 def _how(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--yes", action="store_true", help="ask nothing")
-    parser.add_argument(
-        "--many", action="store_true", help="allow to delete over 100 or to change over 30 %%"
-    )
-    parser.add_argument("--irreversible", action="store_true", help="allow what has no undo")
+    _flag(parser, "--yes", "ask nothing")
+    _flag(parser, "--many", "allow to delete over 100 or to change over 30 %%")
+    _flag(parser, "--irreversible", "allow what has no undo")
     parser.add_argument("--rate", type=float, metavar="N", help="at most N calls a second")
     parser.add_argument(
         "--secrets", type=Path, metavar="FILE", help="write the signing secrets of new webhooks "
