@@ -21,10 +21,10 @@ from chatkit.bulk.journal import run_id
 from chatkit.bulk.outcomes import rows_of_journal
 from chatkit.bulk.plan import Plan, keep_at, plan_of_fleet, prepare_runs, store_of
 from chatkit.bulk.stores import hidden_at, read_run, store_at
+from chatkit.display import duration, visible
 from chatkit.display import many as many_of
-from chatkit.display import visible
 from chatkit.errors import ChatkitError, InputError, PlanRefused
-from chatkit.progress import Progress, Watch, say, working_for
+from chatkit.progress import LONG, Progress, Watch, say, working_for
 from chatkit.report import FEW, Report, html_heading, html_list, marked, wrapped
 from chatkit.secret import Secret
 from chatkit.throttle import Throttle
@@ -324,12 +324,24 @@ class FleetPlan(Report):
                 # the first at last: it is the sign that all are there
                 prepare_runs([*others, *([first] if first else [])], self.id)
                 self._began = True
+                if watch is None:
+                    self._tell_time(concurrency, rate, gap)
             came: Mapping[str, pd.DataFrame | Exception]
             if cluster is None:
                 came = _apply_here(at_work, options, heard, watch)
             else:
                 came = _apply_on(cluster, at_work, options, heard, watch)
         return self._result(at_work, came, watch)
+
+    def _tell_time(self, concurrency: int, rate: float | None, gap: Gap) -> None:
+        """Say how long it takes to apply, where that is long, and that it can be stopped."""
+        if (seconds := self.seconds(concurrency, rate, gap)) >= LONG:
+            say(
+                f"{many_of(len(self), 'change')} in {many_of(len(self.plans), 'account')}, "
+                f"{many_of(self.calls(gap), 'call')}: {duration(seconds)}, which the slowest of "
+                f"them takes. The stop button stops the run, and chatkit.resume({self.id!r}) "
+                "goes on."
+            )
 
     def _result(
         self,

@@ -14,6 +14,7 @@ from chatkit import settings
 from chatkit.client import Client
 from chatkit.connection import Connection, StoredConnection
 from chatkit.secret import Secret
+from chatkit.throttle import AdaptiveThrottle
 
 LABELS = ("de", "fr", "it")
 Opened = tuple[dict[str, chatkit.Sandbox], chatkit.Fleet]
@@ -115,6 +116,19 @@ def test_an_edited_frame_of_all_accounts_is_one_plan_one_run_and_one_undo(opened
     back = fleet.undo(result)
     assert states(back.apply(many=True)) == {n: ["applied", "applied"] for n in LABELS}
     assert [names(sandbox)[0] for sandbox in sandboxes.values()] == ["Ana", "Ana", "Ana"]
+
+
+def test_a_long_run_of_a_fleet_says_beforehand_how_long_it_takes(opened, capsys, monkeypatch):
+    _, fleet = opened
+    frame = fleet.contacts.frame()
+    frame["name"] = frame["name"].str.upper()
+    plan = fleet.contacts.plan(frame)
+    monkeypatch.setattr(AdaptiveThrottle, "rate", property(lambda self: 0.05))
+    plan.apply(many=True)
+    assert capsys.readouterr().out == (
+        "6 changes in 3 accounts, 18 calls: about 2 minutes, which the slowest of them takes. The "
+        f"stop button stops the run, and chatkit.resume({plan.id!r}) goes on.\n"
+    )
 
 
 def test_only_accounts_with_an_edited_row_get_calls(opened):
