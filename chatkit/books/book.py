@@ -121,8 +121,8 @@ class Book(Report):
             return next(iter(self._manifests.values()))
         if account not in self._manifests:
             there = ", ".join(map(repr, self._manifests))
-            asked = "is not in it" if account is not None else "must be named"
-            raise InputError(f"{self.path}: the account {account or ''} {asked}. It has {there}.")
+            wrong = "name an account" if account is None else f"no account {account!r} is in it"
+            raise InputError(f"{self.path}: {wrong}. It has {there}.")
         return self._manifests[account]
 
     # --- reading it -----------------------------------------------------------------
@@ -354,9 +354,10 @@ class Book(Report):
                 "Parts before it are written: correct the function and call edit again."
             ) from error
         if not isinstance(edited, pd.DataFrame):
+            found = "nothing" if edited is None else type(edited).__name__
             raise InputError(
-                f"The edit of {where} returned {type(edited).__name__}, not a DataFrame: end the "
-                "function with a return of the part."
+                f"The edit of {where} returned {found}, not a DataFrame: end the function with a "
+                "return of the part."
             )
         nested = frames.json_columns(before.schema)
         try:
@@ -429,15 +430,18 @@ def frame_of_part(
 
 
 def _state(manifest: Manifest) -> str:
-    """Say whether all was read, and when."""
-    edited = "edited" if manifest.began.base else "read"
+    """Say whether all was read or edited, and when, or of which book."""
+    base = manifest.began.base
     if manifest.ended:
-        return f"complete, {edited} {_minute(manifest.ended.when)}"
+        how = f"read {_minute(manifest.ended.when)}" if base is None else f"edited from {base.path}"
+        return f"complete, {visible(how)}"
+    again = "spool" if base is None else "edit"
     if not manifest.parts:
-        return "nothing yet"
+        return f"nothing yet: {again} again to go on"
     last = manifest.parts[-1]
-    again = "edit" if manifest.began.base else "spool"
-    return f"stopped after page {last.pages[1]:,}, {_minute(last.when)}: {again} again to go on"
+    if base is not None:
+        return f"edited as far as {last.file}: edit again to go on"
+    return f"stopped after page {last.pages[1]:,}, {_minute(last.when)}: spool again to go on"
 
 
 def _minute(when: str) -> str:

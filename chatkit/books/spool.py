@@ -103,9 +103,12 @@ def _refuse_other(endpoints: Endpoints[Any], manifest: Manifest) -> None:
             f"{manifest.place} holds edits of another book: spool into another folder."
         )
     if (began.account, began.noun) != (ours, endpoints.noun):
+        theirs = account_words(began.account)
+        if theirs == account_words(ours):
+            theirs = "another sandbox"
         raise InputError(
-            f"{manifest.place} holds {began.noun}s of {account_words(began.account)}, not "
-            f"{endpoints.noun}s of {account_words(ours)}: spool into another folder."
+            f"{manifest.place} holds {began.noun}s of {theirs}, not {endpoints.noun}s of "
+            f"{account_words(ours)}: spool into another folder."
         )
 
 
@@ -229,21 +232,22 @@ class _Spool:
 
     def _read(self, progress: Progress) -> None:
         """Read pages to the end of the list, and write a part whenever there are enough rows."""
+        listing, endpoints = self._listing, self._endpoints
+        forecast = Forecast("The stop button ends it; called again, it goes on from there.")
         try:
-            forecast = Forecast("The stop button ends it; called again, it goes on from there.")
-            with closing(self._listing.read()) as pages:
+            with closing(listing.read()) as pages:
                 for rows in pages:
                     self._page_is_whole(rows)
-                    progress.total = self._listing.total
+                    progress.total = listing.total
+                    to_come = (listing.total or listing.rows) - self._manifest.rows
+                    endpoints.tell_time(forecast, to_come, *listing.calls)
                     progress.add(self._columns.rows - self._taken - self._waiting)
                     self._waiting = self._columns.rows - self._taken
-                    total = self._listing.total or self._listing.rows
-                    self._endpoints.tell_time(forecast, total, *self._listing.calls)
                     if self._waiting >= self._part_rows:
                         self._write()
         except frames.WrongRows as error:
             reason = f"the list is not as documented: {error}"
-            raise BadAnswer(self._endpoints.list_call(), reason) from None
+            raise BadAnswer(endpoints.list_call(), reason) from None
 
     def _page_is_whole(self, rows: int) -> None:
         """Note the page that was just read."""

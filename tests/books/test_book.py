@@ -62,7 +62,7 @@ def test_some_columns_come_in_the_order_that_was_asked_for(client: Client, book:
     pd.testing.assert_frame_equal(book.frame(columns=names), client.contacts.frame()[names])
     with pytest.raises(InputError, match="has no column naem: it has id, name, first_name"):
         book.frame(columns=["naem"])
-    with pytest.raises(InputError, match=r"the account fr is not in it\. It has '1001'"):
+    with pytest.raises(InputError, match=r"no account 'fr' is in it\. It has '1001'"):
         book.frame(accounts="fr")
 
 
@@ -245,7 +245,7 @@ def test_an_error_names_the_part_and_what_is_done_stays(
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda part: None, "returned NoneType, not a DataFrame"),
+        (lambda part: None, "returned nothing, not a DataFrame"),
         (lambda part: part.reset_index(drop=True), "it has no id, neither"),
         (lambda part: part.set_axis([f"x{n}" for n in range(len(part))]).rename_axis("id"),
          "a id is not a whole number: x0"),

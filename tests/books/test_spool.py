@@ -29,6 +29,7 @@ from chatkit.books.spool import spool
 from chatkit.call import Call
 from chatkit.contacts import ContactEndpoints
 from chatkit.errors import Fault, NotPermitted
+from chatkit.throttle import Pace
 
 SIZE = 5  # rows of a page
 PART = 10  # rows of a part
@@ -42,12 +43,16 @@ class Account:
         self.asked: list[int] = []
         self.ends_at: int | None = None  #: calls that are answered before the token is refused
         self.stops_at: int | None = None  #: the id at which a person presses the stop button
+        self.rate = float("inf")  #: calls a second that the service takes
         self.profile = ServiceProfile(
             max_page_size=size, page_past_end="refuse" if refuses else "empty"
         )
         self.connection = SimpleNamespace(
             account="https://x.example account 7", account_id="7", name="shop", sandbox=None
         )
+
+    def pace(self) -> Pace:
+        return Pace(8, 0.0, self.rate)
 
     def service_time(self) -> datetime:
         return datetime(2026, 1, 5, tzinfo=UTC)
@@ -119,6 +124,18 @@ def test_a_stopped_spool_goes_on_with_the_last_page_that_is_durable(
     account.spool(tmp_path)
     assert account.asked == []
     assert "nothing is read again" in capsys.readouterr().out
+
+
+def test_it_says_beforehand_how_long_it_takes_and_that_it_can_be_stopped(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    account = Account(range(1, 401))
+    account.rate = 0.1
+    account.spool(tmp_path, ends_at=5)
+    told = "takes about 13 minutes: 79 more calls at 0.1 calls a second. The stop button ends it"
+    assert f"Reading 400 contacts of shop {told}" in capsys.readouterr().out
+    account.spool(tmp_path)
+    assert "Reading 375 contacts of shop takes about 12 minutes: 75 more" in capsys.readouterr().out
 
 
 def test_the_stop_button_leaves_what_was_read(tmp_path: Path) -> None:
@@ -270,6 +287,7 @@ import sys
 from chatkit import Client, ServiceProfile
 from chatkit.books.spool import spool
 from chatkit.resource import endpoints_of
+from chatkit.throttle import Pace
 
 url, token, folder = sys.argv[1:]
 with Client(url, "1001", token, profile=ServiceProfile(max_page_size=20)) as client:

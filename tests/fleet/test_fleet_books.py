@@ -72,7 +72,7 @@ def test_an_edit_knows_whose_part_it_has(fleet: chatkit.Fleet, tmp_path: Path) -
     names = edited.frame()["name"]
     assert all(name.endswith(f" {label}") for (label, _), name in names.items())
     assert edited.base is not None and edited.base.accounts == [*LABELS]
-    with pytest.raises(InputError, match="the account  must be named"):
+    with pytest.raises(InputError, match=r"name an account\. It has 'de', 'fr'"):
         Book(tmp_path / "edited").manifest()
 
 

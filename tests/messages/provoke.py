@@ -103,6 +103,7 @@ def _made(folder: Path) -> Iterator[tuple[dict[str, Any], Path]]:
                 ],
                 "served": served,
                 "pd": pd,
+                "others": others,
                 "plain": plain,
                 "theirs": others.contacts.frame(),
             },
