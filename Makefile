@@ -9,8 +9,9 @@
 #   make bench BENCH_INSTALL=1     fetches wrk (apt-get, as root) and peers of Node (npm) first
 # `make fuzz` runs every test of a resource under every service profile (`make test`: each under a
 # share of them) and properties with ten times as many examples, some 20 minutes.
-# `make faults` applies 10,000 rows under faults and 1,000 kills, some 15 minutes, and ends with
-# an error if one row was lost, doubled or falsely reported.
+# `make faults` applies 10,000 rows under faults and 1,000 kills, some 20 minutes, and ends with
+# an error if one row was lost, doubled or falsely reported; of a fleet on a cluster it kills the
+# worker, the scheduler, the notebook and the sessions of the database.
 #   make faults ROWS=1000 KILLS=100 SEED=7
 # `make mutants` plants small faults in the core modules and prints those that no test notices.
 #   make mutants MODULES="listing bulk/undo" COUNT=20 SEED=7
@@ -86,6 +87,7 @@ bench: .venv/ready-bench
 faults: .venv/ready-test
 	@PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 $(PY) -m faults --rows $(ROWS) --kills $(KILLS) --seed $(SEED)
 	@PYTHONPATH=tests $(PY) -m faults.interrupts $(INTERRUPTS)
+	@PYTHONPATH=tests $(PY) -m faults.fleet
 	@$(PY) tests/inbox/kills.py --kills $(shell expr $(KILLS) / 5) --seed $(SEED)
 
 fuzz: .venv/ready-test

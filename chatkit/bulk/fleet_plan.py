@@ -397,6 +397,8 @@ def _result_of_journal(plan: Plan, reason: str) -> pd.DataFrame:
     """
     with read_run(plan.id, plan._at) as kept:
         rows = rows_of_journal(kept)
+    if all(row.done for row in rows):
+        reason = ""  # a cluster is lost after the run has ended
     for row in rows:
         if row.state == "not sent" and reason:
             row.reason = reason

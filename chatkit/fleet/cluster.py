@@ -33,8 +33,10 @@ import secrets
 import signal
 import threading
 import time
+from asyncio import CancelledError
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError as FutureCancelled
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
 from functools import cache
 from importlib import metadata
@@ -687,12 +689,13 @@ def _signing_secrets(sealed: bytes, number: str) -> dict[Any, Secret]:
 
 def _ended(future: Future) -> TaskEnd:
     """Tell what came of a task that is not pending any more."""
-    if future.status == "finished":
-        ended: TaskEnd = future.result()
-        return ended
-    if future.status == "error":
-        error = future.exception()
-        return TaskEnd(f"the worker failed ({type(error).__name__}: {error})")
+    with suppress(OSError, CancelledError, FutureCancelled):  # gone before it was brought here
+        if future.status == "finished":
+            ended: TaskEnd = future.result()
+            return ended
+        if future.status == "error":
+            error = future.exception()
+            return TaskEnd(f"the worker failed ({type(error).__name__}: {error})")
     return TaskEnd(
         "the Dask cluster is gone, or has lost the task; a worker that still lives may be at it"
     )
