@@ -174,6 +174,14 @@ def by_kind(plan: Plan) -> list[Sequence[Change]]:
     return [changes for changes in kinds if changes]
 
 
+def order_by_kind(plan: Plan) -> list[int]:
+    """Return the numbers of the changes in the order in which `by_kind` shows them."""
+    own, kinds = plan._setting.noun, list(_SIGNS)
+    nouns = {noun: n for n, (noun, _) in enumerate(by_resource(plan))}
+    ranks = [(nouns[each.noun or own], kinds.index(each.kind)) for each in plan.changes]
+    return sorted(range(len(ranks)), key=ranks.__getitem__)
+
+
 def state_counts(states: Iterable[str]) -> str:
     """Say the counts of a result in words."""
     count = Counter(map(str, states))

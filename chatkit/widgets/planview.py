@@ -372,11 +372,9 @@ class PlanView(Panel):
     def _items_at_work(self) -> tuple[Mapping[str, int], Sequence[Item]]:
         """Make rows that tell how far each is whenever they are drawn."""
         _, items = plan_items(self.plan)
-        places = {id(change): n for n, change in enumerate(self.plan.changes)}
-        order = [places[id(change)] for kind in rendering.by_kind(self.plan) for change in kind]
         drawn = [
             item._replace(html=partial(self._draw_at_work, n))
-            for n, item in zip(order, items, strict=False)
+            for n, item in zip(rendering.order_by_kind(self.plan), items, strict=False)
         ]
         return result_columns(self.plan), [*drawn, *_refused_items(self.plan, outcome=True)]
 

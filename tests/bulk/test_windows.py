@@ -23,10 +23,12 @@ from bulk.planning import (  # noqa: F401
 )
 
 import chatkit
-from chatkit.bulk import stored_changes
+from chatkit.bulk import rendering, stored_changes
 from chatkit.bulk.apply import Interrupt
 from chatkit.bulk.outcomes import RunRows, rows_of_journal
+from chatkit.bulk.plan import Plan, desk_of, setting_of
 from chatkit.bulk.stores import read_run
+from chatkit.widgets.planview import PlanView
 
 WINDOW = 7
 TOLD = ("n", "state", "reason", "evidence", "attempts", "key", "done", "doubted", "twins", "change")
@@ -135,6 +137,21 @@ def test_rows_are_seen_from_another_thread_while_they_are_worked_on(sandbox, cli
     assert glances[-1].count("applied") >= 70
     counts = [each.count("not sent") for each in glances]
     assert counts == sorted(counts, reverse=True)
+
+
+def test_the_view_of_a_long_plan_shows_each_row_with_its_own_state(sandbox, client):
+    short = edited(sandbox, client)
+    plan = Plan(desk_of(short), setting_of(short), stored_changes.StoredChanges(short.changes))
+    for each in (short, plan):
+        order = rendering.order_by_kind(each)
+        shown = [change for kind in rendering.by_kind(each) for change in kind]
+        assert [each.changes[n] for n in order] == shown
+    view = PlanView(plan)
+    _, items = view._items_at_work()
+    shown = [change.label for kind in rendering.by_kind(plan) for change in kind]
+    assert len(items) == len(shown) == 80
+    texts = [item.html() for item in items]
+    assert all(label.split()[-1] in text for label, text in zip(shown, texts, strict=True))
 
 
 def test_flows_that_are_there_twice_are_told_over_windows(sandbox, client):
