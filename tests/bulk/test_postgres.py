@@ -8,12 +8,13 @@ import sys
 import threading
 import traceback
 from contextlib import ExitStack, closing, contextmanager, suppress
+from itertools import count
 
 import psycopg
 import pytest
 from bulk.journalling import change, header
-from bulk.planning import active, client, sandbox, states  # noqa: F401
-from bulk.test_fleet_plan import LABELS, accounts, by_account, every, planned  # noqa: F401
+from bulk.planning import active, client, sandbox, states, through  # noqa: F401
+from bulk.test_fleet_plan import accounts, by_account, every, planned  # noqa: F401
 from bulk.test_stores import newcomers
 from postgres import PASSWORD
 
@@ -207,15 +208,18 @@ def test_a_run_whose_sessions_were_ended_stops_and_goes_on(client, sandbox, addr
 
 
 def test_a_fleet_whose_sessions_were_ended_goes_on_and_back(accounts, address):
-    plan = planned(accounts, 20)
-    ended = threading.Lock()
+    sandbox, _ = accounts["de"]
+    writes = count(1)
 
-    def end(done, total):
-        if done > 12 and ended.acquire(blocking=False):
+    def answer(method, target, headers, body):
+        if method != "GET" and next(writes) == 7:
             run_sql(address, END)
+        return sandbox.answer(method, target, headers, body)
 
-    result = plan.apply(at=address, watch=end, concurrency=1)
-    assert set(result.attrs["stops"]) == set(LABELS)
+    accounts["de"] = sandbox, through(sandbox, answer)
+    plan = planned(accounts, 20)
+    result = plan.apply(at=address, concurrency=1)
+    assert "Nothing more is recorded or sent" in result.attrs["stops"]["de"]
     resumed = chatkit.resume(plan.id, at=address, settle=0)
     assert by_account(resumed) == every("applied", 20)
     back = chatkit.undo(resumed, include_adopted=True).apply()
@@ -228,7 +232,8 @@ def test_no_more_accounts_work_at_once_than_the_database_lets_in(postgres, addre
     assert 50 < most < 100  # of the hundred that a server allows, unless it is told otherwise
     name = address.rpartition("/")[2]
     postgres.run(f"ALTER DATABASE {name} CONNECTION LIMIT 9")
-    assert store_at(address).most() == 9 - 1 - 5  # the one that asks; and some for who looks on
+    # The one that asks counts, and perhaps the one that asked before; some are for who looks on.
+    assert store_at(address).most() in (9 - 1 - 5, 9 - 2 - 5)
 
 
 def test_who_connects_hears_of_an_interrupted_run_or_that_nobody_knows(

@@ -80,7 +80,7 @@ def test_kills_of_the_process_and_of_all_sessions_are_survived_by_a_journal_in_p
     """At named points and from outside, where journal and lock are on one connection."""
     told = work(
         [["contacts", 12, 6, 4], ["flows", 8, 4, 2]],
-        kills=volume(14), points="each", home="postgresql", killer={"share": 0.3, "sessions": 0.6},
+        kills=volume(14), points="each", home="postgresql", killer={"share": 0.3, "sessions": 0.8},
     )  # fmt: skip
     assert told["wrong"] == []
     assert set(told["states"]) == {"applied"}
