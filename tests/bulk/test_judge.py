@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -171,6 +172,20 @@ def test_what_is_refused_after_a_doubt_was_settled_is_told_in_the_words_of_the_s
 
 
 # --- what proves an update --------------------------------------------------------------------
+
+
+def test_a_contact_that_somebody_named_meanwhile_is_not_taken_for_ours() -> None:
+    """Ours, delivered twice, would have no name: none was sent."""
+    made = contact(1)
+    bare = replace(made, after={n: v for n, v in made.after.items() if n != "name"})
+    with wayward() as service, service.client() as client:
+        theirs = first(lambda: service.caller.contact(number_of(1), name="Zoë Li"), right)
+        service.on("POST", "contacts", theirs)
+        result = plan_of(client.contacts, [bare]).apply(settle=0)
+        assert result.state[1] == "conflict"
+        assert "Zoë" in result.reason[1]
+        assert not history.undo(result, client).changes
+        assert service.numbers() == [number_of(1)]
 
 
 @pytest.mark.parametrize("change", [contact(1), flow(1), webhook(1)], ids=lambda c: c.label)

@@ -134,8 +134,10 @@ def test_a_frame_of_another_account_is_refused_unless_you_say_so(sandbox, client
         with pytest.raises(chatkit.InputError, match="other_account=True") as caught:
             other.contacts.plan(frame)
         assert sandbox.identity in str(caught.value) and theirs.identity in str(caught.value)
-        plan = other.contacts.plan(frame, other_account=True, existing="update")
-        assert [(c.kind, c.key) for c in plan.changes] == [("update", contact), ("create", None)]
+        for given in (frame.reset_index().set_index("number"), frame):
+            plan = other.contacts.plan(given, other_account=True, existing="update")
+            kinds = [(c.kind, c.key) for c in plan.changes]
+            assert kinds == [("update", contact), ("create", None)]
         assert states(plan.apply()) == ["applied"] * 2
         assert {c["number"]: c["first_name"] for c in active(theirs, "contacts").values()} == {
             number(0): "Zoë",
