@@ -325,8 +325,8 @@ def telling(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise StoreError(
-            f"{path} cannot be written ({error}). What was written before stays: call it again to "
-            "go on."
+            f"{path} cannot be written ({error.strerror or error}). What was written before stays: "
+            "call it again to go on."
         ) from error
 
 
