@@ -115,7 +115,7 @@ def is_book(given: object) -> bool:
     if isinstance(given, str | PathLike):
         path = Path(given).expanduser()
         return path.is_dir() or (path.suffix == ".parquet" and path.is_file())
-    return hasattr(given, "manifest")
+    return hasattr(given, "manifest") and not hasattr(given, "columns")
 
 
 class ContactBody(Body):

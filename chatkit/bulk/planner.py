@@ -153,7 +153,7 @@ def plan_windows(
         notes: Returns what else is to be known of the plan, once all rows are planned.
     """
     choices = _choices(endpoints, existing, duplicates=duplicates, broken=broken)
-    told = _Remarks(endpoints, foreign=foreign, undated=undated, total=total)
+    told = _Remarks(endpoints, foreign=foreign, undated=undated, total=total, source="book")
 
     def planned() -> Iterator[Change]:
         for window in windows:
@@ -825,7 +825,13 @@ class _Remarks:
     """What there is to say of a plan beside its changes, collected as its rows are planned."""
 
     def __init__(
-        self, endpoints: Endpoints[Any], *, foreign: bool, undated: bool, total: int
+        self,
+        endpoints: Endpoints[Any],
+        *,
+        foreign: bool,
+        undated: bool,
+        total: int,
+        source: str = "frame",
     ) -> None:
         self.total = total  #: how many records there are
         self.met = 0  #: rows without a key that met a record
@@ -834,6 +840,7 @@ class _Remarks:
         self.left: set[str] = set()  #: fields that new rows say, and the service sets
         self.also: list[str] = []  #: notes of who has read the rows
         self._endpoints, self._foreign, self._undated = endpoints, foreign, undated
+        self._source = source  # what was planned, for people
         self._columns: dict[str, None] = {}  # notes of unknown ones
         self._doubts = findings.FindingCounts(endpoints.noun)
         self._deleted = self._skipped = 0
@@ -882,8 +889,8 @@ class _Remarks:
             said.append(f"New rows are sent without {names}: the service sets them.")
         if self._undated and not self._foreign and self._edited:
             said.append(
-                "The frame does not tell when it was read, so it was compared with what is there "
-                "now: what others changed meanwhile looks like your edit."
+                f"The {self._source} does not tell when it was read, so it was compared with what "
+                "is there now: what others changed meanwhile looks like your edit."
             )
         said += self._doubts.notes()
         if self._stopped:
@@ -891,13 +898,13 @@ class _Remarks:
         names = ", ".join(self.ignored)
         if self._foreign:
             what = f": what the service sets is ignored ({names})" if names else ""
-            said.append(f"The frame is of another account{what}.")
+            said.append(f"The {self._source} is of another account{what}.")
         elif names:
             said.append(f"What the service sets is ignored in rows without a key: {names}.")
         if self._skipped:
             said.append(
-                "Skipped rows (=) change nothing: the account holds the left value, the frame "
-                f"says the right one. {_OTHERWISE}."
+                "Skipped rows (=) change nothing: the account holds the left value, the "
+                f"{self._source} says the right one. {_OTHERWISE}."
             )
         most = self._endpoints.most
         if most is not None and self._creates and self._after >= most:
