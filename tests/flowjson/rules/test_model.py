@@ -112,6 +112,15 @@ def test_an_example_that_does_not_fit_names_the_place_inside_it(schema: Any, sai
     assert told.message == f"The __example__ of x does not fit{said}, found an integer."
 
 
+@pytest.mark.parametrize(("levels", "told"), [(63, True), (64, False)])
+def test_arrays_in_arrays_are_read_as_deep_as_a_flow_may_be(levels: int, told: bool) -> None:
+    schema: Any = {"type": "text"}
+    for _ in range(levels):
+        schema = {"type": "array", "items": schema}
+    wrong = [("INVALID_SCREEN_DATA", f"{AT}{'/items' * levels}/type")]
+    assert declared(schema | {"__example__": []}) == (wrong if told else [])
+
+
 @pytest.mark.parametrize(("levels", "told"), [(30, True), (31, False)])
 def test_a_field_is_read_as_deep_as_a_flow_may_be(levels: int, told: bool) -> None:
     schema: Any = {"type": "text"}

@@ -162,6 +162,13 @@ def test_the_address_of_a_link_is_followed() -> None:
     assert told(link) == [(LOCAL, f"{AT}/on-click-action/url")]
 
 
+def test_an_address_in_backticks_is_an_expression_from_version_6() -> None:
+    act = {"name": "open_url", "url": "`${data.nope}`"}
+    link = {"type": "EmbeddedLink", "text": "More", "on-click-action": act}
+    for version, told_here in (("6.0", 0), ("5.1", 1)):
+        assert len(doubts(check, alone(link, data=DATA, version=version))) == told_here
+
+
 def test_backticks_before_version_6_are_no_reference() -> None:
     assert told(body("a", visible="`${data.flag}`"), "5.1") == [
         ("PATTERN_MISMATCH", f"{AT}/visible")
