@@ -19,7 +19,7 @@ from chatkit.bulk import rendering
 from chatkit.bulk.apply import Gap, Interrupt
 from chatkit.bulk.journal import run_id
 from chatkit.bulk.outcomes import rows_of_journal
-from chatkit.bulk.plan import Plan, keep_at, plan_of_fleet, prepare_runs, store_of
+from chatkit.bulk.plan import Plan, plan_of_fleet, prepare_runs, settle_home, store_of
 from chatkit.bulk.stores import hidden_at, read_run, store_at
 from chatkit.display import duration, visible
 from chatkit.display import many as many_of
@@ -289,15 +289,14 @@ class FleetPlan(Report):
             `attrs["stops"]` says by account why those that have stopped did.
 
         Raises:
-            PlanRefused: It would do more than you allow; the text says which argument does.
+            PlanRefused: It would do more than you allow; the text says which argument does. Or
+                its run has begun, and its journals lie elsewhere; the text says where.
             InputError: An argument, a label or value of a row, or a cluster cannot be used.
             JournalError: The journals cannot be kept, so nothing is sent.
         """
         place = hidden_at(at)
         del at  # a traceback that prints variables must not find a password
-        if place is not None:
-            home = store_at(place)
-            self.plans = {label: keep_at(plan, home) for label, plan in self.plans.items()}
+        settle_home(self.plans.values(), None if place is None else store_at(place))
         Throttle(concurrency, rate)  # refuses what cannot be
         if gap not in get_args(Gap):
             raise InputError(f"gap is 'row' or 'page', not {gap!r:.60}.")

@@ -8,7 +8,7 @@ import os
 import re
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from copy import copy
 from dataclasses import asdict, dataclass, field, replace
@@ -142,6 +142,7 @@ class Plan(Report):
         self._skip_invalid = skip_invalid
         self._at_work: RunRows | None = None
         self._at: At | None = None  # where its journal lies; None: where those of this user do
+        self._began: JournalStore | None = None  # where the journal of its run was begun
         self._rehearsed = ""  # the hash of the plan that went well in a rehearsal
         self._fleet: tuple[str, str] | None = None  # the run of a fleet, and its account there
 
@@ -308,14 +309,14 @@ class Plan(Report):
             unknown (nobody can tell yet) and not sent; `reason` says why.
 
         Raises:
-            PlanRefused: It would do more than you allow; the text says which argument does.
+            PlanRefused: It would do more than you allow; the text says which argument does. Or
+                its run has begun, and its journal lies elsewhere; the text says where.
             AccountBusy: Another kernel is changing this account.
             JournalError: The journal cannot be kept, so nothing is sent.
         """
-        if at is not None:
-            home = hidden_at(at)
-            del at  # a traceback that prints variables must not find a password
-            self._at = store_at(home)
+        home = hidden_at(at)
+        del at  # a traceback that prints variables must not find a password
+        settle_home([self], None if home is None else store_at(home))
         throttle = Throttle(concurrency, rate)
         if gap not in get_args(Gap):
             raise InputError(f"gap is 'row' or 'page', not {gap!r:.60}.")
@@ -337,6 +338,7 @@ class Plan(Report):
                 if kept.has(self.id)
                 else kept.create(self._header(), self.changes)
             ) as journal:
+                self._began = store
                 if journal.header.hash != self.hash:
                     raise PlanRefused("It is not the plan that this run began with.")
                 run = Run(
@@ -526,6 +528,7 @@ def plan_of_run(journal: Journal, desk: Desk, at: At | None = None) -> Plan:
     )
     plan = keep_at(Plan(desk, setting, changes, plan_id=header.run), at)
     plan._fleet = header.fleet
+    plan._began = store_of(plan)
     return plan
 
 
@@ -542,10 +545,11 @@ def plan_of_fleet(plan: Plan, fleet: str, label: str, position: int) -> Plan:
     vars(part).pop("hash", None)
     part.id = f"{fleet}-{position:03d}"
     part._fleet = fleet, label
+    part._began = None
     return part
 
 
-def prepare_runs(plans: Iterable[Plan], run: str) -> None:
+def prepare_runs(plans: Sequence[Plan], run: str) -> None:
     """Write the journals of plans, so that all can be gone on with before anything is sent.
 
     They are written in the order of the plans; each is durable before the next one begins. No
@@ -571,7 +575,10 @@ def prepare_runs(plans: Iterable[Plan], run: str) -> None:
                 if not homes[store.shown].has(plan.id):
                     homes[store.shown].create(plan._header(), plan.changes).close()
                     made.append((store, plan.id))
+                plan._began = store
         except BaseException:
+            for plan in plans:
+                plan._began = None
             for store, name in made:
                 store.delete(name)
             raise
@@ -671,6 +678,27 @@ def keep_at(plan: Plan, at: At | None) -> Plan:
     """Have the journal of a plan kept somewhere, unless `apply(at=)` says otherwise."""
     plan._at = at
     return plan
+
+
+def settle_home(plans: Collection[Plan], at: At | None) -> None:
+    """Have the journals of plans kept where `apply(at=)` says, or refuse it for all of them.
+
+    Args:
+        plans: Those that are about to be applied.
+        at: Where; None leaves it as it is.
+
+    Raises:
+        PlanRefused: The run of one has begun elsewhere: it would be sent once more.
+    """
+    for plan in plans:
+        new, began = store_of(plan) if at is None else store_at(at), plan._began
+        if began is not None and began.shown != new.shown and not new.has(plan.id):
+            raise PlanRefused(
+                "This plan is blocked, nothing was sent: its run has begun, and the journal of it "
+                f"is in {began.shown}, not in {new.shown}. apply(at={began.shown!r}) goes on."
+            )
+    for plan in plans:
+        plan._at = plan._at if at is None else at
 
 
 def rows_at_work(plan: Plan) -> RunRows | None:

@@ -59,6 +59,23 @@ def by_account(result: pd.DataFrame) -> dict[str, list[str]]:
     return {n: part.state.tolist() for n, part in result.groupby(level="account", sort=False)}
 
 
+def test_a_run_that_has_begun_goes_on_from_no_other_home(
+    accounts: dict[str, Any], tmp_path: Path
+) -> None:
+    plan, interrupt = planned(accounts), Interrupt()
+    interrupt.ask()
+    plan.apply(at=tmp_path / "first", interrupt=interrupt)
+    refused = pytest.raises(chatkit.PlanRefused, match=r"its run has begun.*first")
+    with refused:
+        plan.apply(at=tmp_path / "second")
+    assert not (tmp_path / "second").exists()
+    assert by_account(plan.apply()) == every("applied", 2)
+    with refused:
+        plan.apply(at=tmp_path / "second")
+    for _, client in accounts.values():
+        assert len(client.contacts.frame()) == 2
+
+
 def test_a_plan_of_several_accounts_is_one_review_one_run_and_one_undo(accounts):
     plan = planned(accounts)
     assert plan.counts == {"create": 6, "update": 0, "delete": 0}

@@ -7,7 +7,7 @@ from bulk.planning import client, number, sandbox  # noqa: F401
 import chatkit
 from chatkit.bulk import stores
 from chatkit.bulk.stores import FolderStore, network_file_system, store_at
-from chatkit.errors import InputError, JournalError
+from chatkit.errors import InputError, JournalError, PlanRefused
 
 MOUNTS = r"""22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
 30 22 0:40 / /home rw,relatime shared:2 - nfs4 files:/home rw,vers=4.2
@@ -81,6 +81,27 @@ def test_all_that_is_done_with_a_run_is_done_where_it_is_kept(client, tmp_path):
     assert chatkit.runs(client).empty
     assert chatkit.prune(runs=[plan.id]) == []
     assert chatkit.prune(runs=[plan.id], at=home) == [plan.id]
+
+
+def test_a_plan_whose_run_has_begun_is_sent_from_no_other_home(client, tmp_path, monkeypatch):
+    plan = client.contacts.plan(newcomers(2))
+    plan.apply(at=tmp_path / "first")
+    elsewhere = pytest.raises(PlanRefused, match=r"nothing was sent: its run has begun.*first")
+    with elsewhere:
+        plan.apply(at=tmp_path / "second")
+    assert not (tmp_path / "second").exists()
+    assert plan.apply().state.tolist() == ["applied"] * 2  # it still knows its own
+    assert plan.apply(at=tmp_path / "first").sent.tolist() == [1, 1]
+
+    begun = chatkit.Sandbox(seed="empty")
+    with begun, begun.serve() as url, chatkit.Client(url, begun.account_id, begun.token) as own:
+        plan = own.contacts.plan(newcomers(2))
+        monkeypatch.setenv("CHATKIT_RUNS", str(tmp_path / "first"))
+        plan.apply()
+        monkeypatch.setenv("CHATKIT_RUNS", str(tmp_path / "second"))
+        with elsewhere:
+            plan.apply()
+        assert len(own.contacts.frame()) == 2
 
 
 def test_a_variable_says_where_runs_are_kept(sandbox, tmp_path, monkeypatch):
