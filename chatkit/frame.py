@@ -559,7 +559,8 @@ def without_repeats(frame: pd.DataFrame) -> pd.DataFrame:
     """Keep the last of the rows that share a key: it was read last. New rows have none."""
     if frame.index.is_unique:
         return frame
-    return frame[~frame.index.duplicated(keep="last") | frame.index.isna()]
+    keyless = frame.index.get_level_values(-1).isna()
+    return frame[~frame.index.duplicated(keep="last") | keyless]
 
 
 def beside(codes: Sequence[str], frames: Sequence[pd.DataFrame], name: str) -> pd.DataFrame:

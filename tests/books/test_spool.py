@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import signal
 import sys
 import time
@@ -57,9 +56,6 @@ class Account:
 
     def service_time(self) -> datetime:
         return datetime(2026, 1, 5, tzinfo=UTC)
-
-    def pace(self) -> Pace:
-        return Pace(8, 0.0, math.inf)
 
     def send(self, call: Call) -> Envelope:
         answer = self._answer(call)
