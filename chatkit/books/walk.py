@@ -694,8 +694,8 @@ class _Windows:
         mine = iter(()) if self._foreign else self._edited.tables()
         own = _together([self._row, *_only(mine, self._keys, pa.array(ids))])
         shared = pc.is_in(texts, value_set=pa.concat_arrays([old, after])).to_numpy(False)
-        for rows in _parted(texts, shared, len(moved)):
-            whole = bool(len(moved)) and (not len(rows) or bool(shared[rows].any()))
+        for number, rows in enumerate(_parted(texts, shared, len(moved))):
+            whole = number == 0  # all rows that change a name are planned in the first window
             names = pa.concat_arrays([texts.take(pa.array(rows)), *([after] if whole else [])])
             some = holders.filter(pc.is_in(held, value_set=names))
             beside = own.filter(pa.array(np.isin(self._ids(own), self._ids(some))))
@@ -758,10 +758,12 @@ def _not_none(tables: Iterable[pa.Table], nothing: pa.Table) -> Iterator[pa.Tabl
 def _parted(texts: Any, shared: Any, moved: int) -> Iterator[Any]:
     """Part new rows into windows, so that those of one name are in the same one.
 
+    The first window is there whenever any record changes its name, and takes all of these.
+
     Args:
         texts: What names each row.
         shared: Which of them are named as a record is or was whose name changes: these are in
-            one window with all such records.
+            the first window.
         moved: How many such records there are.
     """
     if moved + len(texts) <= _TOGETHER:

@@ -10,6 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from bulk.planning import account, number, people
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from volume import volume
 
 import chatkit
 from chatkit.books import walk as walks
@@ -22,6 +25,12 @@ def place():
     with account(max_page_size=7) as (sandbox, client):  # a part ends with a page
         people(sandbox, 60)
         yield client
+
+
+@pytest.fixture
+def read(place, tmp_path):
+    """The account, a book of it and its frame."""
+    return place, booked(place, tmp_path / "book"), place.contacts.frame()
 
 
 def booked(client, folder, *, part_rows=7, label=None):
@@ -182,6 +191,33 @@ def test_random_edits_of_a_book_are_planned_as_in_a_frame(place, tmp_path, monke
     expected = place.contacts.plan(mine)
     cuts = tuple(sorted(chance.sample(range(1, 60), 3)))
     alike(place.contacts.plan(written(rows, tmp_path / "edited", cuts), base=book), expected)
+
+
+@pytest.mark.parametrize("together", [1, 100_000])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=volume(6, 100))
+@given(
+    moved=st.dictionaries(st.integers(0, 59), st.integers(0, 75), max_size=3),
+    new=st.lists(st.integers(0, 85), max_size=3),
+)
+@example(moved={3: 70}, new=[80])  # a number changes, and a new row has nothing to do with it
+@example(moved={3: 4}, new=[80])  # refused, with a new row that is not
+@example(moved={3: 70}, new=[])
+@example(moved={}, new=[80, 80])
+def test_numbers_that_change_are_planned_beside_any_new_rows(
+    read, tmp_path_factory, monkeypatch, together, moved, new
+):
+    """Whether a new row wants the number that a record had or gets, or one of its own."""
+    monkeypatch.setattr(walks, "_TOGETHER", together)
+    client, book, frame = read
+    edited = frame.reset_index().astype({"number": object})
+    for row, want in moved.items():
+        edited.loc[row, "number"] = number(want)
+    rows = [{"number": number(want), "country_code": "+1", "name": "N"} for want in new]
+    both = pd.concat([edited, pd.DataFrame(rows)], ignore_index=True).astype({"id": "Int64"})
+    mine = both.drop(columns="tags")
+    mine.attrs = dict(frame.attrs)
+    folder = written(both, tmp_path_factory.mktemp("edited") / "edited")
+    alike(client.contacts.plan(folder, base=book), client.contacts.plan(mine))
 
 
 def test_the_plan_of_a_book_is_applied_saved_and_taken_back(place, tmp_path):
