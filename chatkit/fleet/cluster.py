@@ -41,7 +41,7 @@ from contextlib import AbstractContextManager, ExitStack, closing, contextmanage
 from functools import cache
 from importlib import metadata
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from chatkit import settings, temporary
@@ -62,6 +62,8 @@ if TYPE_CHECKING:
     from distributed import Client as DaskClient
     from distributed import Future
 
+T = TypeVar("T")
+
 #: Seconds between the tries of a worker that cannot reach the journals.
 _PAUSES = (0.5, 1.0, 2.0, 4.0, 8.0)
 #: Seconds until a worker that does not come up is given up. On a loaded machine one takes long.
@@ -72,11 +74,14 @@ _RETRIES = 2
 _TELLINGS = 10
 #: Seconds between two looks at the tasks, and at who has joined the cluster.
 _LOOK, _MEET = 0.1, 2.0
+#: Seconds until workers are told again to stop: one may have come since.
+_STOP = 0.5
 #: Seconds between two reports of a worker on how far it is.
 _REPORT = 0.5
 #: How many accounts one process of a local cluster works for: its own time is the limit then.
 _ACCOUNTS = 100
 
+_YOU_STOPPED = "you stopped it"
 _VERSION = metadata.version("chatkit")
 _OPEN = (
     "{} is reached over a network without encryption: whoever sees that network could read and "
@@ -182,6 +187,7 @@ class _Delivered(NamedTuple):
 
 _told: dict[str, _Delivered] = {}
 _stopped: set[str] = set()
+_begun: defaultdict[str, set[str]] = defaultdict(set)  #: runs of one apply, ended ones too
 _at_work: defaultdict[str, set[Interrupt]] = defaultdict(set)
 _lock = threading.Lock()
 
@@ -221,21 +227,32 @@ def take(number: str, sealed: bytes) -> None:
         del text
         told = None  # a traceback that prints variables must not find a token
     with _lock:
-        _told[number] = _Delivered(home, connections)
+        if number not in _stopped:
+            _told[number] = _Delivered(home, connections)
 
 
-def stop(number: str) -> None:
-    """Stop the tasks of one apply, as the stop button does; those that begin later too."""
+def stop(number: str) -> set[str]:
+    """Stop the tasks of one apply, as the stop button does, and forget what was told for it.
+
+    Tasks that begin later end at once: they need no token.
+
+    Returns:
+        The runs that this process has begun. What came of them is on its way, or will be.
+    """
     with _lock:
         _stopped.add(number)
-        for interrupt in _at_work[number]:
-            interrupt.ask()
+        _told.pop(number, None)
+        for interrupt in _at_work.get(number, ()):
+            if not interrupt.asked:  # this is said again and again; a second one waits for nothing
+                interrupt.ask()
+        return set(_begun.get(number, ()))
 
 
 def forget(number: str) -> None:
-    """Forget what was told for one apply."""
+    """Forget what was told for one apply, all of whose tasks have ended."""
     with _lock:
         _told.pop(number, None)
+        _begun.pop(number, None)
         _stopped.discard(number)
 
 
@@ -252,9 +269,10 @@ def go_on(errand: Errand) -> TaskEnd:
         secede()
     interrupt = Interrupt()
     with _lock:
-        _at_work[errand.number].add(interrupt)
         if errand.number in _stopped:
-            interrupt.ask()
+            return TaskEnd(_YOU_STOPPED)
+        _at_work[errand.number].add(interrupt)
+        _begun[errand.number].add(errand.run)
     last = 0.0
 
     def watch(done: int, total: int | None) -> None:
@@ -270,6 +288,8 @@ def go_on(errand: Errand) -> TaskEnd:
             pause: float | None = None
             try:
                 ended, lost = _applied(errand, interrupt, watch)
+                if ended.lacking and interrupt.asked:  # it was forgotten a moment ago
+                    return TaskEnd(_YOU_STOPPED)
                 if not lost:
                     return ended
                 pause = next(pauses, None)
@@ -541,44 +561,55 @@ class Workers(AbstractContextManager["Workers"]):
 
         client, ends, asked, met = self._client, dict[str, str](), 0, time.monotonic()
         most = min((run.store.most() for run in runs), default=0)
-        self._meet_late(runs)
-        if watch is not None:
-            client.subscribe_topic(_topic(self._number), lambda event: watch(*event[1]))
         lacked: Counter[str] = Counter()
-        waiting = {run.run: (run, submitted(run)) for run in runs}
-        while waiting and interrupt.asked < 2:
-            for name, (run, future) in list(waiting.items()):
-                if future.status == "pending":
-                    continue
-                ended = _ended(future)
-                if ended.lacking and lacked[name] < _TELLINGS and not interrupt.asked:
-                    lacked[name] += 1
-                    self._known.clear()  # one may be another at the address of one that died
+        waiting: dict[str, tuple[ClusterRun, Future]] = {}
+        whole = False
+        try:
+            self._meet_late(runs)
+            if watch is not None:
+                client.subscribe_topic(_topic(self._number), lambda event: watch(*event[1]))
+            for run in runs:
+                waiting[run.run] = run, submitted(run)
+            while waiting and interrupt.asked < 2:
+                for name, (run, future) in list(waiting.items()):
+                    if future.status == "pending":
+                        continue
+                    ended = _ended(future)
+                    if ended.lacking and lacked[name] < _TELLINGS and not interrupt.asked:
+                        lacked[name] += 1
+                        self._known.clear()  # one may be another at the address of one that died
+                        self._meet_late(runs)
+                        waiting[name] = run, submitted(run)
+                        continue
+                    if ended.sealed and made is not None:
+                        made(name, _signing_secrets(ended.sealed, self._number))
+                    ends[name] = _YOU_STOPPED if ended.lacking and asked else ended.why
+                    del waiting[name]
+                if meanwhile is not None:
+                    meanwhile()
+                since = time.monotonic() - met
+                if interrupt.asked and waiting and (not asked or since > _STOP):
+                    if not asked and not interrupt.quiet:
+                        say("Stopping: waiting for what is under way. Interrupt again to not wait.")
+                    asked, met = interrupt.asked, time.monotonic()
+                    for name in self._stop({name: each for name, (_, each) in waiting.items()}):
+                        ends[name] = _YOU_STOPPED
+                        del waiting[name]
+                elif not interrupt.asked and since > _MEET:
                     self._meet_late(runs)
-                    waiting[name] = run, submitted(run)
-                    continue
-                if ended.sealed and made is not None:
-                    made(name, _signing_secrets(ended.sealed, self._number))
-                ends[name] = ended.why
-                del waiting[name]
-            if meanwhile is not None:
-                meanwhile()
-            if interrupt.asked > asked:
-                if waiting and not interrupt.quiet:
-                    say("Stopping: waiting for what is under way. Interrupt again to not wait.")
-                asked = interrupt.asked
-                self._tell(stop, self._number)
-            elif waiting:
-                time.sleep(_LOOK)
-            if time.monotonic() - met > _MEET:
-                self._meet_late(runs)
-                met = time.monotonic()
-        if interrupt.asked > asked:
-            self._tell(stop, self._number)
-        elif not asked or not waiting:
-            self._tell(forget, self._number)
-        if watch is not None and client.status == "running":
-            client.unsubscribe_topic(_topic(self._number))
+                    met = time.monotonic()
+                if waiting and interrupt.asked < 2:
+                    time.sleep(_LOOK)
+            whole = not waiting
+        finally:  # whatever is raised here: nobody would wait for the tasks, or stop them
+            if whole:
+                self._tell(forget)
+            else:
+                for name in self._stop({name: each for name, (_, each) in waiting.items()}):
+                    ends[name] = _YOU_STOPPED
+                    del waiting[name]
+            if watch is not None and client.status == "running":
+                client.unsubscribe_topic(_topic(self._number))
         return ends | dict.fromkeys(waiting, "you stopped it; its worker ends what is under way")
 
     def _addresses(self) -> list[str]:
@@ -634,11 +665,31 @@ class Workers(AbstractContextManager["Workers"]):
             sealed = _sealed(known.key, self._number, few, private)
             self._client.run(take, self._number, sealed, workers=[address], on_error="return")
 
-    def _tell(self, what: Callable[[str], None], number: str) -> None:
-        """Have all workers do something, as far as they can be reached."""
+    def _stop(self, tasks: Mapping[str, Future]) -> list[str]:
+        """Have all workers stop, and take back the tasks that none of them has begun.
+
+        A worker that joins later, or takes the place of one that died, would begin with them.
+
+        Args:
+            tasks: Those that have not come to an end, by the name of the run.
+
+        Returns:
+            The names of those taken back.
+        """
+        begun = {name for names in self._tell(stop) for name in names}
+        left = [name for name, each in tasks.items() if each.status == "pending"]
+        left = [name for name in left if name not in begun]
+        if left and self._client.status == "running":
+            with suppress(OSError, TimeoutError):
+                self._client.cancel([tasks[name] for name in left], force=True)
+        return left
+
+    def _tell(self, what: Callable[[str], T]) -> list[T]:
+        """Have all workers do something for this apply, as far as they can be reached."""
         if self._client.status == "running":
             with suppress(OSError, TimeoutError):
-                self._client.run(what, number, on_error="ignore")
+                return list(self._client.run(what, self._number, on_error="ignore").values())
+        return []
 
 
 def _place_of(address: str) -> str:

@@ -23,7 +23,9 @@ from chatkit.errors import InputError, SettingsError
 from chatkit.fleet import cluster
 from chatkit.fleet.cluster import ClusterRun, Workers, seal, unseal
 
-WORKER = "__import__('sys').modules['chatkit.fleet.cluster']"  # on a worker, for `dask.run`
+WORKER = (
+    "__import__('importlib').import_module('chatkit.fleet.cluster')"  # on a worker, for `dask.run`
+)
 
 
 class Account:
@@ -165,6 +167,62 @@ def test_the_stop_button_ends_what_is_under_way_and_no_more(
     assert some.is_set() and ends == {run.run: "you stopped it"}
     before = accounts[0].named("Vera")
     assert before < 60
+    assert chatkit.resume(run.run, accounts[0].client, at=tmp_path).state.eq("applied").all()
+
+
+def test_a_worker_that_comes_after_the_stop_button_sends_nothing(
+    accounts: list[Account], dask: DaskClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    account, interrupt = accounts[0], Interrupt()
+    run = account.prepared(tmp_path, "Tara", 60)
+    run = run._replace(connection=run.connection.model_copy(update={"name": "staging"}))
+    (tmp_path / "token").write_text(account.sandbox.token)
+    (tmp_path / "token").chmod(0o600)
+    (tmp_path / "connections.toml").write_text(
+        f'[staging]\nbase_url = "{account.url}"\naccount_id = "{account.sandbox.account_id}"\n'
+        f'token_file = "{tmp_path / "token"}"\n'
+    )
+    # the worker that the nanny starts opens the account by name: it need not be told a token
+    monkeypatch.setenv("CHATKIT_CONFIG", str(tmp_path / "connections.toml"))
+    [pid] = dask.run(os.getpid).values()
+
+    def watch(name: str, done: int, total: int | None) -> None:
+        if not interrupt.asked:
+            os.kill(pid, signal.SIGKILL)
+            interrupt.ask()
+
+    ends = gone_on(dask, [run], watch=watch, options=ApplyOptions(1, 20), interrupt=interrupt)
+    assert ends == {run.run: "you stopped it"}
+    dask.wait_for_workers(1, timeout=60)
+    assert list(dask.run(eval, f"len({WORKER}._at_work)").values()) == [0]
+    assert account.named("Tara") < 60
+    assert chatkit.resume(run.run, account.client, at=tmp_path).state.eq("applied").all()
+
+
+@pytest.mark.parametrize("end", ["two interrupts", "an exception"])
+def test_workers_that_nobody_waits_for_stop_and_keep_no_token(
+    accounts: list[Account], dask: DaskClient, tmp_path: Path, end: str
+) -> None:
+    run, interrupt, some = accounts[0].prepared(tmp_path, end, 60), Interrupt(), threading.Event()
+
+    def meanwhile() -> None:
+        if some.is_set() and end == "an exception":
+            raise RuntimeError("no bar can be drawn")
+        if some.is_set():
+            interrupt.ask()
+            interrupt.ask()
+
+    stack = pytest.raises(RuntimeError, match="no bar") if end == "an exception" else ExitStack()
+    with stack:
+        gone_on(
+            dask, [run], options=ApplyOptions(1, 20), interrupt=interrupt, meanwhile=meanwhile,
+            watch=lambda *done: some.set(),
+        )  # fmt: skip
+    [told] = dask.run(eval, f"len({WORKER}._told)").values()
+    assert told == 0
+    while any(dask.run(eval, f"len({WORKER}._at_work)").values()):
+        some.wait(0.05)
+    assert accounts[0].named(end) < 60
     assert chatkit.resume(run.run, accounts[0].client, at=tmp_path).state.eq("applied").all()
 
 
