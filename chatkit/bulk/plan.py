@@ -330,7 +330,10 @@ class Plan(Report):
         connection = self._desk.transport.connection
         store = store_of(self)
         accounts = {self._setting.account, connection.account}  # two, for a run that has moved
-        with interrupt or Interrupt() as interrupt, held(store, accounts, self.id) as kept:
+        with (
+            interrupt or Interrupt() as interrupt,
+            held(store, accounts, self.id, passing=connection.passing) as kept,
+        ):
             if watch is None and not kept.has(self.id):
                 self._tell_time(concurrency, rate, gap)
             with (

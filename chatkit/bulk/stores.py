@@ -272,17 +272,25 @@ def hidden_at(at: At | None) -> Path | Secret | JournalStore | None:
 
 
 @contextmanager
-def held(store: JournalStore, accounts: Collection[str], run: str) -> Iterator[HeldStore]:
+def held(
+    store: JournalStore, accounts: Collection[str], run: str, *, passing: bool = False
+) -> Iterator[HeldStore]:
     """Hold the locks of accounts where their journals lie, and on this machine.
 
     So a run whose journal lies elsewhere and one whose journal lies here never work at once.
+
+    Args:
+        store: Where the journals lie.
+        accounts: In the words of a journal's header.
+        run: The run that is going to work.
+        passing: Whether the accounts end with this process: then so do their locks here.
 
     Raises:
         AccountBusy: Another apply holds one.
         JournalError: Nothing can be locked where the journals lie.
     """
     with ExitStack() as locks:
-        here = FolderStore(journal_folder(False))
+        here = FolderStore(journal_folder(passing))
         if store.shown != here.shown:
             with suppress(JournalError):  # a machine without a disk of its own: one lock is left
                 locks.enter_context(here.hold(accounts, run))

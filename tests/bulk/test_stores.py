@@ -6,8 +6,8 @@ from bulk.planning import client, number, sandbox  # noqa: F401
 
 import chatkit
 from chatkit.bulk import stores
-from chatkit.bulk.stores import FolderStore, network_file_system, store_at
-from chatkit.errors import InputError, JournalError, PlanRefused
+from chatkit.bulk.stores import FolderStore, held, network_file_system, store_at
+from chatkit.errors import AccountBusy, InputError, JournalError, PlanRefused
 
 MOUNTS = r"""22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
 30 22 0:40 / /home rw,relatime shared:2 - nfs4 files:/home rw,vers=4.2
@@ -102,6 +102,21 @@ def test_a_plan_whose_run_has_begun_is_sent_from_no_other_home(client, tmp_path,
         with elsewhere:
             plan.apply()
         assert len(own.contacts.frame()) == 2
+
+
+def test_an_account_that_ends_with_this_process_leaves_nothing_in_your_data_folder(
+    client, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("CHATKIT_DATA", str(tmp_path / "data"))
+    assert client.contacts.plan(newcomers(2)).apply().state.tolist() == ["applied"] * 2
+    client.contacts.plan(newcomers(3).iloc[2:]).apply(at=tmp_path / "runs")
+    assert not (tmp_path / "data").exists()
+    # one that lies elsewhere and one that does not still never work at once
+    account = client.connection.account
+    with held(store_at(tmp_path / "runs"), [account], "", passing=True):
+        busy = pytest.raises(AccountBusy, match="Nothing was sent")
+        with busy, held(store_at(passing=True), [account], "", passing=True):
+            pass
 
 
 def test_a_variable_says_where_runs_are_kept(sandbox, tmp_path, monkeypatch):
