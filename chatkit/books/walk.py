@@ -91,17 +91,17 @@ def walk(
         window: So many rows at a time, about.
 
     Raises:
-        InputError: The ids of one are not in order.
+        InputError: The ids of one are not in order, or a record of the base has none.
     """
     one, two = _Side(base, key, "base"), _Side(edited, key, "edited book", again=True)
     named = np.sort(np.asarray(deleted, np.int64))
     found = _Gathered()
-    while one.fill() | two.fill() or one.loose or two.loose:
+    while one.fill() | two.fill() or two.unnamed:
         ends = [int(side.rows.ids[-1]) for side in (one, two) if side.rows]
         left = one.upto(min(ends)) if ends else one.nothing
         right = two.upto(min(ends)) if ends else two.nothing
         if left is not None and right is not None:
-            found.add(_matched(left, right, named, (DELETE, *beside)), two.loosened())
+            found.add(_matched(left, right, named, (DELETE, *beside)), two.take_unnamed())
         if found.rows >= window:
             yield from found.take()
     yield from found.take()
@@ -121,7 +121,7 @@ class _Side:
         tables: All of it.
         key: The column of ids.
         name: What it is called where it cannot be walked.
-        again: Whether an id may come twice.
+        again: Whether an id may come twice, and rows may have none.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class _Side:
     ) -> None:
         self.rows: _Rows | None = None
         self.nothing: _Rows | None = None
-        self.loose: list[pa.Table] = []  # rows without an id
+        self.unnamed: list[pa.Table] = []  # rows without an id
         self._tables = iter(tables)
         self._key, self._name, self._again = key, name, again
         self._least: int | None = None  # the id that the next one must not be below
@@ -157,7 +157,12 @@ class _Side:
                 place = table.schema.get_field_index(self._key)
                 table = table.set_column(place, self._key, ids)
             if ids.null_count:
-                self.loose.append(table.filter(pc.is_null(ids)))
+                if not self._again:
+                    raise InputError(
+                        f"The {self._name} has rows without an {self._key}, as new ones of an "
+                        "edited book are. Name as base= a book that spool has written."
+                    )
+                self.unnamed.append(table.filter(pc.is_null(ids)))
                 table = table.filter(pc.is_valid(ids))
                 ids = table[self._key]
             if self.nothing is None:
@@ -195,9 +200,9 @@ class _Side:
         self.rows = None if count == len(ids) else _Rows(table.slice(count), ids[count:])
         return _Rows(table.slice(0, count), ids[:count])
 
-    def loosened(self) -> list[pa.Table]:
+    def take_unnamed(self) -> list[pa.Table]:
         """Take the rows without an id that have come."""
-        found, self.loose = self.loose, []
+        found, self.unnamed = self.unnamed, []
         return found
 
 
@@ -226,10 +231,10 @@ class _Gathered:
         self._parts: list[Unlike] = []
         self._nothing: Unlike | None = None
 
-    def add(self, found: Unlike, loose: Sequence[pa.Table]) -> None:
+    def add(self, found: Unlike, unnamed: Sequence[pa.Table]) -> None:
         """Add what was found, and rows without an id beside it."""
-        if loose:
-            found = found._replace(new=_together([found.new, *loose]))
+        if unnamed:
+            found = found._replace(new=_together([found.new, *unnamed]))
         if self._nothing is None:
             self._nothing = Unlike(*(table.slice(0, 0) for table in found))
         if found.rows:
@@ -649,6 +654,8 @@ class _Windows:
         columns = [name for name in self._endpoints.named_by() if name in edited.column_names]
         moved = _differing(base, edited.select(columns), columns)
         if moved.any():
+            ids = self._ids(edited)
+            moved = np.isin(ids, ids[moved])  # rows of one id are refused together
             mask, rest = pa.array(moved), pa.array(~moved)
             self._moved.append((base.filter(mask), edited.filter(mask)))
             base, edited = base.filter(rest), edited.filter(rest)

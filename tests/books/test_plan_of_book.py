@@ -193,6 +193,39 @@ def test_random_edits_of_a_book_are_planned_as_in_a_frame(place, tmp_path, monke
     alike(place.contacts.plan(written(rows, tmp_path / "edited", cuts), base=book), expected)
 
 
+@pytest.mark.parametrize("number_of", [0, 1])
+def test_two_rows_of_one_record_are_refused_though_one_changes_its_number(
+    place, tmp_path, number_of
+):
+    """In a book as in a folder of files, whichever of them it is and whatever the other says."""
+    book = booked(place, tmp_path / "book")
+    first = book.frame().index[3]
+
+    def doubled(part: pd.DataFrame) -> pd.DataFrame:
+        row = part[part.index == first]
+        both = [row.assign(name="Zoë"), row.assign(number=number(700))]
+        return pd.concat([part[part.index != first], both[number_of], both[1 - number_of]])
+
+    edited = book.edit(doubled, tmp_path / "edited")
+    plans = [
+        place.contacts.plan(edited),
+        place.contacts.plan(written(edited.frame().reset_index(), tmp_path / "files"), base=book),
+        place.contacts.plan(edited.frame()),
+    ]
+    for plan in plans:
+        assert not plan.changes
+        assert plan.refused.reason.tolist() == ["2 rows have it"] * 2
+
+
+def test_a_book_with_new_rows_is_no_base(place, tmp_path):
+    book = booked(place, tmp_path / "book")
+    new = pd.DataFrame({"number": [number(900)], "country_code": "+1"}, pd.array([None], "Int64"))
+    edited = book.edit(lambda part: pd.concat([part, new.rename_axis("id")]), tmp_path / "edited")
+    other = book.edit(lambda part: part.assign(name="Zoë"), tmp_path / "other")
+    with pytest.raises(chatkit.InputError, match=r"rows without an id.*base="):
+        place.contacts.plan(other, base=edited)
+
+
 @pytest.mark.parametrize("together", [1, 100_000])
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=volume(6, 100))
 @given(

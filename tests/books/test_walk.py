@@ -62,8 +62,8 @@ def says_something_else(record: Row, row: Row) -> bool:
 def test_what_differs_is_found_whatever_the_parts_are(
     base, edited, deleted, one, two, window, data
 ):
-    loose = [{"id": None, "name": name} for name in data.draw(st.lists(st.sampled_from("xy")))]
-    for row in loose:
+    unnamed = [{"id": None, "name": name} for name in data.draw(st.lists(st.sampled_from("xy")))]
+    for row in unnamed:
         edited.insert(data.draw(st.integers(0, len(edited))), row)
     pairs, new, gone = found(
         list(walk(cut(base, one), cut(edited, two), deleted=deleted, window=window))
@@ -76,7 +76,7 @@ def test_what_differs_is_found_whatever_the_parts_are(
         if key in records and (key in deleted or says_something_else(records[key], row))
     ]
     assert all(a == records[b["id"]] for a, b in pairs)
-    expected = [row for key, row in mine.items() if key not in records] + loose
+    expected = [row for key, row in mine.items() if key not in records] + unnamed
     named = sorted((str(row["id"]), row["name"]) for row in expected)
     assert sorted((str(row["id"]), row["name"]) for row in new) == [
         (key, name) for key, name in named
@@ -145,6 +145,17 @@ def test_ids_that_are_not_in_order_are_told(ids, said):
     if "after" in said:
         with pytest.raises(chatkit.InputError, match=f"edited book are not in order: {said}"):
             list(walk(good, bad))
+
+
+@pytest.mark.parametrize("at", range(3))
+def test_a_base_with_a_row_without_an_id_is_refused(at):
+    records = [{"id": n} for n in (1, 2)]
+    records.insert(at, {"id": None, "name": "new"})
+    for size in (1, 3):
+        with pytest.raises(chatkit.InputError, match="The base has rows without an id"):
+            list(walk(cut(records, size), cut([{"id": 1, "name": "b"}], 1)))
+    with pytest.raises(chatkit.InputError, match="The base has rows without an id"):
+        list(walk([table([{}, {}])], [table([])]))
 
 
 def test_ids_that_are_floats_or_texts_are_read_as_numbers():
