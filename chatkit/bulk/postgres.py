@@ -194,6 +194,7 @@ class PostgresStore:
         with self._told("written"), closing(self._connected()) as connection:
             _prepare(connection, self.shown)
             with connection.transaction():
+                connection.execute("SET LOCAL statement_timeout = 0")  # there may be many rows
                 for table in ("chatkit_run", "chatkit_change", "chatkit_event"):
                     connection.execute(f"DELETE FROM {table} WHERE run = %s", (run,))  # noqa: S608
 

@@ -19,6 +19,7 @@ from bulk.test_stores import newcomers
 from postgres import PASSWORD
 
 import chatkit
+from chatkit.bulk import postgres as postgres_module
 from chatkit.bulk.postgres import PostgresStore
 from chatkit.bulk.stores import store_at
 from chatkit.errors import AccountBusy, InputError, JournalError
@@ -101,6 +102,22 @@ def test_nothing_is_left_of_a_journal_that_could_not_be_made(store, address):
     with store.hold([ACCOUNT]) as held, pytest.raises(JournalError, match="Nothing was sent"):
         held.create(header(RUN, 1), [change()])  # its name is taken
     assert run_sql(address, "SELECT count(*) FROM chatkit_change") == [(1,)]
+
+
+def test_a_journal_is_deleted_however_long_that_takes(store, address, monkeypatch):
+    with begun(store, [change()]):
+        pass
+    run_sql(
+        address,
+        "CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS"
+        " $$BEGIN PERFORM pg_sleep(0.3); RETURN OLD; END$$;"
+        " CREATE TRIGGER slow BEFORE DELETE ON chatkit_change"
+        " FOR EACH ROW EXECUTE FUNCTION wait()",
+    )
+    monkeypatch.setitem(postgres_module._SESSION, "statement_timeout", "100ms")
+    store.delete(RUN)
+    assert store.runs() == []
+    assert run_sql(address, "SELECT count(*) FROM chatkit_change") == [(0,)]
 
 
 @pytest.mark.parametrize(
