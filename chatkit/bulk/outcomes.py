@@ -12,12 +12,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
+from itertools import chain
 from typing import Any, Literal, NamedTuple, get_args, get_origin
 
 from chatkit.answer import Envelope
 from chatkit.bulk import stored_changes
 from chatkit.bulk.journal import Change, Journal, Kind, label_as_json, label_from_json
-from chatkit.bulk.stores import kept_runs
+from chatkit.bulk.stores import kept_runs, known_stores
 from chatkit.call import Call
 from chatkit.display import values
 from chatkit.endpoints import ACCOUNT, Endpoints
@@ -423,6 +424,8 @@ class Landed(NamedTuple):
 def landed_since(account: str, noun: str, since: datetime) -> list[Landed]:
     """Read in the journals what was changed since a time, the earliest first.
 
+    Journals are read in the data folder of this user and where CHATKIT_RUNS says. Runs that
+    `apply(at=…)` keeps elsewhere are not seen, nor what others, or the service itself, changed.
     A journal that is damaged tells nothing here; `chatkit.runs()` lists it.
 
     Args:
@@ -431,7 +434,7 @@ def landed_since(account: str, noun: str, since: datetime) -> list[Landed]:
         since: With an offset.
     """
     found = []
-    for run in kept_runs():
+    for run in chain.from_iterable(map(kept_runs, known_stores())):
         header, last = run.header, run.last
         if header is None or header.account != account or header.noun not in (noun, ACCOUNT):
             continue

@@ -341,6 +341,12 @@ def stores_at(at: At | None = None) -> list[JournalStore]:
     return [FolderStore(made / "runs"), store_at()]
 
 
+def known_stores() -> list[JournalStore]:
+    """List the homes that are known without being named: CHATKIT_RUNS, and the folders."""
+    stores = [*stores_at(), FolderStore(journal_folder(False))]
+    return list({store.shown: store for store in stores}.values())
+
+
 def kept_runs(at: At | None = None) -> Iterator[KeptRun]:
     """Look at all runs there are, of each home the oldest first."""
     for store in stores_at(at):

@@ -172,8 +172,10 @@ class Templates(metaclass=HelpPage):
                 that the service does not know is missing in every language.
             source: The language that the others are translated from.
             languages: Languages to show although no template has them.
-            since: A date, like "2026-11-01": show only templates in which runs on this computer
-                changed something since then; `changes()` of the board tells what, and by which.
+            since: A date, like "2026-11-01": show only templates in which runs changed something
+                since then; `changes()` of the board tells what, and by which. Only runs are seen
+                whose journals lie in your data folder or where CHATKIT_RUNS says, not those that
+                `apply(at=…)` keeps elsewhere.
 
         Raises:
             InputError: No code is named, or `since` is not a date.

@@ -377,6 +377,23 @@ def test_what_a_run_for_the_account_wrote_is_found_for_one_resource(sandbox, cli
     assert len(landed_since(client.connection.account, "contact", start)) == 2
 
 
+def test_what_was_run_before_a_variable_named_another_home_is_found(sandbox, tmp_path, monkeypatch):
+    with sandbox.serve() as url, chatkit.Client(url, sandbox.account_id, sandbox.token) as client:
+        monkeypatch.setenv("CHATKIT_DATA", str(tmp_path / "data"))
+        start = datetime.now(UTC) - timedelta(hours=1)
+        plans = [
+            client.contacts.plan([{"number": number(n), "country_code": "+1"}]) for n in range(3)
+        ]
+        plans[0].apply()
+        monkeypatch.setenv("CHATKIT_RUNS", str(tmp_path / "shared"))
+        plans[1].apply()
+        plans[2].apply(at=tmp_path / "elsewhere")
+        found = landed_since(client.connection.account, "contact", start)
+        assert [each.run for each in found] == [plans[0].id, plans[1].id]
+        monkeypatch.setenv("CHATKIT_RUNS", str(tmp_path / "data" / "runs"))  # said twice
+        assert len(landed_since(client.connection.account, "contact", start)) == 1
+
+
 def test_the_account_is_known_by_what_a_change_says_of_its_resource(client):
     desk = source_of(client, "account")
     assert desk.of(None, "contact").noun == "contact"
