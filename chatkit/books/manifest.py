@@ -208,8 +208,7 @@ class Manifest:
         with telling(path):
             file = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
             try:
-                os.write(file, msgspec.json.encode(line) + b"\n")
-                os.fsync(file)
+                _add_whole(file, msgspec.json.encode(line) + b"\n")
             finally:
                 os.close(file)
             if isinstance(line, Began):
@@ -284,6 +283,18 @@ class Manifest:
             StoreError: It is damaged.
         """
         return read_part(str(self.place / part.file), columns)
+
+
+def _add_whole(file: int, text: bytes) -> None:
+    """Add a text to a file, durably: all of it, or nothing that another line would follow."""
+    before, rest = os.fstat(file).st_size, memoryview(text)
+    try:
+        while rest:  # a disk that is nearly full takes less than it was given
+            rest = rest[os.write(file, rest) :]
+        os.fsync(file)
+    except BaseException:
+        os.ftruncate(file, before)
+        raise
 
 
 def _line_of(path: Path, number: int, text: bytes) -> Line:

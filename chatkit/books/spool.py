@@ -154,10 +154,11 @@ class _Spool:
         self._overlaps = bool(parts)
         self._order = self._manifest.order
         self._recent: Any = None  # ids of the last part
-        self._known: frozenset[int] = frozenset()
+        self._known: frozenset[int] = frozenset()  # ids of the last parts
         if parts:
             self._recent = self._manifest.table(parts[-1], [endpoints.key])[endpoints.key]
-            self._known = frozenset(self._recent.to_pylist())
+            last = [self._manifest.table(part, [endpoints.key]) for part in self._last_parts()]
+            self._known = frozenset(key for ids in last for key in ids[endpoints.key].to_pylist())
         self._listing = ListReader(
             endpoints.transport,
             endpoints.list_call,
@@ -214,10 +215,25 @@ class _Spool:
         rows = (last - self._first + 1) * self._manifest.began.page_size
         return last if now == self._manifest.began.page_size else self._first + (rows - 1) // now
 
+    def _last_parts(self) -> list[BookPart]:
+        """Return the last part, and as many before it as a page can hold rows of beside its own.
+
+        Where ids are in order they tell which rows are known, and the last part is enough.
+        """
+        *earlier, last = self._manifest.parts
+        found, rows = [last], 0
+        size = max(self._manifest.began.page_size, self._endpoints.profile.max_page_size)
+        while earlier and rows < size and not self._order:
+            found.append(earlier.pop())
+            rows += found[-1].rows
+        return found
+
     def _least_page(self) -> int:
         """Tell how far back known rows can be met: ids in order tell them on every page."""
         resized = self._endpoints.profile.max_page_size != self._manifest.began.page_size
-        return self._first if self._order or resized else self._manifest.parts[-1].pages[0]
+        if self._order or resized:
+            return self._first
+        return min(part.pages[0] for part in self._last_parts())
 
     def _begin_anew(self, page: int) -> None:
         """Give up what was read: what follows cannot be told from it any more."""
@@ -281,7 +297,7 @@ class _Spool:
         return len(rows)
 
     def _has(self, key: Any) -> bool:
-        """Whether a row is in the book: ids in order tell it, or those of its last part."""
+        """Whether a row is in the book: ids in order tell it, or those of its last parts."""
         if isinstance(key, str) and key.isdecimal():
             key = int(key)
         if not isinstance(key, int):

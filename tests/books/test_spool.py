@@ -24,7 +24,7 @@ import chatkit
 from chatkit import Book, InputError, ListMoved, Refused, ServiceProfile, StoreError
 from chatkit.answer import Envelope, Pagination
 from chatkit.books import manifest as manifests
-from chatkit.books.manifest import MANIFEST, alone, prepare
+from chatkit.books.manifest import MANIFEST, Began, Ended, Manifest, alone, prepare
 from chatkit.books.spool import spool
 from chatkit.call import Call
 from chatkit.contacts import ContactEndpoints
@@ -182,6 +182,54 @@ def test_a_list_in_no_order_that_moved_too_far_is_read_anew(
     assert "read anew from its beginning" in repr(book)
     assert not book.manifest().ascending
     assert ids_of(book) == sorted(odd[50:])
+
+
+@pytest.mark.filterwarnings("ignore::chatkit.errors.ListMoved")
+@pytest.mark.parametrize("calls", [3, 4, 5, 8])
+@pytest.mark.parametrize("made", [1, 4, 7, 9])
+def test_rows_that_a_list_in_no_order_has_moved_on_are_not_written_again(
+    tmp_path: Path, calls: int, made: int
+) -> None:
+    """New rows before them shift rows of earlier parts to the page that it goes on with."""
+    odd = [i * 37 % 101 for i in range(1, 101)]
+    account = Account(odd)
+    account.spool(tmp_path, ends_at=calls)
+    account.ids = [*range(1000, 1000 + made), *odd]
+    book = account.spool(tmp_path)
+    assert book is not None and sorted(set(listed(book)) - set(account.ids[:made])) == sorted(odd)
+    assert len(listed(book)) == len(set(listed(book)))
+
+
+def test_a_line_of_the_manifest_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    """The disk takes half of a line: what follows it later is a line of its own."""
+    limits = pytest.importorskip("resource", reason="POSIX has a limit for the size of a file")
+    place = prepare(tmp_path, "x")
+    manifest = Manifest.begin(place, Began("account", "contact", "id", 10, "2026"))
+    before = (place / MANIFEST).read_bytes()
+    was = limits.getrlimit(limits.RLIMIT_FSIZE)
+    limits.setrlimit(limits.RLIMIT_FSIZE, (len(before) + 20, was[1]))
+    try:
+        with pytest.raises(StoreError, match=r"_manifest\.jsonl cannot be written"):
+            manifest.add(Ended("2026", 0, ["a note"]))
+    finally:
+        limits.setrlimit(limits.RLIMIT_FSIZE, was)
+    assert (place / MANIFEST).read_bytes() == before and manifest.ended is None
+    manifest.add(Ended("2026", 0, ["a note"]))
+    found = Manifest.read(place)
+    assert found is not None and found.ended == manifest.ended
+
+
+def test_a_torn_last_line_of_the_manifest_is_cut_when_it_goes_on(tmp_path: Path) -> None:
+    place = prepare(tmp_path, "x")
+    Manifest.begin(place, Began("account", "contact", "id", 10, "2026"))
+    with (place / MANIFEST).open("ab") as file:
+        file.write(b'{"line":"ended","wh')
+    assert Manifest.read(place) is not None  # who only reads leaves it
+    manifest = Manifest.read(place, going_on=True)
+    assert manifest is not None and manifest.ended is None
+    manifest.add(Ended("2026", 0))
+    assert (place / MANIFEST).read_bytes().count(b"\n") == 2
+    assert Manifest.read(place).ended == manifest.ended  # type: ignore[union-attr]
 
 
 def test_pages_may_have_another_size_when_it_goes_on(tmp_path: Path) -> None:
