@@ -286,7 +286,8 @@ class FleetPlan(Report):
 
         Returns:
             The rows of all plans, account first, as `Plan.apply` returns them.
-            `attrs["stops"]` says by account why those that have stopped did.
+            `attrs["stops"]` says by account why those that have stopped did; `attrs["gap"]` is
+            there only if this process has applied all of them, and no cluster.
 
         Raises:
             PlanRefused: It would do more than you allow; the text says which argument does. Or
@@ -363,7 +364,9 @@ class FleetPlan(Report):
         result = rendering.fleet_frame(frames)
         homes = [store_at(plan._at).shown for plan in plans.values() if plan._at is not None]
         rendering.remember_fleet(result, self.id, stops, *homes[:1])
-        result.attrs["gap"] = max((f.attrs.get("gap", 0.0) for f in frames.values()), default=0.0)
+        gaps = [frames[label].attrs.get("gap") for label in plans]
+        if None not in gaps:  # no journal tells it: it is known of what this process has applied
+            result.attrs["gap"] = max((gap for gap in gaps if gap is not None), default=0.0)
         if stops and watch is None:
             also = f", at={homes[0]!r}" if homes else ""
             how = f"chatkit.resume({self.id!r}{also}) goes on."

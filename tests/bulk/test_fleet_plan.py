@@ -59,6 +59,21 @@ def by_account(result: pd.DataFrame) -> dict[str, list[str]]:
     return {n: part.state.tolist() for n, part in result.groupby(level="account", sort=False)}
 
 
+def test_how_long_records_were_open_to_others_is_told_only_where_it_is_known(
+    accounts: dict[str, Any], tmp_path: Path
+) -> None:
+    for sandbox, _ in accounts.values():
+        people(sandbox, 2)
+    frames = {n: client.contacts.frame().assign(name="Bo") for n, (_, client) in accounts.items()}
+    plan = FleetPlan({n: accounts[n][1].contacts.plan(frame) for n, frame in frames.items()})
+    first = store_at(tmp_path).hold([desk_of(plan["de"]).transport.connection.account])
+    with first:  # somebody else is at work there: its rows are read in the journal
+        result = plan.apply(gap="page", many=True, at=tmp_path)
+    assert by_account(result)["fr"] == ["applied"] * 2
+    assert "gap" not in result.attrs
+    assert "gap" in plan.apply(gap="page", many=True).attrs
+
+
 def test_a_run_that_has_begun_goes_on_from_no_other_home(
     accounts: dict[str, Any], tmp_path: Path
 ) -> None:
