@@ -20,7 +20,7 @@ from chatkit.bulk.apply import Gap, Interrupt
 from chatkit.bulk.journal import run_id
 from chatkit.bulk.outcomes import rows_of_journal
 from chatkit.bulk.plan import Plan, plan_of_fleet, prepare_runs, settle_home, store_of
-from chatkit.bulk.stores import hidden_at, read_run, store_at
+from chatkit.bulk.stores import hidden_at, most_accounts, read_run, store_at
 from chatkit.display import duration, visible
 from chatkit.display import many as many_of
 from chatkit.errors import ChatkitError, InputError, PlanRefused
@@ -429,8 +429,7 @@ def _apply_here(
     def work(label: str, tell: Watch) -> pd.DataFrame:
         return apply_one(plans[label], options, interrupt=asked[label], watch=tell)
 
-    stores = {store.shown: store for store in map(store_of, plans.values())}
-    most = min((store.most() for store in stores.values()), default=THREADS)
+    most = most_accounts(map(store_of, plans.values()))
     return in_threads(
         plans, work, noun="changes", watch=watch, meanwhile=pass_on, most=min(most, THREADS)
     )

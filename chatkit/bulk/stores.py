@@ -334,6 +334,14 @@ def store_at(at: At | None = None, *, passing: bool = False) -> JournalStore:
     return place
 
 
+def most_accounts(stores: Iterable[JournalStore]) -> int:
+    """Tell how many accounts can be held at once in each of some homes, which may be the same.
+
+    A database is asked over a connection of its own, so each home is asked once.
+    """
+    return min((s.most() for s in {s.shown: s for s in stores}.values()), default=0)
+
+
 def stores_at(at: At | None = None) -> list[JournalStore]:
     """List the homes where journals of this user may lie, as this process sees them."""
     if at is not None or (made := temporary.existing()) is None:

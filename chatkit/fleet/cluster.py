@@ -48,7 +48,7 @@ from chatkit import settings, temporary
 from chatkit.bulk.apply import Interrupt
 from chatkit.bulk.fleet_plan import ApplyOptions, GoesOn, apply_one
 from chatkit.bulk.plan import Plan, desk_of, plan_of_run, store_of
-from chatkit.bulk.stores import FolderStore, JournalStore, store_at
+from chatkit.bulk.stores import FolderStore, JournalStore, most_accounts, store_at
 from chatkit.client import Client, open_clients, source_of
 from chatkit.connection import Connection
 from chatkit.errors import AccountBusy, ChatkitError, InputError, JournalError, SettingsError
@@ -560,7 +560,7 @@ class Workers(AbstractContextManager["Workers"]):
             return future
 
         client, ends, asked, met = self._client, dict[str, str](), 0, time.monotonic()
-        most = min((run.store.most() for run in runs), default=0)
+        most = most_accounts(run.store for run in runs)
         lacked: Counter[str] = Counter()
         waiting: dict[str, tuple[ClusterRun, Future]] = {}
         whole = False

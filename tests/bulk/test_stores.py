@@ -6,7 +6,7 @@ from bulk.planning import client, number, sandbox  # noqa: F401
 
 import chatkit
 from chatkit.bulk import stores
-from chatkit.bulk.stores import FolderStore, held, network_file_system, store_at
+from chatkit.bulk.stores import FolderStore, held, most_accounts, network_file_system, store_at
 from chatkit.errors import AccountBusy, InputError, JournalError, PlanRefused
 
 MOUNTS = r"""22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
@@ -117,6 +117,22 @@ def test_an_account_that_ends_with_this_process_leaves_nothing_in_your_data_fold
         busy = pytest.raises(AccountBusy, match="Nothing was sent")
         with busy, held(store_at(passing=True), [account], "", passing=True):
             pass
+
+
+def test_each_home_is_asked_once_how_many_accounts_it_lets_in(tmp_path):
+    asked = []
+
+    class Small(FolderStore):
+        def most(self):
+            asked.append(self.shown)
+            return 7
+
+    small, large = Small(tmp_path / "small"), FolderStore(tmp_path / "large")
+    again = [Small(tmp_path / "small") for _ in range(50)]
+    assert most_accounts([small, large, *again]) == 7
+    assert asked == [small.shown]
+    assert most_accounts([large]) > 1000
+    assert most_accounts([]) == 0
 
 
 def test_a_variable_says_where_runs_are_kept(sandbox, tmp_path, monkeypatch):

@@ -138,6 +138,19 @@ def test_what_a_worker_can_open_by_name_is_not_sent_to_it(
     assert account.named("Xenia") == 5
 
 
+def test_the_home_of_many_runs_is_asked_once_how_many_it_lets_in(
+    accounts: list[Account], dask: DaskClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = [account.prepared(tmp_path, "Sven", 1) for account in accounts]
+    asked: list[str] = []
+    most = FolderStore.most
+    monkeypatch.setattr(
+        FolderStore, "most", lambda store: (asked.append(store.shown), most(store))[1]
+    )
+    assert gone_on(dask, runs) == finished(runs)
+    assert asked == [str(tmp_path)]
+
+
 def test_one_account_s_refused_token_does_not_stop_the_other(
     accounts: list[Account], dask: DaskClient, tmp_path: Path
 ) -> None:
