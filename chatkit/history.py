@@ -14,7 +14,7 @@ from chatkit.bulk.apply import Desk, Gap
 from chatkit.bulk.fleet_plan import FleetPlan
 from chatkit.bulk.journal import Journal, RunHeader
 from chatkit.bulk.outcomes import RunRows, rows_of_journal
-from chatkit.bulk.plan import Plan, keep_at, plan_of_run
+from chatkit.bulk.plan import Plan, keep_at, plan_of_run, run_of_fleet
 from chatkit.bulk.stores import (
     At,
     JournalStore,
@@ -22,7 +22,6 @@ from chatkit.bulk.stores import (
     find_run,
     hidden_at,
     kept_runs,
-    read_run,
     store_at,
     stores_at,
 )
@@ -30,6 +29,7 @@ from chatkit.bulk.stores import prune as prune_journals
 from chatkit.bulk.undo import undo_plan
 from chatkit.client import Client, connect, open_clients, source_of
 from chatkit.connection import Connection, account_parts, same_host
+from chatkit.display import visible
 from chatkit.errors import InputError, JournalError, SettingsError
 from chatkit.progress import say
 
@@ -101,10 +101,11 @@ def _opened(
 
     Its account is looked for only when something is sent or taken back.
     """
-    with read_run(run, home) as kept:
+    store, name = find_run(run, home)
+    with store.read(name) as kept:
         header = kept.header
         rows = rows_of_journal(kept)
-        plan = plan_of_run(kept, _LateDesk(partial(_desk, header, client, False)), home)
+        plan = plan_of_run(kept, _LateDesk(partial(_desk, header, client, False)), store, home)
         last = None
         for event in kept.events():
             last = event if event.n is None else last
@@ -179,6 +180,8 @@ def journal(run: str | pd.DataFrame, *, at: str | Path | None = None) -> pd.Data
         for label, each in _labelled(fleet):
             with each.read() as kept:
                 told[label] = rendering.journal_frame(kept.events(), rows_of_journal(kept))
+        for label, why in _missing(fleet).items():
+            say(f"{visible(label)}: {why}")
         return rendering.fleet_table(told)
     with store.read(name) as kept:
         return rendering.journal_frame(kept.events(), rows_of_journal(kept))
@@ -239,7 +242,7 @@ def resume(
     else:
         with store.read(name) as kept:
             desk = _desk(kept.header, _one(client, kept.header), moved)
-            plan = plan_of_run(kept, desk, home)
+            plan = plan_of_run(kept, desk, store, home)
     result = plan.apply(
         concurrency=concurrency,
         rate=rate,
@@ -318,10 +321,14 @@ def undo(
     if fleet:
         return _fleet_to_take_back(fleet, client, moved, rows, include_adopted, home)
     with store.read(name) as kept:
+        header = kept.header
+        label = header.fleet[1] if isinstance(client, Mapping) and header.fleet else None
+        if label is not None and rows is not None:
+            rows = _by_account(rows, [label]).get(label, [])
         only = None if rows is None else _numbers(kept, rows)
-        desk = _desk(kept.header, _one(client, kept.header), moved)
-        plan = undo_plan(kept, desk, include_adopted=include_adopted, only=only)
-    return keep_at(plan, home)
+        desk = _desk(header, _one(client, header), moved)
+        plan = keep_at(undo_plan(kept, desk, include_adopted=include_adopted, only=only), home)
+    return plan if label is None else FleetPlan({label: plan})
 
 
 # --- a run of a fleet -----------------------------------------------------------------
@@ -331,7 +338,8 @@ def _runs_of_fleet(name: str, at: At | None) -> list[KeptRun]:
     """Find the runs that are together the run of a fleet, by its name or the beginning of it.
 
     Returns:
-        Them in the order of its accounts; none if the name is that of one run, or of none.
+        Those that can be read, in the order of its accounts; none if the name is that of one
+        run, of none, or the beginning of others too.
     """
     stores = [store for store in stores_at(at) if name]
     begins = [each for store in stores for each in store.runs() if each.startswith(name)]
@@ -346,7 +354,35 @@ def _runs_of_fleet(name: str, at: At | None) -> list[KeptRun]:
     ]
     fleets = {kept.header.fleet[0] for kept in parts if kept.header and kept.header.fleet}
     parts.sort(key=lambda kept: (len(kept.run), kept.run))
-    return parts if len(fleets) == 1 else []  # of several, `find_run` asks for more of it
+    whole = len(fleets) == 1 and all(each.startswith(f"{min(fleets)}-") for each in begins)
+    return parts if whole else []  # of several runs, `find_run` asks for more of the name
+
+
+def _missing(parts: Sequence[KeptRun]) -> dict[str, str]:
+    """Say of which accounts of the run of a fleet the journal is gone, or cannot be read.
+
+    Returns:
+        Why, by what the account is called; by the name of its run where no journal tells that.
+    """
+    fleet = parts[0].run.rpartition("-")[0]
+    stores = {kept.store.shown: kept.store for kept in parts}
+    there = {
+        name
+        for store in stores.values()
+        for name in store.runs()
+        if name.startswith(f"{fleet}-") and name.rpartition("-")[2].isdecimal()
+    }
+    labels = next((kept.header.fleet_of for kept in parts if kept.header), ())
+    last = max(int(name.rpartition("-")[2]) for name in there)
+    names = [run_of_fleet(fleet, n + 1) for n in range(len(labels) or last)]
+    found = {kept.run for kept in parts}
+    return {
+        label: f"The journal of its run {name} cannot be read."
+        if name in there
+        else f"The journal of its run {name} is gone."
+        for label, name in zip(labels or names, names, strict=True)
+        if name not in found
+    }
 
 
 def _labelled(parts: Iterable[KeptRun]) -> Iterator[tuple[str, KeptRun]]:
@@ -362,12 +398,15 @@ def _check_begun(parts: Sequence[KeptRun]) -> None:
     The first of them is written at last.
 
     Raises:
-        JournalError: It is missing, and no account has begun.
+        JournalError: It is not there, and no account has begun.
     """
-    if not parts[0].run.endswith("-001") and all(kept.last is None for kept in parts):
+    fleet = parts[0].run.rpartition("-")[0]
+    first = run_of_fleet(fleet, 1)
+    if not parts[0].store.has(first) and all(kept.last is None for kept in parts):
         raise JournalError(
-            f"The run {parts[0].run.rpartition('-')[0]} ended while the journals of its accounts "
-            "were written: nothing was sent to any of them. Plan again from a fresh frame."
+            f"The run {fleet} has no journal of its first account, which is written last: it "
+            "ended before, and nothing was sent to any of them, unless that journal was deleted "
+            "since. Plan again from a fresh frame."
         )
 
 
@@ -377,13 +416,23 @@ def _fleet_to_go_on(
     moved: bool,
     home: JournalStore | None,
 ) -> FleetPlan:
-    """Make the plan that the run of a fleet began with: applied again, the run goes on."""
-    plans = {}
+    """Make the plan that the run of a fleet began with: applied again, the run goes on.
+
+    Raises:
+        JournalError: No journal of it can be read.
+    """
+    plans, failed = {}, _missing(parts)
     for label, each in _labelled(parts):
-        with each.read() as kept:
-            desk = _LateDesk(partial(_desk, kept.header, _one(client, kept.header), moved))
-            plans[label] = plan_of_run(kept, desk, home)
-    return FleetPlan(plans, run=parts[0].run.rpartition("-")[0])
+        try:
+            with each.read() as kept:
+                desk = _LateDesk(partial(_desk, kept.header, _one(client, kept.header), moved))
+                plans[label] = plan_of_run(kept, desk, each.store, home)
+        except JournalError as error:
+            if not plans and each is parts[-1]:
+                raise
+            failed[label] = str(error).partition("\n")[0]
+    run = parts[0].run.rpartition("-")[0]
+    return FleetPlan(plans, failed=failed, skip_invalid=True, run=run)
 
 
 def _fleet_to_take_back(
@@ -397,8 +446,11 @@ def _fleet_to_take_back(
     """Make the plan that takes back the run of a fleet, in each account that can be found."""
     import chatkit.fleet  # noqa: F401  (so that `apply(on=)` knows clusters)
 
-    wanted = None if rows is None else _by_account(rows, [label for label, _ in _labelled(parts)])
-    plans, failed = {}, {}
+    lost = _missing(parts)
+    labels = [*(label for label, _ in _labelled(parts)), *lost]
+    wanted = None if rows is None else _by_account(rows, labels)
+    failed = {label: why for label, why in lost.items() if wanted is None or label in wanted}
+    plans = {}
     for label, each in _labelled(parts):
         if wanted is not None and label not in wanted:
             continue

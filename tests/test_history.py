@@ -35,6 +35,7 @@ import chatkit
 from chatkit.bulk.apply import Interrupt
 from chatkit.bulk.lock import lock
 from chatkit.bulk.stores import journal_folder
+from chatkit.history import _opened
 
 ROOT = Path(__file__).parents[1]
 
@@ -520,3 +521,11 @@ def test_a_run_of_an_older_schema_goes_on_and_is_taken_back(sandbox, client):
     as_schema_1(journal_path(name_of(resumed)))
     assert states(chatkit.undo(resumed, client).apply()) == ["applied"] * 3
     assert active(sandbox, "contacts") == {}
+
+
+def test_a_run_is_shown_although_its_account_cannot_be_found(sandbox):
+    with chatkit.connect(sandbox) as closed:
+        result = closed.contacts.plan(newcomers(2)).apply()
+    plan, rows = _opened(None, None, name_of(result))
+    assert plan.id == name_of(result)
+    assert states(rows) == ["applied", "applied"]

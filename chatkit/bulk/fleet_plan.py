@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, get_args
@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, get_args
 from chatkit.bulk import rendering
 from chatkit.bulk.apply import Gap, Interrupt
 from chatkit.bulk.journal import run_id
-from chatkit.bulk.outcomes import rows_of_journal
+from chatkit.bulk.outcomes import Row, rows_of_journal
 from chatkit.bulk.plan import Plan, plan_of_fleet, prepare_runs, settle_home, store_of
 from chatkit.bulk.stores import hidden_at, most_accounts, read_run, store_at
 from chatkit.display import duration, visible
 from chatkit.display import many as many_of
-from chatkit.errors import ChatkitError, InputError, PlanRefused
+from chatkit.errors import ChatkitError, InputError, JournalError, PlanRefused
 from chatkit.progress import LONG, Progress, Watch, say, working_for
 from chatkit.report import FEW, Report, html_heading, html_list, marked, wrapped
 from chatkit.secret import Secret
@@ -117,9 +117,7 @@ class FleetPlan(Report):
         if not run:
             at_work = [label for label, plan in plans.items() if len(plan)]
             self.plans = {
-                label: plan_of_fleet(plan, self.id, label, at_work.index(label) + 1)
-                if len(plan)
-                else plan
+                label: plan_of_fleet(plan, self.id, label, at_work) if len(plan) else plan
                 for label, plan in plans.items()
             }
 
@@ -286,8 +284,9 @@ class FleetPlan(Report):
 
         Returns:
             The rows of all plans, account first, as `Plan.apply` returns them.
-            `attrs["stops"]` says by account why those that have stopped did; `attrs["gap"]` is
-            there only if this process has applied all of them, and no cluster.
+            `attrs["stops"]` says by account why those that have stopped did, and why others have
+            no plan, or a journal that cannot be read; `attrs["gap"]` is there only if this
+            process has applied all of them, and no cluster.
 
         Raises:
             PlanRefused: It would do more than you allow; the text says which argument does. Or
@@ -316,7 +315,10 @@ class FleetPlan(Report):
             cluster = None
             if on is not None:
                 if _opens_cluster is None:
-                    raise InputError("on= needs a fleet: chatkit.connect_all() opens one.")
+                    raise InputError(
+                        "on= is known once chatkit.fleet is imported: write `import chatkit.fleet` "
+                        "and apply again. Nothing was sent."
+                    )
                 cluster = opened.enter_context(_opens_cluster(on, at_work))
             heard = opened.enter_context(interrupt or Interrupt())
             if not self._began:
@@ -361,6 +363,8 @@ class FleetPlan(Report):
                 frames[label] = rendering.result_frame((), plan.id, _names(plan), "")
             if stop := rendering.stop_of(frames[label]):
                 stops[label] = stop
+        open_ = bool(stops)  # what could not be planned, or is lost, does not go on
+        stops |= self.failed
         result = rendering.fleet_frame(frames)
         homes = [store_at(plan._at).shown for plan in plans.values() if plan._at is not None]
         rendering.remember_fleet(result, self.id, stops, *homes[:1])
@@ -369,8 +373,8 @@ class FleetPlan(Report):
             result.attrs["gap"] = max((gap for gap in gaps if gap is not None), default=0.0)
         if stops and watch is None:
             also = f", at={homes[0]!r}" if homes else ""
-            how = f"chatkit.resume({self.id!r}{also}) goes on."
-            say(f"{rendering.result_summary(result)} {how}")
+            how = f" chatkit.resume({self.id!r}{also}) goes on." if open_ else ""
+            say(f"{rendering.result_summary(result)}{how}")
         return result
 
 
@@ -391,14 +395,22 @@ def _reason(error: BaseException) -> str:
 
 
 def _result_of_journal(plan: Plan, reason: str) -> pd.DataFrame:
-    """Make the result of one account from its journal.
+    """Make the result of one account from its journal; if that cannot be read, all is unknown.
 
     Args:
         plan: Its plan.
         reason: Why it was not gone on with.
     """
-    with read_run(plan.id, plan._at) as kept:
-        rows = rows_of_journal(kept)
+    try:
+        with read_run(plan.id, plan._at) as kept:
+            rows = rows_of_journal(kept)
+    except JournalError as error:
+        why = _reason(error)
+        rows = [Row(n, change) for n, change in enumerate(plan.changes)]
+        for row in rows:
+            if not row.done:
+                row.state, row.reason = "unknown", why
+        return rendering.result_frame(rows, plan.id, _names(plan), why)
     if all(row.done for row in rows):
         reason = ""  # a cluster is lost after the run has ended
     for row in rows:
@@ -429,7 +441,11 @@ def _apply_here(
     def work(label: str, tell: Watch) -> pd.DataFrame:
         return apply_one(plans[label], options, interrupt=asked[label], watch=tell)
 
-    most = most_accounts(map(store_of, plans.values()))
+    stores = []
+    for plan in plans.values():
+        with suppress(ChatkitError):  # its account is not found: its thread says so, of it alone
+            stores.append(store_of(plan))
+    most = most_accounts(stores)
     return in_threads(
         plans, work, noun="changes", watch=watch, meanwhile=pass_on, most=min(most, THREADS)
     )

@@ -122,6 +122,8 @@ class RunHeader:
     """Of a run for the account: the ids that were there, by noun."""
     fleet: tuple[str, str] | None = None
     """The run of a fleet that it is a part of, and what its account is called there."""
+    fleet_of: tuple[str, ...] = ()
+    """What all accounts of that run are called, in the order of their runs; empty in old ones."""
 
 
 class JournalEvent(NamedTuple):

@@ -33,7 +33,7 @@ from chatkit.bulk.stores import At, HeldStore, JournalStore, held, hidden_at, st
 from chatkit.display import duration
 from chatkit.display import many as many_of
 from chatkit.endpoints import ACCOUNT
-from chatkit.errors import InputError, PlanRefused, file_bytes
+from chatkit.errors import InputError, PlanRefused, SettingsError, file_bytes
 from chatkit.progress import LONG, Watch, say
 from chatkit.report import Report
 from chatkit.secret import Secret
@@ -145,6 +145,7 @@ class Plan(Report):
         self._began: JournalStore | None = None  # where the journal of its run was begun
         self._rehearsed = ""  # the hash of the plan that went well in a rehearsal
         self._fleet: tuple[str, str] | None = None  # the run of a fleet, and its account there
+        self._fleet_of: tuple[str, ...] = ()  # what all accounts of that run are called
 
     @property
     def counts(self) -> dict[str, int]:
@@ -431,6 +432,7 @@ class Plan(Report):
             changes=len(self.changes),
             known_by={noun: part.known for noun, part in self._parts()},
             fleet=self._fleet,
+            fleet_of=self._fleet_of,
         )
 
 
@@ -510,13 +512,14 @@ def _secrets_told(kept: Mapping[Any, Secret], rows: Iterable[Row]) -> str:
     )
 
 
-def plan_of_run(journal: Journal, desk: Desk, at: At | None = None) -> Plan:
+def plan_of_run(journal: Journal, desk: Desk, store: JournalStore, at: At | None = None) -> Plan:
     """Make the plan that a run began with: applied again, the run goes on.
 
     Args:
         journal: What it means to do.
-        desk: Where the records are.
-        at: Where the journal lies.
+        desk: Where the records are; it is not asked for anything before the plan is applied.
+        store: Where the journal lies.
+        at: The same, if the user has said it.
     """
     header = journal.header
     changes = kept_changes(journal.changes())
@@ -530,26 +533,32 @@ def plan_of_run(journal: Journal, desk: Desk, at: At | None = None) -> Plan:
         parts={noun: PlanPart(0, known) for noun, known in header.known_by.items()},
     )
     plan = keep_at(Plan(desk, setting, changes, plan_id=header.run), at)
-    plan._fleet = header.fleet
-    plan._began = store_of(plan)
+    plan._fleet, plan._fleet_of = header.fleet, header.fleet_of
+    plan._began = store
     return plan
 
 
-def plan_of_fleet(plan: Plan, fleet: str, label: str, position: int) -> Plan:
+def plan_of_fleet(plan: Plan, fleet: str, label: str, labels: Sequence[str]) -> Plan:
     """Make the same plan as a part of what is planned for a fleet: it becomes a run of its own.
 
     Args:
         plan: The plan of one account.
         fleet: The name of the run of the fleet.
         label: What the account is called there.
-        position: Which of its plans this is, from 1: the run is named by both.
+        labels: What all accounts are called that have a run there: the run of this one is named
+            by its position among them, from 1.
     """
     part = copy(plan)
     vars(part).pop("hash", None)
-    part.id = f"{fleet}-{position:03d}"
-    part._fleet = fleet, label
+    part.id = run_of_fleet(fleet, labels.index(label) + 1)
+    part._fleet, part._fleet_of = (fleet, label), tuple(labels)
     part._began = None
     return part
+
+
+def run_of_fleet(fleet: str, position: int) -> str:
+    """Name the run of one account, by the run of the fleet and its position there, from 1."""
+    return f"{fleet}-{position:03d}"
 
 
 def prepare_runs(plans: Sequence[Plan], run: str) -> None:
@@ -694,7 +703,10 @@ def settle_home(plans: Collection[Plan], at: At | None) -> None:
         PlanRefused: The run of one has begun elsewhere: it would be sent once more.
     """
     for plan in plans:
-        new, began = store_of(plan) if at is None else store_at(at), plan._began
+        try:
+            new, began = store_of(plan) if at is None else store_at(at), plan._began
+        except SettingsError:
+            continue  # its account cannot be found: whoever applies it says so, of it alone
         if began is not None and began.shown != new.shown and not new.has(plan.id):
             raise PlanRefused(
                 "This plan is blocked, nothing was sent: its run has begun, and the journal of it "

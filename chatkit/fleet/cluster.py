@@ -334,7 +334,7 @@ def _applied(
             client = opened.enter_context(Client._made(connection, Transport(connection)))
         store = store_at(home)
         with store.read(errand.run) as kept:
-            plan = plan_of_run(kept, source_of(client, kept.header.noun), store)
+            plan = plan_of_run(kept, source_of(client, kept.header.noun), store, store)
         result = apply_one(plan, errand.options, interrupt=interrupt, watch=watch)
     made = [(id_, secret.reveal()) for id_, secret in plan.secrets.items()]
     text = json.dumps(made).encode() if made else b""

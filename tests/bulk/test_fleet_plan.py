@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import signal
+import sqlite3
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -225,8 +227,7 @@ def test_a_value_that_json_cannot_hold_leaves_no_journal_of_any_account(accounts
 
 
 def test_a_fleet_whose_journals_were_not_all_written_does_not_go_on(accounts):
-    plan = planned(accounts)
-    prepare_runs(reversed(plan.plans.values()), plan.id)
+    plan = prepared(accounts)
     store_at(passing=True).delete(f"{plan.id}-001")
     with pytest.raises(chatkit.JournalError, match="nothing was sent to any of them"):
         chatkit.resume(plan.id)
@@ -342,3 +343,149 @@ def test_a_killed_process_loses_no_account_and_doubles_none(tmp_path, monkeypatc
         assert len(result) == 180
         assert result.state.eq("applied").all()
         assert [len(active(sandbox, "contacts")) for sandbox in sandboxes.values()] == [60, 60, 60]
+
+
+# --- one run of it by its name, and what is missing -----------------------------------------
+
+
+def prepared(accounts: dict[str, Any]) -> FleetPlan:
+    """A plan whose run has its journals, and has sent nothing yet."""
+    plan = planned(accounts)
+    prepare_runs([*reversed(plan.plans.values())], plan.id)
+    return plan
+
+
+def damage(run: str) -> None:
+    """Overwrite the file of a journal, so that nothing of it can be read."""
+    path = store_at(passing=True).path(run)  # type: ignore[attr-defined]
+    path.write_bytes(b"x" * path.stat().st_size)
+
+
+def damage_a_change(run: str) -> None:
+    """Edit a change of a journal, which can be read but is not what was written any more."""
+    path = store_at(passing=True).path(run)  # type: ignore[attr-defined]
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("UPDATE change SET body = body || ' ' WHERE n = 0")
+        db.commit()
+
+
+def test_the_run_of_one_account_of_a_fleet_is_taken_back_under_the_name_of_that_account(accounts):
+    plan = planned(accounts)
+    plan.apply()
+    clients = {label: client for label, (_, client) in accounts.items()}
+    back = chatkit.undo(f"{plan.id}-002", clients)
+    assert list(back.plans) == ["fr"]
+    some = chatkit.undo(f"{plan.id}-002", clients, rows=[("fr", 1)])
+    assert {n: len(part) for n, part in some.plans.items()} == {"fr": 1}
+    assert by_account(back.apply()) == {"fr": ["applied"] * 2}
+    assert [len(active(sandbox, "contacts")) for sandbox, _ in accounts.values()] == [2, 0, 2]
+
+
+def test_the_beginning_of_a_name_that_fits_another_run_too_is_no_run_of_a_fleet(accounts):
+    plan = prepared(accounts)
+    _, client = accounts["de"]
+    other = client.contacts.plan(newcomers(1, 20))
+    other.id = f"{plan.id[:-1]}{'1' if plan.id[-1] == '0' else '0'}"
+    other.apply()
+    with pytest.raises(chatkit.JournalError, match="4 runs begin with"):
+        chatkit.resume(plan.id[:-1])
+    assert [len(active(sandbox, "contacts")) for sandbox, _ in accounts.values()] == [1, 0, 0]
+    assert by_account(chatkit.resume(plan.id)) == every("applied", 2)
+
+
+@pytest.mark.parametrize("missing", ["damaged", "deleted"])
+@pytest.mark.parametrize("position", [1, 2, 3])
+def test_an_account_whose_journal_is_missing_is_a_stop_of_the_fleet(accounts, missing, position):
+    plan = planned(accounts)
+    plan.apply()
+    run, label = f"{plan.id}-00{position}", LABELS[position - 1]
+    others = [n for n in LABELS if n != label]
+    if missing == "damaged":
+        damage(run)
+    else:
+        store_at(passing=True).delete(run)
+    result = chatkit.resume(plan.id)
+    assert list(by_account(result)) == others
+    assert list(result.attrs["stops"]) == [label]
+    assert run in result.attrs["stops"][label]
+    back = chatkit.undo(plan.id)
+    assert list(back.failed) == [label]
+    assert label in repr(back)
+    assert list(back.apply().attrs["stops"]) == [label]
+
+
+def test_a_first_journal_that_cannot_be_read_does_not_say_that_nothing_was_sent(accounts):
+    plan = prepared(accounts)
+    damage(f"{plan.id}-001")
+    result = chatkit.resume(plan.id)
+    assert by_account(result) == {"fr": ["applied"] * 2, "it": ["applied"] * 2}
+    assert "cannot be read" in result.attrs["stops"]["de"]
+
+
+def test_gaps_are_seen_in_a_run_of_a_fleet_whose_journals_do_not_list_its_accounts(accounts):
+    plan = planned(accounts)
+    for part in plan.plans.values():
+        part._fleet_of = ()  # as journals were before they did
+    prepare_runs([*reversed(plan.plans.values())], plan.id)
+    damage(f"{plan.id}-002")
+    result = chatkit.resume(plan.id)
+    assert list(by_account(result)) == ["de", "it"]
+    assert list(result.attrs["stops"]) == [f"{plan.id}-002"]
+
+
+def test_an_account_without_a_client_is_a_stop_of_its_own_when_a_fleet_goes_on(accounts):
+    plan = prepared(accounts)
+    clients = {label: client for label, (_, client) in accounts.items()}
+    clients.pop("fr").close()
+    result = chatkit.resume(plan.id, clients)
+    assert by_account(result) == {
+        "de": ["applied"] * 2, "fr": ["not sent"] * 2, "it": ["applied"] * 2,
+    }  # fmt: skip
+    assert "pass its client" in result.attrs["stops"]["fr"]
+
+
+def test_a_journal_that_is_damaged_stops_its_account_alone(accounts):
+    plan = prepared(accounts)
+    damage_a_change(f"{plan.id}-002")
+    result = plan.apply()
+    assert by_account(result) == {
+        "de": ["applied"] * 2, "fr": ["unknown"] * 2, "it": ["applied"] * 2,
+    }  # fmt: skip
+    assert list(result.attrs["stops"]) == ["fr"]
+    again = chatkit.resume(plan.id)
+    assert by_account(again) == {"de": ["applied"] * 2, "it": ["applied"] * 2}
+    assert list(again.attrs["stops"]) == ["fr"]
+
+
+def test_when_every_journal_of_a_fleet_is_damaged_it_is_an_error(accounts):
+    plan = prepared(accounts)
+    for n in (1, 2, 3):
+        damage_a_change(f"{plan.id}-00{n}")
+    with pytest.raises(chatkit.JournalError):
+        chatkit.resume(plan.id)
+
+
+#: A process that applies a plan of several accounts on a cluster, and has opened no fleet.
+COMPARES = """
+import chatkit
+sandboxes = {n: chatkit.Sandbox(seed="empty") for n in ("de", "fr")}
+plan = chatkit.compare({n: chatkit.connect(each) for n, each in sandboxes.items()}).plan()
+def refused():
+    try:
+        plan.apply(on="elsewhere")
+    except chatkit.InputError as error:
+        print(str(error).splitlines()[0])
+refused()
+import chatkit.fleet
+refused()
+"""
+
+
+def test_a_cluster_for_a_plan_that_no_fleet_made_says_what_to_import(tmp_path, monkeypatch):
+    monkeypatch.setenv("CHATKIT_DATA", str(tmp_path))
+    ended = subprocess.run(
+        [sys.executable, "-c", COMPARES], capture_output=True, text=True, check=True
+    )
+    before, after = ended.stdout.splitlines()[-2:]
+    assert "write `import chatkit.fleet` and apply again" in before
+    assert after.startswith("on= takes a client of Dask")
