@@ -21,7 +21,7 @@ from chatkit.client import Client, open_client
 from chatkit.connection import account_words
 from chatkit.contacts import is_book
 from chatkit.display import many, visible
-from chatkit.errors import ChatkitError, InputError, SettingsError
+from chatkit.errors import ChatkitError, InputError, JournalError, SettingsError
 from chatkit.history import runs, undo
 from chatkit.progress import say
 from chatkit.report import FEW, Report, html_heading, html_list, html_tables, marked
@@ -89,11 +89,11 @@ def connect_all(accounts: str | Iterable[str] | Mapping[str, str | Client | Sand
             told = "\n".join(f"  {label}: {reason}" for label, reason in failed.items())
             raise SettingsError(f"None of the accounts can be opened:\n{told}")
         _refuse_twice(opened)
+        _tell(opened, failed)
     except BaseException:
         for client in own:
             client.close()
         raise
-    _tell(opened, failed)
     return Fleet(opened, failed, own)
 
 
@@ -144,7 +144,12 @@ def _tell(opened: Mapping[str, Client], failed: Mapping[str, str]) -> None:
     lasting = {
         client.connection.account for client in opened.values() if not client.connection.passing
     }
-    if lasting and (interrupted := _interrupted(lasting)):
+    try:
+        interrupted = _interrupted(lasting) if lasting else 0
+    except (JournalError, InputError) as error:  # accounts can be read without journals
+        say(str(error))
+        return
+    if interrupted:
         say(
             f"{many(interrupted, 'run')} of these accounts did not come to an end: chatkit.runs() "
             "shows them, chatkit.resume(run) goes on."
@@ -152,7 +157,12 @@ def _tell(opened: Mapping[str, Client], failed: Mapping[str, str]) -> None:
 
 
 def _interrupted(accounts: Collection[str]) -> int:
-    """Count the latest runs of some accounts that have not come to their end."""
+    """Count the latest runs of some accounts that have not come to their end.
+
+    Raises:
+        JournalError: The journals cannot be reached.
+        InputError: CHATKIT_RUNS names no home of journals.
+    """
     store = store_at()
     return sum(
         kept.header is not None
@@ -253,8 +263,7 @@ class Fleet(Report, Mapping[str, Client]):
         Raises:
             JournalError: There is no such run, or its journal is damaged.
         """
-        plan: Any = undo(run, self, rows=rows, include_adopted=include_adopted, at=at)
-        return plan if isinstance(plan, FleetPlan) else FleetPlan({next(iter(self)): plan})
+        return undo(run, self, rows=rows, include_adopted=include_adopted, at=at)
 
     def doctor(self) -> FleetReport[Any]:
         """Check address, token and open points of each account, as `chatkit.doctor` does."""
@@ -292,7 +301,7 @@ class Fleet(Report, Mapping[str, Client]):
             What came of each account, and of the others why nothing did.
 
         Raises:
-            InputError: What was asked for cannot be.
+            InputError: No account can be asked for it.
             ChatkitError: No account could do it.
         """
         wanted = list(self if labels is None else labels)
@@ -302,13 +311,12 @@ class Fleet(Report, Mapping[str, Client]):
         for label, value in came.items():
             if not isinstance(value, Exception):
                 done[label] = value
-            elif isinstance(value, InputError) or not isinstance(value, ChatkitError):
-                value.add_note(f"That was said of the account {label}.")
-                raise value
+            elif not isinstance(value, ChatkitError):
+                raise _noted(value, label)
             else:
                 stops[label] = str(value).partition("\n")[0]
         if wanted and not done:
-            raise cast("Exception", came[wanted[0]])
+            raise _noted(cast("Exception", came[wanted[0]]), wanted[0])
         return done, stops
 
     # --- as text and HTML -----------------------------------------------------------
@@ -336,6 +344,12 @@ class Fleet(Report, Mapping[str, Client]):
         ]
         table = html_tables({"account": 25, "of": 45, "state": 30}, rows, [], len(rows), "list")
         return [html_heading(f"Fleet of {many(len(self), 'account')}."), table]
+
+
+def _noted(error: Exception, label: str) -> Exception:
+    """Note in an error which account it is of."""
+    error.add_note(f"That was said of the account {label}.")
+    return error
 
 
 class FleetReport(Report, Mapping[str, R], Generic[R]):
@@ -446,7 +460,7 @@ class _FleetResource:
             broken: Plan what has errors, too.
 
         Raises:
-            InputError: A frame as a whole cannot be planned, or names no account of the fleet.
+            InputError: No frame can be planned as a whole, or one names no account of the fleet.
         """
         parts = self._parts(frame)
         gone = _keys_by_account(delete)
@@ -743,7 +757,7 @@ class FleetTemplates(_FleetResource):
             broken: Plan what has errors, too.
 
         Raises:
-            InputError: A frame as a whole cannot be planned, or names no account of the fleet.
+            InputError: No frame can be planned as a whole, or one names no account of the fleet.
         """
         parts = self._parts(frame)
         self._refuse_strangers(parts)

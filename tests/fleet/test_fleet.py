@@ -253,3 +253,62 @@ def test_a_column_that_is_empty_in_an_account_does_not_stand_in_its_way(opened):
     _, fleet = opened
     frame = fleet.contacts.frame().assign(tier=pd.NA)
     assert len(fleet.contacts.plan(frame)) == 0
+
+
+def test_the_run_of_one_account_is_taken_back_under_its_name(opened):
+    sandboxes, fleet = opened
+    rows = [{"number": number(60), "country_code": "+1"}]
+    plan = fleet.contacts.plan(dict.fromkeys(fleet, rows))
+    plan.apply()
+    back = fleet.undo(f"{plan.id}-002")
+    assert list(back.plans) == ["fr"]
+    assert states(back.apply()) == {"fr": ["applied"]}
+    assert [len(active(s, "contacts")) for s in sandboxes.values()] == [3, 2, 3]
+
+
+def test_a_fleet_opens_although_it_cannot_be_told_whether_a_run_was_interrupted(
+    monkeypatch, capsys
+):
+    monkeypatch.setenv("CHATKIT_RUNS", "postgresql://nobody@127.0.0.1:1/nowhere")
+    with (
+        chatkit.Client("http://127.0.0.1:9", "1", "secret-token") as client,
+        chatkit.connect_all({"de": client}) as fleet,
+    ):
+        assert list(fleet) == ["de"]
+    connected, *told = capsys.readouterr().out.splitlines()
+    assert connected.startswith("Connected to 1 account")
+    assert "journals" in " ".join(told)
+
+
+def test_an_account_of_which_no_template_codes_are_known_is_named_and_the_others_are_read(opened):
+    sandboxes, fleet = opened
+    for label in ("de", "it"):
+        content(sandboxes[label], "order_ready")
+        fleet[label].templates.remember(["order_ready"])
+    frame = fleet.templates.frame()
+    assert frame.index.get_level_values(0).unique().tolist() == ["de", "it"]
+    assert list(frame.attrs["stops"]) == ["fr"]
+    assert list(fleet.templates.board()) == ["de", "it"]
+    checked = fleet.templates.check()
+    assert list(checked) == ["de", "it"]
+    assert list(checked.stops) == ["fr"]
+
+
+def test_what_no_account_can_be_asked_for_is_an_error(opened):
+    _, fleet = opened
+    with pytest.raises(chatkit.InputError) as caught:
+        fleet.templates.frame()
+    assert caught.value.__notes__
+
+
+def test_an_account_whose_part_cannot_be_planned_at_all_is_left_out_when_it_is_said(opened):
+    _, fleet = opened
+    rows = [{"number": number(60), "country_code": "+1"}]
+    given = {"de": rows, "fr": 5, "it": rows}
+    plan = fleet.contacts.plan(given)
+    assert list(plan.failed) == ["fr"]
+    with pytest.raises(chatkit.PlanRefused, match="skip_invalid=True"):
+        plan.apply()
+    result = fleet.contacts.plan(given, skip_invalid=True).apply()
+    assert states(result) == {"de": ["applied"], "it": ["applied"]}
+    assert list(result.attrs["stops"]) == ["fr"]
