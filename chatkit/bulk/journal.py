@@ -774,15 +774,6 @@ def change_texts(changes: Iterable[Change]) -> Iterator[tuple[Change, str]]:
         raise InputError(heading, problems)
 
 
-def changes_as_json(changes: Iterable[Change]) -> list[str]:
-    """Serialize each change as JSON, or refuse all that cannot be at once.
-
-    Raises:
-        InputError: JSON cannot hold one of their labels or values.
-    """
-    return [text for _, text in change_texts(changes)]
-
-
 def _unwritable(change: Change, error: Exception) -> Problem:
     """Say which part of a change JSON cannot hold, and why."""
     fields = change.as_json()

@@ -38,7 +38,7 @@ def lock(folder: Path, account: str, run: str = "") -> Iterator[None]:
         make_folder(folder)
         held.acquire(blocking=False)
     except Timeout:
-        raise AccountBusy(_busy(holder)) from None
+        raise _busy(holder) from None
     except OSError as error:
         raise JournalError(
             f"Nothing can be locked in {folder} ({error.strerror or error}). Set CHATKIT_DATA to "
@@ -97,25 +97,38 @@ def _name(account: str) -> str:
     return sha256(account.encode()).hexdigest()[:32]
 
 
-def _sign(holder: Path, run: str) -> None:
+def holder_text(run: str) -> str:
+    """Say who takes a lock: this process, now, for a run."""
     of_run = f", run {run}" if run else ""
-    text = (
+    return (
         f"process {os.getpid()} on {platform.node()}, "
         f"since {datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC{of_run}"
     )
+
+
+def account_busy(holder: str) -> AccountBusy:
+    """Return the refusal of an account whose lock another apply holds.
+
+    Args:
+        holder: What `holder_text` of that one was; empty if it is not known yet.
+    """
+    return AccountBusy(
+        f"Another apply is at work on this account: {holder or 'a process that has just begun'}. "
+        "Wait until it has ended, or stop it there. Nothing was sent."
+    )
+
+
+def _sign(holder: Path, run: str) -> None:
     with open(os.open(holder, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:
-        file.write(text)
+        file.write(holder_text(run))
 
 
-def _busy(holder: Path) -> str:
+def _busy(holder: Path) -> AccountBusy:
     try:
         who = holder.read_text()
     except OSError:
         who = ""  # it took the lock a moment ago, or lets go of it just now
-    return (
-        f"Another apply is at work on this account: {who or 'a process that has just begun'}. "
-        "Wait until it has ended, or stop it there. Nothing was sent."
-    )
+    return account_busy(who)
 
 
 # --- the folder of locks and journals ----------------------------------------------------

@@ -13,14 +13,11 @@ and a checksum of each event over all before it.
 
 from __future__ import annotations
 
-import os
-import platform
 import re
 import sys
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -44,7 +41,8 @@ from chatkit.bulk.journal import (
     header_from_json,
     link,
 )
-from chatkit.errors import AccountBusy, InputError, JournalError, steady
+from chatkit.bulk.lock import account_busy, holder_text
+from chatkit.errors import InputError, JournalError, steady
 from chatkit.secret import SECRET, Secret
 
 _Connection = psycopg.Connection[tuple[Any, ...]]
@@ -541,21 +539,12 @@ def _lock(connection: _Connection, account: str, run: str) -> None:
             break
         if time.monotonic() >= deadline:
             rows = _rows(connection, "SELECT holder FROM chatkit_lock WHERE key = %s", key)
-            who = rows[0][0] if rows else "a process that has just begun"
-            raise AccountBusy(
-                f"Another apply is at work on this account: {who}. Wait until it has ended, or "
-                "stop it there. Nothing was sent."
-            )
+            raise account_busy(rows[0][0] if rows else "")
         time.sleep(0.05)
-    of_run = f", run {run}" if run else ""
-    holder = (
-        f"process {os.getpid()} on {platform.node()}, "
-        f"since {datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC{of_run}"
-    )
     connection.execute(
         "INSERT INTO chatkit_lock VALUES (%s, %s)"
         " ON CONFLICT (key) DO UPDATE SET holder = excluded.holder",
-        (key, holder),
+        (key, holder_text(run)),
     )
 
 

@@ -20,6 +20,10 @@ cancelled task nor the end of scheduler or notebook stops it. The lock of the ac
 two workers apart (`chatkit.bulk.stores`); one that finds its own run at work elsewhere waits for
 it. A worker that dies is replaced by Dask: its task begins again on another one, and reads from
 the journal what is left to do.
+
+The stop button is told to all workers again and again, as one may come late: a worker forgets
+what it was told, and begins no task any more; what no worker has begun is taken back. An
+exception in this process does the same. Its death does not: the tasks go on then.
 """
 
 from __future__ import annotations
@@ -148,7 +152,7 @@ def _key() -> X25519PrivateKey:
 # --- on a worker -----------------------------------------------------------------------
 
 
-class Errand(NamedTuple):
+class Task(NamedTuple):
     """What a task carries: names, and how fast. No secret."""
 
     number: str  #: of this apply: workers know by it what they were told, and what to stop
@@ -256,7 +260,7 @@ def forget(number: str) -> None:
         _stopped.discard(number)
 
 
-def go_on(errand: Errand) -> TaskEnd:
+def go_on(task: Task) -> TaskEnd:
     """Go on with a run, as `chatkit.resume` does; this is the task.
 
     It waits where the run is at work elsewhere, and tries again where the journals cannot be
@@ -265,14 +269,14 @@ def go_on(errand: Errand) -> TaskEnd:
     from distributed import get_worker, secede
 
     worker = get_worker()
-    if errand.all_at_once:  # a task mostly waits for the service: it takes no place of another one
+    if task.all_at_once:  # a task mostly waits for the service: it takes no place of another one
         secede()
     interrupt = Interrupt()
     with _lock:
-        if errand.number in _stopped:
+        if task.number in _stopped:
             return TaskEnd(_YOU_STOPPED)
-        _at_work[errand.number].add(interrupt)
-        _begun[errand.number].add(errand.run)
+        _at_work[task.number].add(interrupt)
+        _begun[task.number].add(task.run)
     last = 0.0
 
     def watch(done: int, total: int | None) -> None:
@@ -280,14 +284,14 @@ def go_on(errand: Errand) -> TaskEnd:
         now = time.monotonic()
         if now - last >= _REPORT or done == total:
             last = now
-            worker.log_event(_topic(errand.number), (errand.run, done, total))
+            worker.log_event(_topic(task.number), (task.run, done, total))
 
     pauses = iter(_PAUSES)
     try:
         while True:
             pause: float | None = None
             try:
-                ended, lost = _applied(errand, interrupt, watch)
+                ended, lost = _applied(task, interrupt, watch)
                 if ended.lacking and interrupt.asked:  # it was forgotten a moment ago
                     return TaskEnd(_YOU_STOPPED)
                 if not lost:
@@ -295,7 +299,7 @@ def go_on(errand: Errand) -> TaskEnd:
                 pause = next(pauses, None)
             except AccountBusy as error:
                 ended = TaskEnd(str(error))
-                pause = 1.0 if errand.run in str(error) else None
+                pause = 1.0 if task.run in str(error) else None
             except JournalError as error:
                 ended, pause = TaskEnd(str(error)), next(pauses, None)
             except ChatkitError as error:
@@ -305,43 +309,41 @@ def go_on(errand: Errand) -> TaskEnd:
             interrupt.sleep(pause)
     finally:
         with _lock:
-            _at_work[errand.number].discard(interrupt)
-            if not _at_work[errand.number]:
-                del _at_work[errand.number]
+            _at_work[task.number].discard(interrupt)
+            if not _at_work[task.number]:
+                del _at_work[task.number]
 
 
 def _applied(
-    errand: Errand, interrupt: Interrupt, watch: Callable[[int, int | None], None]
+    task: Task, interrupt: Interrupt, watch: Callable[[int, int | None], None]
 ) -> tuple[TaskEnd, bool]:
     """Apply what is left of a run.
 
     Returns:
         What came of it, and whether the journal was lost on the way.
     """
-    told = _told.get(errand.number)
-    home = errand.home or (told.home if told else None)
-    connection = _by_name(errand.connection, errand.account)
+    told = _told.get(task.number)
+    home = task.home or (told.home if told else None)
+    connection = _by_name(task.connection, task.account)
     if connection is None and told is not None:
-        connection = told.connections.get(errand.account)
+        connection = told.connections.get(task.account)
     with ExitStack() as opened:
-        if errand.account.startswith("sandbox "):  # this process has it, see `Workers.check`
-            client = next(c for c in open_clients() if c.connection.account == errand.account)
+        if task.account.startswith("sandbox "):  # this process has it, see `Workers.check`
+            client = next(c for c in open_clients() if c.connection.account == task.account)
         elif connection is None or home is None:
-            return TaskEnd(
-                f"The worker was told no token of {errand.account}.", lacking=True
-            ), False
+            return TaskEnd(f"The worker was told no token of {task.account}.", lacking=True), False
         else:
             client = opened.enter_context(Client._made(connection, Transport(connection)))
         store = store_at(home)
-        with store.read(errand.run) as kept:
+        with store.read(task.run) as kept:
             plan = plan_of_run(kept, source_of(client, kept.header.noun), store, store)
-        result = apply_one(plan, errand.options, interrupt=interrupt, watch=watch)
+        result = apply_one(plan, task.options, interrupt=interrupt, watch=watch)
     made = [(id_, secret.reveal()) for id_, secret in plan.secrets.items()]
     text = json.dumps(made).encode() if made else b""
-    sealed = seal(text, errand.reply_to, errand.number) if made else b""
+    sealed = seal(text, task.reply_to, task.number) if made else b""
     del made, text  # a traceback that prints variables must not find a secret
     why = str(memory(result).get("stopped") or "")
-    return TaskEnd(why, sealed=sealed), bool(why) and _is_open(store, errand.run)
+    return TaskEnd(why, sealed=sealed), bool(why) and _is_open(store, task.run)
 
 
 def _is_open(store: JournalStore, run: str) -> bool:
@@ -549,13 +551,13 @@ class Workers(AbstractContextManager["Workers"]):
         def submitted(run: ClusterRun) -> Future:
             connection = run.connection
             home, secret = _home_of(run.store)
-            errand = Errand(
+            task = Task(
                 self._number, run.run, connection.name, connection.account,
                 "" if secret else home.reveal(), _key().public_key().public_bytes_raw(),
                 options, len(runs) <= most,
             )  # fmt: skip
             key = f"chatkit-{run.run}-{secrets.token_hex(4)}"
-            future = client.submit(go_on, errand, key=key, retries=_RETRIES)
+            future = client.submit(go_on, task, key=key, retries=_RETRIES)
             fire_and_forget(future)  # it goes on without this process, should that die
             return future
 

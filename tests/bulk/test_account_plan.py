@@ -30,7 +30,7 @@ import chatkit
 from chatkit.bulk.apply import Interrupt
 from chatkit.bulk.journal import (
     Change,
-    changes_as_json,
+    change_texts,
     write_file,
 )
 from chatkit.bulk.outcomes import landed_since, rows_of_journal
@@ -275,7 +275,7 @@ def test_a_journal_from_before_changes_had_a_noun_is_resumed_and_taken_back(sand
     header = json.loads(msgspec.json.encode(plan._header()))
     del header["known_by"]
     path = folder_of(client) / f"{plan.id}.db"
-    write_file(path, json.dumps(header), changes_as_json(plan.changes))
+    write_file(path, json.dumps(header), [text for _, text in change_texts(plan.changes)])
     with untouched(sandbox):
         assert chatkit.runs(client).state.tolist() == ["open"]
     assert states(chatkit.resume(plan.id, client)) == ["applied"] * 2
