@@ -176,11 +176,16 @@ def journal(run: str | pd.DataFrame, *, at: str | Path | None = None) -> pd.Data
     del at  # a traceback that prints variables must not find a password
     store, name, _, fleet = _found(run, place)
     if fleet:
-        told = {}
+        told, missing = {}, _missing(fleet)
         for label, each in _labelled(fleet):
-            with each.read() as kept:
-                told[label] = rendering.journal_frame(kept.events(), rows_of_journal(kept))
-        for label, why in _missing(fleet).items():
+            try:
+                with each.read() as kept:
+                    told[label] = rendering.journal_frame(kept.events(), rows_of_journal(kept))
+            except JournalError as error:
+                if not told and each is fleet[-1]:
+                    raise
+                missing[label] = str(error).partition("\n")[0]
+        for label, why in missing.items():
             say(f"{visible(label)}: {why}")
         return rendering.fleet_table(told)
     with store.read(name) as kept:

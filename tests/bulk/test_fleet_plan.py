@@ -489,3 +489,14 @@ def test_a_cluster_for_a_plan_that_no_fleet_made_says_what_to_import(tmp_path, m
     before, after = ended.stdout.splitlines()[-2:]
     assert "write `import chatkit.fleet` and apply again" in before
     assert after.startswith("on= takes a client of Dask")
+
+
+def test_what_the_journals_of_a_fleet_tell_is_shown_although_some_cannot_be_read(accounts, capsys):
+    plan = planned(accounts)
+    result = plan.apply()
+    damage_a_change(f"{plan.id}-001")
+    damage(f"{plan.id}-003")
+    capsys.readouterr()
+    assert chatkit.journal(result).account.unique().tolist() == ["fr"]
+    told = capsys.readouterr().out.splitlines()
+    assert sorted(line.partition(": ")[0] for line in told) == ["de", "it"]
