@@ -129,7 +129,7 @@ failed_rows""",
     "runs with an open one": """from chatkit.history import _opened
 from chatkit.widgets.runsview import RunsView
 frame = chatkit.runs()
-table = RunsView(frame, chatkit.runs, lambda run: _opened(None, run))
+table = RunsView(frame, chatkit.runs, lambda run: _opened(None, None, run))
 table._act("resume", frame.index[frame.state == "open"][0])
 table""",
     "runs of nobody": "chatkit.runs(empty)",
