@@ -99,6 +99,11 @@ class Problem(NamedTuple):
     next_step: str = ""  #: empty where the reason ends with it, as in "is empty: write a name"
 
 
+def first_line(error: BaseException) -> str:
+    """Return what an error says without the list of its problems, for a table or a line."""
+    return str(error).partition("\n")[0]
+
+
 def problem_line(problem: Problem) -> str:
     """Say what is wrong in a line, and below it what to do; what is missing has no value."""
     value = f" = {problem.value}" if problem.value else ""

@@ -12,7 +12,7 @@ from chatkit import accessor
 from chatkit.bulk import rendering
 from chatkit.bulk.apply import Desk, Gap
 from chatkit.bulk.fleet_plan import FleetPlan
-from chatkit.bulk.journal import Journal, RunHeader
+from chatkit.bulk.journal import Journal, RunHeader, is_finished
 from chatkit.bulk.outcomes import RunRows, rows_of_journal
 from chatkit.bulk.plan import Plan, keep_at, plan_of_run, run_of_fleet
 from chatkit.bulk.stores import (
@@ -30,7 +30,7 @@ from chatkit.bulk.undo import undo_plan
 from chatkit.client import Client, connect, open_clients, source_of
 from chatkit.connection import Connection, account_parts, same_host
 from chatkit.display import visible
-from chatkit.errors import InputError, JournalError, SettingsError
+from chatkit.errors import InputError, JournalError, SettingsError, first_line
 from chatkit.progress import say
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ def journal(run: str | pd.DataFrame, *, at: str | Path | None = None) -> pd.Data
             except JournalError as error:
                 if not told and each is fleet[-1]:
                     raise
-                missing[label] = str(error).partition("\n")[0]
+                missing[label] = first_line(error)
         for label, why in missing.items():
             say(f"{visible(label)}: {why}")
         return rendering.fleet_table(told)
@@ -435,7 +435,7 @@ def _fleet_to_go_on(
         except JournalError as error:
             if not plans and each is parts[-1]:
                 raise
-            failed[label] = str(error).partition("\n")[0]
+            failed[label] = first_line(error)
     run = parts[0].run.rpartition("-")[0]
     return FleetPlan(plans, failed=failed, skip_invalid=True, run=run)
 
@@ -466,7 +466,7 @@ def _fleet_to_take_back(
                 plan = undo_plan(kept, desk, include_adopted=include_adopted, only=only)
             plans[label] = keep_at(plan, home)
         except (SettingsError, JournalError) as error:
-            failed[label] = str(error).partition("\n")[0]
+            failed[label] = first_line(error)
     return FleetPlan(plans, failed=failed, skip_invalid=True)
 
 
@@ -658,7 +658,7 @@ def _told(kept: KeptRun) -> dict[str, Any] | None:
         nobody = dict.fromkeys(("account", "noun", "undoes"), "")
         damaged = {"run": kept.run, "started": None, "ended": None, "changes": 0}
         return damaged | {"applied": 0, "state": "damaged", "connection": "", **nobody}
-    done = last is not None and last.what == "finished"
+    done = is_finished(last)
     return {
         "run": header.run,
         "started": header.started,

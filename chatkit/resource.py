@@ -14,7 +14,16 @@ from chatkit.answer import Envelope
 from chatkit.bulk.findings import vet
 from chatkit.call import Call
 from chatkit.endpoints import Endpoints, Key, R
-from chatkit.errors import BadAnswer, CallError, HelpPage, InputError, NotPermitted, Refused, steady
+from chatkit.errors import (
+    BadAnswer,
+    CallError,
+    HelpPage,
+    InputError,
+    NotPermitted,
+    Refused,
+    first_line,
+    steady,
+)
 from chatkit.record import described
 from chatkit.transport import Transport
 
@@ -178,7 +187,7 @@ class Resource(Generic[R], metaclass=HelpPage):
         except InputError as error:
             instead = self._endpoints.instead
             told = [p._replace(next_step=instead.get(p.field, p.next_step)) for p in error.problems]
-            raise InputError(str(error).partition("\n")[0], told) from None
+            raise InputError(first_line(error), told) from None
 
     def _send(
         self, call: Call, key: Key | None = None, body: Mapping[str, Any] = MappingProxyType({})

@@ -49,7 +49,7 @@ from chatkit.display import (
     visible,
     words,
 )
-from chatkit.errors import ChatkitError, InputError
+from chatkit.errors import ChatkitError, InputError, first_line
 from chatkit.frame import none, records
 from chatkit.report import (
     ARROW,
@@ -215,7 +215,7 @@ def _compare_fleet(
             sources = (sides[first], sides[label])
             compared[label] = Comparison(base, replace(state, origin=label), sources)
         elif isinstance(state, ChatkitError) and not isinstance(state, InputError):
-            stops[label] = str(state).partition("\n")[0]
+            stops[label] = first_line(state)
         else:
             raise state
     return FleetComparison(first, compared, stops)

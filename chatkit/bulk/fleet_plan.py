@@ -23,7 +23,7 @@ from chatkit.bulk.plan import Plan, plan_of_fleet, prepare_runs, settle_home, st
 from chatkit.bulk.stores import hidden_at, most_accounts, read_run, store_at
 from chatkit.display import duration, visible
 from chatkit.display import many as many_of
-from chatkit.errors import ChatkitError, InputError, JournalError, PlanRefused
+from chatkit.errors import ChatkitError, InputError, JournalError, PlanRefused, first_line
 from chatkit.progress import LONG, Progress, Watch, say, working_for
 from chatkit.report import FEW, Report, html_heading, html_list, marked, wrapped
 from chatkit.secret import Secret
@@ -390,7 +390,7 @@ def _names(plan: Plan) -> tuple[str | None, ...]:
 
 def _reason(error: BaseException) -> str:
     """Say in one line what stopped an account."""
-    said = str(error).partition("\n")[0]
+    said = first_line(error)
     return said if isinstance(error, ChatkitError) else f"{type(error).__name__}: {said}"
 
 

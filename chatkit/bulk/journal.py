@@ -135,6 +135,11 @@ class JournalEvent(NamedTuple):
     detail: dict[str, Any]
 
 
+def is_finished(last: JournalEvent | None) -> bool:
+    """Whether a run has come to its end, by the last event of the run as a whole."""
+    return last is not None and last.what == "finished"
+
+
 class Glance(NamedTuple):
     """What a glance at a journal tells."""
 

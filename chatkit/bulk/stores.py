@@ -24,6 +24,7 @@ from chatkit.bulk.journal import (
     RunHeader,
     delete_files,
     glance,
+    is_finished,
     sweep,
 )
 from chatkit.bulk.lock import busy, lock, make_folder
@@ -398,24 +399,40 @@ def read_run(run: str, at: At | None = None) -> Journal:
     return store.read(name)
 
 
+def open_runs(accounts: Collection[str]) -> list[RunHeader]:
+    """List the latest runs of some accounts that have not come to their end, the oldest first.
+
+    Those of an account where a run is at work at this moment are left out. Only the latest
+    journals that outlast this process are looked at, so that it takes some milliseconds.
+
+    Raises:
+        JournalError: The journals cannot be reached.
+        InputError: CHATKIT_RUNS names no home of journals.
+    """
+    store = store_at()
+    only = next(iter(accounts)) if len(accounts) == 1 else None
+    found = [
+        kept.header
+        for kept in store.glances(max(_GLANCES, 2 * len(accounts)), only)
+        if kept.header is not None
+        and kept.header.account in accounts
+        and not is_finished(kept.last)
+    ]
+    at_work = {account for account in {run.account for run in found} if store.busy(account)}
+    return [run for run in found if run.account not in at_work]
+
+
 def interrupted(account: str) -> str:
     """Say in one line that a run of an account has not come to its end; empty if none has.
 
-    A run that is at work at this moment is not meant. Only the latest journals that outlast
-    this process are looked at, so that it takes some milliseconds.
+    What `open_runs` finds is meant.
     """
     try:
-        store = store_at()
-        found = [
-            kept.header
-            for kept in store.glances(_GLANCES, account)
-            if kept.header is not None
-            if kept.last is None or kept.last.what != "finished"
-        ]
-        if not found or store.busy(account):
-            return ""
+        found = open_runs([account])
     except (JournalError, InputError) as error:  # an account can be read without journals
         return str(error)
+    if not found:
+        return ""
     latest, before = found[-1], len(found) - 1
     were = "were" if before > 1 else "was"
     more = f", as {were} {before} before it (chatkit.runs() shows which)" if before else ""
@@ -444,7 +461,7 @@ def prune(store: JournalStore, *, days: float = 90, runs: Collection[str] = ()) 
     before = (datetime.now(UTC) - timedelta(days=days)).isoformat(timespec="milliseconds")
     gone = []
     for run, header, last in store.glances():
-        over = last is not None and last.what == "finished" and last.at < before
+        over = last is not None and is_finished(last) and last.at < before
         if over or run in runs:
             with nullcontext() if over or header is None else store.hold([header.account]):
                 store.delete(run)

@@ -8,7 +8,7 @@ was read.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast
@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast
 from chatkit import accessor, settings
 from chatkit.bulk import rendering
 from chatkit.bulk.fleet_plan import FleetPlan, in_threads
-from chatkit.bulk.stores import store_at
+from chatkit.bulk.stores import open_runs
 from chatkit.client import Client, open_client
 from chatkit.connection import account_words
 from chatkit.contacts import is_book
 from chatkit.display import many, visible
-from chatkit.errors import ChatkitError, InputError, JournalError, SettingsError
+from chatkit.errors import ChatkitError, InputError, JournalError, SettingsError, first_line
 from chatkit.history import runs, undo
 from chatkit.progress import say
 from chatkit.report import FEW, Report, html_heading, html_list, html_tables, marked
@@ -145,7 +145,7 @@ def _tell(opened: Mapping[str, Client], failed: Mapping[str, str]) -> None:
         client.connection.account for client in opened.values() if not client.connection.passing
     }
     try:
-        interrupted = _interrupted(lasting) if lasting else 0
+        interrupted = len(open_runs(lasting)) if lasting else 0
     except (JournalError, InputError) as error:  # accounts can be read without journals
         say(str(error))
         return
@@ -154,23 +154,6 @@ def _tell(opened: Mapping[str, Client], failed: Mapping[str, str]) -> None:
             f"{many(interrupted, 'run')} of these accounts did not come to an end: chatkit.runs() "
             "shows them, chatkit.resume(run) goes on."
         )
-
-
-def _interrupted(accounts: Collection[str]) -> int:
-    """Count the latest runs of some accounts that have not come to their end.
-
-    Raises:
-        JournalError: The journals cannot be reached.
-        InputError: CHATKIT_RUNS names no home of journals.
-    """
-    store = store_at()
-    return sum(
-        kept.header is not None
-        and kept.header.account in accounts
-        and (kept.last is None or kept.last.what != "finished")
-        and not store.busy(kept.header.account)
-        for kept in store.glances(max(50, 2 * len(accounts)))
-    )
 
 
 # --- the fleet ------------------------------------------------------------------------
@@ -314,7 +297,7 @@ class Fleet(Report, Mapping[str, Client]):
             elif not isinstance(value, ChatkitError):
                 raise _noted(value, label)
             else:
-                stops[label] = str(value).partition("\n")[0]
+                stops[label] = first_line(value)
         if wanted and not done:
             raise _noted(cast("Exception", came[wanted[0]]), wanted[0])
         return done, stops
