@@ -11,7 +11,6 @@ import re
 import shlex
 import shutil
 import sys
-import tempfile
 import tomllib
 import warnings
 from collections.abc import Sequence
@@ -303,6 +302,8 @@ def _put_notebooks(source: Path, folder: Path) -> list[str]:
     Returns:
         The names of those that were changed, and of which there is a newer one.
     """
+    from chatkit.lock import replacing
+
     folder.mkdir(parents=True, exist_ok=True)
     try:
         before = json.loads((folder / _AS_PUT).read_text(encoding="utf-8"))
@@ -321,23 +322,12 @@ def _put_notebooks(source: Path, folder: Path) -> list[str]:
                 if as_put.get(file.name) != new:
                     kept.append(file.name)
                 continue
-        _replace(there, content)
+        with replacing(there, 0o644) as out:
+            out.write(content)
         as_put[file.name] = new
-    _replace(folder / _AS_PUT, json.dumps(as_put, indent=1).encode())
+    with replacing(folder / _AS_PUT, 0o644) as out:
+        out.write(json.dumps(as_put, indent=1).encode())
     return kept
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Write a file in one step: nobody finds half of it."""
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
 
 
 def _terminals() -> list[str]:

@@ -31,7 +31,6 @@ import os
 import re
 import shlex
 import stat
-import tempfile
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -447,18 +446,12 @@ def _edit(change: Callable[[Any], object]) -> None:
 
 def _write(path: Path, text: str) -> None:
     """Write a file in one step, which nobody but its owner can read."""
+    from chatkit.lock import replacing
+
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")  # 0600
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        with replacing(path) as file:
+            file.write(text.encode())
     except OSError as error:
         raise SettingsError(f"{path} cannot be written: {error}") from None
 

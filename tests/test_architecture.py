@@ -37,6 +37,7 @@ ORDER = [
         *(
             "finding",
             "json_reader",
+            "lock",
             "numbers",
             "profile",
             "progress",
@@ -84,7 +85,7 @@ DOORS = {
     "psycopg": ("bulk/postgres",),
     "rapidfuzz": ("localization/memory",),
     "babel": ("localization/language", "localization/translation/files"),
-    "filelock": ("bulk/lock", "temporary"),
+    "filelock": ("lock", "temporary"),
     "ipywidgets": ("widgets",),
     "anywidget": ("widgets",),
     "keyring": ("settings",),

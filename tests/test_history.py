@@ -33,9 +33,9 @@ from ports import reserved
 
 import chatkit
 from chatkit.bulk.apply import Interrupt
-from chatkit.bulk.lock import lock
 from chatkit.bulk.stores import journal_folder
 from chatkit.history import _opened
+from chatkit.lock import lock
 
 ROOT = Path(__file__).parents[1]
 

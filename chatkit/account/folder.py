@@ -55,7 +55,6 @@ from chatkit.account.reading import (
     default_of,
     read_account,
 )
-from chatkit.bulk.lock import sync_folder, writing
 from chatkit.connection import account_words
 from chatkit.display import cut, many, values
 from chatkit.errors import InputError, Problem, command, steady
@@ -65,6 +64,7 @@ from chatkit.flowjson.lint import lint
 from chatkit.flows.frames import folder_owner
 from chatkit.localization.audit import check_contents
 from chatkit.localization.ledger import Ledger, LedgerFile
+from chatkit.lock import sync_folder, writing
 from chatkit.progress import say
 from chatkit.report import FEW, Report, html_list, marked
 from chatkit.templates.codes import Codes, template_codes

@@ -32,9 +32,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from chatkit import frame as frames
-from chatkit.bulk.lock import make_folder, sync_folder, writing
 from chatkit.display import cut
 from chatkit.errors import InputError, StoreError
+from chatkit.lock import make_folder, replacing, sync_folder, writing
 
 #: What the manifest of an account is called, and the version of its lines.
 MANIFEST = "_manifest.jsonl"
@@ -250,14 +250,10 @@ class Manifest:
             write_page_checksum=True,
         )
         data = buffer.getvalue()
-        path, beside = self.place / file, self.place / f".{file}"
-        with telling(path):
-            with open(os.open(beside, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "wb") as out:
-                out.write(data)
-                out.flush()
-                os.fsync(out.fileno())
-            beside.replace(path)
-            sync_folder(self.place)
+        path = self.place / file
+        beside = self.place / f".{file}"  # what a killed process left is written over
+        with telling(path), replacing(path, beside=beside) as out:
+            out.write(data)
         ids = table[key]
         least, greatest = (pc.min_max(ids)[end].as_py() for end in ("min", "max"))
         first, last = (ids[0].as_py(), ids[-1].as_py()) if len(table) else (None, None)

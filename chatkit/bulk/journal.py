@@ -46,9 +46,9 @@ from zlib import crc32
 
 import msgspec
 
-from chatkit.bulk.lock import make_folder, sync_folder
 from chatkit.display import shortened
 from chatkit.errors import InputError, JournalError, Problem
+from chatkit.lock import make_folder, sync_folder
 
 # --- what a run means to do, and what happened -----------------------------------------
 

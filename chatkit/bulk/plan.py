@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
-import secrets
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -34,6 +32,7 @@ from chatkit.display import duration
 from chatkit.display import many as many_of
 from chatkit.endpoints import ACCOUNT
 from chatkit.errors import InputError, PlanRefused, SettingsError, file_bytes
+from chatkit.lock import replacing
 from chatkit.progress import LONG, Watch, say
 from chatkit.report import Report
 from chatkit.secret import Secret
@@ -385,15 +384,8 @@ class Plan(Report):
         """
         path = Path(path)
         about = self._content()
-        beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-        try:
-            with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                _write_plan(file, self.changes, about)
-                file.flush()
-                os.fsync(file.fileno())
-            beside.replace(path)
-        finally:
-            beside.unlink(missing_ok=True)
+        with replacing(path) as file:
+            _write_plan(file, self.changes, about)
         return path
 
     def _content(self) -> dict[str, Any]:

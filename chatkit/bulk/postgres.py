@@ -41,8 +41,8 @@ from chatkit.bulk.journal import (
     header_from_json,
     link,
 )
-from chatkit.bulk.lock import account_busy, holder_text
 from chatkit.errors import InputError, JournalError, steady
+from chatkit.lock import account_busy, holder_text
 from chatkit.secret import SECRET, Secret
 
 _Connection = psycopg.Connection[tuple[Any, ...]]

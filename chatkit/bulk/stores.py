@@ -27,8 +27,8 @@ from chatkit.bulk.journal import (
     is_finished,
     sweep,
 )
-from chatkit.bulk.lock import busy, lock, make_folder
 from chatkit.errors import InputError, JournalError
+from chatkit.lock import busy, lock, make_folder
 from chatkit.secret import Secret
 
 #: So many journals, the latest, are looked at for a run that was interrupted.

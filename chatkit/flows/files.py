@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import codecs
 import json
-import os
 import re
-import secrets
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,6 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from chatkit.errors import InputError, Problem
 from chatkit.json_reader import JsonFault, read_json
+from chatkit.lock import replacing
 
 INDEX = "index.json"
 
@@ -193,7 +192,8 @@ class BackupFolder:
         there = path.is_file() and not path.is_symlink()
         if there and path.read_bytes().replace(b"\r\n", b"\n") == text:
             return "same"
-        write_whole(path, text)
+        with replacing(path, 0o666) as file:
+            file.write(text)
         return "changed" if there else "new"
 
 
@@ -222,19 +222,6 @@ def _why(error: Exception) -> str:
     return (
         f"is not valid JSON: {error}{error.where}" if isinstance(error, JsonFault) else str(error)
     )
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that it is the old one or the new one, whenever the machine stops."""
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    try:
-        with beside.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 def json_text(value: Mapping[str, Any], *, ordered: bool = False) -> bytes:

@@ -27,7 +27,6 @@ import sqlalchemy as sa
 from sqlalchemy.exc import DataError, IntegrityError, SQLAlchemyError
 
 from chatkit.bulk.journal import is_busy, pause, prepare
-from chatkit.bulk.lock import make_folder
 from chatkit.errors import InputError, StoreError
 from chatkit.inbox.delivery import (
     Delivery,
@@ -36,6 +35,7 @@ from chatkit.inbox.delivery import (
     Which,
     contact_of_body,
 )
+from chatkit.lock import make_folder
 from chatkit.progress import Progress
 from chatkit.secret import Secret
 

@@ -24,6 +24,7 @@ Piece: TypeAlias = tuple[str, str, str]
 #: What can be checked: a frame of contents, one content, or several.
 Contents: TypeAlias = "pd.DataFrame | Record | Body | Mapping[str, Any] | Iterable[Any]"
 
+_Field: TypeAlias = tuple[str, type, type, str]
 _TYPES: dict[str, tuple[type, str]] = {
     "text": (str, "text"),
     "footer": (str, "text"),
@@ -43,7 +44,7 @@ _TYPES: dict[str, tuple[type, str]] = {
     "auth_code_expiration_seconds": (int, "a whole number"),
 }
 #: The same, with the type that nearly all values have: to be told without more ado.
-_FIELDS = tuple(
+_FIELDS: tuple[_Field, ...] = tuple(
     (name, dict if kind is Mapping else kind, kind, said) for name, (kind, said) in _TYPES.items()
 )
 _LARGE = 2**63  #: the service keeps smaller numbers
@@ -58,7 +59,13 @@ class Entry:
         *("buttons", "variables", "apps", "pieces", "_slots"),
     )
 
-    def __init__(self, given: Mapping[str, Any], template_code: str, lang_code: str) -> None:
+    def __init__(
+        self,
+        given: Mapping[str, Any],
+        template_code: str,
+        lang_code: str,
+        fields: Iterable[_Field] = _FIELDS,
+    ) -> None:
         self.template_code = template_code
         self.lang_code = lang_code
         self.given = given
@@ -74,7 +81,7 @@ class Entry:
         self._slots: list[Slot] | None = None
         #: Every text that a customer reads: its field, what it is in words, and itself.
         self.pieces: list[Piece] = _pieces(self)
-        for name, exactly, kind, said in _FIELDS:
+        for name, exactly, kind, said in fields:
             value = given.get(name)
             if value is None or (type(value) is exactly and kind is not int):  # nearly all are
                 continue
@@ -181,7 +188,7 @@ def _entries(given: Any) -> Iterator[Entry]:
 
 def _rows(frame: pd.DataFrame) -> Iterator[Entry]:
     columns: dict[str, list[Any]] = {}
-    for label, column in frame.items():
+    for label, column in frame.reset_index(drop=True).items():  # each has a view of the index
         columns.setdefault(str(label), column.tolist())
     for level, named in enumerate(frame.index.names):
         if named is not None:
@@ -194,12 +201,19 @@ def _rows(frame: pd.DataFrame) -> Iterator[Entry]:
     plain = {name: _plain_values(name, values) for name, values in columns.items()}
     holes = [name for name in _NESTED if any(each is _HOLE for each in plain.get(name, ()))]
     names = list(plain)
+    odd = tuple(each for each in _FIELDS if _is_odd(each, plain.get(each[0], ())))
     for row in zip(*plain.values(), strict=True):
         given = dict(zip(names, row, strict=True))
         for name in holes:
             if given[name] is _HOLE:
                 del given[name]
-        yield _from(given)
+        yield _from(given, odd)
+
+
+def _is_odd(field: _Field, values: Iterable[Any]) -> bool:
+    """Whether a column has values to be looked at one by one: nearly all have the right type."""
+    _, exactly, kind, _ = field
+    return kind is int or not {exactly, type(None), object}.issuperset(map(type, values))
 
 
 def _entry(fields: dict[str, Any]) -> Entry:
@@ -209,16 +223,18 @@ def _entry(fields: dict[str, Any]) -> Entry:
     return _from({name: value for name, value in plain if value is not _HOLE})
 
 
-def _from(given: dict[str, Any]) -> Entry:
+def _from(given: dict[str, Any], fields: Iterable[_Field] = _FIELDS) -> Entry:
     lang_code, code = given.get("lang_code"), given.get("template_code")
     return Entry(
         given,
         code if isinstance(code, str) else "",
         lang_code if isinstance(lang_code, str) else "",
+        fields,
     )
 
 
 _PLAIN = frozenset((str, bool, int, list, dict, type(None)))
+_NOTHING = frozenset(("NAType", "NaTType"))  #: types of what pandas has for nothing
 #: What a frame has in a row where the service has a list or an object elsewhere: it is no null,
 #: for this row was read without that field.
 _HOLE = object()
@@ -226,12 +242,15 @@ _HOLE = object()
 
 def _plain_values(name: str, values: list[Any]) -> list[Any]:
     """Make plain values of those of a field; nearly all are."""
-    if _PLAIN.issuperset(map(type, values)):
+    odd = {kind for kind in set(map(type, values)) if kind not in _PLAIN}
+    if not odd:
         return values
     nothing = _HOLE if name in _NESTED else None
+    if _NOTHING.issuperset(kind.__name__ for kind in odd):
+        return [nothing if type(value) in odd else value for value in values]
     found = []
     for value in values:
-        if type(value) not in _PLAIN and (value := _plain(value)) is None:
+        if type(value) in odd and (value := _plain(value)) is None:
             value = nothing
         found.append(value)
     return found
@@ -245,7 +264,7 @@ def _plain(value: Any) -> Any:
         return int(value) if value.is_integer() else value
     if isinstance(value, str | bool | int | list | dict):
         return value
-    if type(value).__name__ in ("NAType", "NaTType"):
+    if type(value).__name__ in _NOTHING:
         return None
     if type(value).__module__ == "numpy" and getattr(value, "ndim", 1) == 0:
         return _plain(value.item())
@@ -285,5 +304,8 @@ def grouped(found: Sequence[Entry]) -> dict[str, list[Entry]]:
 
 def source_of(members: Sequence[Entry], source: str) -> Entry | None:
     """Find the content that the others of a template are translated from."""
+    for entry in members:
+        if entry.lang_code == source:  # nearly always
+            return entry
     code = language.find(source, [entry.lang_code for entry in members])
     return next((entry for entry in members if entry.lang_code == code), None)

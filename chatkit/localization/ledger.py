@@ -15,14 +15,12 @@ from __future__ import annotations
 import json
 import os
 import re
-import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b, sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, get_args
 
-from chatkit.bulk.lock import make_folder, sync_folder, writing
 from chatkit.bulk.stores import journal_folder
 from chatkit.connection import Connection
 from chatkit.display import many, values, visible
@@ -30,6 +28,7 @@ from chatkit.errors import InputError, file_bytes
 from chatkit.localization import language
 from chatkit.localization.content import Contents, Entry, entries, grouped, part, source_of
 from chatkit.localization.placeholders import slots
+from chatkit.lock import make_folder, replacing, writing
 from chatkit.progress import say
 from chatkit.report import Report, marked
 
@@ -557,7 +556,8 @@ class LedgerFile(Report):
         Raises:
             OSError: The file cannot be written.
         """
-        _replace(Path(path).expanduser(), str(self.read()).encode())
+        with replacing(Path(path).expanduser()) as file:
+            file.write(str(self.read()).encode())
 
     def merge(self, path: str | os.PathLike[str]) -> None:
         """Take what a file has recorded that `save` wrote, here or elsewhere.
@@ -604,7 +604,8 @@ class LedgerFile(Report):
             known = self.read()
             both = known.merge(new)
             if both != known:
-                _replace(self.path, str(both).encode())
+                with replacing(self.path) as file:
+                    file.write(str(both).encode())
         return both
 
 
@@ -616,16 +617,3 @@ def _decoded(data: bytes, name: str) -> str:
             f"{visible(name)} is not UTF-8 text, so it is not a ledger of translations. Bring "
             "back a copy of it."
         ) from None
-
-
-def _replace(path: Path, data: bytes) -> None:
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    try:
-        with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-        sync_folder(path.parent)
-    finally:
-        beside.unlink(missing_ok=True)

@@ -38,7 +38,6 @@ from chatkit.bulk.journal import (
     glance,
     run_id,
 )
-from chatkit.bulk.lock import lock
 from chatkit.bulk.stores import (
     FolderStore,
     find_run,
@@ -48,6 +47,7 @@ from chatkit.bulk.stores import (
     stores_at,
 )
 from chatkit.errors import AccountBusy, InputError, JournalError
+from chatkit.lock import lock
 
 # --- what is written is read --------------------------------------------------------------
 

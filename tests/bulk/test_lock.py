@@ -16,13 +16,13 @@ from bulk.journalling import (
 )
 from filelock import FileLock
 
-from chatkit.bulk.lock import lock
 from chatkit.errors import AccountBusy, JournalError
+from chatkit.lock import lock
 
 HOLDER = """
 import sys
 from pathlib import Path
-from chatkit.bulk.lock import lock
+from chatkit.lock import lock
 with lock(Path(sys.argv[1]), "https://api.example.com 1001", "20261120-101502-7f3a"):
     print("held", flush=True)
     sys.stdin.readline()
@@ -113,7 +113,7 @@ def test_it_may_be_let_go_by_another_thread_than_took_it(folder, monkeypatch):
         made.append(FileLock(*arguments, **options))
         return made[-1]
 
-    monkeypatch.setattr("chatkit.bulk.lock.FileLock", kept)
+    monkeypatch.setattr("chatkit.lock.FileLock", kept)
     stack = ExitStack()
     thread = threading.Thread(target=stack.enter_context, args=(lock(folder, ACCOUNT),))
     thread.start()

@@ -18,7 +18,7 @@ def _both(*names: str) -> tuple[str, ...]:
 #: Met once, before anything is sent: the plan's file, the lock, the new journal.
 BEGINNINGS = _both(
     "bulk.plan:Plan.save",
-    "bulk.lock:_sign",
+    "lock:_sign",
     "bulk.journal:Journal.create",
     "bulk.journal:_write_tables",
     "bulk.journal:sync_folder",
@@ -56,7 +56,7 @@ ENDS = _both(
 
 #: What stands in PostgreSQL in the place of points of a folder; none where it has no such step.
 _IN_POSTGRES = {
-    "bulk.lock:_sign": "bulk.postgres:_lock",
+    "lock:_sign": "bulk.postgres:_lock",
     "bulk.journal:Journal.create": "bulk.postgres:HeldSession.create",
     "bulk.journal:_write_tables": "",
     "bulk.journal:sync_folder": "",

@@ -261,9 +261,10 @@ def _wanted(
 
 def _in(group: Sequence[Entry], lang_code: str) -> Entry | None:
     """Find the content in a language, however it is written; the same writing first."""
-    same = [entry for entry in group if language.same(entry.lang_code, lang_code)]
-    exact = [entry for entry in same if entry.lang_code == lang_code]
-    return next(iter(exact or same), None)
+    for entry in group:
+        if entry.lang_code == lang_code:
+            return entry
+    return next((entry for entry in group if language.same(entry.lang_code, lang_code)), None)
 
 
 def _units(
@@ -307,13 +308,14 @@ def _refuse(units: Sequence[Unit], source: str, there: Collection[str]) -> None:
         for code in languages
         if language.is_tag(code) and code not in there and code != language.normal(code)
     ]
+    halves = has_half_character("".join([unit.source + unit.target for unit in units]))
     problems += [
         Problem(
             visible(f"{unit.template_code} {unit.lang_code}, {unit.field}"), ascii(text)[:60], said
         )
         for unit in units
         for text in (unit.source, unit.target)
-        if has_half_character(text) and (said := "holds half a character")
+        if halves and has_half_character(text) and (said := "holds half a character")
     ]
     if problems:
         raise InputError("A file cannot hold all of this:", problems)

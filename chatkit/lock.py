@@ -1,14 +1,19 @@
-"""The account's lock: one apply at a time, and the kernel frees it when a process dies."""
+"""Locks, and files that are never half written.
+
+The account's lock: one apply at a time, and the kernel frees it when a process dies.
+"""
 
 from __future__ import annotations
 
 import os
 import platform
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
+from typing import BinaryIO
 
 from filelock import FileLock, Timeout
 
@@ -131,7 +136,7 @@ def _busy(holder: Path) -> AccountBusy:
     return account_busy(who)
 
 
-# --- the folder of locks and journals ----------------------------------------------------
+# --- folders and files that survive a power cut -------------------------------------------
 
 
 def make_folder(folder: Path) -> None:
@@ -151,3 +156,30 @@ def sync_folder(folder: Path) -> None:
             os.fsync(place)
         finally:
             os.close(place)
+
+
+@contextmanager
+def replacing(path: Path, mode: int = 0o600, beside: Path | None = None) -> Iterator[BinaryIO]:
+    """Write a file so that it is the old one or the new one, whenever the machine stops.
+
+    Args:
+        path: The file; its folder is there.
+        mode: Its rights, without what the mask of the process forbids.
+        beside: Where it is written first, in the same folder, if only one process writes there:
+            it takes what a killed one has left. Without it a new name.
+
+    Raises:
+        OSError: It cannot be written; the old one is as it was.
+    """
+    first = beside or path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    new = os.O_TRUNC if beside else os.O_EXCL
+    flags = os.O_WRONLY | os.O_CREAT | new | getattr(os, "O_BINARY", 0)
+    try:
+        with open(os.open(first, flags, mode), "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        first.replace(path)
+        sync_folder(path.parent)
+    finally:
+        first.unlink(missing_ok=True)
