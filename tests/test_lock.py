@@ -1,4 +1,4 @@
-"""The account's lock: one apply at a time, and no lock outlives its process."""
+"""Locks that do not outlive their process, and files that are never half written."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bulk.journalling import (
 from filelock import FileLock
 
 from chatkit.errors import AccountBusy, JournalError
-from chatkit.lock import lock
+from chatkit.lock import lock, replacing
 
 HOLDER = """
 import sys
@@ -151,3 +151,38 @@ def test_a_folder_where_nothing_can_be_locked_says_what_to_do(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(JournalError, match="CHATKIT_DATA"), lock(tmp_path / "file", ACCOUNT):
         raise AssertionError
+
+
+def test_a_file_that_cannot_be_written_to_its_end_is_as_it_was(tmp_path):
+    path = tmp_path / "plan.json"
+    path.write_bytes(b"before")
+    with pytest.raises(KeyError), replacing(path) as file:
+        file.write(b"half of what was to be wri")
+        raise KeyError
+    assert path.read_bytes() == b"before"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such rights")
+@pytest.mark.parametrize(("mode", "rights"), [(0o600, 0o600), (0o666, 0o644)])
+def test_a_file_that_is_written_anew_has_the_rights_of_its_kind(tmp_path, mode, rights):
+    path = tmp_path / "plan.json"
+    path.write_bytes(b"before")
+    path.chmod(0o640)
+    before = os.umask(0o022)
+    try:
+        with replacing(path, mode) as file:
+            file.write(b"after")
+    finally:
+        os.umask(before)
+    assert path.read_bytes() == b"after"
+    assert path.stat().st_mode & 0o777 == rights
+
+
+def test_what_a_killed_process_left_beside_a_file_is_written_over(tmp_path):
+    path, beside = tmp_path / "part-000000.parquet", tmp_path / ".part-000000.parquet"
+    beside.write_bytes(b"half of a part, and longer than the next")
+    with replacing(path, beside=beside) as file:
+        file.write(b"a part")
+    assert path.read_bytes() == b"a part"
+    assert list(tmp_path.iterdir()) == [path]
