@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime, time
 from io import BytesIO
+from itertools import islice
 from typing import Any
 
 import openpyxl
@@ -21,6 +22,7 @@ from openpyxl.cell import WriteOnlyCell
 from openpyxl.styles import Alignment, Font
 
 from chatkit.errors import InputError, Problem
+from chatkit.frame import collector_paused
 from chatkit.tables import (
     OddCell,
     RawTable,
@@ -112,10 +114,8 @@ class _Book:
         if name not in self.names:
             there = ", ".join(map(repr, self.visible))
             raise InputError(f"There is no sheet {name!r}. The sheets are: {there}.")
-        rows = self._rows(name, values=False)
-        if any(cell.data_type == "f" for row in rows for cell in row):
-            rows = _calculated(rows, self._rows(name, values=True))
-        values = [_trimmed(row) for row in rows]
+        with collector_paused():
+            values = [_trimmed(row) for row in self._cells(name)]
         width = max(map(len, values), default=0)
         if width * len(values) > _MOST_CELLS:
             last = column_letter(width - 1)
@@ -139,10 +139,19 @@ class _Book:
             )
         return self._opened[values]
 
-    def _rows(self, name: str, *, values: bool) -> list[tuple[Any, ...]]:
+    def _cells(self, name: str) -> Iterator[Sequence[Any]]:
+        """Yield the rows of a sheet; for formulas, the results that the file keeps of them."""
+        results: Iterator[tuple[Any, ...]] | None = None
+        for number, row in enumerate(self._rows(name, values=False)):
+            if results is None and "f" in [cell.data_type for cell in row]:
+                results = islice(self._rows(name, values=True), number, None)
+            yield row if results is None else _calculated(row, next(results))
+
+    def _rows(self, name: str, *, values: bool) -> Iterator[tuple[Any, ...]]:
         sheet = self._open(values=values)[name]
         sheet.reset_dimensions()  # some programs write a size that is not true
-        return list(sheet.iter_rows())
+        rows: Iterator[tuple[Any, ...]] = sheet.iter_rows()
+        return rows
 
 
 @contextmanager
@@ -170,16 +179,11 @@ def _trimmed(row: Sequence[Any]) -> list[Any]:
     return values
 
 
-def _calculated(
-    rows: list[tuple[Any, ...]], results: list[tuple[Any, ...]]
-) -> list[tuple[Any, ...]]:
+def _calculated(row: Sequence[Any], results: Sequence[Any]) -> list[Any]:
     """Take the results that the file keeps for formulas in place of the formulas."""
     return [
-        tuple(
-            result if cell.data_type == "f" and result.value is not None else cell
-            for cell, result in zip(row, found, strict=True)
-        )
-        for row, found in zip(rows, results, strict=True)
+        result if cell.data_type == "f" and result.value is not None else cell
+        for cell, result in zip(row, results, strict=True)
     ]
 
 
@@ -193,7 +197,9 @@ def _value(cell: Any) -> Any:
     if kind == "e":
         return OddCell(str(value), "is an error in the spreadsheet")
     if isinstance(value, str):
-        return unguarded(_ESCAPED.sub(lambda found: chr(int(found[1], 16)), value))
+        if "_x" in value:
+            value = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), value)
+        return unguarded(value)
     if type(value) is int:
         return _seen(value, cell.number_format)
     if isinstance(value, datetime) and value.time() == time() and "h" not in cell.number_format:
