@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b, sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
 
 from chatkit.bulk.stores import journal_folder
 from chatkit.connection import Connection
@@ -117,9 +117,18 @@ class Ledger:
         self._others: set[str] = set()  #: lines of a later version, kept as they are
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Ledger) and str(self) == str(other)
+        return isinstance(other, Ledger) and self._parts() == other._parts()
 
     __hash__ = None  # type: ignore[assignment]  # it changes
+
+    def _parts(self) -> tuple[Any, ...]:
+        return self.origins, self.sources, self.comments, self.silenced, self._others
+
+    def _copy(self) -> Ledger:
+        copy = Ledger()
+        for mine, theirs in zip(copy._parts(), self._parts(), strict=True):
+            mine.update(theirs)
+        return copy
 
     def __len__(self) -> int:
         return len(self.origins)
@@ -584,10 +593,15 @@ class LedgerFile(Report):
             OSError: The file cannot be opened.
         """
         try:
-            data = self.path.read_bytes()
+            with self.path.open("rb") as file:
+                version = _version(os.fstat(file.fileno()))
+                known = _last.get(version)
+                if known is None:
+                    text = _decoded(file.read(), str(self.path))
+                    known = _keep(version, Ledger.of_text(text, str(self.path)))
         except FileNotFoundError:
             return Ledger()
-        return Ledger.of_text(_decoded(data, str(self.path)), str(self.path))
+        return known._copy()
 
     def add(self, new: Ledger) -> Ledger:
         """Merge these lines into the file, and return all that it then says.
@@ -606,7 +620,24 @@ class LedgerFile(Report):
             if both != known:
                 with replacing(self.path) as file:
                     file.write(str(both).encode())
+                _keep(_version(self.path.stat()), both._copy())
         return both
+
+
+#: What the file said that was read or written last, by its version: reading the lines of a
+#: thousand translations takes longer than saving one of them.
+_last: dict[tuple[int, ...], Ledger] = {}
+
+
+def _keep(version: tuple[int, ...], ledger: Ledger) -> Ledger:
+    _last.clear()
+    _last[version] = ledger
+    return ledger
+
+
+def _version(found: os.stat_result) -> tuple[int, ...]:
+    """Tell one version from another: each is a file of its own, or was edited at another time."""
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 def _decoded(data: bytes, name: str) -> str:

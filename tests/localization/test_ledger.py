@@ -334,6 +334,24 @@ def test_a_damaged_ledger_keeps_no_plan_from_being_applied(client, capsys):
     assert path.read_text(encoding="utf-8").endswith("garbled\n")
 
 
+def test_what_somebody_else_writes_is_read_and_what_a_reader_changes_is_not(client, tmp_path):
+    ledger = client.templates.ledger
+    client.templates.accept("de", ["order_ready"])
+    mine = ledger.read()
+    assert mine == ledger.read() and len(mine) == 6
+    mine.origins.clear()
+    mine.silence("quotes", "de")
+    assert len(ledger.read()) == 6 and not ledger.read().silenced
+    colleague = "\n".join(line for line in str(ledger.read()).split("\n") if "footer" not in line)
+    ledger.path.write_text(colleague, encoding="utf-8")
+    assert len(ledger.read()) == 5
+    after = ledger.add(mine)
+    after.origins.clear()
+    assert len(ledger.read()) == 5 and ledger.read().is_silent("quotes", "de")
+    ledger.path.unlink()
+    assert len(ledger.read()) == 0
+
+
 def test_a_clock_that_is_ahead_elsewhere_does_not_make_an_acceptance_old():
     (english, german) = entries(frame(content(), content(lang_code="de", text=GERMAN)))
     spot = spot_of(german, "text", "en", GERMAN)
