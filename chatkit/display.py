@@ -268,10 +268,20 @@ def changed_words(before: str, after: str) -> list[tuple[Literal["same", "out", 
     >>> from chatkit.display import changed_words
     >>> changed_words("Your bike is ready", "Your red bike is ready")
     [('same', 'Your'), ('in', ' red'), ('same', ' bike is ready')]
+    >>> changed_words("Please come by", "Now go to it")
+    [('out', 'Please come by'), ('in', 'Now go to it')]
     """
     a, b = _WORDS.findall(before), _WORDS.findall(after)
     parts: list[tuple[Literal["same", "out", "in"], str]] = []
-    for kind, i, j, k, m in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
+    steps: list[tuple[str, int, int, int, int]] = []
+    for step in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
+        several = step[0] == "replace" and len(steps) > 1 and steps[-2][0] == "replace"
+        if several and "".join(a[steps[-1][1] : step[1]]).isspace():  # words in place of words
+            _, i, _, k, _ = steps[-2]
+            steps[-2:] = [("replace", i, step[2], k, step[4])]
+        else:
+            steps.append(step)
+    for kind, i, j, k, m in steps:
         if kind == "equal":
             parts.append(("same", "".join(a[i:j])))
             continue

@@ -402,6 +402,7 @@ class Publication:
             said.append(f"No draft goes live. {live}" if self._live else "No draft goes live.")
         for why, what in _LEFT.items():
             if places := self._left.get(why):
-                shown = ", ".join(places[:_FEW]) + (" …" if len(places) > _FEW else "")
+                rest = len(places) - _FEW
+                shown = ", ".join(places[:_FEW]) + (f" and {rest:,} more" if rest > 0 else "")
                 said.append(f"Left as drafts, as they {what}: {visible(shown)}.")
         return said
