@@ -1,14 +1,43 @@
 """Calls to a sandbox in process, short enough to read in a test."""
 
+from __future__ import annotations
+
 import json
+from collections.abc import Callable
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from documents import DOCUMENT
 
+from chatkit.client import Client
+from chatkit.connection import Connection
 from chatkit.sandbox import Sandbox
+from chatkit.transport import Transport
 
 ROOT = "/api/business/public/channels/chat/accounts/"
+
+
+Door = Callable[[str, str, Any, bytes], "tuple[int, dict[str, str], bytes]"]
+
+
+def client_through(
+    door: Door | None,
+    connection: Connection | None = None,
+    *,
+    deadline: float = 30.0,
+    **fields: Any,
+) -> Client:
+    """A client whose calls are answered by a door, not by the network, if there is one.
+
+    Args:
+        door: As `Sandbox.answer` is.
+        connection: Where it believes to be; or the fields of one that is on this machine.
+        deadline: Seconds for a whole call.
+        fields: See `connection`.
+    """
+    if connection is None:
+        connection = Connection(**{"base_url": "http://localhost", **fields})
+    return Client._made(connection, Transport(connection, door=door, deadline=deadline))
 
 
 class Reply(NamedTuple):

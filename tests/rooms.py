@@ -9,12 +9,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from caller import client_through
 from profiles import PROFILES
 
 import chatkit
 from chatkit.client import Client
-from chatkit.connection import Connection
-from chatkit.transport import Transport
 
 
 @pytest.fixture(params=range(len(PROFILES)), ids=[f"profile{n}" for n in range(len(PROFILES))])
@@ -48,10 +47,5 @@ def scripted(script: Script, **points: Any) -> Client:
             whole |= {"pagination": pages}
         return status, {"content-type": "application/json"}, json.dumps(whole).encode()
 
-    connection = Connection(
-        base_url="http://localhost",
-        account_id="1001",
-        token="a-token-of-tests",
-        profile=chatkit.ServiceProfile(**points),
-    )
-    return Client._made(connection, Transport(connection, door=door))
+    profile = chatkit.ServiceProfile(**points)
+    return client_through(door, account_id="1001", token="a-token-of-tests", profile=profile)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import trustme
+from displayed import html_of
 
 import chatkit
 from chatkit.checkup import Check, CheckupReport, doctor
@@ -310,7 +311,7 @@ def checkup(base_url: str) -> CheckupReport:
 
 
 def _everything(report: CheckupReport) -> str:
-    return repr(report) + report._repr_html_() + report.frame().to_string() + str(vars(report))
+    return repr(report) + html_of(report) + report.frame().to_string() + str(vars(report))
 
 
 def test_nobody_there_is_one_problem_and_no_guess() -> None:
@@ -425,7 +426,7 @@ def test_what_is_wrong_comes_first_and_what_is_unknown_is_one_entry() -> None:
     assert "Chat Flows, Add, Chat Flows, Edit, Chat Flows, Delete" in " ".join(repr(report).split())
     shown = ["C", "B", "A", *(f"Chat Flows, {n}" for n in ("Add", "Edit", "Delete"))]
     assert report.frame().index.tolist() == shown
-    shown = report._repr_html_()
+    shown = html_of(report)
     assert shown.index("bad") < shown.index("odd") < shown.index("fine") < shown.index("a write")
     assert '<span class="delete">problem</span>' in shown
 
@@ -452,7 +453,7 @@ def test_what_is_wrong_comes_first_in_the_report_of_an_account_too() -> None:
 
 
 def test_the_notebook_form_is_escaped() -> None:
-    shown = STRANGE._repr_html_()
+    shown = html_of(STRANGE)
     assert "<script" not in shown and "<b>" not in shown
     assert html.unescape(shown.replace("<wbr>", "")).count("<script>alert(1)</script>") == 1
 
@@ -461,7 +462,7 @@ def test_the_notebook_form_folds_what_is_as_assumed_and_what_could_not_be_told()
     calm = Check("Profile: put", "ok", "merge as assumed")
     odd = Check("Profile: page_base", "warning", "0, not 1")
     untold = Check("Chat Flows, Add", "unknown", "cannot be tried without a write")
-    shown = CheckupReport("an account", (calm, odd, untold))._repr_html_()
+    shown = html_of(CheckupReport("an account", (calm, odd, untold)))
     front, points, rest = shown.split("<details>")
     assert "page_base" in front and "put" not in front
     assert "1 open points look as assumed" in points and "put" in points

@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from displayed import html_of
 from documents import DOCUMENT, document
 from rooms import client, sandbox
 
@@ -178,7 +179,7 @@ def test_only_documents_that_are_sent_are_checked(demo: Client) -> None:
 
 def test_a_name_in_a_note_is_text_and_no_markup(empty: Client) -> None:
     plan = empty.flows.plan(new(**{"<b>Order": LONG}))
-    assert "<b>Order" not in plan._repr_html_() and "&lt;b&gt;Order" in plan._repr_html_()
+    assert "<b>Order" not in html_of(plan) and "&lt;b&gt;Order" in html_of(plan)
 
 
 def test_undo_and_saved_plans_need_no_second_word(empty: Client, tmp_path: Any) -> None:

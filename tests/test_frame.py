@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from bent import Bend, Bent, drop, put
+from displayed import html_of
 from documents import document
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -569,7 +570,7 @@ def test_what_is_called_like_a_secret_is_hidden_on_the_way_in(room, tmp_path):
             plan.save(tmp_path / "plan.json")
             result = plan.apply()
             assert result.state.isin(["applied", "differs"]).all()
-            shown += [plan, plan._repr_html_(), result.to_dict(), [*plan.changes]]
+            shown += [plan, html_of(plan), result.to_dict(), [*plan.changes]]
             shown += [(tmp_path / "plan.json").read_text()]
         assert SECRET not in "".join(map(repr, shown))
     row = frame.iloc[0]

@@ -5,12 +5,10 @@ import json
 import warnings
 
 import pytest
+from caller import client_through
 from documents import DOCUMENT
 
 import chatkit
-from chatkit.client import Client
-from chatkit.connection import Connection
-from chatkit.transport import Transport
 
 ANA = {"number": "2025550143", "country_code": "+1", "name": "Ana Cruz"}
 
@@ -23,13 +21,12 @@ def sandbox():
 
 def limited(sandbox, *permissions):
     """A client whose token has these permissions only."""
-    connection = Connection(
-        base_url="http://localhost",
+    return client_through(
+        sandbox.answer,
         account_id=sandbox.account_id,
         token=sandbox.make_token(*permissions),
         profile=sandbox.profile,
     )
-    return Client._made(connection, Transport(connection, door=sandbox.answer))
 
 
 def test_a_token_that_may_only_add_still_learns_the_id(sandbox):
@@ -63,11 +60,9 @@ def test_fields_the_document_does_not_know_survive_a_replacing_update():
                 fields = {**fields, "content-length": str(len(answer))}
             return status, fields, answer
 
-        connection = Connection(
-            base_url="http://localhost", account_id=sandbox.account_id, token=sandbox.token,
-            profile=profile,
-        )  # fmt: skip
-        client = Client._made(connection, Transport(connection, door=door))
+        client = client_through(
+            door, account_id=sandbox.account_id, token=sandbox.token, profile=profile
+        )
         ana = client.contacts.create(**ANA)
         assert ana.loyalty == "gold"
         assert "gold" in set(client.contacts.frame().loyalty)
@@ -125,10 +120,7 @@ def answering(sandbox, change):
         status, answer = change(method, target, status, answer) or (status, answer)
         return status, {"content-type": "application/json"}, answer
 
-    connection = Connection(
-        base_url="http://localhost", account_id=sandbox.account_id, token=sandbox.token
-    )
-    return Client._made(connection, Transport(connection, door=door, deadline=0.5))
+    return client_through(door, account_id=sandbox.account_id, token=sandbox.token, deadline=0.5)
 
 
 @pytest.mark.parametrize("status", [503, 403, 404])
@@ -224,13 +216,9 @@ def test_only_our_own_errors_leave_an_update_whose_answers_are_all_broken(sandbo
         status, fields, _ = sandbox.answer(method, target, headers, body)
         return status, fields, BROKEN[answer if method == "PUT" else read]
 
-    connection = Connection(
-        base_url="http://localhost",
-        account_id=sandbox.account_id,
-        token=sandbox.token,
-        profile=sandbox.profile,
+    client = client_through(
+        door, account_id=sandbox.account_id, token=sandbox.token, profile=sandbox.profile
     )
-    client = Client._made(connection, Transport(connection, door=door))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from bulk.planning import limited
+from displayed import html_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from volume import volume
@@ -126,8 +127,8 @@ def test_the_changed_words_of_a_text_are_marked() -> None:
         state(contents=content("Your bike is ready")),
         state(contents=content("Your red bike is ready")),
     )
-    assert '<td dir="auto">Your<ins> red</ins> bike is ready</td>' in found._repr_html_()
-    assert '<td dir="auto">Your bike is ready</td>' in found._repr_html_()
+    assert '<td dir="auto">Your<ins> red</ins> bike is ready</td>' in html_of(found)
+    assert '<td dir="auto">Your bike is ready</td>' in html_of(found)
 
 
 def test_what_strangers_wrote_is_escaped_and_visible_wherever_it_stands() -> None:
@@ -146,9 +147,9 @@ def test_what_strangers_wrote_is_escaped_and_visible_wherever_it_stands() -> Non
         contacts=people(("+1", "1", "x")),
     )
     found = Comparison(one, two)
-    for said in (found._repr_html_(), repr(found), found.text()):
+    for said in (html_of(found), repr(found), found.text()):
         assert "\u202e" not in said
-    assert "<img" not in found._repr_html_()
+    assert "<img" not in html_of(found)
     assert repr(found).count(HTML[:20]) > 5  # shown, as text
 
 
@@ -156,7 +157,7 @@ def test_a_secret_is_never_shown() -> None:
     one = {"https://a.example": {"events": ["*"], "webhook_secret": "hush-hush-hush-hush"}}
     two = {"https://a.example": {"events": ["*"], "webhook_secret": "whisper-whisper-wh"}}
     found = Comparison(state(webhooks=one), state(webhooks=two))
-    for said in (found._repr_html_(), repr(found)):
+    for said in (html_of(found), repr(found)):
         assert "hush" not in said and "whisper" not in said
 
 
@@ -354,8 +355,8 @@ def test_a_fleet_is_compared_with_its_first_account(fleet: chatkit.Fleet) -> Non
         ["fr", "content", "footer", "changed"],
         ["it", "flow", "", "only left"],
     ]
-    assert "Thanks" in found._repr_html_()
-    assert "<table>" in found._repr_html_()
+    assert "Thanks" in html_of(found)
+    assert "<table>" in html_of(found)
 
 
 def test_accounts_of_a_fleet_are_made_as_the_first_one_is(fleet: chatkit.Fleet) -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bulk.planning import held
+from displayed import html_of
 from documents import DOCUMENT
 
 import chatkit
@@ -41,12 +43,12 @@ def test_the_live_account_is_read_and_nothing_else() -> None:
     ):
         client.templates.remember(["order_ready"])
         plan = renamed(client)
-        before, known = client._seed_records(), len(live.middleware.log)
+        before, known = held(live), len(live.middleware.log)
         rehearsal = chatkit.rehearse(plan)
         sent = list(live.middleware.log)[known:]
         assert rehearsal.ok
         assert {call.method for call in sent} == {"GET"}
-        assert client._seed_records() == before
+        assert held(live) == before
 
 
 def test_contacts_are_read_only_if_the_plan_changes_some(account: Account) -> None:
@@ -109,7 +111,7 @@ def test_a_record_that_somebody_has_changed_is_told(account: Account) -> None:
     assert rehearsal.result.state.tolist() == ["applied", "conflict", "applied"]
     assert "2 went as planned" in repr(rehearsal)
     assert "conflict" in rehearsal.problems[0]
-    assert rehearsal.problems[0].partition("\n")[0][:20] in rehearsal._repr_html_()
+    assert rehearsal.problems[0].partition("\n")[0][:20] in html_of(rehearsal)
     with pytest.raises(chatkit.PlanRefused):
         plan.apply(rehearsed=True)
 
@@ -180,7 +182,7 @@ def test_what_strangers_wrote_is_escaped(account: Account) -> None:
     client.contacts.update(50001, name="<img src=x onerror=alert(1)>")
     plan = renamed(client, 1)
     client.contacts.update(50001, name="<b>Mallory</b>")
-    shown = chatkit.rehearse(plan)._repr_html_()
+    shown = html_of(chatkit.rehearse(plan))
     assert "<img" not in shown
     assert "<b>" not in shown
 

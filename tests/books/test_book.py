@@ -14,6 +14,7 @@ import processes
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from displayed import html_of
 
 import chatkit
 from chatkit import Book, Client, InputError, StoreError
@@ -146,7 +147,7 @@ def test_no_file_of_a_book_holds_the_token(client: Client, folder: Path) -> None
 
 
 def test_a_book_shows_its_accounts_and_whether_they_are_complete(book: Book) -> None:
-    text, html = repr(book), book._repr_html_()
+    text, html = repr(book), html_of(book)
     assert text.splitlines()[0] == "book: 250 contacts of 1 account in 3 parts"
     assert text.splitlines()[3].split()[:4] == ["1001", "250", "3", "complete,"]
     assert "complete, read" in html and "<table>" in html

@@ -9,12 +9,11 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from caller import Door, client_through
 from documents import DOCUMENT
 
 import chatkit
 from chatkit.client import Client
-from chatkit.connection import Connection
-from chatkit.transport import Transport
 
 ENGLISH: dict[str, Any] = {
     "lang_code": "en",
@@ -140,6 +139,12 @@ def stored(sandbox: chatkit.Sandbox, room: str) -> dict[int, dict[str, Any]]:
     }
 
 
+def held(sandbox: chatkit.Sandbox) -> dict[str, dict[int, dict[str, Any]]]:
+    """All that the service has stored, by room: it is the same where nothing was written."""
+    rooms = ("contacts", "flows", "contents", "webhooks")
+    return {room: stored(sandbox, room) for room in rooms}
+
+
 def active(sandbox: chatkit.Sandbox, room: str) -> dict[int, dict[str, Any]]:
     """What the service has stored of one room and not deleted, without the stamps of writes."""
     return {
@@ -154,7 +159,6 @@ def limited(sandbox: chatkit.Sandbox, *permissions: str) -> Client:
     return through(sandbox, sandbox.answer, sandbox.make_token(*permissions))
 
 
-Door = Callable[[str, str, Any, bytes], "tuple[int, dict[str, str], bytes]"]
 #: What `answering` asks about an answer: another status and body in its place, or None.
 Change = Callable[[str, str, int, bytes], "tuple[int, bytes] | None"]
 JSON = {"content-type": "application/json"}
@@ -162,16 +166,15 @@ JSON = {"content-type": "application/json"}
 
 def through(sandbox: chatkit.Sandbox, door: Door, token: str | None = None) -> Client:
     """Open a client whose calls go through this door; it may pass them on to the sandbox."""
-    connection = Connection(
+    return client_through(
+        door,
         name="the sandbox",
-        base_url="http://localhost",
         account_id=sandbox.account_id,
         token=token or sandbox.token,
         profile=sandbox.profile,
         sandbox=sandbox.identity,
         passing=True,
     )
-    return Client._made(connection, Transport(connection, door=door))
 
 
 def answering(sandbox: chatkit.Sandbox, change: Change) -> Client:

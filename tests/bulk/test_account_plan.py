@@ -25,6 +25,7 @@ from bulk.planning import (  # noqa: F401
     webhook,
     writes,
 )
+from displayed import html_of
 
 import chatkit
 from chatkit.bulk.apply import Interrupt
@@ -122,7 +123,7 @@ def test_a_plan_for_the_account_shows_each_resource_with_its_counts(sandbox, cli
         "Contacts: 1 create, 1 update; 1 row meets an existing contact",
     ]
     assert "The signing secrets are new." in text
-    html = plan._repr_html_()
+    html = html_of(plan)
     places = [html.index(f">{head.partition(':')[0]}: ") for head in heads]
     assert places == sorted(places)
     frame = plan.frame()

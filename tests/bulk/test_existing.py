@@ -24,9 +24,12 @@ from bulk.planning import (  # noqa: F401
     untouched,
     webhook,
 )
+from displayed import html_of
+from widgets import screen
 
 import chatkit
 from chatkit.widgets import PlanView
+from chatkit.widgets.planview import PagedRows
 
 OTHER = {**DOCUMENT, "version": "7.2"}
 
@@ -115,20 +118,24 @@ def test_a_plan_that_skips_all_sends_nothing(sandbox, client):
     with untouched(sandbox):
         assert states(plan.apply()) == ["skipped", "skipped"]
     view = PlanView(plan)
-    assert "2 skipped" in repr(view) and view._blocked() == ["there is nothing to do"]
+    assert "2 skipped" in repr(view)
+    with pytest.raises(chatkit.PlanRefused, match="there is nothing to do"):
+        view.start()
 
 
 def test_html_and_the_plan_view_show_both_values_of_what_is_kept(sandbox, client):
     people(sandbox, 1, "Ana <b>Cruz</b>")
     plan = client.contacts.plan(guests("Zoë <i>Quinn</i>", "New"))
-    html = plan._repr_html_()
+    html = html_of(plan)
     assert "1 row meets an existing contact" in html and "skip" in html
     assert "&lt;b&gt;" in html and "&lt;i&gt;" in html and "<i>Quinn" not in html
     view = PlanView(plan)
-    assert "1 row meets an existing contact" in view._heading.value
-    assert {"skip", "create"} <= {kind for item in view._rows.items for kind in item.kinds}
+    assert "1 row meets an existing contact" in screen.html(view)
+    assert {"skip", "create"} <= {
+        kind for item in screen.part(view, PagedRows).items for kind in item.kinds
+    }
     view.apply()
-    assert not any("not applied" in item.kinds for item in view._rows.items)
+    assert not any("not applied" in item.kinds for item in screen.part(view, PagedRows).items)
 
 
 def test_existing_says_what_becomes_of_those_that_are_there(sandbox, client):

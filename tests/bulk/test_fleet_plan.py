@@ -18,6 +18,7 @@ import pandas as pd
 import processes
 import pytest
 from bulk.planning import active, limited, number, people
+from displayed import html_of
 
 import chatkit
 from chatkit.bulk.apply import Interrupt
@@ -120,14 +121,14 @@ def test_a_review_says_what_each_account_would_do_and_then_how(accounts):
     assert told[0] == "Plan for 3 accounts: 3 creates."
     assert told[2:5] == [f"  {n}  Plan for 0 contacts: 1 create." for n in LABELS]
     assert told[-1] == "plan.apply() does it."
-    html = plan._repr_html_()
+    html = html_of(plan)
     assert html.count("<details>") == 3
 
 
 def test_what_strangers_call_an_account_is_escaped(accounts):
     _, client = accounts["de"]
     plan = FleetPlan({"<img src=x>": client.contacts.plan(newcomers(1))})
-    assert "<img" not in plan._repr_html_()
+    assert "<img" not in html_of(plan)
 
 
 def test_an_account_without_changes_has_no_run_and_no_rows(accounts):

@@ -22,6 +22,7 @@ from bulk.planning import (  # noqa: F401
     untouched,
     webhook,
 )
+from displayed import html_of
 
 import chatkit
 from chatkit.bulk import stored_changes
@@ -233,7 +234,7 @@ def test_a_signing_secret_is_in_plan_secrets_and_nowhere_else(tmp_path, echoes, 
         saved = plan.save(tmp_path / "plan.json")
         seen = "".join(
             [
-                *(repr(plan), plan._repr_html_(), repr(plan.secrets), str(vars(plan))),
+                *(repr(plan), html_of(plan), repr(plan.secrets), str(vars(plan))),
                 *(plan.frame().to_csv(), result.to_csv(), result.to_html(), repr(result.attrs)),
                 *(chatkit.journal(result).to_csv(), chatkit.runs(client).to_csv()),
                 *(saved.read_text(), *capsys.readouterr()),

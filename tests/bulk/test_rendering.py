@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from displayed import html_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,10 +23,6 @@ from chatkit.resource import endpoints_of
 
 LOSS = "its name would be split into other parts than it has now"
 NEVER = "a flow made again is another flow"
-
-
-def html_of(plan):
-    return plan._repr_html_()
 
 
 @pytest.fixture(scope="module")
@@ -275,7 +272,7 @@ def test_a_plan_shows_itself(client: chatkit.Client) -> None:
         '  ~ +44 7700900000  name: "Oliver Smith" → "Oliver J. Smith"\n\n'
         "plan.apply() does it."
     )
-    assert "Oliver <ins>J. </ins>Smith" in plan._repr_html_()
+    assert "Oliver <ins>J. </ins>Smith" in html_of(plan)
 
 
 # --- long plans -----------------------------------------------------------------------

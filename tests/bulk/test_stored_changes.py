@@ -13,6 +13,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from bulk.planning import account, client, people, sandbox  # noqa: F401
+from displayed import html_of
 
 import chatkit
 from chatkit import temporary
@@ -164,7 +165,7 @@ def test_a_plan_of_stored_changes_is_the_plan_that_it_is_in_memory(sandbox, clie
     stored = Plan(desk_of(plan), setting_of(plan), StoredChanges(plan.changes), **same)
     assert isinstance(stored.changes, StoredChanges)
     assert repr(stored) == repr(plan)
-    assert stored._repr_html_() == plan._repr_html_()
+    assert html_of(stored) == html_of(plan)
     assert (stored.counts, stored.hash, stored.calls()) == (plan.counts, plan.hash, plan.calls())
     assert stored.objections() == plan.objections() != []
     pd.testing.assert_frame_equal(stored.frame(), plan.frame())

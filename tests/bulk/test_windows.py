@@ -26,7 +26,7 @@ import chatkit
 from chatkit.bulk import rendering, stored_changes
 from chatkit.bulk.apply import Interrupt
 from chatkit.bulk.outcomes import RunRows, rows_of_journal
-from chatkit.bulk.plan import Plan, desk_of, setting_of
+from chatkit.bulk.plan import Plan, desk_of, rows_at_work, setting_of
 from chatkit.bulk.stores import read_run
 from chatkit.widgets.planview import PlanView
 
@@ -130,7 +130,7 @@ def test_rows_are_seen_from_another_thread_while_they_are_worked_on(sandbox, cli
     glances = []
 
     def watch(done, of):
-        rows = plan._at_work
+        rows = rows_at_work(plan)
         glances.append([rows.glance(n).state for n in range(len(rows))])
 
     plan.apply(many=True, watch=watch)

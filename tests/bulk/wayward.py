@@ -13,19 +13,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import aiohttp
-from caller import ROOT, Caller
+from caller import ROOT, Caller, client_through
 from documents import DOCUMENT
 
 import chatkit
 from chatkit.bulk.journal import Change
 from chatkit.bulk.plan import Plan, Setting
 from chatkit.client import Client
-from chatkit.connection import Connection
 from chatkit.profile import ServiceProfile
 from chatkit.resource import endpoints_of
 from chatkit.secret import Secret
 from chatkit.templates import Templates, bulk_templates
-from chatkit.transport import Transport
 
 Answer = tuple[int, Mapping[str, str], bytes]
 #: Does the call when it is told to, and answers as it likes.
@@ -188,7 +186,9 @@ class Service:
 
     def client(self, *, deadline: float = 5.0, base_url: str = "") -> Client:
         """A client of this account, in this process or at the address that serves it."""
-        connection = Connection(
+        return client_through(
+            None if base_url else self.answer,
+            deadline=deadline,
             base_url=base_url or "http://localhost",
             account_id=self.sandbox.account_id,
             token=Secret(self.sandbox.token),
@@ -196,8 +196,6 @@ class Service:
             sandbox=self.sandbox.identity,
             passing=True,
         )
-        door = None if base_url else self.answer
-        return Client._made(connection, Transport(connection, door=door, deadline=deadline))
 
     # --- what is true ---
 

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from bulk.planning import client, sandbox  # noqa: F401
 from bulk.test_rendering import Page
+from displayed import html_of
 
 from chatkit.report import FEW, WIDTH
 
@@ -79,7 +80,7 @@ def test_what_was_fixed_as_text(client, messy):
 def test_a_frame_in_order_is_one_line(client):
     quality = client.contacts.check(pd.DataFrame({"name": ["Ana", "Bo"]}))
     assert repr(quality) == "Checked 2 rows: nothing found."
-    assert Page(quality._repr_html_()).text == "Checked 2 rows: nothing found."
+    assert Page(html_of(quality)).text == "Checked 2 rows: nothing found."
 
 
 def test_of_many_findings_some_of_each_code_are_shown(client):
@@ -96,14 +97,14 @@ def test_of_many_findings_some_of_each_code_are_shown(client):
 
 def test_html_says_what_the_text_says(client, messy):
     quality = client.contacts.check(messy)
-    page = Page(quality._repr_html_())
+    page = Page(html_of(quality))
     head = ["row", "column", "value", "reason", "suggestion"]
     assert page.rows.count(head) == 3
     assert ["3", "name", '"JosÃ©"', "letters with accents were read in a wrong encoding",
             '"José" *'] in page.rows  # fmt: skip
     assert "Checked 5 rows: 4 errors, 3 warnings, 1 note." in page.text
     assert "fix() takes the 4 suggestions with *." in page.text
-    page = Page(quality.fix()._repr_html_())
+    page = Page(html_of(quality.fix()))
     assert page.rows[:2] == [
         ["row", "column", "why", "before", "after"],
         ["2", "name", "invisible", "Ana⟨U+200B⟩ Cruz", "Ana Cruz"],
@@ -111,7 +112,7 @@ def test_html_says_what_the_text_says(client, messy):
 
 
 def test_many_findings_are_folded(client):
-    page = Page(client.contacts.check(pd.DataFrame({"name": ["Ana "] * 1000}))._repr_html_())
+    page = Page(html_of(client.contacts.check(pd.DataFrame({"name": ["Ana "] * 1000}))))
     assert page.tags.count("details") == 1
     assert page.tags.count("tbody") == 200
     assert "992 more, 192 of them here" in page.text
@@ -126,7 +127,7 @@ TAGS = {
 
 def assert_tame(quality):
     fixed = quality.fix()
-    for page in (Page(quality._repr_html_()), Page(fixed._repr_html_())):
+    for page in (Page(html_of(quality)), Page(html_of(fixed))):
         assert {*page.tags} <= TAGS
         assert {name for name, _ in page.attributes} <= {"class", "dir", "scope", "style"}
     for said in (repr(quality), repr(fixed)):
@@ -148,4 +149,4 @@ def test_no_line_is_too_wide_and_the_text_is_stable(client, messy):
     quality = client.contacts.check(long)
     assert max(map(len, repr(quality).split("\n"))) <= WIDTH + 40  # a value stays whole
     assert repr(quality) == repr(client.contacts.check(long))
-    assert quality._repr_html_() == client.contacts.check(long)._repr_html_()
+    assert html_of(quality) == html_of(client.contacts.check(long))

@@ -16,6 +16,7 @@ from bent import (
     sent,
     status,
 )
+from displayed import html_of
 
 ALL = "list get"
 
@@ -172,5 +173,5 @@ def test_a_broken_fact_is_found(facts, before, after):
 def test_a_report_never_shows_what_a_record_holds():
     report = report_of(after=put("contacts", ALL, number="a secret <b>", first_name=["a secret"]))
     assert report.status == 1
-    for text in (repr(report), report._repr_html_(), report.frame().to_string()):
+    for text in (repr(report), html_of(report), report.frame().to_string()):
         assert "a secret" not in text

@@ -1,6 +1,7 @@
 """Reports: the same text every time, counted in words, and safe to show."""
 
 import pytest
+from displayed import html_of
 
 from chatkit.conformance import ConformanceReport, Outcome
 from chatkit.conformance.fact import Fact
@@ -78,8 +79,8 @@ def test_the_exit_status_is_that_of_the_worst(report, status):
 def test_nothing_in_it_is_obeyed():
     report = ConformanceReport(ODD, (outcome(1, "differs", ODD),), left=(ODD,), notes=(ODD,))
     assert "\x1b" not in repr(report)
-    assert "<img" not in report._repr_html_()
-    assert report._repr_html_().count("&lt;img") == 4
+    assert "<img" not in html_of(report)
+    assert html_of(report).count("&lt;img") == 4
 
 
 def test_an_interrupt_is_said():

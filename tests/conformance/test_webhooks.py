@@ -2,6 +2,7 @@
 
 import pytest
 from bent import Exchange, bare, broken, differing, drop, envelope, put, record, report_of, status
+from displayed import html_of
 
 ALL = "list create update"
 SECRET = "5ec7e7" * 10 + "abcd"
@@ -156,5 +157,5 @@ def test_a_broken_fact_is_found(facts, before, after, monkeypatch):
 def test_a_leaked_secret_is_not_leaked_again():
     report = report_of(after=put("webhooks", "list", webhook_secret=SECRET, **{SECRET: SECRET}))
     assert report.status == 1
-    for text in (repr(report), report._repr_html_(), report.frame().to_string()):
+    for text in (repr(report), html_of(report), report.frame().to_string()):
         assert SECRET not in text

@@ -8,6 +8,7 @@ from contextlib import ExitStack
 import pandas as pd
 import pytest
 from bulk.planning import active, content, flow, limited, number, people, webhook
+from displayed import html_of
 
 import chatkit
 from chatkit import settings
@@ -54,7 +55,7 @@ def test_a_fleet_says_what_it_is_connected_to_and_shows_its_accounts(capsys):
         assert list(fleet) == ["de", "fr"]
         assert fleet["de"].connection.sandbox == one.identity
         assert repr(fleet).splitlines()[0] == "Fleet of 2 accounts."
-        assert "<table>" in fleet._repr_html_()
+        assert "<table>" in html_of(fleet)
         with pytest.raises(chatkit.SettingsError, match="No account is called 'es'"):
             fleet["es"]
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from displayed import html_of
 from flowjson.strangers import EVIL, anything, booking, crooked
 from hypothesis import given, settings
 
@@ -56,7 +57,7 @@ def test_names_from_strangers_are_no_markup() -> None:
     after = booking()
     after["screens"][0]["id"] = after["screens"][0]["title"] = EVIL
     after[EVIL] = {EVIL: EVIL}
-    html = diff(booking(), after)._repr_html_()
+    html = html_of(diff(booking(), after))
     assert "<img" not in html and "\u202e" not in html
     assert "&lt;img src=x onerror=alert(1)&gt;" in html
     assert "\u202e" not in repr(diff(booking(), after))
@@ -67,7 +68,7 @@ def test_very_many_differences_are_cut_and_the_frame_has_all() -> None:
     after["screens"][1]["data"] |= {f"field_{n}": {} for n in range(SHOWN + 5)}
     found = diff(booking(), after)
     assert len(found) == len(found.frame()) == SHOWN + 5
-    assert "… and 5 more" in repr(found) and "… and 5 more" in found._repr_html_()
+    assert "… and 5 more" in repr(found) and "… and 5 more" in html_of(found)
 
 
 @settings(max_examples=40)
@@ -79,7 +80,7 @@ def test_whatever_is_json_is_compared_and_shown_or_refused(a: Any, b: Any) -> No
         assert not isinstance(a, dict)
         return
     assert repr(found) == repr(diff(a, b))
-    assert found._repr_html_().count("<tr>") == (len(found) + 1 if found else 0)
+    assert html_of(found).count("<tr>") == (len(found) + 1 if found else 0)
     assert len(found.frame()) == len(found)
 
 

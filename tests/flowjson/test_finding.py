@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from displayed import html_of
+
 from chatkit.finding import Finding
 from chatkit.flowjson.finding import Findings
 
@@ -54,7 +56,7 @@ def test_findings_show_themselves_in_a_stable_text() -> None:
 
 def test_what_a_stranger_wrote_is_not_run_nor_hidden() -> None:
     sly = Finding("X", "error", "/<b>", "<script>alert(1)</script>\u202e\x1b[2J", "<i>")
-    shown = Findings([sly])._repr_html_()
+    shown = html_of(Findings([sly]))
     assert "<script" not in shown
     assert "<i>" not in shown
     assert "/<b>" not in shown
@@ -64,7 +66,7 @@ def test_what_a_stranger_wrote_is_not_run_nor_hidden() -> None:
 
 
 def test_no_findings_are_said_in_html_too() -> None:
-    assert "<p>No findings</p>" in Findings()._repr_html_()
+    assert "<p>No findings</p>" in html_of(Findings())
 
 
 def test_findings_become_a_frame() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from displayed import html_of
 from flowjson.base import CHILDREN, errors, flow, put, text, told
 from flowjson.faults import FAULTS, Fault
 from flowjson.good import good
@@ -190,7 +191,7 @@ def test_arbitrary_json_never_crashes(value: Any) -> None:
     found = lint(json.dumps(value))
     assert isinstance(found, Findings)
     assert not found.ok
-    assert repr(found) and found._repr_html_() and repr(found.annotated())
+    assert repr(found) and html_of(found) and repr(found.annotated())
     if isinstance(value, dict | list):
         assert not lint(value).ok
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from displayed import html_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -46,7 +47,7 @@ def test_a_tab_keeps_the_mark_at_its_column() -> None:
 
 
 def test_html_is_escaped_and_coloured_by_severity() -> None:
-    shown = AnnotatedSource('{"<script>": 1}', [at(1, 2), at(1, 2, "warning")])._repr_html_()
+    shown = html_of(AnnotatedSource('{"<script>": 1}', [at(1, 2), at(1, 2, "warning")]))
     assert "<script" not in shown
     assert "&lt;script&gt;" in shown
     assert shown.count("<b style=") == 2
@@ -54,7 +55,7 @@ def test_html_is_escaped_and_coloured_by_severity() -> None:
 
 def test_without_findings_there_is_nothing_to_list() -> None:
     assert repr(AnnotatedSource("{}", [])) == "No findings"
-    assert AnnotatedSource("{}", [])._repr_html_() == "<pre>No findings</pre>"
+    assert html_of(AnnotatedSource("{}", [])) == "<pre>No findings</pre>"
 
 
 def test_a_finding_without_line_is_found_by_its_pointer() -> None:
@@ -66,4 +67,4 @@ def test_a_finding_without_line_is_found_by_its_pointer() -> None:
 def test_any_text_and_place_can_be_shown(text: str, line: int, column: int) -> None:
     listing = AnnotatedSource(text, [at(line, column)])
     assert "error X: No." in repr(listing)
-    assert "error X: No." in listing._repr_html_()
+    assert "error X: No." in html_of(listing)

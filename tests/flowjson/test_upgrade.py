@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from displayed import html_of
 from flowjson.strangers import EVIL, anything, booking, crooked, documents
 from hypothesis import given, settings
 
@@ -117,8 +118,8 @@ def test_what_the_new_rules_refuse_is_left_to_a_person() -> None:
 
 def test_names_from_strangers_are_no_markup() -> None:
     done = upgrade(old() | {"data_channel_uri": EVIL})
-    assert "<img" not in done._repr_html_()
-    assert "\u202e" not in done._repr_html_() + repr(done)
+    assert "<img" not in html_of(done)
+    assert "\u202e" not in html_of(done) + repr(done)
 
 
 @settings(max_examples=40)
@@ -129,4 +130,4 @@ def test_any_json_is_upgraded_or_refused(document: Any) -> None:
     except InputError:
         return
     assert done.document["version"] == "7.3"
-    assert repr(done) and done._repr_html_() and len(done.frame()) == len(done.changes)
+    assert repr(done) and html_of(done) and len(done.frame()) == len(done.changes)

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 import sqlalchemy as sa
 from bulk.journalling import child
+from displayed import html_of
 from inbox import bodies
 from inbox.bodies import BEN, START, keep, message, moved, status
 from inbox.senders import SECRET, post, signed
@@ -53,7 +54,7 @@ def test_what_is_old_is_told_in_numbers_and_deleted_by_apply_alone(
         "",
         "Nothing is deleted before apply(), and nothing brings it back after.",
     ]
-    assert "<strong>4 deliveries" in deletion._repr_html_()
+    assert "<strong>4 deliveries" in html_of(deletion)
     assert ids(inbox) == [1, 2, 3, 4, 5, 6]
     frame = deletion.frame()
     assert frame.index.tolist() == [1, 2, 3, 4] and frame["size"].sum() == deletion.bytes
@@ -209,7 +210,7 @@ def test_a_contact_that_any_delivery_holds_is_refused(inbox: Inbox, contact: str
 
 def test_a_name_of_strangers_is_escaped(inbox: Inbox, store: InboxStore) -> None:
     keep(store, written(message(0, who="<b>x</b>")))
-    html = inbox.forget("<b>x</b>")._repr_html_()
+    html = html_of(inbox.forget("<b>x</b>"))
     assert "<b>" not in html and "1 delivery about" in html
 
 

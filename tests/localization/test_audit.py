@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from displayed import html_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from localization.contents import CONTENT, button, content, demo, frame, naughty  # noqa: F401
@@ -141,7 +142,7 @@ def test_what_decides_on_states_is_found_in_whatever_stands_there(contents):
 def test_no_contents_make_it_fail_and_everything_found_can_be_shown(contents):
     found = check_contents(contents)
     assert repr(found) == repr(check_contents(contents))
-    assert "<script" not in found._repr_html_()
+    assert "<script" not in html_of(found)
     assert len(found.frame()) == len(found)
     assert all(each.source and str(each) for each in found)
     if contents:
@@ -172,7 +173,7 @@ def test_naughty_strings_in_every_place_are_judged_and_shown(shared: Path):
         for n, text in enumerate(texts)
     ]
     found = check_contents(given)
-    shown = found._repr_html_() + "".join(check_contents(one)._repr_html_() for one in given[:60])
+    shown = html_of(found) + "".join(html_of(check_contents(one)) for one in given[:60])
     for mark in ("<script", "<img", "<svg", "javascript:alert(1)>", "\u202e", "\x07"):
         assert mark not in shown
     assert "\u202e" not in repr(found)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from displayed import html_of
 from localization.contents import button, content, frame
 
 from chatkit.localization.audit import (
@@ -85,7 +86,7 @@ def test_long_groups_are_cut_and_their_rest_is_counted():
     )
     group = found.of(code="footer placeholder")
     assert "… and 292 more: audit.frame() has them all" in repr(group)
-    html = group._repr_html_()
+    html = html_of(group)
     assert html.count("is in the footer") == 200
     assert "<details>" in html
     assert len(html) < 100_000
@@ -106,7 +107,7 @@ def test_html_escapes_what_strangers_wrote_and_spells_out_what_is_not_seen():
             headers=[{"type": EVIL}],
         )
     )
-    html = found._repr_html_()
+    html = html_of(found)
     assert "<img" not in html
     assert "&lt;img" in html
     assert "\u202e" not in html
@@ -115,7 +116,7 @@ def test_html_escapes_what_strangers_wrote_and_spells_out_what_is_not_seen():
 
 
 def test_html_can_be_read_without_its_colours():
-    html = check_contents(content(footer="{{1}}"))._repr_html_()
+    html = html_of(check_contents(content(footer="{{1}}")))
     assert "warning, refused: footer placeholder, 1" in html
     assert 'scope="col"' in html
     assert 'scope="rowgroup"' in html
@@ -125,7 +126,7 @@ def test_html_can_be_read_without_its_colours():
 def test_fields_that_were_not_read_are_named():
     found = check_contents({"lang_code": "en", "text": "Hello you, how do you do?"})
     assert "not judged there: variables, footer, headers, buttons." in repr(found)
-    assert "not judged there" in found._repr_html_()
+    assert "not judged there" in html_of(found)
 
 
 def findings(count, severity="warning", code="length", hint="Do it."):
@@ -164,13 +165,13 @@ def test_each_hint_is_told_once_and_three_at_most():
 
 
 def test_the_table_has_eight_of_each_kind_and_folds_the_rest():
-    assert "<details>" not in findings(8)._repr_html_()
-    first, _, more = findings(11)._repr_html_().partition("<details>")
+    assert "<details>" not in html_of(findings(8))
+    first, _, more = html_of(findings(11)).partition("<details>")
     assert (first.count("said "), more.count("said ")) == (8, 3)
-    both = Audit([*findings(150), *findings(150, code="duplicate")], [], [])._repr_html_()
+    both = html_of(Audit([*findings(150), *findings(150, code="duplicate")], [], []))
     assert both.count("said ") == 200  # a hundred of each
     assert both.count('<th colspan="4"') == 4
-    assert findings(300)._repr_html_().count("said ") == 200
+    assert html_of(findings(300)).count("said ") == 200
 
 
 def test_what_is_refused_says_so_unless_it_is_an_error_anyway():

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+from displayed import html_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from localization.contents import CONTENT, content, demo, frame  # noqa: F401
@@ -140,13 +141,13 @@ def test_what_does_not_decide_on_states_is_looked_for_when_it_is_asked_for(monke
     given = frame(content(), german(text="Hallo  {{1}} und {{2}}, die Bestellung ist {{3}}."))
     found = board(given.drop(columns="footer"), "en")
     assert found["order_ready", "de"].state == "broken"
-    shown = repr(found), found._repr_html_()
+    shown = repr(found), html_of(found)
     assert not asked
     assert "not judged there: footer" in shown[0]
     assert "doubled spaces" in found.audit.counts()
     assert found.audit == check_contents(given.drop(columns="footer"), "en")
     assert len(asked) == 1
-    assert (repr(found), found._repr_html_()) == shown
+    assert (repr(found), html_of(found)) == shown
 
 
 def test_an_audit_that_was_made_is_not_made_again():
@@ -180,4 +181,4 @@ def test_any_contents_make_a_board(contents):
     assert sum(found.counts().values()) == len(found) == found.frame().size
     assert set(found.counts()) == set(STATES)
     assert repr(found)
-    assert "<script" not in found._repr_html_()
+    assert "<script" not in html_of(found)

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from displayed import html_of
 from localization.contents import content, frame, naughty
 
 from chatkit.localization.audit import check_contents
@@ -46,7 +47,7 @@ def test_many_languages_stand_in_several_tables_and_many_templates_are_counted()
 
 
 def test_each_state_has_a_word_a_sign_and_a_colour_in_the_table():
-    html = small()._repr_html_()
+    html = html_of(small())
     cells = re.findall(r'<td class="(\w+)"(?: title="[^"]*")?>(.*?)</td>', html)
     assert len(cells) >= 6
     for name, said in cells:
@@ -57,7 +58,7 @@ def test_each_state_has_a_word_a_sign_and_a_colour_in_the_table():
 
 
 def test_the_table_names_its_rows_and_columns_for_those_who_cannot_see_it():
-    html = small()._repr_html_()
+    html = html_of(small())
     assert html.count('<th scope="col" dir="ltr">') == 3
     assert "<small>Arabic</small>" in html
     assert '<th scope="row" dir="auto">order_ready</th>' in html
@@ -65,14 +66,14 @@ def test_the_table_names_its_rows_and_columns_for_those_who_cannot_see_it():
 
 
 def test_why_a_content_needs_work_is_written_out():
-    html = small()._repr_html_()
+    html = html_of(small())
     assert "Why 1 content needs work" in html
     assert "footer placeholder: {{1}} is in the footer" in html
-    assert "Why" not in board(frame(content()))._repr_html_()
+    assert "Why" not in html_of(board(frame(content())))
 
 
 def test_colours_are_of_the_theme_or_let_it_through():
-    style = small()._repr_html_().partition("</style>")[0]
+    style = html_of(small()).partition("</style>")[0]
     assert not re.search(r"(?<!-)color: #", style)
     assert all(
         "rgba" in line
@@ -82,9 +83,7 @@ def test_colours_are_of_the_theme_or_let_it_through():
 
 
 def test_texts_of_strangers_are_escaped():
-    html = board(
-        content(template_code=EVIL, lang_code="de", headers=[{"type": EVIL}])
-    )._repr_html_()
+    html = html_of(board(content(template_code=EVIL, lang_code="de", headers=[{"type": EVIL}])))
     assert "<img" not in html
     assert "&lt;img" in html
 
@@ -95,7 +94,7 @@ def test_naughty_codes_are_shown_and_hide_nothing(shared: Path):
     given += [content(template_code="a", lang_code=text) for text in texts[:40]]
     found = board(given, codes=["b"], languages=texts[-9:])
     assert len(found.frame()) == len(found.codes)
-    html, text = found._repr_html_(), repr(found)
+    html, text = html_of(found), repr(found)
     for mark in ("<script", "<img", "<svg", "\u202e", "\x07"):
         assert mark not in html
         assert mark not in text or mark.startswith("<")
@@ -105,7 +104,7 @@ def test_naughty_codes_are_shown_and_hide_nothing(shared: Path):
 def test_a_large_board_is_folded_and_ends():
     given = [content(template_code=f"t{n}", text=f"Hello you {n}") for n in range(300)]
     codes = [f"{a}{b}" for a in "abcdef" for b in "abcde"]
-    html = board(given, languages=codes)._repr_html_()
+    html = html_of(board(given, languages=codes))
     assert "275 more" in html
     assert "… and 204 more: <code>board.frame()</code> has them all." in html
     assert html.count('<tr><th scope="row"') == 96
@@ -113,7 +112,7 @@ def test_a_large_board_is_folded_and_ends():
 
 
 def test_reasons_are_written_out_up_to_a_number():
-    html = board([content(template_code=f"t{n}", footer="{{1}}") for n in range(300)])._repr_html_()
+    html = html_of(board([content(template_code=f"t{n}", footer="{{1}}") for n in range(300)]))
     assert "Why 300 contents need work" in html
     assert html.count('class="why"') == 200
     assert "… and 100 more: <code>board.cells()</code> has them all." in html
@@ -122,7 +121,7 @@ def test_reasons_are_written_out_up_to_a_number():
 def test_what_was_not_read_is_said():
     listed = board({"lang_code": "en", "text": "Hello you"})
     assert "full=True reads" in repr(listed)
-    assert "full=True reads them" in listed._repr_html_()
+    assert "full=True reads them" in html_of(listed)
 
 
 # --- bounds -----------------------------------------------------------------------------------
@@ -168,7 +167,7 @@ def test_long_names_of_languages_are_cut_above_their_column():
     ],
 )
 def test_the_table_shows_twenty_five_folds_the_rest_and_ends(count, folded, rest):
-    html = rows(count, "en")._repr_html_()
+    html = html_of(rows(count, "en"))
     assert html.count('<th scope="row"') == min(count, 3000)
     assert html.partition("<details>")[0].count('<th scope="row"') == 25
     assert ("<details>" in html) is bool(folded) and folded in html
@@ -182,7 +181,7 @@ def test_the_table_shows_twenty_five_folds_the_rest_and_ends(count, folded, rest
 )  # fmt: skip
 def test_reasons_are_counted(count, said, rest):
     given = [content(template_code=f"t{n}", footer="{{1}}") for n in range(count)]
-    html = board(given)._repr_html_()
+    html = html_of(board(given))
     why = html[html.index("<summary>Why") :]
     assert said in why and why.count('class="why"') == min(count, 200)
     assert ("board.cells()" in why) is bool(rest) and rest in why
@@ -196,12 +195,12 @@ def test_a_reason_is_cut_more_in_a_tooltip_than_in_the_table():
         (241, 119, 239),
     ):
         cell = BoardCell("a", "en", "broken", ("n" * length,))
-        html = Board({("a", "en"): cell}, ["a"], ["en"], "en", check_contents([]))._repr_html_()
+        html = html_of(Board({("a", "en"): cell}, ["a"], ["en"], "en", check_contents([])))
         [shown] = set(re.findall('title="(n+)', html))
         [whole] = re.findall('class="why" dir="auto">(n+)', html)
         assert (len(shown), len(whole)) == (tooltip, table)
 
 
 def test_nothing_needs_work_where_nothing_is_broken():
-    assert "need" not in rows(2, "en")._repr_html_()
-    assert "(one template)" in board(content(footer="{{1}}"))._repr_html_()
+    assert "need" not in html_of(rows(2, "en"))
+    assert "(one template)" in html_of(board(content(footer="{{1}}")))

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from displayed import html_of
 from hypothesis import given
 from hypothesis import strategies as st
 from localization.contents import GOOD, content, frame
@@ -59,7 +60,7 @@ def test_a_rewritten_source_makes_what_was_recorded_stale_and_nothing_before(cli
     sources = found.sources()
     assert set(sources.before) == {ENGLISH} and set(sources.lang_code) == {*found.languages[1:]}
     assert "[-Dear-]{+Hello+} {{1}}, we have finished" in repr(found)
-    html = found._repr_html_()
+    html = html_of(found)
     assert "<del>Dear</del>" in html and "<ins>Hello</ins>" in html
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from displayed import html_of
+from widgets import screen
 
 import chatkit
 from chatkit.errors import InputError
@@ -44,13 +46,13 @@ def test_the_plan_shows_the_message_as_the_customer_sees_it(client):
     assert content.variables["1"] in said and "{{1}}" not in said
     assert all(f"[{button['label']}]" in said for button in content.buttons)
     assert said in repr(plan).replace("\n", " ")
-    html = plan._repr_html_()
-    assert list(plan._drawn) == [said] and said not in html  # drawn like a phone does instead
+    html = html_of(plan)
+    assert html.count("<figure") == 1 and said not in html  # drawn like a phone does instead
     bubble = html[html.index("<figure") : html.index("</figure>")]
     assert "<figcaption>rental_reminder/ar (Arabic)</figcaption>" in bubble
     assert 'dir="rtl" lang="ar"' in bubble and content.footer in bubble
     assert bubble.count("<strong>") == len(content.buttons)
-    assert chatkit.PlanView(plan)._notes.value.count("<figure") == 1
+    assert screen.html(chatkit.PlanView(plan)).count("<figure") == 1
 
 
 def test_a_message_that_is_drawn_is_escaped(client):
@@ -58,7 +60,7 @@ def test_a_message_that_is_drawn_is_escaped(client):
         "ar", footer="<script>alert(1)</script>\u202e", broken=True
     )
     client.templates.accept()
-    html = client.templates.publish("ar")._repr_html_()
+    html = html_of(client.templates.publish("ar"))
     assert "<figure" in html and "<script" not in html
     assert "&lt;script&gt;" in html and "\u202e" not in html
 

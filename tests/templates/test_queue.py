@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from displayed import html_of
 
 import chatkit
 from chatkit.errors import InputError
@@ -138,7 +139,7 @@ def test_a_queue_shows_what_changed_and_nothing_of_a_stranger_is_run(client: Any
     rewrite(client, SOURCE.replace("repaired", "<b>repaired</b>"))
     queue = client.templates.queue(["de"], [CODE])
     assert "1 text in 1 language: 1 stale." in repr(queue)
-    page = queue._repr_html_()
+    page = html_of(queue)
     assert "<ins>" in page and "<del>" in page
     assert "<b>repaired" not in page
 

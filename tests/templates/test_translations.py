@@ -1,6 +1,7 @@
 """What translators sent back, as a plan, and what could not be taken."""
 
 import pytest
+from displayed import html_of
 
 import chatkit
 from chatkit.errors import InputError
@@ -39,7 +40,7 @@ def test_it_shows_both_and_nothing_of_a_stranger_is_run(returned):
     assert "1 text changed in 1 content" in said
     assert "rejected" in said
     assert repr(returned.plan) in said
-    html = returned._repr_html_()
+    html = html_of(returned)
     assert "<img" not in html
     assert "\u202e" not in html
     assert "\u202e" not in said

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 import keyring
 import keyring.backends.fail
 import pytest
+from displayed import html_of
 from keyrings import FileKeyring, ForgetfulKeyring
 from listening import answering, listening
 from rooms import client, sandbox, scripted  # noqa: F401
@@ -277,5 +278,5 @@ def test_the_secret_is_in_no_health_no_plan_and_no_warning(account):
     frame["is_active"] = False
     with warnings.catch_warnings(record=True) as told:
         plan = account.webhooks.plan(frame)
-        text = repr(plan) + plan._repr_html_() + account.webhooks.health().to_string()
+        text = repr(plan) + html_of(plan) + account.webhooks.health().to_string()
     assert secret not in text + " ".join(str(one.message) for one in told)

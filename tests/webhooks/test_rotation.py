@@ -8,6 +8,7 @@ from pathlib import Path
 import keyring
 import keyring.backends.fail
 import pytest
+from displayed import html_of
 from hypothesis import given
 from hypothesis import strategies as st
 from keyrings import FileKeyring
@@ -164,13 +165,13 @@ def test_a_full_account_is_told_before_anything_is_sent(client: Client) -> None:
 def test_it_shows_its_steps_and_warnings_and_never_the_secret(client: Client) -> None:
     old = client.webhooks.create(url=f"{HOOK}?<b>", events=["*"])
     rotation = client.webhooks.rotate(old.id)
-    before = repr(rotation) + rotation._repr_html_()
+    before = repr(rotation) + html_of(rotation)
     assert "rotation.apply() creates it" in before
     rotation.apply()
-    after = repr(rotation) + rotation._repr_html_() + repr(rotation.plan)
+    after = repr(rotation) + html_of(rotation) + repr(rotation.plan)
     assert f"created as {rotation.new_id}" in after
     assert "<b>>" not in after
-    assert "?&lt;b&gt;" in rotation._repr_html_()
+    assert "?&lt;b&gt;" in html_of(rotation)
     assert "If that answer is lost, so is the secret" in after
     assert rotation.secret.reveal() not in after + json.dumps(str(vars(rotation)))
 

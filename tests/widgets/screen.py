@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from displayed import bundle_of
+
 from chatkit.widgets.light import LightWidget
 from chatkit.widgets.planview import RowsTable
 
@@ -96,8 +98,7 @@ def kind(widget: Any) -> str:
 
 def static(widget: Any) -> dict[str, Any]:
     """What a notebook keeps of a widget, for where it is not live."""
-    bundle = getattr(widget, "_repr_mimebundle_")()  # noqa: B009  # as IPython asks for it
-    return bundle[0] if isinstance(bundle, tuple) else bundle
+    return bundle_of(widget)
 
 
 def page_of(widget: Any) -> str:

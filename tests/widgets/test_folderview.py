@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from bulk.planning import held
+from widgets.screen import page_of, tell
 
 import chatkit
 from chatkit.client import Client
@@ -15,8 +17,14 @@ EN = "templates/order_ready/en.json"
 
 
 @pytest.fixture
-def client() -> Iterator[Client]:
-    with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
+def sandbox() -> Iterator[chatkit.Sandbox]:
+    with chatkit.Sandbox(seed="demo") as sandbox:
+        yield sandbox
+
+
+@pytest.fixture
+def client(sandbox: chatkit.Sandbox) -> Iterator[Client]:
+    with chatkit.connect(sandbox) as client:
         client.templates.remember(CODES)
         yield client
 
@@ -86,10 +94,10 @@ def test_a_file_is_chosen_by_its_path_and_from_the_page(
     view.choose(EN)
     assert "en.json" in view.difference
     place = list(view.files()).index("webhooks.toml")
-    view._heard(view, {"open": place}, [])
+    tell(view, {"open": place})
     assert (view.chosen, "hooks.larkspur" in view.difference) == (place, True)
     for odd in ({"open": 999}, {"open": -1}, {"open": "1"}, {"again": False}, None):
-        view._heard(view, odd, [])
+        tell(view, odd)
         assert view.chosen == place
     with pytest.raises(chatkit.InputError, match="no file 'flows/none'"):
         view.choose("flows/none")
@@ -100,7 +108,7 @@ def test_reading_again_keeps_the_file_that_is_shown(folder: chatkit.Folder, clie
     view.choose(EN)
     rewrite(folder, EN, "repaired and ready", "washed")
     rewrite(folder, "webhooks.toml", "is_active = false", "is_active = true")
-    view._heard(view, {"again": True}, [])
+    tell(view, {"again": True})
     assert "<del>washed</del>" in view.difference
     assert view.files()["webhooks.toml"] == "different"
 
@@ -110,7 +118,7 @@ def test_a_file_that_cannot_be_read_is_told_with_its_place(
 ) -> None:
     view = chatkit.FolderView(folder, client)
     (folder.path / EN).write_text("{oops", "utf-8")
-    view._heard(view, {"again": True}, [])
+    tell(view, {"again": True})
     assert "cannot be read again" in view.heading
     assert EN in view.heading
     with pytest.raises(chatkit.InputError):
@@ -122,7 +130,7 @@ def test_what_strangers_wrote_is_escaped_live_and_saved(
 ) -> None:
     rewrite(folder, EN, "repaired and ready", "<img src=x onerror=alert(1)>")
     view = chatkit.FolderView(folder, client)
-    page = view._repr_mimebundle_()[0]["text/html"]
+    page = page_of(view)
     assert "<img" not in view.difference
     assert "<img" not in page
     assert "onerror" in page
@@ -130,17 +138,19 @@ def test_what_strangers_wrote_is_escaped_live_and_saved(
 
 def test_the_saved_page_holds_what_differs(folder: chatkit.Folder, client: Client) -> None:
     rewrite(folder, EN, "repaired and ready", "washed and ready")
-    page = chatkit.FolderView(folder, client)._repr_mimebundle_()[0]["text/html"]
+    page = page_of(chatkit.FolderView(folder, client))
     assert "<del>washed</del>" in page
     assert "19 files without a difference" in page
 
 
-def test_nothing_is_written_by_looking(folder: chatkit.Folder, client: Client) -> None:
+def test_nothing_is_written_by_looking(
+    folder: chatkit.Folder, client: Client, sandbox: chatkit.Sandbox
+) -> None:
     files = {path: path.read_bytes() for path in folder.path.rglob("*.json")}
-    before = client._seed_records()
+    before = held(sandbox)
     view = chatkit.FolderView(folder, client)
     view.read_again()
-    assert client._seed_records() == before
+    assert held(sandbox) == before
     assert {path: path.read_bytes() for path in folder.path.rglob("*.json")} == files
 
 
@@ -155,6 +165,6 @@ def test_a_folder_alone_is_shown_without_a_comparison(folder: chatkit.Folder) ->
     view = chatkit.FolderView(folder)
     assert repr(view).endswith("20 files.>")
     assert "the same" not in view.difference
-    page = view._repr_mimebundle_()[0]["text/html"]
+    page = page_of(view)
     assert page.count("<details>") >= 10
     assert "hooks.larkspur" in page

@@ -31,8 +31,7 @@ def own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[No
 
 def everything(form: object) -> str:
     """All that a notebook could save of a widget."""
-    bundle = form._repr_mimebundle_()
-    return f"{form.get_state()}{form!r}{bundle}{vars(form)}"
+    return f"{form.get_state()}{form!r}{static(form)}{vars(form)}"
 
 
 @pytest.mark.parametrize("there_is_a_keyring", [True, False])
@@ -45,7 +44,7 @@ def test_what_is_typed_is_kept_and_leaves_nothing_in_the_notebook(
         form = chatkit.login("shop")
         assert bool(form.fault) is not there_is_a_keyring
         typed = {"base_url": base_url, "account_id": "1001", "token": f" {sandbox.token}\n"}
-        form._heard(form, typed, [])
+        tell(form, typed)
         assert form.kept and form.said.startswith("Kept, the token in") and not form.busy
         assert form.next_line == 'client = chatkit.connect("shop")'
         assert sandbox.token not in everything(form)
@@ -64,7 +63,7 @@ def test_a_wrong_token_is_told_and_nothing_is_kept(tmp_path: Path) -> None:
     with chatkit.Sandbox(seed="empty") as sandbox, sandbox.serve() as base_url:
         form = chatkit.login("shop")
         for token, said in (("wr0ng" * 4, "Access token: refused (401)"), ("", "is empty")):
-            form._heard(form, {"base_url": base_url, "account_id": "1001", "token": token}, [])
+            tell(form, {"base_url": base_url, "account_id": "1001", "token": token})
             assert said in form.said and not form.kept
             assert "wr0ng" not in everything(form)
         with pytest.raises(ChatkitError, match="Nothing was kept"):
@@ -81,7 +80,7 @@ def test_without_a_keyring_the_token_can_stay_in_a_variable_and_nothing_is_asked
         assert form.fault == "This machine has no keyring."
         assert form.file == str(tmp_path / "shop.token")
         where = {"base_url": base_url, "account_id": "1001", "token": "", "place": "nowhere"}
-        form._heard(form, where, [])
+        tell(form, where)
         assert form.kept and settings.token_line() in form.said
         assert not sandbox.middleware.log and not (tmp_path / "shop.token").exists()
         monkeypatch.setenv("CHATKIT_TOKEN", sandbox.token)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from displayed import html_of
 from flowjson.build.made import bent, flows, maps
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -132,7 +133,7 @@ def test_every_bent_sample_comes_back_as_it_was(shared: Path, data: st.DataObjec
     if isinstance(document, dict):
         flow = parse(document)
         assert same_text(flow.to_json(), document)
-        assert repr(flow) and flow._repr_html_() and isinstance(flow.route(), dict)
+        assert repr(flow) and html_of(flow) and isinstance(flow.route(), dict)
 
 
 def test_a_document_nested_as_deep_as_can_be_read_is_read_quickly() -> None:

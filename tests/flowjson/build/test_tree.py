@@ -5,6 +5,7 @@ from __future__ import annotations
 from html.parser import HTMLParser
 from typing import Any
 
+from displayed import html_of
 from flowjson.build.made import flows
 from hypothesis import given, settings
 
@@ -73,7 +74,7 @@ def test_what_strangers_wrote_is_escaped() -> None:
             }
         ],
     }
-    text = parse(document)._repr_html_()
+    text = html_of(parse(document))
     assert Tags(text).seen <= {"b", "code", "div", "i", "li", "ul"}
     assert text.count("&lt;img") >= 8
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from displayed import html_of
 from flowjson.base import DONE, GO, drop, flow, footer, put, screen
 
 from chatkit.flowjson import lint
@@ -169,4 +170,4 @@ def test_findings_say_how_many_can_be_mended() -> None:
     assert repr(lint(one(NAME))).startswith("1 warning; .fix() corrects it")
     both = lint(one(NAME, NAME | {"name": "a b"}))
     assert repr(both).startswith("2 warnings; .fix() corrects 1 of them")
-    assert ".fix() corrects 1 of them" in both._repr_html_()
+    assert ".fix() corrects 1 of them" in html_of(both)

@@ -10,6 +10,7 @@ import zipfile
 import openpyxl
 import pandas
 import pytest
+from displayed import html_of
 from localization.translation.translator import FORMATS, translate
 from translate.storage.pypo import pofile
 from translate.storage.xliff import xlifffile
@@ -265,7 +266,7 @@ def test_every_text_has_its_verdict_by_row_and_cell(client, book):
         "E4",
     )
     assert "Cycles{+ of Portland+}" in repr(taken)
-    assert "<ins> of Portland</ins>" in taken._repr_html_()
+    assert "<ins> of Portland</ins>" in html_of(taken)
     assert not taken.plan.changes
     wider = client.templates.read_translations(book, [CODE], broken=True)
     assert {"too long", "glossary broken"}.isdisjoint(wider.rejected.reason)

@@ -6,9 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from widgets.screen import heard as sent_by
+from widgets.screen import page_of, part, tell
 
 import chatkit
 from chatkit.errors import InputError
+from chatkit.widgets.content.preview import Preview
+from chatkit.widgets.content.queueview import QueueCard
 
 EVIL = "<img src=x onerror=alert(1)>\u202e"
 
@@ -24,11 +28,15 @@ def view(client: Any) -> Any:
     return chatkit.QueueView(client.templates.queue(["de"], ["order_ready"]))
 
 
+def card(view: Any) -> QueueCard:
+    found: QueueCard = part(view, QueueCard)
+    return found
+
+
 def heard(view: Any, message: dict[str, Any]) -> list[dict[str, Any]]:
     """What the card answers to a message of its page."""
-    sent: list[dict[str, Any]] = []
-    view._card.send = sent.append
-    view._card._heard(view._card, message, [])
+    sent = sent_by(card(view))
+    tell(card(view), message)
     return sent
 
 
@@ -52,7 +60,7 @@ def test_answers_arrive_in_the_queue_and_in_one_plan(view: Any, client: Any) -> 
     heard(view, {"answer": ["edit", 0, "Dein Rad wartet"]})
     heard(view, {"answer": ["skip", 2, ""]})
     heard(view, {"comment": [2, "why so?"]})
-    assert view._card.answers == "eas  "
+    assert card(view).answers == "eas  "
     assert view.queue.counts() == {"": 2, "accepted": 1, "edited": 1, "skipped": 1}
     plan = view.plan().plan
     assert [c.key for c in plan.changes] == ["de"]
@@ -65,7 +73,7 @@ def test_what_is_typed_is_judged_and_shown_without_being_answered(view: Any) -> 
     assert (number, text) == (1, "Hallo {{7}}.")
     assert any("{{7}} is not in en" in message for _, message, _ in found)
     assert view.queue.counts()[""] == 5
-    assert "{{7}}" in str(view._preview.message)
+    assert "{{7}}" in str(part(view, Preview).message)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +98,7 @@ def test_a_page_without_a_kernel_has_the_texts_and_runs_nothing(client: Any) -> 
     client.templates("order_ready").update("de", footer=EVIL)
     states = ["live", "unknown"]
     view = chatkit.QueueView(client.templates.queue(["de"], ["order_ready"], only=states))
-    page = view._page()
+    page = page_of(view)
     assert "Dein Rad ist fertig" in page and "onerror" in page
     assert "<img" not in page and "\u202e" not in page
 

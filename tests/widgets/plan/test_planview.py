@@ -14,6 +14,7 @@ import ipywidgets as w
 import pandas as pd
 import pytest
 from bulk.wayward import DOCUMENT, lost, says, wayward
+from caller import client_through
 from widgets.gridding import client, sandbox  # noqa: F401
 from widgets.screen import (
     buttons,
@@ -33,10 +34,8 @@ import chatkit
 from chatkit.bulk.apply import Interrupt
 from chatkit.bulk.plan import Plan, join_plans
 from chatkit.client import Client, source_of
-from chatkit.connection import Connection
 from chatkit.errors import AccountBusy, PlanRefused
 from chatkit.secret import Secret
-from chatkit.transport import Transport
 from chatkit.widgets.controls import Code
 from chatkit.widgets.planview import PagedRows, PlanView, RowsTable
 
@@ -70,6 +69,10 @@ def allow(view: PlanView, text: str) -> None:
 
 def rows(view: PlanView) -> PagedRows:
     return next(one for one in parts(view) if isinstance(one, PagedRows))
+
+
+def table(view: PlanView) -> RowsTable:
+    return next(one for one in parts(view) if isinstance(one, RowsTable))
 
 
 def until(view: PlanView, done: int) -> None:
@@ -286,7 +289,7 @@ def test_one_row_is_taken_back_alone_and_the_rest_later(
         *(f"all {count}", f"applied {count - 1}", "taken back 1")
     }
     assert chatkit.runs(client).state.tolist() == ["finished", "partly taken back"]
-    tell(rows(view)._table, {"act": "back", "row": str(place)})  # its button is gone
+    tell(table(view), {"act": "back", "row": str(place)})  # its button is gone
     assert view.back is back
     press(view, "Take it back …")
     assert len(view.back.plan) == count - 1
@@ -316,15 +319,15 @@ def test_a_live_account_is_named_before_anything_is_written_to_it(
     sandbox: chatkit.Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CHATKIT_DATA", str(tmp_path / "data"))  # such a run outlasts the process
-    connection = Connection(
+    production = client_through(
+        sandbox.answer,
         name="production",
         base_url="https://api.example.com",
         account_id=sandbox.account_id,
         token=Secret(sandbox.token),
         profile=sandbox.profile,
     )
-    transport = Transport(connection, door=sandbox.answer)
-    with Client._made(connection, transport) as client:
+    with production as client:
         view = PlanView(client.contacts.plan(client.contacts.frame().head(2).assign(name="Bo")))
         assert "It writes to production: live data." in html(view)
         assert seen(view) == ["Apply 2 changes in production"]
@@ -421,15 +424,15 @@ def test_a_plan_for_the_account_is_shown_by_resource_applied_and_taken_back() ->
             client.contacts.plan(renamed(client)),
         ]
         view = PlanView(join_plans(source_of(client, "account"), plans))
-        assert "contacts 2" in str(view._rows.kind.options)
+        assert "contacts 2" in str(rows(view).kind.options)
         view.show("contacts")
-        assert [item.kinds for item in view._rows.found()] == [("update", "contacts")] * 2
-        assert "update contact" in view._rows._table.html
+        assert [item.kinds for item in rows(view).found()] == [("update", "contacts")] * 2
+        assert "update contact" in table(view).html
         result = view.apply()
         assert set(result.state) == {"applied"}
         assert result.index.names == ["resource", "record"]
         view.show("contents")
-        assert [item.kinds for item in view._rows.found()] == [("applied", "contents")]
+        assert [item.kinds for item in rows(view).found()] == [("applied", "contents")]
         back = view.undo()
         assert {change.noun for change in back.plan.changes} == {"content", "webhook", "contact"}
         assert set(back.apply().state) == {"applied"}

@@ -13,6 +13,7 @@ import pandas as pd
 import processes
 import pytest
 from bulk.journalling import journal_path
+from displayed import html_of
 from widgets.gridding import client, sandbox  # noqa: F401
 from widgets.screen import buttons, html, page_of, part, parts, press, seen, static, tell
 
@@ -65,9 +66,18 @@ def show(monkeypatch: pytest.MonkeyPatch) -> Callable[[pd.DataFrame], RunsView]:
 
 def click(view: RunsView, act: str, run: str) -> None:
     """Click a button of a run; it must be there."""
-    table = view._rows._table
+    table = table_of(view)
     assert f'data-act="{act}" data-row="{run}"' in table.html, table.html
     tell(table, {"act": act, "row": run})
+
+
+def listed(view: RunsView) -> PagedRows:
+    """The table of runs: the rows of the one that is opened stand below it."""
+    return next(one for one in parts(view) if isinstance(one, PagedRows))
+
+
+def table_of(view: RunsView | PlanView) -> RowsTable:
+    return next(one for one in parts(view) if isinstance(one, RowsTable))
 
 
 def opened(view: RunsView) -> PlanView:
@@ -87,7 +97,7 @@ def test_it_is_a_frame_and_what_is_made_of_it_is_a_frame_as_any_other(client: Cl
     assert isinstance(runs, pd.DataFrame) and runs.state.tolist() == ["finished"]
     made = (runs.copy(), runs.head(1), runs[["state"]], runs[runs.applied > 0], runs.reset_index())
     assert {type(one) for one in made} == {pd.DataFrame}
-    assert repr(runs) == repr(runs.copy()) and runs._repr_html_() == runs.copy()._repr_html_()
+    assert repr(runs) == repr(runs.copy()) and html_of(runs) == html_of(runs.copy())
 
 
 def test_a_notebook_shows_it_as_a_widget_and_keeps_its_text(client: Client) -> None:
@@ -98,7 +108,7 @@ def test_a_notebook_shows_it_as_a_widget_and_keeps_its_text(client: Client) -> N
     assert "application/vnd.jupyter.widget-view+json" in bundle
     assert "3 of 3 applied" in bundle["text/html"] and "<button" not in bundle["text/html"]
     with pd.option_context("display.notebook_repr_html", False):
-        assert static(runs) == {}
+        assert static(runs) == {"text/plain": repr(runs)}
 
 
 def test_connections_have_names_and_times_are_dates(
@@ -107,7 +117,7 @@ def test_connections_have_names_and_times_are_dates(
     result = renamed(client)
     back = chatkit.undo(result).apply()
     view = show(chatkit.runs(client))
-    text = html(view._rows)
+    text = html(listed(view))
     shows = text.replace(name_of(result), "").replace(name_of(back), "")
     assert "the sandbox" in shows and sandbox.identity not in shows
     started = chatkit.runs(client).started.iloc[-1].to_pydatetime().astimezone()
@@ -163,7 +173,7 @@ def test_a_run_goes_on_where_its_rows_are_seen_and_not_before(
     press(opened(view), "Go on with 3")
     assert set(opened(view).wait().state) == {"applied"}
     assert client.contacts.get(result.key.iloc[0]).name == EVIL
-    assert view.runs.state.tolist() == ["finished"] and "3 of 3 applied" in html(view._rows)
+    assert view.runs.state.tolist() == ["finished"] and "3 of 3 applied" in html(listed(view))
 
 
 def test_a_run_is_taken_back_row_by_row_or_whole(
@@ -173,7 +183,7 @@ def test_a_run_is_taken_back_row_by_row_or_whole(
     result = renamed(client)
     view = show(chatkit.runs(client))
     click(view, "open", name_of(result))
-    tell(opened(view)._rows._table, {"act": "back", "row": "1"})
+    tell(table_of(opened(view)), {"act": "back", "row": "1"})
     assert opened(view).back is not None
     opened(view).back.apply()
     assert client.contacts.get(50002).name == before[50002]
@@ -217,7 +227,7 @@ def test_what_is_in_doubt_is_shown_alone(client: Client) -> None:
     view = RunsView(frame, lambda: frame, lambda run: (plan, result))
     assert "1 change in doubt" in html(view) and "1 in doubt</button>" in html(view)
     click(view, "doubt", name_of(result))
-    assert [item.kinds[-1] for item in opened(view)._rows.found()] == ["unknown"]
+    assert [item.kinds[-1] for item in part(opened(view), PagedRows).found()] == ["unknown"]
     assert "Go on with 1" in labels(opened(view)) and "in doubt" in view.message
 
 
@@ -301,11 +311,11 @@ def test_a_damaged_run_can_neither_be_opened_nor_gone_on_with(
     path: Path = journal_path(name_of(result))
     path.write_bytes(os.urandom(4096))
     view = show(chatkit.runs())
-    text = html(view._rows)
+    text = html(listed(view))
     assert "its journal cannot be read" in text
     assert f'data-row="{name_of(result)}"' not in text and "1 cannot be read" in html(view)
     path.unlink()
-    tell(part(view._rows, RowsTable), {"act": "open", "row": name_of(result)})
+    tell(table_of(view), {"act": "open", "row": name_of(result)})
     assert "No run is called" in view.message
     press(view, "Read again")
     assert name_of(result) not in view.runs.index
@@ -319,7 +329,7 @@ def test_a_live_account_is_named_where_it_is_written_to(client: Client) -> None:
         account="https://api.example.com account 1001", connection="production"
     )
     view = RunsView(frame, lambda: frame, lambda run: (plan, result))
-    assert "production" in html(view._rows) and "live data" in html(view._rows)
+    assert "production" in html(listed(view)) and "live data" in html(listed(view))
     click(view, "resume", name_of(result))
     assert [one for one in labels(opened(view)) if "Go on" in one] == ["Go on with 3 in production"]
     assert "production, live data" in html(view)
