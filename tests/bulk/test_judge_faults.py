@@ -255,14 +255,16 @@ def test_a_429_is_waited_out_as_told_and_is_no_attempt(hurried: None, form: str)
     assert found == {name: (told, True) for name, told in these(WAITED, found).items()}
 
 
-@pytest.mark.parametrize("fields", [("retry-after: 0.5",), ("x-ratelimit-reset: 0.5",)])
-def test_a_wait_beyond_the_deadline_of_a_call_is_waited_out_by_the_run(fields) -> None:
-    def work(case: Case) -> tuple[Told, bool]:
-        told = case.told(case.apply(0.45))
-        one, two = (asked.at for asked in case.arrived)
-        return told, two - one >= 0.5
+@pytest.mark.parametrize("field", ["retry-after: 3.1", "x-ratelimit-reset: 3.1"])
+def test_a_wait_beyond_the_deadline_of_a_call_is_waited_out_by_the_run(field: str) -> None:
+    """The deadline leaves a busy machine its time: each read of the run has no more than that."""
 
-    found = each(work, before(answers(429, b"", *fields)))
+    def work(case: Case) -> tuple[Told, bool]:
+        told = case.told(case.apply(3.0))
+        one, two = (asked.at for asked in case.arrived)
+        return told, two - one >= 3.1
+
+    found = each(work, before(answers(429, b"", field)))
     assert found == {name: (told, True) for name, told in WAITED.items()}
 
 

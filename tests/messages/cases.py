@@ -32,7 +32,7 @@ CASES: dict[str, tuple[str, ...]] = {
         'served("Chat Contacts, View").contacts.delete(50001)',
         'served("Chat Contacts, Edit").contacts.frame()',
         'chatkit.Client("http://127.0.0.1:9", 1001, "secret", deadline=3).contacts.frame()',
-        "faulty(latency=9).contacts.frame()",
+        "faulty(latency=9, deadline=1.0).contacts.frame()",
         "faulty(rate_limited=1, retry_after=99).contacts.frame()",
         "faulty(server_errors=1).contacts.frame()",
         "faulty(server_errors=1).contacts.create(**OLIVER)",
