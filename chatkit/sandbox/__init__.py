@@ -3,6 +3,7 @@
 import json
 import os
 import secrets
+import sqlite3
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Sandbox"]
 
+#: What demos began with, and their clocks then, by profile and account.
+_images: dict[tuple[ServiceProfile, str], tuple[sqlite3.Connection, tuple[int, int, int, int]]] = {}
 _GRACE = 2.0  # seconds for the attempts under way when a sandbox ends
 
 
@@ -82,7 +85,10 @@ class Sandbox:
         kept = self._kept().get("token")
         opens = isinstance(kept, str) and self.service.access.opens(kept, self.account_id)
         self.token = str(kept) if opens else self.make_token(*PERMISSIONS)
-        self._fill()
+        if self.in_memory and self._seed == "demo" and isinstance(clock, SeededClock):
+            self._fill_like_another(clock)
+        else:
+            self._fill()
 
     def _kept(self) -> dict[str, Any]:
         """What the access file says; nothing when there is none, or when it is damaged."""
@@ -286,6 +292,17 @@ class Sandbox:
             self.store.clear()
             self.service.clock.restart()
             self._fill()
+
+    def _fill_like_another(self, clock: SeededClock) -> None:
+        """Take over what another demo of this process began with: the seed made it the same."""
+        key = (self.profile, self.account_id)
+        if key in _images:
+            image, counted = _images[key]
+            self.store.become(image)
+            clock.go_on_from(counted)
+        else:
+            self._fill()
+            _images[key] = self.store.image(), clock.counted()
 
     def _fill(self) -> None:
         if (self._records or self._seed == "demo") and self.store.is_empty:

@@ -102,6 +102,14 @@ class SeededClock(Clock):
         """Begin again with the first time and signing secret; tokens go on, the old ones count."""
         self._ticks = self._secrets = self._messages = 0
 
+    def counted(self) -> tuple[int, int, int, int]:
+        """How many ticks, secrets, tokens and messages it has given."""
+        return self._ticks, self._secrets, self._tokens, self._messages
+
+    def go_on_from(self, counted: tuple[int, int, int, int]) -> None:
+        """Be where a clock of the same seed was when it had given so many."""
+        self._ticks, self._secrets, self._tokens, self._messages = counted
+
     def _digest(self, purpose: str, number: int) -> bytes:
         return hashlib.sha256(f"chatkit sandbox {self._seed} {purpose} {number}".encode()).digest()
 

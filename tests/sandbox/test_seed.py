@@ -56,7 +56,8 @@ def sandbox() -> Iterator[Sandbox]:
         yield sandbox
 
 
-def test_the_same_seed_gives_the_same_bytes(sandbox: Sandbox) -> None:
+@pytest.mark.parametrize("anew", [False, True], ids=["taken over", "filled anew"])
+def test_the_same_seed_gives_the_same_bytes(sandbox: Sandbox, anew: bool) -> None:
     paths = [f"{ROOT}/contacts?pageSize=100&page={page}" for page in (1, 2, 3)]
     paths += [f"{ROOT}/{resource}" for resource in ("flows", "webhooks")]
     paths += [f"{ROOT}/flows/{flow['id']}" for flow in get(sandbox, "/flows")["data"]]
@@ -67,12 +68,37 @@ def test_the_same_seed_gives_the_same_bytes(sandbox: Sandbox) -> None:
             for content in get(sandbox, f"/templates/{code}/contents")["data"]
         ]
     with Sandbox(seed="demo") as again:
+        if anew:
+            again.reset()
         assert again.token == sandbox.token
         headers = {"authorization": f"Bearer {again.token}"}
         for path in paths:
             answer = again.answer("GET", path, headers, b"")
             assert answer == sandbox.answer("GET", path, headers, b"")
             assert answer[0] == 200
+
+
+def test_what_is_written_next_is_the_same_whichever_way_it_was_filled() -> None:
+    hook = json.dumps({"url": "https://hooks.example/in", "events": ["*"]}).encode()
+    with Sandbox(seed="demo") as taken_over, Sandbox(seed="demo") as anew:
+        anew.reset()
+        written = []
+        for each in (taken_over, anew):
+            headers = {"authorization": f"Bearer {each.token}", "content-type": "application/json"}
+            answer = each.answer("POST", f"{ROOT}/webhooks", headers, hook)
+            token = each.make_token("Chat Contacts, View")
+            written.append((answer, token, each.clock()))
+        assert written[0] == written[1]
+        assert written[0][0][0] == 201 and "webhook_secret" in json.loads(written[0][0][2])["data"]
+
+
+def test_demos_of_one_process_share_nothing_that_is_written() -> None:
+    with Sandbox(seed="demo") as one, Sandbox(seed="demo") as other:
+        headers = {"authorization": f"Bearer {one.token}"}
+        assert one.answer("DELETE", f"{ROOT}/contacts/50001", headers, b"")[0] < 300
+        with Sandbox(seed="demo") as later:
+            for each in (other, later):
+                assert get(each, "/contacts")["pagination"]["totalCount"] == 250
 
 
 def test_five_flows_one_published_and_one_broken(sandbox: Sandbox) -> None:
