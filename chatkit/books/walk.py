@@ -445,6 +445,7 @@ def plan_book(
             there.rows,
             foreign=foreign,
             undated=undated,
+            doubted=rows.account is None,
             notes=planned.notes,
             **chosen,
         )

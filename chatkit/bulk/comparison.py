@@ -69,6 +69,7 @@ def compare(
         match.refuse(odd)
     match.by_natural()
     edits = Edits(frame, base, who, match, deleted)
+    match.own(edits.moved(), np.flatnonzero(deleted & match.given & match.sound))
     marked = match.positions[deleted & (match.positions >= 0)]
     match.release(edits.moved(), marked if gone is None else np.union1d(marked, gone), deleted)
     match.agree()

@@ -59,6 +59,9 @@ class Identity(NamedTuple):
     #: Whether who creates a record chooses its key, as a language code: one that is not in
     #: the base is new then. A key that the service gives must be there.
     chosen: bool = False
+    #: Whether nobody knows in which account the keys of a frame were read: in another one they
+    #: are those of other records.
+    doubted: bool = False
 
     @property
     def named(self) -> str:
@@ -73,8 +76,8 @@ class Match:
     """Finds for each row of a frame the row of the base that it means.
 
     `positions` are the numbers of these rows of the base; -1 is a new record, or a row that
-    is refused. The steps are taken in this order: `by_key`, `by_natural`, `release`, `agree`,
-    and either `apart` or `as_new`.
+    is refused. The steps are taken in this order: `by_key`, `by_natural`, `own`, `release`,
+    `agree`, and either `apart` or `as_new`.
     """
 
     def __init__(self, frame: pd.DataFrame, base: pd.DataFrame, who: Identity) -> None:
@@ -237,6 +240,52 @@ class Match:
                 step = f"say by its {self._who.named} which of them it is"
                 refused.append(Refusal(row, self._natural[0], text, reason, step))
         self.refuse(refused)
+
+    def own(self, edited: Rows, deleted: Rows) -> None:
+        """Refuse rows that have the key of one record, and tell of another one beside it.
+
+        It is done where nobody knows in which account the keys were read.
+
+        Args:
+            edited: The rows that have a key, and another natural key than the base has. One that
+                keeps a name is an edit of it.
+            deleted: The rows that have a key, and say that their record is deleted.
+        """
+        natural = self._who.natural
+        if not self._who.doubted or natural is None:
+            return
+        known = {*self._frame.columns} & {*self._base.columns}
+        named = (*natural.columns, *natural.agree)
+        beside = [name for name in natural.told if name not in named and name in known]
+        rows = np.concatenate([edited if beside else edited[:0], deleted])
+        mine = self._naturals(self._frame, rows)
+        theirs = self._naturals(self._base, self.positions[rows], said=False)
+        moved = [a is not None and a != b for a, b in zip(mine, theirs, strict=True)]
+        gone = {*deleted.tolist()}
+        self.refuse(
+            [
+                self._stranger(row)
+                for row in rows[np.array(moved, bool)].tolist()
+                if row in gone or all(self._says_other(name, row) for name in beside)
+            ]
+        )
+
+    def _says_other(self, name: str, row: int) -> bool:
+        said, there = self._frame[name].iloc[row], self._base[name].iloc[self.positions[row]]
+        return isinstance(said, str) and bool(said) and said != there
+
+    def _stranger(self, row: int) -> Refusal:
+        """Refuse a row with the key of a record that it does not tell of."""
+        who, place = self._who, int(self.positions[row])
+        reason = (
+            f"conflict: {self._record(place)} is {self._named(self._base, place)}; the row says "
+            f"{self._named(self._frame, row)}"
+        )
+        step = (
+            f"write the row without the {who.named} if it was read in another account, or read "
+            "the frame again and edit that"
+        )
+        return Refusal(row, who.named, self.key(row), reason, step)
 
     def release(self, edited: Rows, gone: Rows, kept: Mask) -> None:
         """Take rows for new ones whose natural key is freed by another row of the same frame.

@@ -20,7 +20,7 @@ from chatkit.bulk.apply import Desk
 from chatkit.bulk.comparison import Edits, compare, same_value
 from chatkit.bulk.frame_checks import Mask
 from chatkit.bulk.journal import Change, Kind
-from chatkit.bulk.matching import Identity, Natural, Rows
+from chatkit.bulk.matching import Identity, Match, Natural, Rows
 from chatkit.bulk.plan import Plan, RefusedCell, Setting
 from chatkit.bulk.stored_changes import kept_changes
 from chatkit.display import many
@@ -129,6 +129,7 @@ def plan_windows(
     skip_invalid: bool = False,
     foreign: bool = False,
     undated: bool = False,
+    doubted: bool = False,
     duplicates: bool = False,
     broken: bool = False,
     notes: Callable[[], Iterable[str]] = tuple,
@@ -148,6 +149,7 @@ def plan_windows(
         skip_invalid: Plan the good rows although others cannot be planned.
         foreign: Whether the rows are of another account.
         undated: Whether the records were read only now.
+        doubted: Whether nobody knows of which account the rows are.
         duplicates: Make new records although there are some of the same name.
         broken: Plan what has errors, too.
         notes: Returns what else is to be known of the plan, once all rows are planned.
@@ -159,7 +161,15 @@ def plan_windows(
         for window in windows:
             frame, base = window.frame, window.base
             given = _given(
-                source, endpoints, frame, base, window.delete, duplicates, foreign, undated
+                source,
+                endpoints,
+                frame,
+                base,
+                window.delete,
+                duplicates,
+                foreign,
+                undated,
+                doubted=doubted,
             )
             changes = _Changes(source, endpoints, given, choices, told, beside=window.beside)
             yield from changes.planned()
@@ -250,6 +260,9 @@ def _read(
 ) -> _Given:
     """Check whose frame it is, and read what it is compared with."""
     account = source.transport.connection.account
+    for each in (frame, delete):
+        if isinstance(each, pd.DataFrame):
+            _refuse_fleet(each)
     theirs = None if frame is None else memory(frame).get("account")
     foreign = theirs not in (None, account)
     if foreign and not other_account:
@@ -270,7 +283,19 @@ def _read(
             columns=endpoints.key, errors="ignore"
         )
     keys = keys_to_delete(delete, endpoints)
-    return _given(source, endpoints, frame, base, keys, duplicates, foreign, snapshot.now)
+    told = delete if isinstance(delete, pd.DataFrame) and "account" not in memory(delete) else None
+    return _given(
+        source,
+        endpoints,
+        frame,
+        base,
+        keys,
+        duplicates,
+        foreign,
+        snapshot.now,
+        doubted=theirs is None,
+        told=told,
+    )
 
 
 def _given(
@@ -282,14 +307,20 @@ def _given(
     duplicates: bool,
     foreign: bool,
     undated: bool,
+    *,
+    doubted: bool,
+    told: pd.DataFrame | None = None,
 ) -> _Given:
-    """Take a frame with what it is compared with, without the records that are deleted."""
-    identity = _identity(endpoints, base)
+    """Take a frame with what it is compared with, without the records that are deleted.
+
+    Nobody knows of which account a `doubted` frame is, nor the frame `told` of what to delete.
+    """
+    identity = _identity(endpoints, base)._replace(doubted=doubted and not endpoints.chosen)
     deleted: set[Any] = set()
     if endpoints.lists_deleted and not endpoints.reads_deleted:
         deleted = _deleted(source, compare(frame, base, identity, duplicates=duplicates))
         base = base[~base.index.isin(deleted)]
-    deletes = _Deletes(delete, base, identity)
+    deletes = _Deletes(delete, base, identity, told)
     return _Given(frame, base, identity, deletes, foreign, undated, len(deleted))
 
 
@@ -304,11 +335,33 @@ def _deleted(source: PlanSource, edits: Edits) -> set[Any]:
     return set(keys) - set(source.full(keys).index) if keys else set()
 
 
+def _refuse_fleet(frame: pd.DataFrame) -> None:
+    """Refuse the frame of a fleet, whose ids are those of several accounts.
+
+    Raises:
+        InputError: It is one, and tells the account of its rows.
+    """
+    accounts = column_or_level(frame, "account") if "fleet" in memory(frame) else None
+    if accounts is not None:
+        names = ", ".join(repr(name) for name in dict.fromkeys(accounts))
+        raise InputError(
+            f"This frame is of several accounts ({names:.200}): give it to the plan of their "
+            f"fleet, or this one its own rows alone, as frame.loc[{next(iter(accounts), '')!r}]."
+        )
+
+
 def keys_to_delete(delete: Iterable[Any] | None, endpoints: Endpoints[Any]) -> list[Any]:
     """Return the keys that are to be deleted, whatever they came in."""
     if delete is None:
         return []
     if isinstance(delete, pd.DataFrame):
+        theirs, ours = memory(delete).get("account"), endpoints.transport.connection.account
+        if theirs not in (None, ours) and not endpoints.chosen:
+            raise InputError(
+                f"The frame in delete= is of {theirs}, and the plan would be for {ours}: its "
+                "ids mean other records here. plan(frame.assign(delete=True), other_account=True) "
+                f"finds them by {' and '.join(endpoints.named_by())}."
+            )
         named = column_or_level(delete, endpoints.key)
         if named is None:
             raise InputError(
@@ -364,18 +417,35 @@ def joined(rows: pd.DataFrame) -> pd.Series[Any]:
 
 
 class _Deletes:
-    """The records that `delete=` names: their places in the base, and the keys it has not."""
+    """The records that `delete=` names: their places in the base, and the keys it has not.
 
-    def __init__(self, keys: Sequence[Any], base: pd.DataFrame, identity: Identity) -> None:
+    `told` are the rows that the keys were in, where nobody knows of which account they are.
+    """
+
+    def __init__(
+        self,
+        keys: Sequence[Any],
+        base: pd.DataFrame,
+        identity: Identity,
+        told: pd.DataFrame | None = None,
+    ) -> None:
         named = pd.DataFrame({identity.key[-1]: pd.Series(keys, dtype=object)})
         found = compare(named, base, identity._replace(natural=None))
         wrong = {row: (reason, "read the frame again") for row, _, _, reason, _ in found.refused}
         reason = f"no {identity.noun} has it in what was read"
         wrong |= dict.fromkeys(found.new.tolist(), (reason, "read the frame again"))
+        places = found.positions.copy()
+        if told is not None and not identity.chosen:
+            rows = told.reset_index(drop=True).assign(**{identity.key[0]: named.iloc[:, 0]})
+            match = Match(rows, base, identity._replace(doubted=True))
+            match.by_key()
+            match.own(found.new[:0], np.flatnonzero(match.positions >= 0))
+            wrong = {row: (reason, step) for row, _, _, reason, step in match.refused} | wrong
+            places[list(wrong)] = -1
         self.refused = [
             RefusedCell(keys[row], "delete", shown(keys[row]), *wrong[row]) for row in sorted(wrong)
         ]
-        self.places = found.positions[found.positions >= 0]
+        self.places = places[places >= 0]
 
 
 # --- compare cells, and weigh what changes --------------------------------------------

@@ -460,7 +460,7 @@ class _FleetResource:
     def _planned(
         self,
         parts: Mapping[str, Any],
-        gone: Mapping[str, list[Any]],
+        gone: Mapping[str, Any],
         options: Mapping[str, Any],
         skip_invalid: bool,
     ) -> FleetPlan:
@@ -493,14 +493,7 @@ class _FleetResource:
                 "each account is to take: dict.fromkeys(fleet, rows) plans rows in all of them."
             )
         frame: pd.DataFrame = given
-        kept = json.loads(memory(frame).get("fleet", "{}"))
-        parts = {}
-        for label, part in _rows_by_account(frame):
-            whole = part.dropna(axis="columns", how="all")  # columns that other accounts have
-            whole.attrs = {}
-            remember(whole, **kept.get(label, {}))
-            parts[label] = whole
-        return parts
+        return _remembered(_rows_by_account(frame), frame)
 
     def _refuse_strangers(self, labels: Iterable[str]) -> None:
         """Refuse rows of accounts that are not in the fleet.
@@ -535,8 +528,23 @@ def _rows_by_account(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
         )
 
 
-def _keys_by_account(given: pd.DataFrame | Iterable[Any] | None) -> dict[str, list[Any]]:
-    """Part the keys of what is to be deleted by account.
+def _remembered(
+    parts: Iterable[tuple[str, pd.DataFrame]], frame: pd.DataFrame
+) -> dict[str, pd.DataFrame]:
+    """Let each part of a frame remember of which account it is, as far as the frame does."""
+    kept = json.loads(memory(frame).get("fleet", "{}"))
+    found = {}
+    for label, part in parts:
+        whole = part.dropna(axis="columns", how="all")  # columns that other accounts have
+        whole.attrs = {}
+        if label in kept:
+            remember(whole, **kept[label])
+        found[label] = whole
+    return found
+
+
+def _keys_by_account(given: pd.DataFrame | Iterable[Any] | None) -> dict[str, Any]:
+    """Part the keys of what is to be deleted, or the frame that holds them, by account.
 
     Raises:
         InputError: They do not begin with an account.
@@ -544,8 +552,8 @@ def _keys_by_account(given: pd.DataFrame | Iterable[Any] | None) -> dict[str, li
     if given is None:
         return {}
     if hasattr(given, "columns"):
-        parts = _rows_by_account(cast("pd.DataFrame", given))
-        return {label: part.index.tolist() for label, part in parts}
+        frame = cast("pd.DataFrame", given)
+        return _remembered(_rows_by_account(frame), frame)
     found: dict[str, list[Any]] = {}
     keys: Iterable[Any] = [given] if isinstance(given, str | bytes) else given
     for key in keys:

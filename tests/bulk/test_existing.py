@@ -276,3 +276,84 @@ def test_the_split_of_a_name_is_not_what_a_frame_of_another_account_edits(client
     assert len(client.contacts.plan(frame, other_account=True)) == 0
     [*wrong] = cells(client.contacts.plan(frame.drop(columns="name"), other_account=True))
     assert {column for _, column, _ in wrong} == {"first_name"}
+
+
+# --- ids that may be those of another account -----------------------------------------------
+
+
+def unread(frame):
+    """The frame as a file gives it back: nothing tells of which account it is."""
+    plain = pd.DataFrame(frame.reset_index())
+    plain.attrs = {}
+    return plain[["id", "name", "number", "country_code"]]
+
+
+@pytest.fixture
+def alike(sandbox, client):
+    """Another account with the same ids for other people."""
+    for n in range(3):
+        person(sandbox, 50 + n, f"Berta {n}")
+    with chatkit.Sandbox(seed="empty") as other, chatkit.connect(other) as theirs:
+        people(other, 3, "Ana Cruz")
+        assert list(theirs.contacts.frame().index) == list(client.contacts.frame().index)
+        yield theirs
+
+
+@pytest.mark.parametrize("existing", ["fill", "update"])
+def test_a_row_that_nobody_read_here_does_not_make_somebody_else_of_a_contact(
+    sandbox, client, alike, existing
+):
+    frame = unread(alike.contacts.frame())
+    first = frame.id[0]
+    for each in (frame, frame.set_index("id"), frame.assign(id=frame.id.astype("str"))):
+        with untouched(sandbox):
+            plan = client.contacts.plan(each, existing=existing)
+        assert len(plan) == 0
+        _, column, reason = cells(plan)[0]
+        assert (len(plan.refused), column) == (3, "id") and reason.startswith("conflict")
+        assert f"the contact with the id {first} is +1 {number(50)} Berta 0" in reason
+        assert f"the row says +1 {number(0)} Ana Cruz" in reason
+        assert "without the id" in plan.refused.next_step.iloc[0]
+
+
+def test_a_number_or_a_name_alone_may_be_changed_in_a_file_with_ids(client, alike):
+    frame = unread(client.contacts.frame())
+    frame.loc[0, "number"], frame.loc[1, "name"] = number(70), "Zoë"
+    frame.loc[2, ["name", "number"]] = pd.NA, number(71)
+    ids = frame.id.tolist()
+    assert edits(client.contacts.plan(frame)) == {
+        ids[0]: {"number": number(70)},
+        ids[1]: {"name": "Zoë"},
+        ids[2]: {"number": number(71)},
+    }
+    read = client.contacts.frame()  # this one is known to be of the account
+    read.loc[ids[0], ["name", "number"]] = "Zoë", number(70)
+    assert edits(client.contacts.plan(read)) == {ids[0]: {"name": "Zoë", "number": number(70)}}
+
+
+def test_a_row_that_nobody_read_here_deletes_nobody_else(sandbox, client, alike):
+    frame = unread(alike.contacts.frame())
+    for plan in (
+        lambda: client.contacts.plan(frame.assign(delete=True)),
+        lambda: client.contacts.plan(delete=frame),
+        lambda: client.contacts.plan(delete=frame.set_index("id")),
+    ):
+        made = plan()
+        assert len(made) == 0 and len(made.refused) == 3
+        assert "Berta 0" in made.refused.reason.iloc[0]
+    own = unread(client.contacts.frame())
+    assert client.contacts.plan(delete=own.head(1)).counts["delete"] == 1
+    assert client.contacts.plan(own.head(1).assign(delete=True)).counts["delete"] == 1
+
+
+def test_what_is_to_be_deleted_is_not_a_frame_of_another_account(sandbox, client, alike):
+    frame = alike.contacts.frame().head(2)
+    for options in ({}, {"other_account": True}):
+        with pytest.raises(chatkit.InputError, match="delete= is of") as caught:
+            client.contacts.plan(delete=frame, **options)
+        assert "frame.assign(delete=True), other_account=True" in str(caught.value)
+    plan = client.contacts.plan(frame.assign(delete=True), other_account=True)
+    assert len(plan) == 0  # their numbers are not here
+    person(sandbox, 0, "Ana Cruz")
+    plan = client.contacts.plan(frame.assign(delete=True), other_account=True, skip_invalid=True)
+    assert [change.label for change in plan.changes] == [f"+1 {number(0)}"]

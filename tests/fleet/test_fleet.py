@@ -174,6 +174,40 @@ def test_records_are_deleted_by_account_and_id(opened):
         fleet.contacts.plan(delete=[50001])
 
 
+def test_a_frame_of_what_to_delete_names_its_records_by_their_ids_wherever_they_stand(opened):
+    _, fleet = opened
+    frame = fleet.contacts.frame().iloc[[1, 5]]
+    for given in (frame, frame.reset_index(), frame.reset_index("account")):
+        plan = fleet.contacts.plan(delete=given)
+        found = {n: [c.key for c in part.changes] for n, part in plan.plans.items()}
+        assert found == {"de": [frame.index[0][1]], "it": [frame.index[1][1]]}
+        assert plan.refused.empty
+
+
+def test_what_to_delete_is_not_a_frame_of_accounts_that_are_called_alike(opened):
+    _, fleet = opened
+    with (
+        chatkit.Sandbox(seed="empty") as other,
+        chatkit.connect_all({"de": other}) as theirs,
+    ):
+        people(other, 2)
+        frame = theirs.contacts.frame()
+        with pytest.raises(chatkit.InputError, match="delete= is of"):
+            fleet.contacts.plan(delete=frame)
+
+
+def test_one_account_takes_no_frame_of_a_fleet(opened):
+    _, fleet = opened
+    frame = fleet.contacts.frame()
+    for given in (frame, frame.reset_index("account"), frame.reset_index()):
+        with pytest.raises(chatkit.InputError, match=r"of several accounts.*frame.loc\['de'\]"):
+            fleet["fr"].contacts.plan(given.assign(name="Zoë"))
+        with pytest.raises(chatkit.InputError, match="of several accounts"):
+            fleet["fr"].contacts.plan(delete=given)
+    plan = fleet["fr"].contacts.plan(frame.loc["fr"].assign(name="Zoë"))
+    assert plan.counts["update"] == 2
+
+
 def test_an_account_that_is_not_in_the_fleet_is_refused_by_name(opened):
     _, fleet = opened
     with pytest.raises(chatkit.InputError, match="No account of the fleet is called 'es'"):
