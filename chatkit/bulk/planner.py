@@ -86,6 +86,11 @@ def make_plan(
     many templates the contents of any of them.
     """
     choices = _choices(endpoints, existing, duplicates=duplicates, broken=broken)
+    if frame is None and delete is None:
+        raise InputError(
+            "plan takes a frame, or keys in delete=, and got None. (With inplace=True pandas "
+            "edits a frame and returns None: pass the frame itself.)"
+        )
     frame = None if frame is None else as_frame(frame, endpoints.noun)
     given = _read(source, endpoints, frame, delete, other_account, duplicates)
     told = _Remarks(
@@ -371,7 +376,10 @@ def keys_to_delete(delete: Iterable[Any] | None, endpoints: Endpoints[Any]) -> l
         return named.tolist()
     if isinstance(delete, str | bytes) or not isinstance(delete, Iterable):
         raise InputError(f"delete= takes a list of keys, like delete=[{delete!r}].")
-    return list(dict.fromkeys(delete))
+    keys = list(dict.fromkeys(delete))
+    if keys and all(isinstance(key, bool | np.bool_) for key in keys):
+        raise InputError("delete= takes rows or keys, and this is a mask: say delete=frame[mask].")
+    return keys
 
 
 def _identity(endpoints: Endpoints[Any], base: pd.DataFrame) -> Identity:

@@ -445,7 +445,7 @@ class _FleetResource:
         Raises:
             InputError: No frame can be planned as a whole, or one names no account of the fleet.
         """
-        parts = self._parts(frame)
+        parts = {} if frame is None and delete is not None else self._parts(frame)
         gone = _keys_by_account(delete)
         self._refuse_strangers([*parts, *gone])
         options: dict[str, Any] = {
@@ -483,14 +483,13 @@ class _FleetResource:
         Raises:
             InputError: It names no accounts.
         """
-        if given is None:
-            return {}
         if isinstance(given, Mapping):
             return given
         if not hasattr(given, "columns"):
             raise InputError(
                 "A plan for a fleet takes a frame that names the account of each row, or what "
-                "each account is to take: dict.fromkeys(fleet, rows) plans rows in all of them."
+                "each account is to take: dict.fromkeys(fleet, rows) plans rows in all of them. "
+                f"This is {'None' if given is None else f'of type {type(given).__name__}'}."
             )
         frame: pd.DataFrame = given
         return _remembered(_rows_by_account(frame), frame)

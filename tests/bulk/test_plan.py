@@ -220,7 +220,7 @@ def test_it_estimates_its_time_from_how_quick_the_service_has_been(sandbox, clie
     assert 0 < plan.seconds() < 1
     assert plan.seconds(concurrency=16) == pytest.approx(plan.seconds() / 2)
     assert plan.seconds(rate=2) == pytest.approx(3.0)
-    assert client.contacts.plan().seconds() == 0
+    assert client.contacts.plan([]).seconds() == 0
 
 
 def test_a_limit_that_the_service_has_shown_counts_for_its_time(sandbox, client, monkeypatch):

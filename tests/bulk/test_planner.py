@@ -94,11 +94,6 @@ def test_missing_rows_are_never_deleted(rooms, room):
         assert plan(part).counts == {"create": 0, "update": 0, "delete": 0}
 
 
-def test_a_plan_without_a_frame_is_empty(client):
-    assert len(client.contacts.plan()) == 0
-    assert len(client.webhooks.plan()) == 0
-
-
 @pytest.mark.parametrize(
     ("given", "said"),
     [

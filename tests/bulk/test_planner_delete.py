@@ -138,3 +138,21 @@ def test_records_of_each_room_can_be_deleted(sandbox, client):
         assert states(plan.apply(irreversible=True)) == ["applied"]
     for room in ("flows", "webhooks", "contents"):
         assert active(sandbox, room) == {}
+
+
+def test_a_plan_of_nothing_at_all_is_refused(sandbox, client, ids):
+    """As from `frame = frame.sort_values("name", inplace=True)`: the edits would be lost."""
+    for resource in (client.contacts, client.flows, client.webhooks, client.templates("welcome")):
+        for given in ((), (None,), (None, None)):
+            with pytest.raises(chatkit.InputError, match="plan takes a frame") as caught:
+                resource.plan(*given)
+            assert "delete=" in str(caught.value)
+    assert repr(client.contacts.plan(delete=[])).startswith("Nothing to do")
+
+
+def test_a_mask_in_place_of_rows_to_delete_says_what_to_pass(client, frame):
+    mask = frame.number.str.endswith("3")
+    for given in (mask, mask.tolist(), mask.to_numpy()):
+        with pytest.raises(chatkit.InputError, match=r"delete=frame\[mask\]"):
+            client.contacts.plan(delete=given)
+    assert client.contacts.plan(delete=frame[mask]).counts["delete"] == 1

@@ -196,6 +196,14 @@ def test_what_to_delete_is_not_a_frame_of_accounts_that_are_called_alike(opened)
             fleet.contacts.plan(delete=frame)
 
 
+def test_a_plan_of_nothing_at_all_is_refused(opened):
+    _, fleet = opened
+    for resource in (fleet.contacts, fleet.webhooks, fleet.templates):
+        with pytest.raises(chatkit.InputError, match=r"takes a frame.*This is None"):
+            resource.plan(None)
+    assert len(fleet.contacts.plan(delete=[])) == 0
+
+
 def test_one_account_takes_no_frame_of_a_fleet(opened):
     _, fleet = opened
     frame = fleet.contacts.frame()
