@@ -615,6 +615,7 @@ class _Pull:
         self._texts: dict[str, bytes | Callable[[Any], None]] = {}
         self._gone: list[str] = []
         self._edited: list[str] = []
+        self._left_out: dict[str, int] = {}
         self._base = FolderContents()
         if BASE in files and here.account == account:
             self._base = read_base(files[BASE], str(folder.path))
@@ -630,6 +631,7 @@ class _Pull:
             base = self._base.records[noun]
             sides[noun], wrong = merged(noun, base, here[noun], live[noun], conflicts)
             found += wrong
+            self._left_out[noun] = len((base.keys() & live[noun].keys()) - sides[noun].keys())
         people = None
         if self._state.contacts is not None:
             people, wrong = merged_contacts(
@@ -754,7 +756,7 @@ class _Pull:
                 f"{CONTACTS} holds the names and numbers of persons. It is in .gitignore: keep "
                 "it out of what others can read."
             )
-        return PullReport(self._folder, self._state, changes)
+        return PullReport(self._folder, self._state, changes, self._left_out)
 
 
 def _carried(
@@ -929,10 +931,18 @@ class PullReport(Report):
         folder: The folder.
         state: What the account holds.
         changes: What became of each file; those that are as they were are not in it.
+        left_out: How many records of each resource somebody took out of the files.
     """
 
-    def __init__(self, folder: Folder, state: AccountState, changes: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        folder: Folder,
+        state: AccountState,
+        changes: Mapping[str, str],
+        left_out: Mapping[str, int],
+    ) -> None:
         self._folder, self._state = folder, state
+        self._left_out = ", ".join(many(count, noun) for noun, count in left_out.items() if count)
         self.changes = dict(changes)  #: what became of each file, by its path
         self.notes = [*state.not_carried]  #: what is in the account and not in the folder
 
@@ -948,7 +958,12 @@ class PullReport(Report):
             paths = [path for path, what in self.changes.items() if what == change]
             if paths:
                 lines.append(f"  {change}: {', '.join(_grouped(paths))}")
-        if not self.changes:
+        if self._left_out:
+            lines.append(
+                f"  taken out of the files, and still in the account: {self._left_out}. In a plan, "
+                "delete= names what is to be deleted there."
+            )
+        elif not self.changes:
             lines.append("  All files were as they are in the account.")
         return [lines, [f"  {note}" for note in self.notes[:-1]]]
 

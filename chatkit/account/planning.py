@@ -99,8 +99,8 @@ def plan_state(
     plan = join_plans(
         source_of(client, ACCOUNT), plans, cells=told.cells, skip_invalid=skip_invalid
     )
-    if len(plan) or len(plan.refused):
-        plan.notes[:0] = [*told.notes(plan), *state.not_carried]
+    carried = state.not_carried if len(plan) or len(plan.refused) else ()
+    plan.notes[:0] = [*told.notes(plan), *carried]
     plan.notes[:0] = told.doubts
     return plan
 
@@ -115,7 +115,7 @@ def _to_delete(delete: Iterable[Named]) -> dict[str, list[str]]:
         InputError: One does not say a resource and a name.
     """
     if isinstance(delete, str | bytes) or not isinstance(delete, Iterable):
-        raise InputError(f"delete= takes a list, like delete=[('flow', {str(delete)[:40]!r})].")
+        raise InputError(f"delete= takes a list, like delete=[{str(delete)[:40]!r}].")
     found: dict[str, dict[str, None]] = {noun: {} for noun in ROOMS}
     for one in delete:
         noun, name = one.partition(" ")[::2] if isinstance(one, str) else _pair(one)
@@ -174,8 +174,9 @@ class _Told:
             more = f" and {len(names) - _TOLD:,} more" if len(names) > _TOLD else ""
             yield f"{why}: {', '.join(names[:_TOLD])}{more}."
         if stay := [many(count, noun) for noun, count in self.stays.items() if count]:
+            verb = "it stays" if sum(self.stays.values()) == 1 else "they stay"
             yield (
-                f"The account has {', '.join(stay)} that {self.origin} does not have: they stay. "
+                f"The account has {', '.join(stay)} that {self.origin} does not have: {verb}. "
                 "delete= names what is to be deleted."
             )
 
@@ -316,7 +317,9 @@ def _undeletable(
     if text in there:
         return None
     like = get_close_matches(text, there, 1)
-    step = f"did you mean {values(like[0])}?" if like else "compare the account with the state"
+    step = (
+        f"did you mean {values(like[0])}?" if like else f"chatkit.compare shows what {origin} lacks"
+    )
     return "delete", text, f"the account does not have a {noun} of this name", step
 
 

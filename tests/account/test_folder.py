@@ -149,6 +149,25 @@ def test_what_was_edited_in_files_is_kept_and_what_moved_there_is_taken(
     assert folder.pull(client).changes == {"templates/order_ready/en.json": "edited"}
 
 
+def test_a_file_that_somebody_removed_stays_away_and_is_told(
+    client: chatkit.Client, folder: chatkit.Folder
+) -> None:
+    folder.pull(client, codes=CODES)
+    (folder.path / "flows/rent-a-bike.json").unlink()
+    (folder.path / "templates/order_ready/de.json").unlink()
+    (folder.path / "webhooks.toml").write_text("", "utf-8")
+    report = folder.pull(client)
+    assert not (folder.path / "flows/rent-a-bike.json").exists()
+    told = repr(report)
+    assert "All files were as they are" not in told
+    assert "taken out of the files, and still in the account: 1 flow, 1 content, 3 webhooks" in told
+    assert "delete=" in told
+    assert "1 flow, 1 content" in report._repr_html_()
+    again = chatkit.Folder(folder.path.parent / "again")
+    again.pull(client, codes=CODES)
+    assert "All files were as they are in the account." in repr(again.pull(client))
+
+
 def test_what_both_have_changed_is_told_with_three_values_and_nothing_is_written(
     client: chatkit.Client, folder: chatkit.Folder
 ) -> None:

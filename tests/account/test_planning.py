@@ -67,6 +67,23 @@ def test_an_account_that_holds_the_state_gets_an_empty_plan(
         assert len(plan.apply()) == 0
 
 
+def test_an_empty_plan_tells_what_it_leaves_otherwise_than_the_state_says(
+    empty: tuple[chatkit.Sandbox, chatkit.Client],
+) -> None:
+    sandbox, client = empty
+    prepared(sandbox)
+    held = state(client)
+    flow(sandbox, "Survey")
+    plan = plan_state(held, client, broken=True)
+    assert len(plan) == 0
+    assert "The account has 1 flow that" in repr(plan) and "it stays. delete=" in repr(plan)
+    other = {"Order": {**held.flows["Order"], "template_name": "another"}}
+    plan = plan_state(replace(held, flows={**held.flows, **other}), client, broken=True)
+    assert len(plan) == 0
+    assert "Flows with another template_name, which can only be set when" in " ".join(plan.notes)
+    assert "says what the account already holds" not in repr(plan)
+
+
 def test_an_empty_state_reads_and_plans_nothing(
     demo: tuple[chatkit.Sandbox, chatkit.Client],
 ) -> None:
