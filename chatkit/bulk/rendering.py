@@ -70,9 +70,9 @@ def heading(plan: Plan) -> str:
     if not plan.changes and not rows:
         if setting.undoes:
             return "Nothing to do: 0 changes are left to take back."
-        if setting.parts and plan.notes:  # they tell what differs and stays
-            return "Nothing to do: 0 changes."
         said = f"{_met(setting.met, setting.noun)}."
+        if plan.notes:  # they tell what was not taken, and why
+            return f"Nothing to do: 0 changes{said}"
         source = "what is planned" if setting.parts else "the frame"
         return f"Nothing to do: {source} says what the account already holds. 0 changes{said}"
     refused = f"; {many(rows, 'row')} refused" if rows else ""
