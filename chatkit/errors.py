@@ -232,6 +232,8 @@ def file_bytes(path: str | os.PathLike[str], most: int = -1) -> bytes:
     try:
         with path.open("rb") as file:
             return file.read(most)
+    except IsADirectoryError:
+        raise IsADirectoryError(f"{path} is a folder: name a file in it.") from None
     except FileNotFoundError:
         folder = path.absolute().parent
         if not folder.is_dir():

@@ -111,6 +111,18 @@ def read_file(
     return FileReading(label, table.kind, columns)
 
 
+#: How texts begin that are no tables, and what to do with them.
+_NO_TABLE = {
+    re.compile(r"\s*<(?:!doctype|html|table|body|\?xml|!--)", re.IGNORECASE): (
+        "HTML or XML, as some programs export it under the name .xls: open it in a spreadsheet "
+        "program, and save it as .xlsx"
+    ),
+    re.compile(r"\s*(?:\[\s*\{\s*\"|\{\s*\"|\[\s*\])"): (
+        "JSON: json.load reads it, and plan takes a list of dicts, plan([{…}, {…}])"
+    ),
+}
+
+
 def _several(said: str | Sequence[str] | None) -> Sequence[str] | None:
     """Take one name as a list of one; the empty name says that there is none."""
     return [said] if isinstance(said, str) and said else said
@@ -129,6 +141,9 @@ def _table(
 
         return workbook.read_sheet(content, name)
     content, said, notes = decode_text(content, encoding)
+    for marks, reason in _NO_TABLE.items():
+        if marks.match(content):
+            raise InputError(f"This file is {reason}.")
     if file_kind(content) == "vcard":
         return read_vcards(content, said, notes)
     return read_delimited(content, said, delimiter, count_column_names, notes)
@@ -195,8 +210,8 @@ def read_vcards(text: str, encoding: str, notes: list[str]) -> RawTable:
     table.rows.insert(0, TableRow(0, list(columns)))
     if several:
         table.notes.append(
-            f"{len(several)} cards have several numbers: the mobile or preferred one is number, "
-            "the others are in other number, other number 2 and so on"
+            f"{many(len(several), 'card')} with several numbers: the mobile or preferred one is "
+            "number, the others are in other number, other number 2 and so on"
         )
     return table
 

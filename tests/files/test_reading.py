@@ -119,6 +119,28 @@ def test_one_column_or_several_may_be_named() -> None:
     assert found.frame.columns.tolist() == ["Phone", "Name"]
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("<html><body><table><tr><td>Name</td></tr></table></body></html>", "HTML or XML"),
+        ('<?xml version="1.0"?>\n<Workbook><Worksheet/></Workbook>', "HTML or XML"),
+        ('[{"name": "Ana", "number": "2025550100"}]', "JSON"),
+        ('{"contacts": [\n{"name": "Ana"}]}', "JSON"),
+        ("[]", "JSON"),
+    ],
+)
+def test_what_is_no_table_is_called_what_it_is(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "people.xls"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=rf"^people\.xls: This file is {said}"):
+        read(path)
+
+
+def test_a_folder_is_called_one(tmp_path: Path) -> None:
+    with pytest.raises(IsADirectoryError, match="is a folder: name a file in it"):
+        read(tmp_path)
+
+
 @given(st.binary(max_size=200) | st.text(max_size=200).map(str.encode))
 def test_whatever_is_passed_is_read_or_refused(data: bytes) -> None:
     try:

@@ -83,7 +83,7 @@ def test_many_cards_are_rows_of_one_table_counted_from_one() -> None:
     assert [row.number for row in found.rows] == [0, 1, 2, 3]
     assert {len(row.cells) for row in found.rows} == {len(found.rows[0].cells)}
     assert found.ours and not found.titled
-    assert found.notes[0].startswith("3 cards have several numbers")
+    assert found.notes[0].startswith("3 cards with several numbers")
 
 
 @pytest.mark.parametrize(
