@@ -21,16 +21,16 @@ import pandas as pd
 
 from chatkit.account.planning import Named, numbers_of, plan_state
 from chatkit.account.reading import (
-    CONTACT,
     EMPTY,
     NAME_PARTS,
     ROOMS,
     AccountState,
+    differing_people,
     name_text,
     same_field,
 )
 from chatkit.account.state import state_of
-from chatkit.bulk.comparison import FrameDifferences, compare_frames
+from chatkit.bulk.comparison import FrameDifferences
 from chatkit.bulk.fleet_plan import FleetPlan, in_threads
 from chatkit.bulk.rendering import fleet_table
 from chatkit.client import Client
@@ -644,7 +644,7 @@ class _People(NamedTuple):
             return None
         both = [name for name in left.columns if name in right.columns]
         left, right = left[both], right[both]
-        found = compare_frames(left, right, CONTACT)
+        found = differing_people(left, right)
         if "name" in found.changed:  # then its parts differ as well, and are not said again
             said = found.changed["name"][1]
             parts = {name: pairs for name, pairs in found.changed.items() if name in NAME_PARTS}

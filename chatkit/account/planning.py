@@ -23,10 +23,10 @@ from chatkit.account.reading import (
     AccountState,
     canonical,
     default_of,
+    differing_people,
     name_text,
     same_field,
 )
-from chatkit.bulk.comparison import compare_frames
 from chatkit.bulk.plan import Plan, RefusedCell, join_plans
 from chatkit.bulk.planner import make_plan
 from chatkit.client import Client, source_of
@@ -346,7 +346,7 @@ def _plan_contacts(
     columns = list(CONTACT_COLUMNS)
     wanted = live.iloc[:0][columns] if state.contacts is None else state.contacts
     wanted = wanted[[name for name in columns if name in wanted]]
-    found = compare_frames(wanted, live[list(wanted.columns)], CONTACT)
+    found = differing_people(wanted, live[list(wanted.columns)])
     places, rows = found.changed.get("name", (found.left[:0], found.right[:0]))
     if existing == "skip":
         for text in numbers_of(live, rows):

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import parse_qsl, urlsplit
 
-from chatkit.bulk.comparison import same_value
+from chatkit.bulk.comparison import FrameDifferences, compare_frames, same_value
 from chatkit.connection import Connection, account_words
 from chatkit.display import many, values
 from chatkit.flows.resource import FlowBody
@@ -325,6 +325,26 @@ def _contents(
         {tuple(key): canonical("content", fields) for key, _, fields in rows},
         {tuple(key): of for key, of, _ in rows if of is not None},
     )
+
+
+def differing_people(left: pd.DataFrame, right: pd.DataFrame) -> FrameDifferences:
+    """Find where contacts differ. A name that a person wrote tells no parts, so none differ."""
+    found = compare_frames(left, right, CONTACT)
+    if not found.changed.keys().isdisjoint(NAME_PARTS):
+        untold = _without_parts(left), _without_parts(right)
+        for name in found.changed.keys() & {*NAME_PARTS}:
+            places, rows = found.changed[name]
+            told = ~(untold[0][places] | untold[1][rows])
+            found.changed[name] = places[told], rows[told]
+            if not told.any():
+                del found.changed[name]
+    return found
+
+
+def _without_parts(people: pd.DataFrame) -> Any:
+    """Tell which contacts have a name of which no part is told."""
+    told = people.reindex(columns=["name", *NAME_PARTS]).fillna("") != ""
+    return (told["name"] & ~told[[*NAME_PARTS]].any(axis=1)).to_numpy(bool)
 
 
 def _contacts(client: Client, told: list[str]) -> pd.DataFrame:

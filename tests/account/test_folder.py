@@ -203,6 +203,21 @@ def test_a_file_that_is_written_otherwise_and_means_the_same_is_left(
     assert texts(folder) == before
 
 
+def test_a_contact_whose_name_was_edited_is_the_same_once_it_is_applied(
+    client: chatkit.Client, folder: chatkit.Folder
+) -> None:
+    folder.pull(client, contacts=True)
+    place = folder.path / "contacts.csv"
+    said = place.read_text("utf-8").replace("Oliver Smith", "Oliver James Smythe")
+    place.write_text(said + '"\'+1","2025550199","Ana María Cruz"\n', "utf-8")
+    assert [d.field for d in chatkit.compare(folder, client, contacts=True)] == ["name", ""]
+    folder.plan(client, contacts=True).apply()
+    assert len(chatkit.compare(folder, client, contacts=True)) == 0
+    assert len(chatkit.compare(client, folder, contacts=True)) == 0
+    plan = folder.plan(client, contacts=True)
+    assert (len(plan), plan.notes) == (0, [])
+
+
 def test_edited_contacts_are_merged_by_number(
     client: chatkit.Client, folder: chatkit.Folder
 ) -> None:
