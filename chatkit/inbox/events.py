@@ -10,6 +10,7 @@ Nothing gets lost: what stands around an event is its `context`.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -318,6 +319,17 @@ def moment(value: Any) -> datetime | None:
     if not digits or not digits.isascii() or not digits.isdigit() or len(digits) > 12:
         return None
     return datetime.fromtimestamp(int(digits), UTC) if int(digits) <= _LAST_SECOND else None
+
+
+def contact_of(written: str) -> str:
+    """A contact as a person writes it: a number in any notation, or what else they are called."""
+    said = written.strip()
+    digits = re.sub(r"[\s\u200b-\u200f\u202a-\u202e\u2060-\u2069().+/-]", "", said)
+    if not (digits.isascii() and digits.isdigit()):
+        return said
+    if said.startswith(("+", "00")):  # a (0) is for those who dial without the country code
+        digits = re.sub(r"[^0-9]", "", said.replace("(0)", ""))
+    return e164(digits if said.startswith("+") else digits.removeprefix("00")) or ""
 
 
 def e164(number: str | None) -> str | None:

@@ -14,7 +14,7 @@ from weakref import WeakSet
 
 from chatkit.errors import HelpPage, InputError, steady
 from chatkit.inbox.delivery import Delivery, Which
-from chatkit.inbox.events import Event, e164, events
+from chatkit.inbox.events import Event, contact_of, events
 from chatkit.inbox.store import InboxStore
 from chatkit.profile import ServiceProfile
 from chatkit.secret import MASK, Secret
@@ -67,7 +67,7 @@ class Inbox(metaclass=HelpPage):
       "yesterday" (the beginning of the day), or how long ago: "1h", "30 min", "2 days", or a
       timedelta. Days begin, and a time without a zone is, in UTC, as all times in frames are.
     - `kinds`: kinds of events, as the service names them.
-    - `contact`: a number in E.164 form, as contacts have it.
+    - `contact`: a number with its country code, in any notation.
     - `verified`: True leaves out what was not signed rightly, which anyone can send; False
       takes only that, None takes both.
     - `late`: True takes only what was verified after it had come (see `verify`), which a
@@ -280,10 +280,10 @@ class Inbox(metaclass=HelpPage):
         to again. PostgreSQL frees the space at its next VACUUM. Backups are yours to care for.
 
         Args:
-            contact: A number in E.164 form, or what else the platform calls them.
+            contact: A number with its country code, or what else the platform calls them.
 
         Raises:
-            InputError: It is empty.
+            InputError: It is too short, or a number without its country code.
             StoreError: The inbox cannot be read.
 
         >>> inbox.forget("+4915112345678").apply()
@@ -292,7 +292,7 @@ class Inbox(metaclass=HelpPage):
         """
         from chatkit.inbox import retention
 
-        contact = e164(contact.strip()) or ""
+        contact = _contact(contact) or ""
         if len(contact.removeprefix("+")) < _SHORTEST:
             raise InputError(
                 f"{contact!r:.40} is too short for a contact: write it like '+4915112345678'."
@@ -320,7 +320,7 @@ class Inbox(metaclass=HelpPage):
 
     def events(self, **choice: Any) -> Iterator[Event]:
         """Read events one by one, however many there are."""
-        contact = e164(choice.get("contact"))
+        contact = _contact(choice.get("contact"))
         for delivery in self.deliveries(**choice):
             for event in events(delivery, self.profile):
                 if contact is None or event.contact == contact:
@@ -411,11 +411,27 @@ class Inbox(metaclass=HelpPage):
             read_bound(until),
             [kinds] if isinstance(kinds, str) else kinds,
             verified,
-            e164(contact),
+            _contact(contact),
             None,
             repeats,
             late,
         )
+
+
+def _contact(given: str | None) -> str | None:
+    """Read a contact as a person writes it, in any notation.
+
+    Raises:
+        InputError: It is not text, or a number without its country code.
+    """
+    if given is None:
+        return None
+    found = contact_of(given) if isinstance(given, str) else ""
+    if not isinstance(given, str) or (found.startswith("+0") and not given.startswith("+")):
+        raise InputError(
+            f"contact {given!r:.40} has no country code: write a text like '+4915112345678'."
+        )
+    return found
 
 
 def read_bound(given: Bound, now: datetime | None = None) -> datetime | int | None:

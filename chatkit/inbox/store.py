@@ -21,7 +21,7 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, SupportsIndex
 
 import sqlalchemy as sa
 from sqlalchemy.exc import DataError, IntegrityError, SQLAlchemyError
@@ -382,8 +382,10 @@ class InboxStore:
         Raises:
             InputError: There is none of that id.
         """
-        for found in self.read(Which(since=delivery - 1, until=delivery, repeats=True)):
-            return found
+        if isinstance(delivery, SupportsIndex):  # ids of a frame are numbers of numpy
+            number = int(delivery)
+            for found in self.read(Which(since=number - 1, until=number, repeats=True)):
+                return found
         raise InputError(
             f"The inbox has no delivery {delivery!r:.40}: inbox.raw().index lists them."
         )

@@ -101,6 +101,16 @@ def test_a_choice_is_by_time_kind_and_contact(inbox: Inbox, store: InboxStore) -
         inbox.messages(sinc=3)
 
 
+def test_a_delivery_that_is_not_there_is_told_whatever_was_asked_for(
+    inbox: Inbox, store: InboxStore
+) -> None:
+    keep(store, written(message(0)))
+    assert inbox.delivery(inbox.raw().index[0]).id == 1
+    for odd in (2, 0, -1, "1", "x", None, 1.5):
+        with pytest.raises(InputError, match="The inbox has no delivery"):
+            inbox.delivery(odd)
+
+
 def test_more_than_memory_holds_comes_in_chunks(inbox: Inbox, store: InboxStore) -> None:
     keep(store, *(written(message(n)) for n in range(250)))
     parts = [*inbox.chunks(100)]

@@ -202,6 +202,34 @@ def test_all_of_a_person_is_deleted_and_of_others_with_leave_alone(
     assert inbox.forget(f"+{CARA}").deliveries == 0
 
 
+@pytest.mark.parametrize(
+    "notation",
+    [
+        "+4915112345678",
+        "4915112345678",
+        "+49 151 1234-5678",
+        "+49 (0)151/12345678",
+        "0049 15112345678",
+    ],
+)
+def test_a_person_is_found_however_their_number_is_written(
+    inbox: Inbox, store: InboxStore, notation: str
+) -> None:
+    """To say that there is nothing about somebody of whom there is would be false."""
+    keep(store, written(message(0, who=CARA)), written(message(1, who=BEN)))
+    assert inbox.forget(notation).deliveries == 1
+    assert inbox.messages(contact=notation).contact.tolist() == [f"+{CARA}"]
+    assert [event.contact for event in inbox.events(contact=notation)] == [f"+{CARA}"]
+    assert len(list(inbox.deliveries(contact=notation))) == 1
+
+
+@pytest.mark.parametrize("given", ["0151 12345678", "(0151) 12345678", 4915112345678])
+def test_a_number_without_its_country_code_is_refused(inbox: Inbox, given: Any) -> None:
+    for ask in (inbox.forget, lambda contact: inbox.messages(contact=contact)):
+        with pytest.raises(InputError, match="has no country code"):
+            ask(given)
+
+
 @pytest.mark.parametrize("contact", ["", "+", "123", "  "])
 def test_a_contact_that_any_delivery_holds_is_refused(inbox: Inbox, contact: str) -> None:
     with pytest.raises(InputError, match="too short for a contact"):

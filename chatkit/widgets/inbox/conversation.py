@@ -13,10 +13,9 @@ from chatkit.display import cut, escaped, many, visible
 from chatkit.errors import ChatkitError, InputError, steady
 from chatkit.frame import records
 from chatkit.inbox import frames
-from chatkit.inbox.events import Event
+from chatkit.inbox.events import Event, contact_of
 from chatkit.inbox.inbox import Inbox
 from chatkit.widgets.assets import joined_module, joined_text
-from chatkit.widgets.inbox.delivery_view import contact_of
 from chatkit.widgets.inbox.following import Follower
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import islice
@@ -11,7 +10,7 @@ from typing import Any
 
 from chatkit.display import cut, many
 from chatkit.inbox.delivery import Delivery
-from chatkit.inbox.events import Event, e164, events
+from chatkit.inbox.events import Event, events
 from chatkit.profile import ServiceProfile
 from chatkit.widgets.assets import START
 
@@ -76,12 +75,6 @@ def body_holds(body: bytes, words: str) -> bool:
     except (ValueError, RecursionError):
         return False
     return json.dumps(words, ensure_ascii=False)[1:-1].casefold() in text
-
-
-def contact_of(written: str) -> str:
-    """A contact as a person writes it: a number in any notation, or what else they are called."""
-    digits = re.sub(r"[\s().+-]", "", written)
-    return e164(digits) or "" if digits.isascii() and digits.isdigit() else written.strip()
 
 
 def any_of_contact(events: Iterable[Event], contact: str | None) -> bool:

@@ -14,7 +14,7 @@ import traitlets
 from chatkit.display import cut, many, visible
 from chatkit.errors import ChatkitError, InputError, steady
 from chatkit.inbox.delivery import Delivery
-from chatkit.inbox.events import Event, events
+from chatkit.inbox.events import Event, contact_of, events
 from chatkit.inbox.inbox import Inbox, Replayed, read_bound
 from chatkit.secret import Secret
 from chatkit.webhooks.resource import event_kinds
@@ -22,7 +22,6 @@ from chatkit.widgets.assets import joined_module, joined_text
 from chatkit.widgets.inbox.delivery_view import (
     any_of_contact,
     body_holds,
-    contact_of,
     delivery_line,
     delivery_view,
     lines_html,

@@ -4,12 +4,11 @@ import pytest
 from inbox.bodies import ANA, BEN, delivery, message, status
 from widgets.inbox.stored import EVIL, moved, written
 
-from chatkit.inbox.events import events
+from chatkit.inbox.events import contact_of, events
 from chatkit.profile import ServiceProfile
 from chatkit.widgets.inbox.delivery_view import (
     any_of_contact,
     body_holds,
-    contact_of,
     delivery_line,
     lines_html,
     signature_words,
