@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import logging
 import os
 import socket
 import ssl
@@ -27,6 +28,18 @@ _HEAD_BYTES = 128 * 1024
 #: Extensions of a request's ASGI scope: its target as it was sent, what closes its connection
 #: without an answer or in the middle of one, and whether all of its body is here already.
 TARGET, CLOSE, WHOLE = "chatkit.target", "chatkit.close", "chatkit.whole"
+
+
+class _Ended(logging.Filter):
+    """Leaves out what uvicorn logs as errors of calls that were ended with the server."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        raised = record.exc_info[1] if record.exc_info else None
+        cancelled = isinstance(raised, asyncio.CancelledError)
+        return not (cancelled or str(record.msg).startswith("Cancel %s running task"))
+
+
+logging.getLogger("uvicorn.error").addFilter(_Ended())
 
 
 class _Protocol(HttpToolsProtocol):

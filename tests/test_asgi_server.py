@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import threading
 import time
 
 import pytest
@@ -92,3 +93,27 @@ def test_the_loop_of_the_caller_is_left_alone(server: Server) -> None:
         return await asyncio.to_thread(post, f"http://127.0.0.1:{server.port}/", b"")
 
     assert asyncio.run(inside()) == 200
+
+
+def test_a_server_that_is_stopped_says_nothing_of_the_calls_that_it_ends(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    begun = threading.Event()
+
+    async def slow(scope, receive, send) -> None:
+        begun.set()
+        await asyncio.sleep(3600)
+
+    async def broken(scope, receive, send) -> None:
+        raise ZeroDivisionError
+
+    server = Server(slow, listen("127.0.0.1", 0), name="test", grace=0)
+    with socket.create_connection(("127.0.0.1", server.port)) as sock:
+        sock.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        assert begun.wait(10)
+        server.stop()
+    assert caplog.text == ""
+    server = Server(broken, listen("127.0.0.1", 0), name="test")
+    post(f"http://127.0.0.1:{server.port}/", b"")
+    server.stop()
+    assert "ZeroDivisionError" in caplog.text
