@@ -278,17 +278,18 @@ class ContactEndpoints(Endpoints[Contact]):
 
         sent = [(n, c.after) for n, c in enumerate(changes) if c.kind != "delete"]
         names = {n: after["name"] for n, after in sent if "name" in after}
+        own = {*self.natural_key}
+        sent = [(n, after) for n, after in sent if not own.isdisjoint(after)]
         halves = [n for n, after in sent if self.compared(after)]
         keys: Any = [changes[n].key for n in halves]
         rows = base.index.get_indexer_for(keys)
         held = {
             name: dict(zip(halves, base[name].iloc[rows].tolist(), strict=True))
-            for name in self.natural_key
+            for name in (self.natural_key if halves else ())
         }
         pairs = {
             n: tuple(after[name] if name in after else held[name][n] for name in self.natural_key)
             for n, after in sent
-            if not after.keys().isdisjoint(self.natural_key)
         }
         told = {
             n: (code, number)

@@ -619,6 +619,9 @@ def plain(value: Any) -> Any:
 
 def listed(cells: pd.Series[Any]) -> list[Any]:
     """Make Python values of cells, None of NA."""
+    if isinstance(cells.dtype, pd.StringDtype):
+        texts: list[Any] = cells.array.to_numpy(object, na_value=None).tolist()
+        return texts
     values = zip(cells.astype(object).tolist(), cells.isna().tolist(), strict=True)
     return [None if absent else plain(value) for value, absent in values]
 
@@ -637,5 +640,7 @@ def none(value: Any) -> Any:
 
 def records(frame: pd.DataFrame, places: Sequence[int]) -> Iterator[dict[str, Any]]:
     """Return some rows of a frame as dicts of Python values."""
+    if not places:  # to take none of many takes as long as to take some
+        return
     for record in frame.iloc[list(places)].astype(object).to_dict("records"):
         yield {str(name): none(value) for name, value in record.items()}

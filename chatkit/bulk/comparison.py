@@ -149,7 +149,7 @@ class Edits:
         The columns that the base has not are among them.
         """
         found = {}
-        for name in [*self.columns, *self.unknown]:
+        for name in [*self.columns, *self.unknown] if len(rows) else ():
             said = rows[self._frame[name].iloc[rows].notna().to_numpy(bool)]
             if len(said):
                 found[name] = said

@@ -56,9 +56,8 @@ Kind = Literal["create", "update", "delete", "skip"]
 Undo = Literal["exactly", "not exactly", "never"]
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """What one row of a frame does to one record.
+class Change(msgspec.Struct, frozen=True):
+    """What one row of a frame does to one record. A plan makes one for each of its rows.
 
     `before` holds what the plan knows of the record: for an update the fields that change,
     for a delete all that could be sent. A field that the service does not show is not in it.
@@ -70,8 +69,8 @@ class Change:
     kind: Kind
     key: int | str | None  #: id or language code; None: the service gives it
     label: str  #: which record, in words people know: a number, a name, a code, an address
-    before: Mapping[str, Any] = field(default_factory=dict)
-    after: Mapping[str, Any] = field(default_factory=dict)
+    before: Mapping[str, Any] = msgspec.field(default_factory=dict)
+    after: Mapping[str, Any] = msgspec.field(default_factory=dict)
     code: str | None = None  #: the template code, for contents
     undo: Undo = "exactly"
     loss: str = ""  #: why it cannot be undone exactly
@@ -84,7 +83,8 @@ class Change:
         A noun that is the plan's is left out, so that the hash of such a plan is what it was
         before changes could have one of their own.
         """
-        fields = {name: getattr(self, name) for name in self.__slots__} | {
+        fields = msgspec.structs.asdict(self)
+        fields |= {
             "row": label_as_json(self.row),
             "before": dict(self.before),
             "after": dict(self.after),

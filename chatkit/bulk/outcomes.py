@@ -9,11 +9,12 @@ from __future__ import annotations
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from functools import cache
 from itertools import chain
 from typing import Any, Literal, NamedTuple, get_args, get_origin
+
+from msgspec.structs import replace
 
 from chatkit.answer import Envelope
 from chatkit.bulk import stored_changes

@@ -14,6 +14,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, get_args
 
+from msgspec import structs
+
 from chatkit.bulk import rendering
 from chatkit.bulk.apply import Desk, Gap, Interrupt, Run
 from chatkit.bulk.journal import (
@@ -455,7 +457,8 @@ def join_plans(
         noun = plan._setting.noun
         told += [note for note in plan.notes if note not in told]
         changes += [
-            replace(change, noun=noun, row=_within(noun, change.row)) for change in plan.changes
+            structs.replace(change, noun=noun, row=_within(noun, change.row))
+            for change in plan.changes
         ]
         refused += [cell._replace(row=_within(noun, cell.row)) for cell in plan._cells]
     setting = Setting(

@@ -6,7 +6,8 @@ with theirs, and the changes are weighed: what is refused, what is to be allowed
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import repeat
 from os import PathLike
@@ -459,6 +460,32 @@ class _Deletes:
 # --- compare cells, and weigh what changes --------------------------------------------
 
 
+class _Sides:
+    """What rows say of their records, and what those hold, as far as shown: field by field."""
+
+    def __init__(self) -> None:
+        self.after: dict[int, dict[str, Any]] = {}
+        self.hidden = False  #: whether a record does not show a field that its row says
+        self._before: dict[int, dict[str, Any]] = {}
+
+    def take(self, name: str, cells: Iterable[tuple[int, Any]], there: Mapping[int, Any]) -> None:
+        """Take cells of one column, by their rows, and those of `there` that they replace."""
+        for row, value in cells:
+            self.after.setdefault(row, {})[name] = value
+            if row in there:
+                self._before.setdefault(row, {})[name] = there[row]
+            else:
+                self.hidden = True
+
+    def rows(self, bad: Collection[int]) -> Rows:
+        """Return the rows that say something, in their order, without bad ones."""
+        return np.array(sorted(self.after.keys() - bad), np.int64)
+
+    def held(self, row: int) -> dict[str, Any]:
+        """Return what the record of a row holds in the fields that the row says."""
+        return self._before.get(row, {})
+
+
 class _Changes:
     """The changes of a plan, by the numbers of their rows: found cell by cell, then weighed."""
 
@@ -486,7 +513,8 @@ class _Changes:
         self._changes: dict[int, Change] = {}
         self._skips: dict[int, Change] = {}
         self._met = self._rows_met()
-        self._names: dict[int, tuple[str | None, str | None]] = {}  # natural keys: old, new
+        #: Natural keys where they are new: old, new.
+        self._names: dict[int, tuple[str | None, str | None]] = {}
         self._named_by = endpoints.named_by()
 
     def _rows_met(self) -> Mask:
@@ -550,19 +578,16 @@ class _Changes:
 
     def _rows(self) -> None:
         """Plan all rows of the frame."""
-        after: dict[int, dict[str, Any]] = {}
-        before: dict[int, dict[str, Any]] = {}
-        kept: dict[int, dict[str, Any]] = {}
-        edits = self._edits
+        sent, kept, edits = _Sides(), _Sides(), self._edits
         changed = edits.changed()
         for name, rows in changed.items():
             rows = rows[~edits.deleted[rows]]
             held = dict(zip(rows.tolist(), edits.base_values(name, rows), strict=True))
-            rows = self._keep(name, self._sendable(name, rows, changed), held, kept, before)
-            self._take(name, rows, held, after, before)
-        self._unread(after, before, kept)
-        self._update(after, before)
-        self._skip(kept, before)
+            rows = self._keep(name, self._sendable(name, rows, changed), held, kept)
+            self._take(name, rows, held, sent)
+        self._unread(sent, kept)
+        self._update(sent)
+        self._skip(kept)
         self._delete()
         self._create()
 
@@ -581,55 +606,27 @@ class _Changes:
         left: Rows = rows[~own]
         return left
 
-    def _keep(
-        self,
-        name: str,
-        rows: Rows,
-        held: Mapping[int, Any],
-        kept: dict[int, dict[str, Any]],
-        before: dict[int, dict[str, Any]],
-    ) -> Rows:
+    def _keep(self, name: str, rows: Rows, held: Mapping[int, Any], kept: _Sides) -> Rows:
         """Keep what the records that were met hold, as `existing` says; return the other rows."""
         fill = self._existing == "fill" and name in self._endpoints.body.updatable()
         if self._existing == "update" or name not in self._endpoints.body.model_fields:
             return rows
-        stays = np.array(
-            [
-                self._met[row] and not (fill and row in held and _empty(held[row]))
-                for row in rows.tolist()
-            ],
-            bool,
-        )
-        for row, value in self.cells.writable(name, rows[stays], sent=False):
-            kept.setdefault(row, {})[name] = value
-            if row in held:
-                before.setdefault(row, {})[name] = held[row]
+        stays: Mask = self._met[rows]
+        if fill:
+            there = rows[stays].tolist()
+            stays[stays] = [not (row in held and _empty(held[row])) for row in there]
+        kept.take(name, self.cells.writable(name, rows[stays], sent=False), held)
         left: Rows = rows[~stays]
         return left
 
-    def _take(
-        self,
-        name: str,
-        rows: Rows,
-        held: Mapping[int, Any],
-        after: dict[int, dict[str, Any]],
-        before: dict[int, dict[str, Any]],
-    ) -> None:
+    def _take(self, name: str, rows: Rows, held: Mapping[int, Any], sent: _Sides) -> None:
         """Take the edited cells of one column; `held` is what was there, as far as shown."""
         if name not in self._endpoints.body.updatable():
             self.cells.refuse_fixed(name, rows)
             return
-        for row, value in self.cells.writable(name, rows):
-            after.setdefault(row, {})[name] = value
-            if row in held:
-                before.setdefault(row, {})[name] = held[row]
+        sent.take(name, self.cells.writable(name, rows), held)
 
-    def _unread(
-        self,
-        after: dict[int, dict[str, Any]],
-        before: dict[int, dict[str, Any]],
-        kept: dict[int, dict[str, Any]],
-    ) -> None:
+    def _unread(self, sent: _Sides, kept: _Sides) -> None:
         """Compare fields that lists do not show: the records are read in full for it."""
         edits, body = self._edits, self._endpoints.body
         fields = [name for name in edits.unknown if name in body.updatable()]
@@ -652,8 +649,8 @@ class _Changes:
                 row not in held or not same_value(held[row], value)
                 for row, value in zip(rows.tolist(), values, strict=True)
             ]
-            rows = self._keep(name, rows[differs], held, kept, before)
-            self._take(name, rows, held, after, before)
+            rows = self._keep(name, rows[differs], held, kept)
+            self._take(name, rows, held, sent)
 
     def _keys(self, rows: Rows) -> list[Any]:
         """Return the keys of rows that are records of the base."""
@@ -662,16 +659,12 @@ class _Changes:
 
     # --- one change a row ---------------------------------------------------------
 
-    def _update(
-        self,
-        after: Mapping[int, Mapping[str, Any]],
-        before: Mapping[int, Mapping[str, Any]],
-    ) -> None:
+    def _update(self, sent: _Sides) -> None:
         """Plan the updates, with what tells how well each can be undone."""
         edits, endpoints = self._edits, self._endpoints
-        rows = np.array(sorted(after.keys() - self.cells.bad), np.int64)
+        rows = sent.rows(self.cells.bad)
         weighed = [*endpoints.weighed, *endpoints.natural_key]
-        if any(after[row].keys() - before.get(row, {}).keys() for row in rows.tolist()):
+        if sent.hidden:
             weighed.append(SEEN)  # where a field is not shown, it tells of others' edits
         names = [name for name in dict.fromkeys(weighed) if name in self._base.columns]
         columns = [edits.base_values(name, rows) for name in names]
@@ -680,26 +673,22 @@ class _Changes:
         for row, label, key, fact in zip(
             rows.tolist(), labels, self._keys(rows), facts, strict=False
         ):
-            held = {n: v for n, v in before.get(row, {}).items() if n in after[row]}
+            after, held = sent.after[row], sent.held(row)
             known = {**dict(zip(names, fact, strict=True)), **held}
-            if not after[row].keys().isdisjoint(self._named_by):  # it changes as a whole
+            if not after.keys().isdisjoint(self._named_by):  # it changes as a whole
                 held |= {n: known[n] for n in self._named_by if n in known}
-            self._add(row, "update", label, key, known, after[row], held)
+            self._add(row, "update", label, key, known, after, held)
 
-    def _skip(
-        self,
-        kept: Mapping[int, Mapping[str, Any]],
-        before: Mapping[int, Mapping[str, Any]],
-    ) -> None:
+    def _skip(self, kept: _Sides) -> None:
         """Plan nothing for what is kept, and show both values; or refuse it, if asked to."""
-        rows = np.array(sorted(kept.keys() - self.cells.bad), np.int64)
+        rows = kept.rows(self.cells.bad)
         known = records(self._base, self._edits.positions[rows].tolist())
         for row, key, there in zip(rows.tolist(), self._keys(rows), known, strict=True):
-            held = {n: v for n, v in before.get(row, {}).items() if n in kept[row]}
+            held = kept.held(row)
             code, key = _parts(key)
             label = self._label(code or self._endpoints.code, key, there)
             if self._existing == "refuse":
-                for name, value in kept[row].items():
+                for name, value in kept.after[row].items():
                     has = shown(held[name]) if name in held else "a value that is not shown"
                     reason = f"{label} exists, and has {has}"
                     self.cells.refuse(row, name, value, reason, _OTHERWISE)
@@ -710,7 +699,7 @@ class _Changes:
                 key=key,
                 label=label,
                 before=held,
-                after=kept[row],
+                after=kept.after[row],
                 code=code or self._endpoints.code,
             )
 
@@ -782,12 +771,10 @@ class _Changes:
         code, key = _parts(key)
         code = code or endpoints.code
         undo, loss = endpoints.undo(kind, known, after)
-        seen = known.get(SEEN) if after.keys() - before.keys() else None
+        seen = known[SEEN] if SEEN in known and after.keys() - before.keys() else None
         then = {**known, **after} if after else known
-        was = endpoints.natural(known) if kind != "create" else None
-        stays = kind == "update" and after.keys().isdisjoint(self._named_by)
-        new = None if kind == "delete" else was if stays else endpoints.natural(then)
-        self._names[row] = was, new
+        if not after.keys().isdisjoint(self._named_by):
+            self._names[row] = endpoints.natural(known), endpoints.natural(then)
         self._changes[row] = Change(
             row=label,
             kind=kind,
@@ -827,7 +814,9 @@ class _Changes:
     def _limit(self) -> None:
         """Refuse creates beyond what an account may hold."""
         most, total = self._endpoints.most, len(self._base)
-        over = 0 if most is None else self._held_after() - most
+        if most is None:
+            return
+        over = self._held_after() - most
         for row in sorted(self._changes, reverse=True):
             if over > 0 and self._changes[row].kind == "create":
                 over -= 1
@@ -945,12 +934,14 @@ class _Remarks:
         for row, found in cells.doubts.items():
             if row in changes:
                 self._doubts.add(changes[row].label, found)
-        for row, change in changes.items():
-            self._creates |= change.kind == "create"
-            self._after += (change.kind == "create") - (change.kind == "delete")
-            # some row changes fields of a record that it names by its key
-            own = not self._edited and (row >= len(met) or not met[row])
-            self._edited |= own and bool(change.before) and change.kind != "delete"
+        kinds = Counter(change.kind for change in changes.values())
+        self._creates |= kinds["create"] > 0
+        self._after += kinds["create"] - kinds["delete"]
+        # some row changes fields of a record that it names by its key
+        self._edited = self._edited or any(
+            change.before and change.kind != "delete" and (row >= len(met) or not met[row])
+            for row, change in changes.items()
+        )
 
     def notes(self) -> list[str]:
         """Say all of it."""
@@ -1085,6 +1076,8 @@ class Cells:
 
         Without `sent` documents are not checked: they are only shown.
         """
+        if not len(rows):
+            return
         body = self._endpoints.body
         values = self._edits.values(name, rows)
         if not body.takes_text(name):  # empty text clears what cannot hold it, too

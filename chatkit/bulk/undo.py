@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from chatkit.bulk.apply import Desk
 from chatkit.bulk.journal import Change, Journal, Kind

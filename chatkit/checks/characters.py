@@ -400,7 +400,8 @@ _LONGEST = 200
 #: The most usual names: nothing can be odd about them. Of the letters with accents those are
 #: left out that begin a garbled one.
 _LARGE, _SMALL = "A-ZÀÁÆ-ÖØ-Þ", "a-zß-öø-ÿ"
-_USUAL_WORD = f"(?:[{_LARGE}]?[{_SMALL}]++)++"
+#: A word is of one script: Latin, Cyrillic, or Chinese, Japanese and Korean.
+_USUAL_WORD = f"(?:(?:[{_LARGE}]?[{_SMALL}]++)++|(?:[А-ЯЁ]?[а-яё]++)++|[ぁ-ゖァ-ヺー一-龥가-힣]++)"
 _PLAIN = re.compile(f"{_USUAL_WORD}(?:[ '-](?:{_USUAL_WORD}|[0-9]++))*+")
 #: Not those of Korean that are blank.
 _LETTER = re.compile("[^\\W\\d_\u115f\u1160\u3164\uffa0]")

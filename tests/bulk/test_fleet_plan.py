@@ -10,7 +10,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ import processes
 import pytest
 from bulk.planning import active, limited, number, people
 from displayed import html_of
+from msgspec.structs import replace
 
 import chatkit
 from chatkit.bulk.apply import Interrupt

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from chatkit.bulk import journal as written
 from chatkit.bulk.journal import Change

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -26,6 +25,7 @@ from bulk.wayward import (
     wayward,
     webhook,
 )
+from msgspec.structs import replace
 
 from chatkit import history
 from chatkit.bulk import apply

@@ -104,9 +104,14 @@ def test_naughty_strings_are_looked_at(shared: Path) -> None:
 
 @given(
     st.lists(
-        st.text(st.characters(max_codepoint=0xFF, categories=["L"]), min_size=1, max_size=8).map(
-            str.capitalize
-        ),
+        st.text(
+            st.characters(max_codepoint=0xFF, categories=["L"])
+            | st.characters(min_codepoint=0x400, max_codepoint=0x45F)
+            | st.characters(min_codepoint=0x3040, max_codepoint=0x30FF)
+            | st.sampled_from("愛한가龥"),
+            min_size=1,
+            max_size=8,
+        ).map(str.capitalize),
         min_size=1,
         max_size=4,
     ),
