@@ -457,8 +457,8 @@ class Endpoints(Generic[R]):
     def sendable(self, live: R) -> dict[str, Any]:
         """Pick from a live record what could be sent back: what an undo needs, and a replace."""
         sendable = set(self.body.updatable())
-        if self.profile.unknown_fields == "ignore":
-            unknown = {n: v for n, v in (live.model_extra or {}).items() if not hides(n, v)}
+        if self.profile.unknown_fields == "ignore" and live.model_extra:
+            unknown = {n: v for n, v in live.model_extra.items() if not hides(n, v)}
             sendable |= unknown.keys() - self.body.model_fields.keys()
         fields = live.model_dump(mode="json", exclude_unset=True)
         return {n: v for n, v in fields.items() if n in sendable}

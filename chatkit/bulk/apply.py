@@ -419,29 +419,38 @@ class Run:
     def _dispatch(
         self, ready: deque[RowStep], flight: Flight, in_flight: dict[int, tuple[RowStep, Call]]
     ) -> None:
-        """Dispatch as many rows as may go out now: record their intents, then send."""
+        """Dispatch as many rows as may go out now: reads at once, writes after their intents."""
         if not ready or self._ended() or self._judge.outage_suspected:
             return
-        batch: list[tuple[RowStep, Call]] = []
+        reads: list[tuple[RowStep, Call]] = []
+        writes: list[tuple[RowStep, Call]] = []
         for _ in range(min(len(ready), self._throttle.free(flight.out))):
             step = ready.popleft()
             try:
                 call = self._call(step)
                 call.content()
-                batch.append((step, call))
+                (writes if step.stage == "write" else reads).append((step, call))
             except InputError as error:
                 self._judge.note(step.row, "failed", reason=str(error))
                 self._count(step.row)
-        writes = [step for step, _ in batch if step.stage == "write"]
+        self._start(reads, flight, in_flight)  # they wait for no disk
         now = time.monotonic()
-        for row, _, record in writes:
+        for (row, _, record), _ in writes:
             self.gap = max(self.gap, now - self._read_at.get(row.n, now))
             held = {} if record is None else self._judge.held(row, record)
             self._judge.note(row, "intent", attempt=row.attempts + 1, **held)
         if writes and not self._committed():
-            for row, _, _ in writes:
+            for (row, _, _), _ in writes:
                 row.feed("not sent", {"reason": self.stopped})
             return
+        self._start(writes, flight, in_flight)
+
+    def _start(
+        self,
+        batch: list[tuple[RowStep, Call]],
+        flight: Flight,
+        in_flight: dict[int, tuple[RowStep, Call]],
+    ) -> None:
         self._throttle.took(len(batch))
         in_flight.update((id(call), (step, call)) for step, call in batch)
         flight.start(call for _, call in batch)

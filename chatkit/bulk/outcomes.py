@@ -676,7 +676,12 @@ class Judge:
             record = None
         key = row.key
         if change.kind == "create":
-            key = endpoints.key_of(call, envelope, change.after)
+            told = record is not None and not endpoints.chosen
+            key = (
+                getattr(record, endpoints.key)
+                if told
+                else endpoints.key_of(call, envelope, change.after)
+            )
             if not endpoints.chosen and key in self.taken(row):
                 raise BadAnswer(call, f"the answer is about a {endpoints.noun} that was there")
         if record is not None:
