@@ -541,7 +541,7 @@ class Run:
             return self._settle
         if row.change.kind != "create":
             return SETTLE
-        if row.n in self._judge.clashed and not row.doubted:  # what was answered is not late
+        if not row.doubted:  # it was refused as one that is there: what was answered is not late
             return 0.0
         last = row.attempts >= ATTEMPTS  # after it, nobody looks again
         unique = self._of(row).unique and not last

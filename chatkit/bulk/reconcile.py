@@ -171,7 +171,7 @@ class Search:
             alike.remove(mine)
             new.remove(mine)
             said = "the answer was lost, it is there"
-            if row.n in self._clashed and not row.doubted:
+            if not row.doubted:  # it was refused, and no answer to it was lost
                 said = "the service said that it is there already: ours, delivered twice"
             verdicts[row.n] = Verdict("adopted", said, mine)
         for row in left:
@@ -239,7 +239,7 @@ class Search:
         endpoints = self._endpoints
         there = documented(endpoints, endpoints.shown(record))
         wanted = documented(endpoints, row.change.after)
-        if row.n in self._clashed and not row.doubted:  # it may well be somebody else's
+        if not row.doubted:  # it was refused as one that is there: perhaps somebody else's
             wanted = _defaults(endpoints.body) | wanted
         odd = [n for n in wanted if n in there and not agrees(there[n], wanted[n])]
         return ", ".join(f"{name} is {there[name]!r:.60}" for name in odd)

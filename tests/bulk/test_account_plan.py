@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 import pytest
+from bulk.journalling import change, created, folder  # noqa: F401
 from bulk.planning import (  # noqa: F401
     DOCUMENT,
     active,
@@ -28,6 +29,7 @@ from bulk.planning import (  # noqa: F401
 from displayed import html_of
 
 import chatkit
+from chatkit.bulk import journal
 from chatkit.bulk.apply import Interrupt
 from chatkit.bulk.journal import (
     Change,
@@ -393,6 +395,46 @@ def test_what_was_run_before_a_variable_named_another_home_is_found(sandbox, tmp
         assert [each.run for each in found] == [plans[0].id, plans[1].id]
         monkeypatch.setenv("CHATKIT_RUNS", str(tmp_path / "data" / "runs"))  # said twice
         assert len(landed_since(client.connection.account, "contact", start)) == 1
+
+
+def test_what_landed_is_found_from_its_very_moment_on(folder, tmp_path, monkeypatch):
+    """Also where its process was killed: the run has no end, its rows came after its start."""
+    monkeypatch.setenv("CHATKIT_DATA", str(tmp_path / "data"))
+    monkeypatch.delenv("CHATKIT_RUNS", raising=False)
+    now = ["2026-11-20T09:00:00.000+00:00"]
+    monkeypatch.setattr(journal, "_now", lambda: now[0])
+
+    def run(name, *events, **fields):
+        with created(folder, [change(n) for n in range(3)], run=name, **fields) as kept:
+            for at, n, what in events:
+                now[0] = f"2026-11-20T{at}+00:00"
+                kept.write(n, what, **({"attempt": 1} if what == "intent" else {}))
+            kept.commit()
+
+    ended = [
+        *[("09:00:00.000", 0, what) for what in ("intent", "answered", "verified")],
+        *[("09:30:00.000", 1, what) for what in ("intent", "answered", "differs")],
+        *[("10:00:00.000", 2, "conflict"), ("10:00:00.000", None, "finished")],
+    ]
+    killed = [("09:10:00.000", None, "started")]
+    killed += [("10:00:00.000", 0, what) for what in ("intent", "answered", "verified")]
+    run("20261120-090000-aaaa", *ended)
+    run("20261120-091000-bbbb", *killed)
+    run("20261120-091000-cccc", *killed, account="https://api.example.com 1002")
+    run("20261120-091000-dddd", *killed, noun="flow")
+    (folder / "20261120-091000-eeee.db").write_bytes(b"no journal")
+    run("20261120-091000-ffff", *[(at, n, "intent") for at, n, _ in ended])
+
+    def found(since):
+        since = datetime.fromisoformat(f"2026-11-20T{since}+00:00")
+        landed = landed_since("https://api.example.com 1001", "contact", since)
+        return [(each.run[-4:], each.at[11:19], each.change.row) for each in landed]
+
+    second = [("aaaa", "09:30:00", 1), ("bbbb", "10:00:00", 0)]
+    assert found("09:00:00.000") == [("aaaa", "09:00:00", 0), *second]
+    assert found("09:00:00.001") == second == found("09:30:00.000")
+    assert found("09:30:00.001") == second[1:] == found("10:00:00.000")
+    assert found("10:00:00.001") == []
 
 
 def test_the_account_is_known_by_what_a_change_says_of_its_resource(client):

@@ -227,6 +227,20 @@ def test_when_nothing_lands_any_more_the_run_pauses_looks_and_stops() -> None:
         assert len(service.numbers()) == 90
 
 
+def test_what_lands_between_outages_lets_a_run_go_on() -> None:
+    """One at a time: the third outage without anything between stops it, a fifth with not."""
+    with wayward() as service, service.client() as client:
+        changes = [contact(n) for n in range(200, 290)]
+        service.on("POST", "contacts", forever=dropped)
+        result = plan_of(client.contacts, changes).apply(concurrency=1)
+        assert len(service.writes()) == 3 * 20
+        assert memory(result)["stopped"].startswith("the service does not answer as it should: ")
+        service.on("POST", "contacts", *[*[dropped] * 40, right] * 2, *[dropped] * 20)
+        result = history.resume(result, client, concurrency=1)
+        assert set(result.state) == {"applied"}
+        assert len(service.writes()) == 60 + 90 + 5 * 20
+
+
 def test_when_everything_lands_a_storm_of_lost_answers_does_not_stop_it() -> None:
     with wayward() as service, service.client() as client:
         service.on("POST", "contacts", forever=lost)

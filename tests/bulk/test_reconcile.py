@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from bulk.operations import OPERATIONS, Operation
 from bulk.wayward import (
@@ -13,6 +15,7 @@ from bulk.wayward import (
     lost,
     number_of,
     plan_of,
+    right,
     says,
     wayward,
     webhook,
@@ -157,6 +160,30 @@ def test_when_there_are_more_new_ones_than_rows_nobody_can_tell() -> None:
         assert len(service.writes()) == 1
 
 
+def test_a_record_that_the_service_names_by_itself_is_ours_after_a_doubt() -> None:
+    """The first request landed late: the second is refused, and what is there has a name."""
+    made = contact(1)
+    bare = replace(made, after={n: v for n, v in made.after.items() if n != "name"})
+    with wayward() as service, service.client() as client:
+        named = first(lambda: service.caller.contact(number_of(1), name="From the phone"), right)
+        service.on("POST", "contacts", dropped, named)
+        result = plan_of(client.contacts, [bare]).apply(settle=0)
+        assert (result.state[1], result.sent[1]) == ("applied", 2)
+        assert result.reason[1] == "the answer was lost, it is there"
+
+
+def test_where_the_deleted_can_be_found_and_read_a_lost_create_is_never_called_failed() -> None:
+    """Nothing there tells a deleted record from one that has landed: it may be ours."""
+    points = {"inactive_in_lists": True, "inactive_readable": True}
+    with wayward(**points) as service, service.client() as client:
+        service.on("POST", "contacts", forever=lost)
+        result = plan_of(client.contacts, [contact(1)]).apply(settle=0)
+        assert (result.state[1], result.sent[1]) == ("unknown", 5)
+        assert "does not show whether it landed" in result.reason[1]
+        service.on("POST", "contacts")
+        assert list(history.resume(result, client, settle=0).state) == ["applied"]
+
+
 def test_an_adopted_webhook_tells_that_its_signing_secret_is_lost() -> None:
     with wayward() as service, service.client() as client:
         service.on("POST", "webhooks", lost)
@@ -244,6 +271,7 @@ def test_a_list_that_never_keeps_still_proves_nothing() -> None:
         service.arrival = arrive
         result = plan_of(client.flows, [flow(1)], known=old).apply(settle=0)
         assert (result.state[1], result.sent[1]) == ("unknown", 1)
+        assert result.reason[1] == "the list does not keep still"
         assert len(service.writes()) == 1
         service.arrival = lambda sent: None
         assert list(history.resume(result, client, settle=0).state) == ["applied"]
@@ -300,6 +328,9 @@ def test_what_says_something_else_is_not_the_same(live, wanted) -> None:
 def test_looking_sends_reads_only() -> None:
     with wayward() as service, service.client() as client:
         rows = [Row(n, contact(n)) for n in range(3)]
+        for row in rows:
+            row.feed("intent", {"attempt": 1})
+            row.reopened()
         service.caller.contact(number_of(1), name="Ana Cruz")
         service.caller.contact(number_of(2), name="Bo")
         search = Search(

@@ -221,6 +221,39 @@ def test_a_row_that_reads_back_otherwise_is_taken_back() -> None:
         assert [c["first_name"] for c in service.all("contacts")] == ["Ana"]
 
 
+def test_a_create_that_is_answered_with_something_else_is_told_and_taken_back() -> None:
+    with wayward() as service, service.client() as client:
+
+        def capitals(do: Callable[[], Answer]) -> Answer:
+            key = json.loads(do()[2])["data"]["id"]
+            service.caller("PUT", f"/contacts/{key}", {"name": "ANA CRUZ"})
+            return 201, JSON, service.caller("GET", f"/contacts/{key}").body
+
+        service.on("POST", "contacts", capitals)
+        result = plan_of(client.contacts, [contact(1)]).apply()
+        assert list(result.state) == ["differs"]
+        assert result.reason[1] == "it reads back otherwise: name is 'ANA CRUZ', not 'Ana Cruz'"
+        assert list(chatkit.undo(result, client).apply().state) == ["applied"]
+        assert service.numbers() == []
+
+
+def test_a_deleted_record_that_comes_back_under_another_id_is_told_with_both() -> None:
+    with wayward() as service, service.client() as client:
+        key = service.caller.contact(number_of(1), name="Ana Cruz")
+        result = plan_of(client.contacts, [deletion(1, key)]).apply()
+
+        def another(do: Callable[[], Answer]) -> Answer:
+            status, fields, body = do()
+            answer = json.loads(body)
+            answer["data"]["id"] += 1000
+            return status, fields, json.dumps(answer).encode()
+
+        service.on("POST", "contacts", another)
+        back = chatkit.undo(result, client).apply()
+        assert list(back.state) == ["differs"] and list(back.key) == [key + 1000]
+        assert back.reason[1] == f"it came back as {key + 1000}, not as {key}"
+
+
 # --- what the API document does not know ------------------------------------------------------
 
 

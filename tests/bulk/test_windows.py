@@ -6,6 +6,7 @@ from collections import Counter
 
 import pandas as pd
 import pytest
+from bulk.journalling import created, folder  # noqa: F401
 from bulk.planning import (  # noqa: F401
     DOCUMENT,
     JSON,
@@ -25,6 +26,7 @@ from bulk.planning import (  # noqa: F401
 import chatkit
 from chatkit.bulk import rendering, stored_changes
 from chatkit.bulk.apply import Interrupt
+from chatkit.bulk.journal import Change
 from chatkit.bulk.outcomes import RunRows, rows_of_journal
 from chatkit.bulk.plan import Plan, desk_of, rows_at_work, setting_of
 from chatkit.bulk.stores import read_run
@@ -169,6 +171,111 @@ def test_flows_that_are_there_twice_are_told_over_windows(sandbox, client):
     assert Counter(states(result)) == {"applied": 16}
     said = result.reason[result.reason.str.contains("it is there twice")]
     assert list(said.index) == [11]
+
+
+# --- what is known of each row ----------------------------------------------------------------
+
+#: What the journal may say of a row of each kind, one after the other.
+SAID = {
+    "create": (
+        [],
+        ["intent"],
+        ["intent", "answered"],
+        ["intent", "answered", "doubled"],
+        ["intent", "in doubt"],
+        ["intent", "in doubt", "absent"],
+        ["intent", "in doubt", "adopted"],
+        ["intent", "not sent"],
+        ["intent", "clashed"],
+        ["intent", "failed"],
+        ["conflict"],
+    ),
+    "update": (
+        [],
+        ["intent"],
+        ["intent", "answered"],
+        ["intent", "answered", "verified"],
+        ["intent", "answered", "unchecked"],
+        ["intent", "answered", "differs"],
+        ["intent", "in doubt", "absent", "intent", "answered", "verified"],
+        ["unchanged"],
+    ),
+    "delete": ([], ["intent", "answered"], ["intent", "in doubt"], ["intent", "not sent"]),
+    "skip": ([],),
+}
+REASONS = {"in doubt", "absent", "not sent", "clashed", "failed", "conflict", "differs", "adopted"}
+
+
+def detail_of(what, change, attempt):
+    """What an event of a row says beside its name."""
+    n = change.row
+    match what:
+        case "intent":
+            return {"attempt": attempt}
+        case "answered" | "adopted":
+            said = {"key": change.key or (n + 1000 if n % 2 else f"key {n}")}
+        case "doubled":
+            said = {"also": [n, n + 1]}
+        case _:
+            said = {}
+    return said | ({"reason": f"{what}, row {n}"} if what in REASONS else {})
+
+
+def known_of(rows):
+    """All that a run asks of its rows."""
+    return {
+        "rows": told(rows),
+        "counts": rows.counts(),
+        "left": rows.left(),
+        "done": [rows.done(n) for n in range(len(rows))],
+        "nouns": rows.nouns,
+        "keys": [rows.keys(noun) for noun in ("contact", "flow")],
+        "made": [list(rows.made(noun)) for noun in rows.nouns],
+        "numbers": [list(rows.numbers(noun, kind)) for noun in rows.nouns for kind in SAID],
+        "glances": [(row.state, row.done) for row in map(rows.glance, range(len(rows)))],
+    }
+
+
+def test_a_long_run_knows_of_each_row_what_a_short_one_knows(folder, monkeypatch):
+    plans = [(kind, said) for kind, each in SAID.items() for said in each] * 2
+    changes = [
+        Change(
+            *(n, kind, None if kind == "create" else n, f"row {n}", {}, {"name": "Zoë"}),
+            noun="contact" if n < len(plans) // 2 else "flow",
+        )
+        for n, (kind, _) in enumerate(plans)
+    ]
+    with created(folder, changes) as journal:
+        journal.write(None, "started")
+        for n, (_, said) in enumerate(plans):
+            sent = 0
+            for what in said:
+                sent += what == "intent"
+                journal.write(n, what, **detail_of(what, changes[n], sent))
+            if n == len(plans) // 2:
+                journal.write(None, "resumed")
+        journal.commit()
+        long = RunRows(journal)
+        monkeypatch.setattr(stored_changes, "WINDOW", 1000)
+        short = RunRows(journal)
+        assert known_of(long) == known_of(short)
+        assert told(rows_of_journal(journal)) == told(short)
+        more = ("intent", "in doubt", "absent", "intent", "answered", "verified")
+        for step in range(len(more)):  # what is put back is what is taken again
+            for rows in (long, short):
+                taken = rows.take([n for n in range(len(rows)) if not short.done(n)])
+                for row in taken:
+                    row.feed(more[step], detail_of(more[step], changes[row.n], 1 + row.attempts))
+                rows.keep(taken)
+            assert known_of(long) == known_of(short), more[: step + 1]
+        assert set(short.counts()) == {
+            "applied",
+            "differs",
+            "unchanged",
+            "failed",
+            "skipped",
+            "conflict",
+        }
 
 
 # --- by pages ---------------------------------------------------------------------------------

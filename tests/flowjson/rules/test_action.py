@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import pytest
 from screens import alone, body, doubts, entry, errors, field, flow, foot, good, last, screen, to
 
+from chatkit.flowjson.outline import outline
 from chatkit.flowjson.rules.action import check
 
 AT = "/screens/0/layout/children/0"
@@ -59,6 +61,12 @@ MOVE = {"name": "navigate", "next": {"type": "screen", "name": "DONE"}, "payload
 )
 def test_a_good_action_has_no_finding(component: dict[str, Any]) -> None:
     assert errors(check, served(component)) == doubts(check, served(component)) == []
+
+
+def test_a_value_that_json_does_not_have_is_of_no_known_type() -> None:
+    [finding] = check(outline(alone(link(MOVE | {"name": date(2026, 1, 1)}))))
+    assert (finding.code, finding.pointer) == (TYPE, f"{CLICK}/name")
+    assert finding.message == "The name of an action must be of type string, not unknown."
 
 
 @pytest.mark.parametrize(
