@@ -24,6 +24,8 @@ _BULK = (
     "test_contacts.py",
     "flows/test_resource.py",
 )
+_LOCALIZATION = ("localization/**/test_*.py",)
+_CONTENT = ("widgets/content/test_*.py",)
 ROOMS: dict[str, list[Room]] = {
     "transport": [
         Room(("throttle.py",), ("test_throttle.py",)),
@@ -43,6 +45,8 @@ ROOMS: dict[str, list[Room]] = {
                 "test_record.py",
                 "test_resource.py",
                 "test_contacts.py",
+                "test_progress.py",
+                "account/test_copy.py",
                 "bulk/test_truth.py",
                 "bulk/test_plan_applied.py",
                 "*/test_room*.py",
@@ -50,7 +54,12 @@ ROOMS: dict[str, list[Room]] = {
             ),
         ),
     ],
-    "bulk": [Room(("bulk/*",), _BULK)],
+    "bulk": [
+        Room(("bulk/fleet_plan.py",), ("bulk/test_fleet_plan.py", "fleet/test_fleet*.py")),
+        Room(("bulk/findings.py",), ("bulk/test_findings.py", "templates/test_notes.py")),
+        Room(("bulk/rendering.py",), (*_BULK, "widgets/plan/test_*.py")),
+        Room(("bulk/*",), _BULK),
+    ],
     "resources": [
         Room(
             ("contacts.py", "resource.py"),
@@ -69,7 +78,14 @@ ROOMS: dict[str, list[Room]] = {
     ],
     "inbox": [Room(("inbox/*",), ("inbox/test_*.py",))],
     "localization": [
-        Room(("localization/*",), ("localization/**/test_*.py",)),
+        Room(("localization/bubble.py",), _CONTENT),
+        Room(("localization/queue.py",), ("templates/test_queue.py", *_CONTENT)),
+        Room(
+            ("localization/ledger.py", "localization/board.py"),
+            (*_LOCALIZATION, "templates/test_queue.py", *_CONTENT),
+        ),
+        Room(("localization/translation/*",), (*_LOCALIZATION, "templates/test_translations.py")),
+        Room(("localization/*",), (*_LOCALIZATION, "templates/test_edits.py")),
     ],
     "flow rules": [
         Room(("flowjson/rules/*",), ("flowjson/rules/**/test_*.py", "flowjson/test_lint*.py")),
