@@ -144,6 +144,111 @@ def test_a_queue_shows_what_changed_and_nothing_of_a_stranger_is_run(client: Any
     assert "<b>repaired" not in page
 
 
+BOTH = [CODE, "rental_reminder"]
+
+
+def test_texts_stand_language_by_language_and_their_page_shows_the_first_ten(client: Any) -> None:
+    queue = client.templates.queue(["fr", "de"], BOTH)
+    lines = repr(queue).splitlines()
+    assert lines[0] == "16 texts in 2 languages: 16 unknown."
+    assert lines[1] == f"  0 unknown {CODE} fr headers.0.text: Your bike is ready"
+    assert lines[-2].startswith(f"  9 unknown {CODE} de text: Hello")
+    assert lines[-1] == "  … and 6 more: queue.frame() has them all"
+    page = queue._repr_html_()
+    assert page.count("<tr>") == 1 + 10
+    assert "<p>… and 6 more: <code>queue.frame()</code> has them all.</p>" in page
+    assert repr(queue.items[0]) == f"<unknown {CODE} fr headers.0.text: Your bike is ready>"
+    ten = client.templates.queue(["de"], [CODE])
+    assert "… and" not in repr(ten) and "… and" not in ten._repr_html_()
+    empty = client.templates.queue(["de"], [CODE], only="stale")._repr_html_()
+    assert "Nothing to review." in empty and "<table" not in empty
+
+
+def test_a_frame_of_texts_tells_the_answers(client: Any) -> None:
+    queue = client.templates.queue(["de"], [CODE])
+    queue.edit(0, "Neu")
+    queue.accept(1)
+    queue.comment(1, " ask Léa ")
+    frame = queue.frame()
+    assert list(frame.columns) == [
+        *("template_code", "lang_code", "field", "state", "source_before", "source"),
+        *("translation", "answer", "new_translation", "comment", "limit"),
+    ]
+    assert frame["answer"].tolist() == ["edited", "accepted", "", "", ""]
+    assert frame["new_translation"].tolist()[:2] == ["Neu", ""]
+    assert frame["comment"].tolist()[:2] == ["", "ask Léa"]
+    assert frame["limit"].tolist() == [60, 1024, 25, 25, 25]
+    assert "1 accepted, 1 edited." in repr(queue)
+    assert "Neu" in queue._repr_html_()
+
+
+def test_what_is_edited_beside_a_text_is_of_its_own_content_alone(client: Any) -> None:
+    """Texts of the template before and after it, and of other languages, stand next to it."""
+    queue = client.templates.queue(["fr", "de"], BOTH)
+    places = [item.unit.spot for item in queue.items]
+    for number, item in enumerate(queue.items):
+        queue.edit(number, f"{item.unit.source} ({item.unit.lang_code} {number})")
+    for code, lang in {place[:2] for place in places}:
+        mine = [n for n, place in enumerate(places) if place[:2] == (code, lang)]
+        for number in (mine[0], mine[-1]):
+            content = queue.content(number)
+            assert content["template_code"] == code
+            labels = [button["label"] for button in content["buttons"]]
+            assert f"({lang} {mine[-1]})" in labels[-1]
+            assert f"({lang} " in content["text"] and len(labels) in (2, 3)
+    queue.skip(0)
+    assert queue.items[0].text == queue.items[0].unit.target
+    assert queue.content(1)["headers"][0]["text"] == queue.items[0].unit.target
+
+
+def test_one_accepted_text_is_told_and_a_comment_is_recorded_once(client: Any) -> None:
+    queue = client.templates.queue(["de"], [CODE])
+    queue.accept(0)
+    assert "1 text is recorded as right, as they are." in queue.plan().notes
+    queue = client.templates.queue(["de"], [CODE])
+    with pytest.raises(InputError, match="Nothing was answered yet"):
+        queue.plan()
+    queue.comment(1, "")
+    with pytest.raises(InputError, match="Nothing was answered yet"):
+        queue.plan()
+    queue.comment(1, "why?")
+    queue.comment(1, "")
+    queue.comment(2, "so")
+    queue.plan()
+    with pytest.raises(InputError, match="Nothing was answered yet"):
+        queue.plan()
+    comments = {
+        place[2]: each.text for place, each in client.templates.ledger.read().comments.items()
+    }
+    assert comments.pop(queue.items[2].unit.field) == "so"
+    assert not any(comments.values())
+
+
+def test_a_language_that_is_not_there_yet_is_judged_as_a_draft_of_the_source(client: Any) -> None:
+    queue = client.templates.queue(["it"], [CODE])
+    assert queue.findings(0) == []
+    assert queue.content(0)["lang_code"] == "it"
+    assert queue.content(0, "Ciao")["headers"][0]["text"] == "Ciao"
+    assert [each.code for each in queue.findings(3, "a" * 26)] == ["length"]
+    assert [each.code for each in queue.findings(3, "a" * 25)] == [], "a note is not told"
+    with pytest.raises(InputError, match="There is no text -1: they go from 0 to 5"):
+        queue.content(-1)
+    empty = client.templates.queue(["de"], [CODE], only="stale")
+    with pytest.raises(InputError, match="There is no text 0: nothing is to be reviewed"):
+        empty.accept(0)
+
+
+def test_suggestions_come_from_the_other_templates(client: Any) -> None:
+    queue = client.templates.queue(["de"], BOTH)
+    assert not queue.remembers(2)
+    client.templates("rental_reminder").update("en", text=SOURCE)
+    queue = client.templates.queue(["de"], BOTH)
+    text = next(n for n, i in enumerate(queue.items) if i.unit.spot[::2] == (BOTH[1], "text"))
+    [found] = queue.suggestions(text)
+    assert queue.remembers(text)
+    assert "ist repariert" in found.translation
+
+
 # --- silenced -----------------------------------------------------------------------------
 
 
