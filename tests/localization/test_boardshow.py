@@ -9,6 +9,8 @@ from localization.contents import content, frame, naughty
 
 from chatkit.localization.audit import check_contents
 from chatkit.localization.board import SIGNS, Board, BoardCell, board
+from chatkit.localization.ledger import SourceChange
+from chatkit.report import FEW
 
 EVIL = "<img src=x onerror=alert(1)>"
 
@@ -204,3 +206,66 @@ def test_a_reason_is_cut_more_in_a_tooltip_than_in_the_table():
 def test_nothing_needs_work_where_nothing_is_broken():
     assert "need" not in html_of(rows(2, "en"))
     assert "(one template)" in html_of(board(content(footer="{{1}}")))
+
+
+# --- what changed in the sources --------------------------------------------------------------
+
+
+def changed_board(count, languages=("de",), before="Old", after="New"):
+    """A board of stale contents: so many texts, each in these languages."""
+    cells = {
+        (f"t{n}", lang): BoardCell(
+            *(f"t{n}", lang, "stale", ("it has changed",)),
+            (SourceChange("text", "the text", f"{before} {n}", f"{after} {n}" if after else ""),),
+        )
+        for n in range(count)
+        for lang in languages
+    }
+    codes = [f"t{n}" for n in range(count)]
+    return Board(cells, codes, languages, "en", check_contents([]))
+
+
+@pytest.mark.parametrize(
+    ("count", "said"), [(4, ""), (5, "… and 1 more text:"), (6, "… and 2 more texts:")]
+)
+def test_four_sources_that_changed_are_written_out_and_the_rest_counted(count, said):
+    text = repr(changed_board(count))
+    for n in range(4):
+        assert f"The source of t{n} text (de) has changed:\n    [-Old-]{{+New+}} {n}" in text
+    assert text.count("has changed:") == 4
+    assert said in text and ("board.sources() has them all." in text) is bool(said)
+
+
+@pytest.mark.parametrize(("count", "rest"), [(1, ""), (200, ""), (201, "… and 1 more")])
+def test_the_page_shows_two_hundred_sources_that_changed(count, rest):
+    html = html_of(changed_board(count))
+    page = html[html.index("<summary>What changed in") :]
+    texts = "1 source text" if count == 1 else f"{count} source texts"
+    assert page.startswith(f"<summary>What changed in {texts}</summary>")
+    assert page.count('<td class="side"') == 2 * min(count, 200)
+    assert ("board.sources()" in page) is bool(rest) and rest in page
+
+
+def test_a_source_that_changed_is_one_for_all_languages_that_were_made_from_it():
+    few = [f"l{n}" for n in range(FEW)]
+    assert f"The source of t0 text ({', '.join(few)}) has changed:" in repr(changed_board(1, few))
+    text = " ".join(repr(changed_board(1, [*few, "l99"])).split())
+    assert f"({', '.join(few)} and 1 more) has changed:" in text
+    [row, *_] = changed_board(2, few).sources().itertuples()
+    assert (row.template_code, row.lang_code, row.field) == ("t0", "l0", "text")
+    assert (row.before, row.after) == ("Old 0", "New 0")
+
+
+def test_each_side_shows_its_own_words_and_nothing_of_a_stranger_is_run():
+    html = html_of(changed_board(1, before=f"{EVIL} old", after="new"))
+    before, after = re.findall('<td class="side" dir="auto">(.*?)</td>', html)
+    assert "&lt;img" in before and "<ins>" not in before and "<del>" in before
+    assert after == "<ins>new</ins> 0"
+
+
+def test_long_sources_are_cut_on_both_sides():
+    found = changed_board(1, before="a" * 405, after="b" * 405)
+    for shown in (repr(found).replace("\n    ", ""), html_of(found)):
+        assert (max(map(len, re.findall("a+", shown))), max(map(len, re.findall("b+", shown)))) == (
+            400, 400,
+        )  # fmt: skip

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from displayed import html_of
@@ -16,7 +18,18 @@ import chatkit
 from chatkit.errors import InputError
 from chatkit.localization.board import board
 from chatkit.localization.content import entries
-from chatkit.localization.ledger import Ledger, Origin, Spot, accepted, spot_of, text_digest
+from chatkit.localization.ledger import (
+    Ledger,
+    Origin,
+    Remark,
+    Spot,
+    WrittenText,
+    accepted,
+    commented,
+    note_written,
+    spot_of,
+    text_digest,
+)
 from chatkit.resource import endpoints_of
 
 GERMAN = "Hallo {{1}}, deine Bestellung {{2}} ist fertig, komm heute vorbei und hol sie ab."
@@ -302,11 +315,134 @@ def test_lines_of_two_put_together_in_any_order_are_both(a, b, random):
         '["made",1,"b","c","d","e","f","g","h","i"]',
         '["made","a","b","c","d","e","yesterday","g","h","i"]',
         '["source","0000","another text"]',
+        '["source","0000"]',
+        '["comment"]',
+        '["comment","a","de","text",5,"x"]',
+        '["silenced","a","","2026-01-01T00:00:00.000000+00:00","yes","x"]',
+        '["comment","a","2026-01-01T00:00:00.000000+00:00","x"]',
+        '[5,"a"]',
+        "[]",
     ],
 )
 def test_lines_that_cannot_be_read_are_named(line):
     with pytest.raises(InputError, match="lines that cannot be read: 2, 4"):
         Ledger.of_text(f"# x\n{line}\n\n{line}", "mine.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("count", "shown"), [(1, "1."), (5, "1, 2, 3, 4, 5."), (6, "1, 2, 3, 4, 5 ….")]
+)
+def test_five_lines_that_cannot_be_read_are_named(count, shown):
+    with pytest.raises(
+        InputError, match=re.escape(f"the ledger has lines that cannot be read: {shown}")
+    ):
+        Ledger.of_text("x\n" * count)
+
+
+def test_a_ledger_says_how_much_is_in_it_and_lists_it_in_its_order(client):
+    client.templates.accept("de", ["order_ready"])
+    ledger = client.templates.ledger.read()
+    assert repr(ledger) == "<ledger of 6 translations, 6 source texts>"
+    assert repr(client.templates.ledger) == "6 translations of 6 source texts recorded."
+    assert "<p>6 translations of 6 source texts recorded.</p>" in (
+        client.templates.ledger._repr_html_()
+    )
+    frame = ledger.frame()
+    assert list(frame.columns) == [
+        *("template_code", "lang_code", "field", "source_code", "source", "at", "how", "run"),
+        "target",
+    ]
+    assert frame.field.tolist() == [*(f"buttons.{n}.label" for n in range(3)), "footer",
+                                    "headers.0.text", "text"]  # fmt: skip
+    assert set(frame.how) == {"accept"} and set(frame.source_code) == {"en"}
+    assert frame.source.iloc[-1] == client.templates("order_ready").get("en").text
+    assert ledger != str(ledger) and ledger == Ledger.of_text(str(ledger))
+
+
+def test_a_line_of_a_ledger_is_one_line_whatever_its_text_holds():
+    ledger = Ledger()
+    for text in ("a\u2028b", "a\nb", "ä"):
+        ledger.send(text)
+    lines = str(ledger).splitlines()
+    assert len(lines) == 1 + 3
+    assert sum(line.isascii() for line in lines[1:]) == 2, "what can be read is written as it is"
+    assert Ledger.of_text(str(ledger)).sources == ledger.sources
+
+
+def test_one_line_that_is_new_was_and_several_were(client, tmp_path, capsys):
+    one, path = Ledger(), tmp_path / "one.jsonl"
+    one.note(Spot("a", "de", "text", "en", "0" * 20), "Hello", "accept", one)
+    path.write_text(str(one), encoding="utf-8")
+    client.templates.ledger.merge(path)
+    client.templates.ledger.merge(path)
+    one.note(Spot("a", "fr", "text", "en", "0" * 20), "Hello", "accept", one)
+    path.write_text(str(one), encoding="utf-8")
+    client.templates.ledger.merge(path)
+    said = capsys.readouterr().out
+    assert "1 of 1 line was new." in said
+    assert "0 of 1 line were new." in said
+    assert "1 of 2 lines was new." in said
+
+
+def test_of_two_notes_of_a_translation_the_later_counts_and_the_same_is_not_noted_again():
+    spot, known = Spot("a", "de", "text", "en", "0" * 20), Ledger()
+    noon, one = "2026-11-20T12:00:00.000000+00:00", "2026-11-20T13:00:00.000000+00:00"
+    known.note(spot, "Hello", "apply", known, at=noon, run="r1")
+    again = Ledger()
+    again.note(spot, "Hello", "accept", known, at=one)
+    assert len(again) == 0
+    again.note(spot, "Hi", "accept", known, at=noon)
+    assert again.origins[spot].at == noon.replace("00:00.000000", "00:00.000001")
+    assert known.merge(again).origins[spot].source == text_digest("Hi")
+    later = Ledger()
+    later.note(spot, "Hi", "accept", known, at=one)
+    assert later.origins[spot] == Origin(one, text_digest("Hi"), "accept", "")
+
+
+def test_what_a_run_writes_is_noted_with_its_name_and_how():
+    known, new = Ledger(), Ledger()
+    place = ("a", "de", "text", "en")
+    made_from = text_digest("Old")
+    known.note(Spot(*place, text_digest("alt")), "Old", "apply", known)
+    written = [
+        WrittenText(*place, text_digest("neu"), "New", "import"),
+        WrittenText(*place, text_digest("odd"), "New", "by magic"),
+        WrittenText(*place, text_digest("alt!"), "Old!", "import", text_digest("alt"), made_from),
+        WrittenText(*place, text_digest("x"), "New!", "import", text_digest("alt"), "other"),
+        WrittenText(*place, text_digest("y"), "New!", "import", text_digest("nobody's"), "other"),
+    ]
+    note_written(new, known, written, "run-1")
+    found = {spot.target: (origin.how, new.sources[origin.source], origin.run)
+             for spot, origin in new.origins.items()}  # fmt: skip
+    assert found == {
+        text_digest("neu"): ("import", "New", "run-1"),
+        text_digest("odd"): ("apply", "New", "run-1"),
+        text_digest("alt!"): ("import", "Old!", "run-1"),
+        text_digest("x"): ("import", "Old", "run-1"),
+    }
+
+
+class Returned(NamedTuple):
+    comment: str
+    sent: str = ""
+    template_code: str = "a"
+    lang_code: str = "pt-br"
+    field: str = "text"
+
+
+def test_a_comment_that_came_back_counts_unless_it_is_known_or_somebody_said_more_since():
+    known = Ledger()
+    assert commented(known, [Returned(" too  long ")]).comments["a", "pt_BR", "text"].text == (
+        "too  long"
+    )
+    known.comments["a", "pt_BR", "text"] = Remark("2026-11-20T12:00:00.000000+00:00", "too long")
+    for same in ("too long", "too\nlong"):
+        assert not commented(known, [Returned(same, "20270101T000000")]).comments
+    assert not commented(known, [Returned("shorter", "20261120T115959")]).comments
+    [found] = commented(known, [Returned("shorter", "20261120T120001")]).comments.values()
+    assert found.text == "shorter"
+    two = [Returned("too long", "20270101T000000"), Returned("other", "2027", field="footer")]
+    assert [place[2] for place in commented(known, two).comments] == ["footer"]
 
 
 def test_what_a_colleague_has_recorded_is_taken(client, tmp_path, capsys):
