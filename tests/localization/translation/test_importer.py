@@ -24,6 +24,7 @@ import chatkit
 from chatkit.localization.content import entries
 from chatkit.localization.translation import export, import_units, read_units
 from chatkit.localization.translation.grid import csv_of
+from chatkit.localization.translation.importer import ImportedTexts, Returned
 from chatkit.localization.translation.units import field_texts
 from chatkit.tables import has_half_character
 
@@ -407,6 +408,79 @@ def test_what_was_rejected_is_shown_with_the_counts_and_spelled_out(tmp_path):
     )
     assert "\u202e" not in said
     assert "order_ready de text: placeholder lost" in said
+
+
+def came_back(n, verdict="stale", **fields):
+    """What became of one text, as the importer tells it."""
+    return Returned(
+        **{
+            **{"template_code": f"t{n}", "lang_code": "de", "field": "text", "verdict": verdict},
+            **{"message": "why", "source_before": "Old text", "source": "New text", "live": "lv"},
+            **{"returned": "came", "comment": "", "place": "a.xlsx, row 4", "cell": "E4"},
+            **{"sent": "20261120T120000"},
+        }
+        | fields
+    )
+
+
+@pytest.mark.parametrize(("count", "rest"), [(1, ""), (5, ""), (6, "  and 1 more in .rejected")])
+def test_five_texts_that_were_not_taken_are_written_out(count, rest):
+    result = ImportedTexts(both(), [], [came_back(n) for n in range(count)], 0)
+    first, *lines = repr(result).splitlines()
+    assert first.endswith(f"0 as they were, {count} rejected: {count} stale")
+    assert lines[:2] == ["  t0 de text: stale: why", "    [-Old-]{+New+} text"]
+    assert lines[2 * min(count, 5) :] == ([rest] if rest else [])
+
+
+@pytest.mark.parametrize(("count", "rest"), [(1, ""), (200, ""), (201, "<p>… and 1 more in")])
+def test_two_hundred_texts_that_were_not_taken_are_in_the_table(count, rest):
+    result = ImportedTexts(both(), [], [came_back(n) for n in range(count)], 0)
+    [html] = result.html()
+    assert html.count('<tr><th scope="row"') == min(count, 200)
+    texts = "1 text" if count == 1 else f"{count} texts"
+    assert f"<summary>What was not taken: {texts}</summary>" in html
+    assert ("<code>.rejected</code>" in html) is bool(rest) and rest in html
+    assert "<i>a.xlsx, row 4, E4</i>" in html
+    assert '<td dir="auto"><del>Old</del><ins>New</ins> text</td>' in html
+
+
+def test_only_a_stale_text_shows_both_sources_and_a_place_may_have_no_cell():
+    given = [came_back(1, "conflict", cell=""), came_back(2, "stale", source="")]
+    result = ImportedTexts(both(), [], given, 0)
+    [html] = result.html()
+    assert '<td dir="auto">New text</td>' in html
+    assert "<i>a.xlsx, row 4</i>" in html
+    assert [line.strip()[:2] for line in repr(result).splitlines()[1:]] == ["t1", "t2"]
+    assert result.rejected.columns.tolist() == [
+        *("template_code", "lang_code", "field", "reason", "message", "source_before", "source"),
+        *("live", "returned", "place", "cell"),
+    ]
+    nothing = ImportedTexts(both(), [], [came_back(1, "unchanged"), came_back(2, "fresh")], 0)
+    assert nothing.html() == [
+        "<p>0 texts changed in 0 contents (0 new), 1 as they were, 0 rejected</p>"
+    ]
+    assert nothing.rejected.empty and nothing.texts.verdict.tolist() == ["unchanged", "fresh"]
+
+
+def test_comments_are_of_texts_that_have_a_place():
+    verdicts = ["fresh", "unchanged", "stale", "no stamp", "code changed", "not in the frame"]
+    given = [came_back(n, verdict, comment="so") for n, verdict in enumerate(verdicts)]
+    result = ImportedTexts(both(), [], [*given, came_back(9, comment=" ")], 0)
+    assert [each.verdict for each in result.comments()] == verdicts[:3]
+
+
+def test_what_is_taken_back_tells_each_text_and_the_language_that_it_was_translated_from(tmp_path):
+    paths = sent(both(), tmp_path, only="all")
+    translate(paths, lambda field, _: "Neu" if field == "footer" else None)
+    result = imported(paths, both())
+    assert (result.source, result.new, result.unchanged) == ("en", 0, 4)
+    assert result.changed.values.tolist() == [
+        ["order_ready", "de", "footer", GERMAN["footer"], "Neu"]
+    ]
+    [taken] = [each for each in result.texts.itertuples() if each.verdict == "fresh"]
+    assert (taken.source_before, taken.source) == (ENGLISH["footer"], ENGLISH["footer"])
+    assert (taken.live, taken.returned, taken.message) == (GERMAN["footer"], "Neu", "")
+    assert imported(sent(both(), tmp_path, only="all"), both()).source == ""
 
 
 # --- into the account -------------------------------------------------------------------------
