@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
@@ -24,7 +26,7 @@ from bulk.wayward import (
 from chatkit import history
 from chatkit.bulk.journal import Change
 from chatkit.bulk.outcomes import Row, agrees
-from chatkit.bulk.reconcile import Search, ThrottledReader
+from chatkit.bulk.reconcile import Pages, Search, ThrottledReader
 from chatkit.resource import endpoints_of
 from chatkit.throttle import Throttle
 
@@ -297,6 +299,112 @@ def test_the_rate_holds_for_looking_too() -> None:
         times = [sent.at for sent in service.sent]
         most = max(sum(at <= other < at + 0.95 for other in times) for at in times)
         assert most <= 15, f"{most} calls within a second"
+
+
+# --- many by the pages of a list --------------------------------------------------------------
+
+
+@contextmanager
+def listed(
+    count: int, size: int, *, windowed: bool = False
+) -> Iterator[tuple[Service, Pages, list[int]]]:
+    """A list of so many contacts, what reads its pages, and the ids in their order."""
+    with wayward(max_page_size=size) as service, service.client() as client:
+        ids = [service.caller.contact(number_of(n)) for n in range(count)]
+        reader = ThrottledReader(client.transport, Throttle(), lambda: False)
+        yield service, Pages(reader, endpoints_of(client.contacts), windowed=windowed), ids
+
+
+def asked(service: Service) -> list[int]:
+    """The pages that were asked for since."""
+    pages = [int(sent.path.partition("page=")[2].partition("&")[0]) for sent in service.sent]
+    service.sent.clear()
+    return pages
+
+
+@pytest.mark.parametrize(("others", "read"), [(6, [1, 2, 3, 4, 5, 6, 7]), (5, [1])])
+def test_pages_are_read_where_that_is_no_more_calls_than_one_by_one(others, read) -> None:
+    with listed(35, 5) as (service, pages, ids):
+        found = pages.read({*ids[:5], *ids[20 : 20 + others]})
+        assert sorted(asked(service)) == read
+        assert set(found) == {*ids[:5], *(ids[20 : 20 + others] if others == 6 else [])}
+        assert all(found[key].id == key for key in found)
+        assert pages.count == 7
+        assert [pages.fewer(rows) for rows in (8, 9, 10)] == [False, False, True]
+
+
+def test_pages_of_one_record_are_as_many_as_the_records() -> None:
+    with listed(12, 1) as (service, pages, ids):
+        assert (pages.fewer(9), pages.fewer(10)) == (False, True), "it is not known how many"
+        assert set(pages.read(set(ids))) == set(ids)
+        assert sorted(asked(service)) == list(range(1, 13))
+        assert (pages.fewer(12), pages.fewer(13)) == (False, True)
+
+
+def test_pages_come_one_at_a_time_as_long_as_they_save_calls() -> None:
+    with listed(35, 5) as (service, pages, ids):
+        found = pages.just_before(set(ids[3:18]), deleting=False)
+        assert list(next(found)) == ids[3:5]
+        assert asked(service) == [1]
+        assert [list(each) for each in found] == [ids[5:10]]
+        assert asked(service) == [2], "eight are left, on seven pages: one by one"
+    with listed(35, 5) as (service, pages, ids):
+        left = list(ids)
+        for each in pages.just_before(set(ids), deleting=True):
+            assert list(each) == left[:5]
+            for key in each:
+                service.caller("DELETE", f"/contacts/{key}")
+            del left[:5]
+        assert asked(service) == [1] * 6, "the others move up"
+        assert len(left) == 5
+
+
+def test_a_window_begins_where_the_one_before_was_found() -> None:
+    with listed(35, 5, windowed=True) as (service, pages, ids):
+        assert pages.fewer(10) and not pages.fewer(9)
+        assert len(pages.read(set(ids[:7]))) == 7
+        assert sorted(asked(service)) == [1, 2, 3, 4, 5, 6, 7]
+        assert len(pages.read(set(ids[7:14]))) == 7
+        assert asked(service)[0] == 2
+        assert len(pages.read(set(ids[14:21]))) == 7
+        assert asked(service)[0] == 3
+        assert set(pages.read(set(ids[20:25]))) == set(ids[20:25])
+        assert asked(service) == [5], "all of them are on the page where the last were found"
+
+
+def test_a_window_of_pages_goes_on_and_round_and_begins_anew_when_told() -> None:
+    with listed(35, 5, windowed=True) as (service, pages, ids):
+        for first, last, read in ((0, 12, [1, 2, 3]), (12, 24, [3, 4, 5]), (24, 35, [5, 6, 7])):
+            found = list(pages.just_before(set(ids[first:last]), deleting=False))
+            assert sorted(key for each in found for key in each) == ids[first:last]
+            assert asked(service) == read
+        assert [list(each) for each in pages.just_before(set(ids[:3]), deleting=False)] == [ids[:3]]
+        assert asked(service) == [7, 1], "after the last page comes the first"
+        pages.read(set(ids[30:]))
+        asked(service)
+        pages.begin()
+        assert [list(each) for each in pages.just_before(set(ids[:3]), deleting=False)] == [ids[:3]]
+        assert asked(service) == [1]
+
+
+def test_a_window_that_pages_show_too_little_of_is_left_to_single_calls() -> None:
+    """After twenty pages with fewer of them than pages."""
+    with listed(50, 1, windowed=True) as (service, pages, ids):
+        assert set(pages.read(set(ids[19:49]))) == set(ids[19:21])
+        assert sorted(asked(service)) == list(range(1, 22))
+    with listed(50, 1, windowed=True) as (service, pages, ids):
+        found = list(pages.just_before(set(ids[19:49]), deleting=False))
+        assert [list(each) for each in found] == [[ids[19]]]
+        assert asked(service) == list(range(1, 21))
+
+
+def test_a_page_that_cannot_be_read_is_the_last() -> None:
+    with listed(35, 5) as (service, pages, ids):
+        service.on("GET", "page=3", forever=says(403))
+        found = list(pages.just_before(set(ids), deleting=False))
+        assert [list(each) for each in found] == [ids[:5], ids[5:10]]
+        assert asked(service) == [1, 2, 3] and pages.count == 2
+        assert set(pages.read(set(ids))) == {*ids} - {*ids[10:15]}, "the others are read"
 
 
 # --- what is the same ------- --------------------------------------------------------------
