@@ -314,16 +314,17 @@ def _line(header: Mapping[str, Any], field: str, tell: FindingLog) -> None:
 
 def _medium(header: Mapping[str, Any], field: str, tell: FindingLog) -> None:
     kind, link = header["type"], header.get("link")
+    a_kind = f"{'an' if kind == 'image' else 'a'} {kind}"
     if link is not None and not isinstance(link, str):
         tell("wrong type", f"{field}.link", "it must be text")
     elif not link and not header.get("parameter"):
         said = f"the {kind} of the header has no sample"
-        tell("header media", f"{field}.link", said, f"Give the address of a {kind}.")
+        tell("header media", f"{field}.link", said, f"Give the address of {a_kind}.")
     elif link and not _ADDRESS.fullmatch(link):
         said = f"{values(link)} is not a web address"
         tell("header media", f"{field}.link", said, "It begins with https://.")
     if part(header, "text").strip():
-        said = f"the header is a {kind}, its line of text is not shown"
+        said = f"the header is {a_kind}, its line of text is not shown"
         tell("header surplus", f"{field}.text", said, "Move it into the text.")
 
 
