@@ -309,3 +309,46 @@ def test_a_reader_that_holds_on_to_the_log_is_told(
         assert deletion.deleted == 1
         deletion.apply()
         assert CARA.encode() not in kept_in(tmp_path)
+
+
+# --- how it is told -----------------------------------------------------------------------
+
+
+def test_numbers_and_sizes_are_told_as_a_person_says_them(inbox: Inbox, store: InboxStore) -> None:
+    keep(store, b"{}", received=(START + 7260) * 1_000_000)
+    keep(store, b"{}", received=START * 1_000_000)
+    deletion = inbox.prune(before=after(9000))
+    assert (deletion.first, deletion.last) == (after(0), after(7260))
+    line = "  received from 2025-06-15 15:06 to 2025-06-15 17:07 UTC, about 0 contacts, "
+    for count, said in (
+        *((0, "0 bytes"), (1, "1 byte"), (999, "999 bytes"), (1000, "1.0 kB")),
+        *((999_949, "999.9 kB"), (10**6, "1.0 MB"), (10**9, "1.0 GB"), (2 * 10**12, "2,000.0 GB")),
+    ):
+        deletion.bytes = count
+        assert repr(deletion).splitlines()[1] == line + said
+    assert "repeat" not in repr(deletion) and "others" not in repr(deletion)
+    deletion.repeats = 2
+    assert "2 of them have a repeat that came later and stays" in repr(deletion)
+    deletion.deleted = 1
+    assert "Stopped: 1 of them deleted; apply() goes on." in repr(deletion)
+
+
+def test_what_mentions_a_person_is_marked_and_deleted_in_parts(
+    inbox: Inbox, store: InboxStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chatkit.inbox.retention._CHUNK", 2)
+    mine = [written(message(n, who=CARA)) for n in range(5)]
+    keep(store, *mine, written(message(9, text={"body": f"call {CARA}"})), written(message(10)))
+    deletion = inbox.forget(CARA)
+    assert (deletion.deliveries, deletion.contacts) == (6, 2)
+    assert "1 of 6 deliveries is about others too (1 other contact), or only" in repr(deletion)
+    assert deletion.first == after(0) and deletion.last == after(5)
+    frame = deletion.frame()
+    assert frame.index.tolist() == [1, 2, 3, 4, 5, 6]
+    assert frame["mixed"].tolist() == [False] * 5 + [True]
+    assert frame["contact"].tolist()[:5] == [f"+{CARA}"] * 5
+    assert deletion.apply(mixed=True).deleted == 6
+    assert ids(inbox) == [7]
+    nobody = inbox.forget(CARA)
+    assert (nobody.deliveries, nobody.contacts, nobody.first) == (0, 0, None)
+    assert repr(nobody) == f"0 deliveries about +{CARA}\n\nThere is nothing to delete."
