@@ -17,6 +17,7 @@ from chatkit.bulk.journal import Change
 from chatkit.bulk.plan import Plan, RefusedCell, Setting, refused_cells
 from chatkit.bulk.rendering import state_counts
 from chatkit.contacts import Contact
+from chatkit.display import LONG
 from chatkit.endpoints import Endpoints
 from chatkit.report import FEW, MANY, WIDTH
 from chatkit.resource import endpoints_of
@@ -335,6 +336,59 @@ def test_many_reasons_why_it_cannot_be_undone_are_folded(room: Room) -> None:
     said = repr(plan_of(room, changes, total=1000))
     assert said.count("cannot be restored exactly") == FEW
     assert f"… and {40 - FEW} more reasons: plan.frame() has them all." in said
+
+
+@pytest.mark.parametrize("count", [FEW, FEW + 1, FEW + 2])
+def test_what_is_shown_ends_at_the_same_number_everywhere(room: Room, count: int) -> None:
+    """Changes, rows that are skipped, refused cells and reasons: one more is counted as one."""
+    changes = [
+        *(create(n) for n in range(count)),
+        *(Change(n, "skip", n, f"{n}", {"name": "A"}, {"name": "B"}) for n in range(count)),
+        *(update(n, undo="not exactly", loss=f"reason {n}") for n in range(count)),
+    ]
+    cells = [refused(n) for n in range(count)]
+    said = repr(plan_of(room, changes, cells, total=1000, skip_invalid=True)).split("\n")
+    more = count - FEW
+    s = "s" * (more > 1)
+    for line in (
+        f"    … and {more} more create{s}: plan.frame() has them all",
+        f"    … and {more} more skipped: plan.frame() has them all",
+        f"  … and {more} more: plan.refused has them all",
+        f"… and {more} more reason{s}: plan.frame() has them all.",
+    ):
+        assert (line in said) is (more > 0), line
+    assert len([line for line in said if "… and" in line]) == (5 if more else 0)
+    shown = min(count, FEW)
+    assert sum(" ≠ " in line for line in said) == shown, "what is and what the row says"
+    assert sum(line.startswith("  row ") for line in said) == shown
+    assert sum("cannot be restored exactly" in line for line in said) == shown
+
+
+def test_fields_without_a_second_side_share_a_line_as_long_as_there_is_room(room: Room) -> None:
+    fields = {f"field_{n}": "x" * 20 for n in range(4)}
+    changes = [
+        Change(1, "create", None, "Ana", {}, fields),
+        Change(2, "delete", 2, "Bo", fields, {}),
+        Change(3, "update", 3, "Cy", {}, fields, undo="never", loss="hidden"),
+    ]
+    lines = repr(plan_of(room, changes)).split("\n")
+    pairs = [f'field_{n}: "{"x" * 20}", field_{n + 1}: "{"x" * 20}"' for n in (0, 2)]
+    bodies = [line[6:].strip() for line in lines if "field_" in line]
+    at = bodies.index
+    assert sum(pairs[0] in body for body in bodies) == 2
+    assert sum(body == pairs[1] for body in bodies) == 2
+    assert at(pairs[1]) == 1
+    assert max(map(len, lines)) <= WIDTH
+    assert sum("field_" in line and "→" in line for line in lines) == 4
+
+
+def test_a_value_that_is_refused_is_cut_in_both_and_a_row_without_one_is_named(room: Room) -> None:
+    cells = [refused(1, value="v" * 500), refused(2, value="", column=""), refused(3, value="")]
+    plan = plan_of(room, [], cells)
+    said = repr(plan).replace("\n    ", "").replace("\n  ", "\n")
+    assert "row 2: must be digits" in said and "row 3, number: must be digits" in said
+    [cut_off] = set(map(len, re.findall("v+…", said + html_of(plan))))
+    assert cut_off == 2 * LONG
 
 
 # --- what else is told ----------------------------------------------------------------
