@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import groupby
 
 import pytest
 from bent import Bent
@@ -18,6 +19,7 @@ from bulk.planning import (  # noqa: F401
 )
 
 import chatkit
+from chatkit.bulk import apply, stored_changes
 from chatkit.errors import InputError
 
 ROWS = 150
@@ -213,3 +215,28 @@ def test_a_short_last_page_is_no_reason_to_read_beyond_it():
             result = plan.apply(many=True, gap="page")
     assert Counter(states(result)) == {"applied": 60, "conflict": 30}
     assert asked == ["1", "2"] * 2
+
+
+@pytest.mark.parametrize(
+    ("window", "gap", "stretches"),
+    [
+        (1000, "row", [10, 30, 20]),  # 20 rows for the one page of the list, once that is known
+        (1000, "page", [60]),
+        (30, "row", [10] * 6),  # of a long run no more are in memory
+        (30, "page", [30, 30]),
+    ],
+)
+def test_what_was_written_is_read_back_after_a_stretch_of_rows(
+    sandbox, client, monkeypatch, window, gap, stretches
+):
+    monkeypatch.setattr(apply, "STRETCH", 10)
+    monkeypatch.setattr(stored_changes, "WINDOW", window)
+    people(sandbox, 60)
+    plan = renaming(client, 60)
+    before = len(log(sandbox))
+    result = plan.apply(many=True, gap=gap, concurrency=1)
+    assert set(result["evidence"]) == {"read back"}
+    kinds = ["page" if path == "contacts" else method for method, path in log(sandbox)[before:]]
+    runs = [(kind, len([*of])) for kind, of in groupby(kind for kind in kinds if kind != "GET")]
+    assert [count for kind, count in runs if kind == "PUT"] == stretches
+    assert runs[-1] == ("page", 1)
