@@ -1,12 +1,23 @@
 """Where journals lie: what at= takes, and what is refused before anything is sent."""
 
+import re
+from datetime import UTC, datetime, timedelta
+
 import pandas as pd
 import pytest
+from bulk.journalling import created
 from bulk.planning import client, number, sandbox  # noqa: F401
 
 import chatkit
-from chatkit.bulk import stores
-from chatkit.bulk.stores import FolderStore, held, most_accounts, network_file_system, store_at
+from chatkit.bulk import journal, stores
+from chatkit.bulk.stores import (
+    FolderStore,
+    held,
+    interrupted,
+    most_accounts,
+    network_file_system,
+    store_at,
+)
 from chatkit.errors import AccountBusy, InputError, JournalError, PlanRefused
 
 MOUNTS = r"""22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
@@ -147,3 +158,96 @@ def test_a_variable_says_where_runs_are_kept(sandbox, tmp_path, monkeypatch):
     assert [path.suffix for path in (tmp_path / "runs").glob("*.db")] == [".db"]
     assert chatkit.runs().state[run] == "finished"
     assert len(chatkit.journal(run))
+
+
+# --- which runs lie there ---------------------------------------------------------------------
+
+ACCOUNT, OTHER = "https://api.example.com 1001", "https://api.example.com 1002"
+
+
+def test_of_two_things_mounted_on_a_folder_the_last_counts_and_broken_lines_do_not(tmp_path):
+    lines = [
+        "30 22 0:40 / /home rw - nfs4 files:/home rw",
+        "31 22 0:41 / /home rw - ext4 /dev/sda1 rw",
+        "32 22 0:42 /home - nfs4",
+        "33 22 0:43 / /home rw nfs4 files:/home rw",
+        "",
+    ]
+    mounts = tmp_path / "mounts"
+    mounts.write_text("\n".join(lines))
+    assert network_file_system(stores.Path("/home/ana"), mounts) == ""
+    mounts.write_text("\n".join([lines[1], lines[0]]))
+    assert network_file_system(stores.Path("/home/ana"), mounts) == "nfs4"
+
+
+@pytest.mark.parametrize("count", [5, 6])
+def test_of_many_runs_that_begin_alike_the_latest_five_are_named(tmp_path, monkeypatch, count):
+    monkeypatch.setenv("CHATKIT_DATA", str(tmp_path / "data"))
+    folder = stores.journal_folder(False)
+    for n in range(count):
+        created(folder, run=f"19991120-{n}").close()
+    names = ", ".join(f"19991120-{n}" for n in range(count)[-5:])
+    said = f"({'the latest 5 are ' if count > 5 else ''}{names}): write more of the name."
+    with pytest.raises(JournalError, match=re.escape(f"{count} runs begin with '1999' {said}")):
+        stores.find_run("1999")
+    with pytest.raises(JournalError, match=r"chatkit\.runs\(at=…\) lists all"):
+        stores.find_run("1999", folder)
+
+
+def test_runs_that_have_not_come_to_their_end_are_told_in_one_line(tmp_path, monkeypatch):
+    monkeypatch.setenv("CHATKIT_DATA", str(tmp_path / "data"))
+    folder = stores.journal_folder(False)
+
+    def left(run, *events, **fields):
+        with created(folder, run=run, **fields) as kept:
+            for what in events:
+                kept.write(None, what)
+            kept.commit()
+
+    left("19991120-1", "started", "finished")
+    left("19991120-2", "started", account=OTHER)
+    assert interrupted(ACCOUNT) == ""
+    left("19991120-3", "started", "stopped")
+    assert interrupted(ACCOUNT).startswith("A run of 0 changes, begun on ")
+    assert interrupted(ACCOUNT).endswith(
+        ", was interrupted: chatkit.resume('19991120-3') goes on with it."
+    )
+    left("19991120-4")
+    assert ", was interrupted, as was 1 before it (chatkit.runs() shows which):" in (
+        interrupted(ACCOUNT)
+    )
+    left("19991120-5", "started")
+    assert ", was interrupted, as were 2 before it (" in interrupted(ACCOUNT)
+    assert [run.run for run in stores.open_runs([ACCOUNT])] == [f"19991120-{n}" for n in (3, 4, 5)]
+    assert [run.run for run in stores.open_runs([ACCOUNT, OTHER])] == [
+        f"19991120-{n}" for n in (2, 3, 4, 5)
+    ]
+    with FolderStore(folder).hold([ACCOUNT]):
+        assert interrupted(ACCOUNT) == "", "it is at work"
+        assert [run.run for run in stores.open_runs([ACCOUNT, OTHER])] == ["19991120-2"]
+
+
+def test_only_what_has_finished_long_ago_or_is_named_is_deleted(tmp_path, monkeypatch):
+    folder, now = tmp_path / "runs", [datetime.now(UTC) - timedelta(days=91)]
+    monkeypatch.setattr(journal, "_now", lambda: now[0].isoformat(timespec="milliseconds"))
+
+    def left(run, *events):
+        with created(folder, run=run) as kept:
+            for what in events:
+                kept.write(None, what)
+            kept.commit()
+
+    left("19991120-1", "started", "finished")
+    left("19991120-2", "started", "stopped")
+    left("19991120-3")
+    now[0] = datetime.now(UTC) - timedelta(days=89)
+    left("19991120-4", "started", "finished")
+    left("19991120-5", "started")
+    (folder / "19991120-6.db").write_bytes(b"no journal")
+    store = FolderStore(folder)
+    assert stores.prune(store) == ["19991120-1"]
+    assert stores.prune(store, days=88) == ["19991120-4"]
+    with store.hold([ACCOUNT]), pytest.raises(AccountBusy):
+        stores.prune(store, runs=["19991120-5"])
+    assert stores.prune(store, runs=["19991120-5", "19991120-6"]) == ["19991120-5", "19991120-6"]
+    assert store.runs() == ["19991120-2", "19991120-3"]
