@@ -33,7 +33,7 @@ from mutants.rooms import GOAL, ROOMS, files_of, own_tests, room_of
 from mutants.warm import Run, warm
 
 ROOT = Path(__file__).resolve().parents[2]
-CHATKIT = Path("chatkit")
+CHATKIT, SHARED = Path("chatkit"), ROOT.parent / "shared"
 #: What tests need beside the package.
 COPIED = ("chatkit", "tests", "notebooks", "conftest.py", "pyproject.toml", "README.md", "Makefile")
 EACH, WHOLE = 40, 240  # seconds that a test may take with a mutant, and all of them
@@ -66,6 +66,8 @@ def main() -> int:
     warm()
     with TemporaryDirectory(prefix="ck-mutants-") as folder:  # conftest.py fails runs for chatkit-*
         os.chmod(folder, 0o711)  # a database server of the tests runs as another user
+        if SHARED.is_dir():  # corpora and samples that some tests look for beside the checkout
+            (Path(folder) / SHARED.name).symlink_to(SHARED)
         copies = [copied(Path(folder) / str(n)) for n in range(asked.processes)]
         verdicts = run(sample, copies)
     return report(verdicts)
