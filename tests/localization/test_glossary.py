@@ -133,7 +133,7 @@ def test_what_is_no_glossary_is_refused(source: Any, reason: str) -> None:
 
 def test_a_file_that_is_none_is_named(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("")
-    with pytest.raises(InputError, match=r"a\.csv"):
+    with pytest.raises(InputError, match=r"a\.csv is empty: its first row names the columns"):
         Glossary(tmp_path / "a.csv")
     (tmp_path / "b.csv").write_text("word;lang\nbike;de\n")
     with pytest.raises(InputError, match=r"b\.csv has columns that a glossary does not know: word"):

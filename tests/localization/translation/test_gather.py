@@ -6,6 +6,7 @@ from localization.contents import button, content, frame
 from localization.translation.translator import ENGLISH, GERMAN, both, english, full
 
 from chatkit.errors import InputError
+from chatkit.localization.ledger import Ledger, accepted
 from chatkit.localization.translation.export import chosen, gather
 from chatkit.localization.translation.units import contents
 
@@ -122,3 +123,55 @@ def test_a_list_of_contents_without_their_fields_is_refused():
     with pytest.raises(InputError, match="template_code"):
         contents(english().droplevel("template_code"))
     assert len(contents(full(content()).reset_index())) == 1
+
+
+def test_a_code_that_is_written_otherwise_than_the_service_does_is_asked_about():
+    with pytest.raises(InputError) as caught:
+        gather(english(), "en", ["pt-br", "de", "x" * 70, ""], ())
+    assert [(each.field, each.value, each.reason) for each in caught.value.problems] == [
+        ("lang_code", "x" * 60, "must be a code like en or en_US"),
+        ("lang_code", "''", "must be a code like en or en_US"),
+        ("languages", "pt-br", "did you mean pt_BR?"),
+    ]
+    with pytest.raises(InputError) as caught:
+        gather(full(ENGLISH, template=" "), "en", ["de"], ())
+    assert [(each.field, each.value) for each in caught.value.problems] == [("template_code", " ")]
+
+
+def test_without_languages_those_that_are_there_stand_in_their_order():
+    rows = full(ENGLISH, *({**GERMAN, "lang_code": code} for code in ("nl", "de", "fr")))
+    units, _ = gather(rows, "en", None, ())
+    assert list(dict.fromkeys(unit.lang_code for unit in units)) == ["de", "fr", "nl"]
+    units, _ = gather(rows, "en", ["nl", "de", "nl"], ())
+    assert list(dict.fromkeys(unit.lang_code for unit in units)) == ["nl", "de"]
+    twice = pd.concat([rows, full({**ENGLISH, "lang_code": "de"}, template="other")])
+    units, _ = gather(twice, "de", None, ())
+    assert {unit.lang_code for unit in units} == {"en", "fr", "nl"}
+
+
+def test_the_state_of_a_text_is_what_the_ledger_knows():
+    german = {**GERMAN, "buttons": [GERMAN["buttons"][0], {**GERMAN["buttons"][1], "label": " "}]}
+    ledger = accepted(full(ENGLISH, german), None, "en", Ledger())[1]
+    now = full({**ENGLISH, "text": f"{ENGLISH['text']} Bye."}, {**german, "headers": [
+        {"type": "text", "text": "Dein Rad"}]})  # fmt: skip
+    units, _ = gather(now, "en", None, (), ledger)
+    assert {unit.field: (unit.state, unit.source_before) for unit in units} == {
+        "headers.0.text": ("unknown", ""),
+        "text": ("stale", ENGLISH["text"]),
+        "footer": ("live", ""),
+        "buttons.0.label": ("live", ""),
+        "buttons.1.label": ("missing", ""),
+    }
+    assert spots(chosen(units, ["stale", "missing"], None)) == {
+        ("de", "text"),
+        ("de", "buttons.1.label"),
+    }
+    assert len(chosen(units, ["live"], None)) == 2
+    draft = full(ENGLISH, {**german, "is_draft": True})
+    assert {unit.state for unit in gather(draft, "en", None, (), ledger)[0]} == {"draft", "missing"}
+    unknown = [unit.state for unit in gather(full(ENGLISH, german), "en", None, ())[0]]
+    assert unknown == ["unknown", "unknown", "live", "unknown", "missing"], "the same in both"
+    with pytest.raises(InputError, match="only= takes"):
+        chosen(units, [], None)
+    with pytest.raises(InputError, match="only= takes"):
+        chosen(units, ["live", "all"], None)
