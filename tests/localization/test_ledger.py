@@ -344,9 +344,7 @@ def test_a_ledger_says_how_much_is_in_it_and_lists_it_in_its_order(client):
     ledger = client.templates.ledger.read()
     assert repr(ledger) == "<ledger of 6 translations, 6 source texts>"
     assert repr(client.templates.ledger) == "6 translations of 6 source texts recorded."
-    assert "<p>6 translations of 6 source texts recorded.</p>" in (
-        client.templates.ledger._repr_html_()
-    )
+    assert "<p>6 translations of 6 source texts recorded.</p>" in (html_of(client.templates.ledger))
     frame = ledger.frame()
     assert list(frame.columns) == [
         *("template_code", "lang_code", "field", "source_code", "source", "at", "how", "run"),

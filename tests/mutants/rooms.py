@@ -55,6 +55,7 @@ ROOMS: dict[str, list[Room]] = {
         ),
     ],
     "bulk": [
+        Room(("lock.py",), ("test_lock.py", "bulk/test_plan_stopped.py")),
         Room(("bulk/fleet_plan.py",), ("bulk/test_fleet_plan.py", "fleet/test_fleet*.py")),
         Room(("bulk/findings.py",), ("bulk/test_findings.py", "templates/test_notes.py")),
         Room(("bulk/rendering.py",), (*_BULK, "widgets/plan/test_*.py")),

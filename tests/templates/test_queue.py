@@ -154,13 +154,13 @@ def test_texts_stand_language_by_language_and_their_page_shows_the_first_ten(cli
     assert lines[1] == f"  0 unknown {CODE} fr headers.0.text: Your bike is ready"
     assert lines[-2].startswith(f"  9 unknown {CODE} de text: Hello")
     assert lines[-1] == "  … and 6 more: queue.frame() has them all"
-    page = queue._repr_html_()
+    page = html_of(queue)
     assert page.count("<tr>") == 1 + 10
     assert "<p>… and 6 more: <code>queue.frame()</code> has them all.</p>" in page
     assert repr(queue.items[0]) == f"<unknown {CODE} fr headers.0.text: Your bike is ready>"
     ten = client.templates.queue(["de"], [CODE])
-    assert "… and" not in repr(ten) and "… and" not in ten._repr_html_()
-    empty = client.templates.queue(["de"], [CODE], only="stale")._repr_html_()
+    assert "… and" not in repr(ten) and "… and" not in html_of(ten)
+    empty = html_of(client.templates.queue(["de"], [CODE], only="stale"))
     assert "Nothing to review." in empty and "<table" not in empty
 
 
@@ -179,7 +179,7 @@ def test_a_frame_of_texts_tells_the_answers(client: Any) -> None:
     assert frame["comment"].tolist()[:2] == ["", "ask Léa"]
     assert frame["limit"].tolist() == [60, 1024, 25, 25, 25]
     assert "1 accepted, 1 edited." in repr(queue)
-    assert "Neu" in queue._repr_html_()
+    assert "Neu" in html_of(queue)
 
 
 def test_what_is_edited_beside_a_text_is_of_its_own_content_alone(client: Any) -> None:
