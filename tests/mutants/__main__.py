@@ -2,8 +2,8 @@
 
 `make mutants MODULES="listing bulk/undo" COUNT=40 SEED=1` takes a sample of COUNT faults for each
 group of `rooms.py` (or each module named), plants each in a copy of the checkout, and runs the
-tests that answer for its module there, those named after it first, until one fails that is green
-without the fault. What survives is printed with its line. Mutants that nothing can notice are
+tests that answer for its module there, those named after it first and then those that import it,
+until one fails that is green without the fault. What survives is printed with its line. Mutants that nothing can notice are
 listed in `equivalent.txt`, by hand. The checkout itself is never touched.
 
 The sampler is ours. mutmut, a kept tool, says of itself that it needs `fork` (as this does),
@@ -29,7 +29,7 @@ from time import sleep
 from typing import NamedTuple
 
 from mutants.mutate import Mutant, mutants
-from mutants.rooms import GOAL, ROOMS, files_of, own_tests, room_of
+from mutants.rooms import GOAL, ROOMS, in_order, room_of
 from mutants.warm import Run, warm
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -181,9 +181,7 @@ def judged(mutant: Mutant, copy: Path, green: set[str], red: set[str]) -> Judgin
     path = mutant.path.relative_to(CHATKIT).as_posix()
     found = room_of(path)
     assert found is not None
-    files = files_of(found[1], copy / "tests")
-    files.sort(key=lambda file: (copy / "tests" / file).stat().st_size)  # most often the quicker
-    tests = [f"tests/{file}" for file in dict.fromkeys([*own_tests(path, files), *files])]
+    tests = [f"tests/{file}" for file in in_order(path, found[1], copy / "tests")]
     while True:
         left_out = [f"--deselect={test}" for test in sorted(red)]
         undo = planted(mutant, copy)

@@ -114,3 +114,12 @@ def own_tests(path: str, files: list[str]) -> list[str]:
     module = Path(path)
     pattern = (module.parent / f"test_{module.stem}*.py").as_posix()
     return [file for file in files if fnmatch(file, pattern)]
+
+
+def in_order(path: str, room: Room, tests: Path) -> list[str]:
+    """Order the tests of a module's room: its own, those that import it, and the small ones."""
+    files = files_of(room, tests)
+    name = "chatkit." + path.removesuffix(".py").replace("/", ".")
+    imports = {file: name in (tests / file).read_text("utf-8") for file in files}
+    files.sort(key=lambda file: (not imports[file], (tests / file).stat().st_size))
+    return list(dict.fromkeys([*own_tests(path, files), *files]))

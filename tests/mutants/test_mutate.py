@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from mutants.__main__ import key, known_equivalents, modules, sampled
 from mutants.mutate import mutants
-from mutants.rooms import ROOMS, files_of, own_tests, room_of
+from mutants.rooms import ROOMS, Room, files_of, in_order, own_tests, room_of
 from volume import FULL
 
 ROOT = Path(__file__).parents[2]
@@ -98,6 +98,22 @@ def test_the_tests_that_are_named_after_a_module_are_its_own() -> None:
     assert own_tests("bulk/plan.py", files) == ["bulk/test_plan.py", "bulk/test_plan_file.py"]
     assert own_tests("plan.py", files) == ["test_plan.py"]
     assert own_tests("bulk/renamed.py", files) == []
+
+
+def test_what_imports_a_module_is_asked_before_what_does_not(tmp_path: Path) -> None:
+    folder = tmp_path / "bulk"
+    folder.mkdir()
+    texts = {
+        "test_a": "",
+        "test_b": "from chatkit.bulk.plan import Plan",
+        "test_plan_file": "x" * 99,
+    }
+    for name, text in texts.items():
+        (folder / f"{name}.py").write_text(text)
+    room = Room(("bulk/*",), ("bulk/test_*.py",))
+    assert in_order("bulk/plan.py", room, tmp_path) == [
+        *("bulk/test_plan_file.py", "bulk/test_b.py", "bulk/test_a.py")
+    ]
 
 
 def test_what_is_listed_as_equivalent_is_still_a_mutant() -> None:
