@@ -3,8 +3,9 @@
 `make mutants MODULES="listing bulk/undo" COUNT=40 SEED=1` takes a sample of COUNT faults for each
 group of `rooms.py` (or each module named), plants each in a copy of the checkout, and runs the
 tests that answer for its module there, those named after it first and then those that import it,
-until one fails that is green without the fault. What survives is printed with its line. Mutants that nothing can notice are
-listed in `equivalent.txt`, by hand. The checkout itself is never touched.
+until one fails that is green without the fault. What survives is printed with its line. Mutants
+that nothing can notice are listed in `equivalent.txt`, by hand. The checkout itself is never
+touched.
 
 The sampler is ours. mutmut, a kept tool, says of itself that it needs `fork` (as this does),
 mutates functions alone and keeps what it has found; it was not tried here. What was wanted is a
