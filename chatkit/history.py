@@ -29,7 +29,7 @@ from chatkit.bulk.stores import prune as prune_journals
 from chatkit.bulk.undo import undo_plan
 from chatkit.client import Client, connect, open_clients, source_of
 from chatkit.connection import Connection, account_parts, same_host
-from chatkit.display import visible
+from chatkit.display import many, visible
 from chatkit.errors import InputError, JournalError, SettingsError, first_line
 from chatkit.progress import say
 
@@ -63,6 +63,7 @@ def runs(client: Client | None = None, *, at: str | Path | None = None) -> pd.Da
             a folder; without it CHATKIT_RUNS, else your own data folder.
 
     Raises:
+        InputError: `client` is not a client.
         JournalError: They cannot be listed.
 
     >>> result = client.contacts.plan([{"id": 50002, "name": "Ana Cruz"}]).apply()
@@ -72,6 +73,11 @@ def runs(client: Client | None = None, *, at: str | Path | None = None) -> pd.Da
     place = hidden_at(at)
     del at  # a traceback that prints variables must not find a password
     home = None if place is None else store_at(place)
+    if client is not None and not hasattr(client, "connection"):
+        raise InputError(
+            f"runs takes a client, as chatkit.connect() returns it, not {type(client).__name__}: "
+            "without it the runs of all accounts are listed."
+        )
     account = None if client is None else client.connection.account
     kept = sorted(kept_runs(home), key=lambda kept: kept.run, reverse=True)
     told = [_told(each) for each in kept]
@@ -311,7 +317,7 @@ def undo(
             knows it.
 
     Raises:
-        InputError: The run has no row of such a label.
+        InputError: The run has no row of such a label, or `run` is a part of a result.
         JournalError: There is no such run, or its journal is damaged.
         SettingsError: The account cannot be found: pass its client.
 
@@ -323,6 +329,11 @@ def undo(
     place = hidden_at(at)
     del at  # a traceback that prints variables must not find a password
     store, name, home, fleet = _found(run, place)
+    if rows is None and not isinstance(run, str) and len(run) < rendering.rows_of_run(run):
+        raise InputError(
+            f"This is {len(run):,} of {many(rendering.rows_of_run(run), 'row')} of the result: "
+            "undo(result, rows=part.index) takes only these back, and undo(result) all of them."
+        )
     if fleet:
         return _fleet_to_take_back(fleet, client, moved, rows, include_adopted, home)
     with store.read(name) as kept:
@@ -583,8 +594,9 @@ def _name(run: str | pd.DataFrame) -> str:
     name = rendering.run_of(run) if hasattr(run, "attrs") else None
     if name is None:
         raise InputError(
-            "This takes the name of a run or the result of plan.apply(), not another "
-            f"{type(run).__name__}. chatkit.runs() lists the runs."
+            "This takes the name of a run or the result of plan.apply(), not "
+            f"{'another ' if hasattr(run, 'attrs') else ''}{type(run).__name__}. "
+            "chatkit.runs() lists the runs."
         )
     return name
 

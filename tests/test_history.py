@@ -122,6 +122,12 @@ def test_runs_of_other_accounts_are_not_among_those_of_a_client(client):
         )
 
 
+@pytest.mark.parametrize("odd", ["production", 5, [1]])
+def test_runs_of_what_is_no_client_are_refused(odd):
+    with pytest.raises(chatkit.InputError, match="runs takes a client"):
+        chatkit.runs(odd)
+
+
 def test_no_runs_are_a_frame_with_the_same_columns(client):
     empty = chatkit.runs(client)
     client.contacts.plan(newcomers(1)).apply()

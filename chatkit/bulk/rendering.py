@@ -511,7 +511,8 @@ def result_frame(
             column.append(value)
     texts = ("change", "label", "state", "reason", "evidence")
     frame = _frame(columns, labels, names, texts)
-    remember(frame, run=run, stopped=stopped, **({"at": home} if home else {}))
+    where = {"at": home} if home else {}
+    remember(frame, run=run, rows=str(len(frame)), stopped=stopped, **where)
     return frame
 
 
@@ -580,13 +581,19 @@ def remember_fleet(
         home: Where its journals lie, as for `result_frame`.
     """
     told = [f"{label}: {reason.rstrip('.')}" for label, reason in stops.items()]
-    remember(result, run=run, stopped="; ".join(told), **({"at": home} if home else {}))
+    where = {"at": home} if home else {}
+    remember(result, run=run, rows=str(len(result)), stopped="; ".join(told), **where)
     result.attrs["stops"] = dict(stops)
 
 
 def run_of(frame: pd.DataFrame) -> str | None:
     """Name the run that a result came from, None for any other frame."""
     return memory(frame).get("run")
+
+
+def rows_of_run(frame: pd.DataFrame) -> int:
+    """Count the rows that a result had when it was made; 0 where that is not known."""
+    return int(memory(frame).get("rows", 0))
 
 
 def home_of_result(frame: pd.DataFrame) -> str | None:

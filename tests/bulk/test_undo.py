@@ -268,6 +268,18 @@ def test_some_rows_of_a_run_are_taken_back_and_the_others_stay(sandbox, client):
     assert chatkit.runs(client)["state"].tolist() == ["finished", "partly taken back"]
 
 
+def test_a_part_of_a_result_does_not_take_the_whole_run_back(sandbox, client):
+    people(sandbox, 3)
+    result = client.contacts.plan(client.contacts.frame().assign(name="Zoë")).apply()
+    for part in (result.head(1), result[result.state == "failed"], result.iloc[1:]):
+        with pytest.raises(chatkit.InputError, match=r"of 3 rows.*rows=part\.index"):
+            chatkit.undo(part)
+        assert len(chatkit.undo(part, rows=part.index)) == len(part)
+    assert len(chatkit.undo(result.sort_values("label")[["state"]])) == 3
+    resumed = chatkit.resume(result.head(1))
+    assert len(resumed) == len(chatkit.undo(resumed)) == 3
+
+
 def test_which_rows_were_taken_back_is_read_from_the_journals(sandbox, client):
     ids = people(sandbox, 4)
     result = client.contacts.plan(client.contacts.frame().assign(name="Zoë")).apply()
