@@ -343,7 +343,8 @@ def differing_people(left: pd.DataFrame, right: pd.DataFrame) -> FrameDifference
 
 def _without_parts(people: pd.DataFrame) -> Any:
     """Tell which contacts have a name of which no part is told."""
-    told = people.reindex(columns=["name", *NAME_PARTS]).fillna("") != ""
+    cells = people.reindex(columns=["name", *NAME_PARTS])
+    told = cells.notna() & (cells != "")
     return (told["name"] & ~told[[*NAME_PARTS]].any(axis=1)).to_numpy(bool)
 
 
