@@ -640,7 +640,7 @@ def none(value: Any) -> Any:
 
 def records(frame: pd.DataFrame, places: Sequence[int]) -> Iterator[dict[str, Any]]:
     """Return some rows of a frame as dicts of Python values."""
-    if not places:  # to take none of many takes as long as to take some
+    if not len(places):  # to take none of many takes as long as to take some
         return
     for record in frame.iloc[list(places)].astype(object).to_dict("records"):
         yield {str(name): none(value) for name, value in record.items()}
