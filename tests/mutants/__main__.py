@@ -37,7 +37,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CHATKIT, SHARED = Path("chatkit"), ROOT.parent / "shared"
 #: What tests need beside the package.
 COPIED = ("chatkit", "tests", "notebooks", "conftest.py", "pyproject.toml", "README.md", "Makefile")
-EACH, WHOLE = 40, 240  # seconds that a test may take with a mutant, and all of them
+EACH, WHOLE = 60, 600  # seconds that a test may take with a mutant, and all of them
 #: Yields runs, is sent how each ended, returns what became of the mutant.
 Judging = Generator[Run, str, str]
 
@@ -165,6 +165,8 @@ def run(sample: dict[str, list[Mutant]], copies: list[Path]) -> list[Verdict]:
                     verdicts[at] = Verdict(*jobs[at], end.value)
                     mark = {"survived": "S", "timeout": "t"}.get(end.value, ".")
                     print(mark, end="", flush=True)
+                    if end.value == "survived":
+                        print(f"\n{jobs[at][1]}", flush=True)
             sleep(0.02)
     finally:  # interrupted: nothing that was started goes on
         for _, started in running.values():
@@ -182,22 +184,27 @@ def judged(mutant: Mutant, copy: Path, green: set[str], red: set[str]) -> Judgin
     path = mutant.path.relative_to(CHATKIT).as_posix()
     found = room_of(path)
     assert found is not None
-    tests = [f"tests/{file}" for file in in_order(path, found[1], copy / "tests")]
-    while True:
-        left_out = [f"--deselect={test}" for test in sorted(red)]
-        undo = planted(mutant, copy)
-        started = Run(
-            copy, ["-x", f"-otimeout={EACH}", "-otimeout_method=thread", *left_out, *tests], WHOLE
-        )
-        what = yield started
-        undo()
-        if what != "killed":
-            return what or "survived"
-        alone = set(started.failed()) - green
-        for test in alone:
-            (red if (yield Run(copy, [test], WHOLE)) else green).add(test)
-        if not alone & red:
+    near, far = (
+        [f"tests/{file}" for file in files] for files in in_order(path, found[1], copy / "tests")
+    )
+    for tests in filter(None, (near, far)):
+        while True:
+            left_out = [f"--deselect={test}" for test in sorted(red)]
+            undo = planted(mutant, copy)
+            limits = [f"-otimeout={EACH}", "-otimeout_method=thread"]
+            started = Run(copy, ["-x", *limits, *left_out, *tests], WHOLE)
+            what = yield started
+            undo()
+            if what != "killed":
+                break
+            alone = set(started.failed()) - green
+            for test in alone:
+                (red if (yield Run(copy, [test], WHOLE)) else green).add(test)
+            if not alone & red:
+                return what
+        if what:
             return what
+    return "survived"
 
 
 def planted(mutant: Mutant, copy: Path) -> Callable[[], None]:
