@@ -28,8 +28,8 @@ from bulk.wayward import (
     wayward,
 )
 
-from chatkit import history
-from chatkit.bulk import apply
+from chatkit import history, transport
+from chatkit.bulk import apply, outcomes, reconcile
 from chatkit.bulk.journal import Change, Journal
 from chatkit.bulk.stores import journal_folder
 from chatkit.snapshot import memory
@@ -358,3 +358,18 @@ def test_what_can_be_doubled_waits_and_what_cannot_does_not(monkeypatch) -> None
             assert list(result.state) == ["applied"]
             one, two = [sent.at for sent in service.writes() if sent.path == room]
             assert least <= two - one < least + 0.3
+
+
+# --- as it is written -------------------------------------------------------------------------
+
+
+def test_the_retry_policy_says_the_numbers_that_the_code_has() -> None:
+    """It stands once, in the transport, for people: it must not say another number."""
+    policy = " ".join((transport.__doc__ or "").split())
+    assert transport.TRIES == 4 and "up to 1, 2, 4 s" in policy
+    assert f"The window is {apply.SETTLE:g} s for an update or a delete" in policy
+    assert f"the deadline and {apply.SETTLE_DUPLICABLE:g} s more" in policy
+    assert f"read in vain, {outcomes.ATTEMPTS} times" in policy
+    assert f"answer is none, {reconcile.READS} times" in policy
+    assert f"{outcomes.REFUSALS} refused rows in a row stop the run" in policy
+    assert f"3 times {outcomes.DOUBTS} unknown outcomes" in policy

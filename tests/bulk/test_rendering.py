@@ -482,6 +482,13 @@ def test_jupyterlab_does_not_read_names_as_mathematics(room: Room) -> None:
     assert ("class", "chatkit-plan tex2jax_ignore mathjax_ignore") in page.attributes
 
 
+def test_the_columns_of_each_table_fill_it(room: Room) -> None:
+    source = html_of(plan_of(room, [create()], [refused()], skip_invalid=True))
+    tables = [re.findall(r"width: (\d+)%", table) for table in source.split("<thead")[1:]]
+    assert [len(widths) for widths in tables] == [5, 5]
+    assert [sum(map(int, widths)) for widths in tables] == [100, 100]
+
+
 def test_html_stands_alone(room: Room) -> None:
     """No script, nothing from elsewhere, no id that another output could have too."""
     changes = [*(create(n) for n in range(20)), update(1, undo="not exactly", loss=LOSS), delete(1)]

@@ -228,7 +228,7 @@ def test_runs_that_have_not_come_to_their_end_are_told_in_one_line(tmp_path, mon
 
 
 def test_only_what_has_finished_long_ago_or_is_named_is_deleted(tmp_path, monkeypatch):
-    folder, now = tmp_path / "runs", [datetime.now(UTC) - timedelta(days=91)]
+    folder, now = tmp_path / "runs", [datetime.now(UTC) - timedelta(days=90, hours=12)]
     monkeypatch.setattr(journal, "_now", lambda: now[0].isoformat(timespec="milliseconds"))
 
     def left(run, *events):
@@ -240,13 +240,13 @@ def test_only_what_has_finished_long_ago_or_is_named_is_deleted(tmp_path, monkey
     left("19991120-1", "started", "finished")
     left("19991120-2", "started", "stopped")
     left("19991120-3")
-    now[0] = datetime.now(UTC) - timedelta(days=89)
+    now[0] = datetime.now(UTC) - timedelta(days=89, hours=12)
     left("19991120-4", "started", "finished")
     left("19991120-5", "started")
     (folder / "19991120-6.db").write_bytes(b"no journal")
     store = FolderStore(folder)
     assert stores.prune(store) == ["19991120-1"]
-    assert stores.prune(store, days=88) == ["19991120-4"]
+    assert stores.prune(store, days=89) == ["19991120-4"]
     with store.hold([ACCOUNT]), pytest.raises(AccountBusy):
         stores.prune(store, runs=["19991120-5"])
     assert stores.prune(store, runs=["19991120-5", "19991120-6"]) == ["19991120-5", "19991120-6"]

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 from displayed import html_of
 from localization.contents import button, content, frame
@@ -182,3 +184,9 @@ def test_what_is_refused_says_so_unless_it_is_an_error_anyway():
     assert repr(refused).splitlines()[2].startswith("! warning, refused: length, 1 (")
     assert repr(told).splitlines()[2].startswith("! warning: emoji, 1 (")
     assert repr(error).splitlines()[2].startswith("✗ error: button type, 1 (")
+
+
+def test_the_columns_of_its_table_fill_it():
+    html = html_of(check_contents(content(footer="{{1}}")))
+    [widths] = [re.findall(r"width: (\d+)%", table) for table in html.split("<thead")[1:]]
+    assert sum(map(int, widths)) == 100 and len(widths) == 4
