@@ -39,9 +39,9 @@ ROUNDS, CALLS, CONNECTIONS = sized(5, 1, 1), sized(10_000, 2000, 8), sized(32, 3
 SLOW_ROUNDS, EDITED = sized(3, 1, 1), sized(2000, 200, 6)
 LATENCIES = sized((0.02, 0.1), (0.02, 0.1), (0.01,))
 LIMIT, LIMITED = sized(200, 200, 1000), sized(4000, 400, 6)
-COUNTED = sized(2000, 300, 12)
+COUNTED = sized(2000, 150, 12)
 #: Calls a second, and rows, of the runs that differ in where their journal lies.
-PACE, KEPT = sized(50, 50, 1000), sized(1000, 200, 6)
+PACE, KEPT = sized(50, 50, 1000), sized(1000, 120, 6)
 NAMES = {
     "plan": "`plan.apply`, journal and all",
     "chatkit": "the same calls, bare: `Transport.send_all`",
@@ -154,8 +154,9 @@ def of_the_machine(found: dict[str, dict[str, float]], ideal: float) -> str:
 def slow_line(base_url: str, latency: float) -> None:
     """Creates that take a while each, against what most people would write."""
     ideal = CONNECTIONS / latency
-    # Quick, the slowest line is of the plan and its bare calls only.
-    calls = dict.fromkeys(list(NAMES)[: 2 if QUICK and latency == 0.1 else None], CALLS)
+    # Quick, only what has a goal is measured, and beside what.
+    judged = ("plan", "chatkit", *(("httpx", "requests") if latency < 0.1 else ()))
+    calls = dict.fromkeys(sized(tuple(NAMES), judged, tuple(NAMES)), CALLS)
     few = {"httpx": max(CONNECTIONS, CALLS // 4), "requests": sized(int(4 / latency), 20, 2)}
     calls |= {name: few[name] for name in few if name in calls}
     runs: dict[str, Any] = {
@@ -230,8 +231,9 @@ def held(work: str, mode: str, value: float, what: str) -> None:
 
 
 def cases() -> list[tuple[str, str]]:
-    """Kinds of work and modes: creates have nothing to read before."""
-    return [(work, mode) for work in WORKS for mode in MODES if (work, mode) != ("create", "page")]
+    """Kinds of work and modes: creates have nothing to read before. Quick, some of them."""
+    both = [(work, mode) for work in WORKS for mode in MODES if (work, mode) != ("create", "page")]
+    return sized(both, [*both[:3], ("delete", "default")], both)
 
 
 def calls() -> None:
@@ -252,7 +254,7 @@ def calls() -> None:
 def limited() -> None:
     """Time under a rate limit: told beforehand, and, for creates, left to the 429s as well."""
     rows: list[list[object]] = []
-    told_of = [case for case in cases() if not QUICK or case[0] in ("create", "update")]
+    told_of = sized(cases(), cases()[1:2], cases()[:3])
     with NamedTemporaryFile("w", suffix=".json") as profile:
         profile.write(json.dumps({"rate_limit": LIMIT}))
         profile.flush()

@@ -30,8 +30,8 @@ from chatkit.books.manifest import BaseBook, Began, Ended, Manifest
 from chatkit.books.walk import walk
 
 SMALL, LARGE = sized((100_000, 1_000_000), (50_000, 200_000), (400, 900))
-COUNT = sized(3, 2, 1)
-WALKED = sized((1_000_000, 10_000_000), (200_000, 1_000_000), (400, 900))
+COUNT = sized(3, 1, 1)
+WALKED = sized((1_000_000, 10_000_000), (100_000, 500_000), (400, 900))
 WALK_COUNT = sized(2, 1, 1)
 FEW, PART = 300, 10_000
 WHEN = "2026-01-01T00:00:00Z"

@@ -68,7 +68,7 @@ from chatkit.secret import Secret
 ROUNDS, CALLS, SECONDS = sized((5, 20_000, 8), (1, 1000, 1), (1, 60, 1))
 SENDERS, RATE = 32, sized(100, 100, 20)
 SIZES, READS = sized(
-    ((100_000, 10_000_000), 15), ((100_000, 1_000_000), 15), ((2_000, 4_000), 1)
+    ((100_000, 10_000_000), 15), ((50_000, 500_000), 15), ((2_000, 4_000), 1)
 )  # deliveries of an inbox, and how often each is read
 HOUR = 1000  # deliveries
 GROWTH = 2  # times that the last hour may cost in the larger inbox

@@ -200,10 +200,9 @@ def _planned(job: Job, client: Any) -> Any:
     for field in {name for row in load.of("update") for name in row.fields}:
         values = [row.fields.get(field) for row in load.of("update")]
         old[field] = pd.Series(values, index=old.index)
-    return room.plan(
-        pd.concat([old.reset_index(), new], ignore_index=True),
-        delete=[row.key for row in load.of("delete")],
-    )
+    edited = pd.concat([old.reset_index(), new], ignore_index=True)
+    edited.attrs = frame.attrs  # dropped by concat: without them a new name is somebody else's
+    return room.plan(edited, delete=[row.key for row in load.of("delete")])
 
 
 def _plan_account(job: Job, client: Any) -> Any:
