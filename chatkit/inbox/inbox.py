@@ -292,12 +292,12 @@ class Inbox(metaclass=HelpPage):
         """
         from chatkit.inbox import retention
 
-        contact = _contact(contact) or ""
-        if len(contact.removeprefix("+")) < _SHORTEST:
+        found = _contact(contact) or ""
+        if len(found.removeprefix("+")) < _SHORTEST:
             raise InputError(
                 f"{contact!r:.40} is too short for a contact: write it like '+4915112345678'."
             )
-        return retention.forget(self._store, self.profile, contact)
+        return retention.forget(self._store, self.profile, found)
 
     # --- reading: what makes frames is loaded late, a receiver alone has no need of pandas ---
 
