@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import gc
 import os
+import random
 import shutil
 import zlib
 from collections.abc import Generator, Iterator
@@ -125,6 +126,22 @@ def pytest_terminal_summary(
     count = sum(NO_SHARED in str(report.longrepr) for report in skipped)
     if count:
         terminalreporter.write_line(f"Tests not run because {NO_SHARED}: {count}", yellow=True)
+
+
+class ShortDraws:
+    """Stands for `random` in the transport: a backoff is one that could be drawn, a short one."""
+
+    @staticmethod
+    def uniform(low: float, high: float) -> float:
+        return low + (random.uniform(low, high) - low) / 50
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _short_backoff() -> Iterator[None]:
+    """Wait little before a read is sent again; how long that is tests/test_transport.py tells."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("chatkit.transport.random", ShortDraws)
+        yield
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -64,6 +64,12 @@ POST = WRITES[0]
 #: Seconds allowed beyond a deadline. Some hundredths are usual; a busy machine takes longer.
 
 
+@pytest.fixture(autouse=True)
+def real_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw each backoff as it is drawn for users, not short as for all other tests."""
+    monkeypatch.setattr("chatkit.transport.random", random)
+
+
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> list[tuple[float, float]]:
     """Shorten the random waits to a hundredth, and tell from which spans they were drawn."""

@@ -10,7 +10,6 @@ import time
 import zlib
 from collections.abc import Callable
 from email.utils import formatdate
-from types import SimpleNamespace
 
 import pytest
 from bulk.operations import Operation
@@ -183,18 +182,10 @@ def test_success_false_is_a_refusal_and_changes_nothing() -> None:
 # --- looking goes wrong too -------------------------------------------------------------------
 
 
-@pytest.fixture
-def hurried(monkeypatch) -> None:
-    """Have it wait little where it is not told how long."""
-    monkeypatch.setattr("chatkit.transport.random", SimpleNamespace(uniform=lambda low, high: 0.01))
-
-
 @pytest.mark.parametrize(
     "fault", ["500", "HTML", "truncated", "reset in the body", "closed", "empty"]
 )
-def test_while_it_cannot_be_looked_for_it_is_unknown_and_never_sent_again(
-    hurried: None, fault: str
-) -> None:
+def test_while_it_cannot_be_looked_for_it_is_unknown_and_never_sent_again(fault: str) -> None:
     """The faults meet the first looks; what is left open is found when the run is resumed."""
 
     def work(case: Case) -> tuple[bool, Told]:
@@ -242,7 +233,7 @@ RETRY_AFTER: dict[str, tuple[float, tuple[str, ...]]] = {
 
 
 @pytest.mark.parametrize("form", RETRY_AFTER)
-def test_a_429_is_waited_out_as_told_and_is_no_attempt(hurried: None, form: str) -> None:
+def test_a_429_is_waited_out_as_told_and_is_no_attempt(form: str) -> None:
     least, fields = RETRY_AFTER[form]
 
     def work(case: Case) -> tuple[Told, bool]:
@@ -287,7 +278,7 @@ def test_a_wait_of_an_hour_ends_the_run_and_says_so(fields) -> None:
     assert found == {name: ("not sent", True, told) for name, told in WAITED.items()}
 
 
-def test_a_429_to_a_look_is_waited_out(hurried: None) -> None:
+def test_a_429_to_a_look_is_waited_out() -> None:
     def work(case: Case) -> Told:
         return case.told(case.apply(5.0))
 
