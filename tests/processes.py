@@ -1,10 +1,11 @@
-"""Interpreters that tests start: each a fork of one that has loaded the libraries.
+"""Interpreters that tests start: each a fork of one that has loaded chatkit and the libraries.
 
 Some two hundred tests start a process of Python, and most of its work would be to import pandas,
-pyarrow and httpx once more. `Popen` and `run` are those of `subprocess`: what they start is a
-child of this process, with streams, environment, folder, signals and an end of its own, and it
-imports chatkit itself. Whatever is not `python` with a program, and every system that is not
-Linux, goes the usual way. A test of what is imported, or of memory, needs `subprocess`.
+pyarrow, httpx and the models of chatkit once more. `Popen` and `run` are those of `subprocess`:
+what they start is a child of this process, with streams, environment, folder, signals and an end
+of its own. With `anew=True` it imports chatkit itself. Whatever is not `python` with a program,
+and every system that is not Linux, goes the usual way. A test of what is imported, or of memory,
+needs `subprocess`.
 """
 
 from __future__ import annotations
@@ -35,6 +36,10 @@ LOADED = (
     *("msgspec", "pydantic", "sqlite3", "sqlalchemy", "sqlalchemy.dialects.sqlite"),
     *("pandas", "pyarrow.compute", "pyarrow.parquet", "phonenumbers", "openpyxl", "tqdm"),
     *("filelock", "platformdirs", "truststore", "trustme", "hypothesis"),
+    *("chatkit.client", "chatkit.sandbox", "chatkit.sandbox.server", "chatkit.frame"),
+    *("chatkit.bulk.plan", "chatkit.bulk.planner", "chatkit.bulk.apply", "chatkit.bulk.undo"),
+    *("chatkit.history", "chatkit.cli", "chatkit.checkup", "chatkit.account.folder"),
+    *("chatkit.inbox.inbox", "chatkit.files"),
 )
 _LARGEST = 150_000  # bytes of one order on a socket
 _SUBREAPER = 36  # prctl: orphans among those below are given to this process
@@ -45,10 +50,14 @@ _line: socket.socket | None = None
 class Popen(subprocess.Popen):  # type: ignore[type-arg]
     """`subprocess.Popen`, whose interpreters are forks of one that has loaded the libraries."""
 
+    def __init__(self, *given: Any, anew: bool = False, **options: Any) -> None:
+        self._anew = anew
+        super().__init__(*given, **options)
+
     def _execute_child(self, *given: Any) -> None:
         real = super()._execute_child  # type: ignore[misc]
         asked = inspect.signature(real).bind(*given).arguments
-        order = _order(asked)
+        order = _order(asked, self._anew)
         if order is None:
             real(*given)
             return
@@ -88,7 +97,7 @@ def run(
     return done
 
 
-def _order(asked: Mapping[str, Any]) -> bytes | None:
+def _order(asked: Mapping[str, Any], anew: bool) -> bytes | None:
     """What a fork has to know, or None where only a new interpreter will do."""
     command = asked["args"]
     if (
@@ -112,6 +121,7 @@ def _order(asked: Mapping[str, Any]) -> bytes | None:
         "env": env,
         "cwd": os.path.join(os.getcwd(), os.fspath(asked["cwd"] or "")),
         "session": bool(asked["start_new_session"]),
+        "anew": anew,
     }
     sent = json.dumps(order).encode()
     return sent if len(sent) < _LARGEST else None
@@ -219,6 +229,9 @@ def _become(order: dict[str, Any], fds: list[int]) -> dict[str, Any]:
     os.environ.clear()
     os.environ.update(order["env"])
     os.chdir(order["cwd"])
+    if order["anew"]:
+        for name in [name for name in sys.modules if name.partition(".")[0] == "chatkit"]:
+            del sys.modules[name]
     how = order["command"][0]
     first = {"-c": "", "-m": order["cwd"]}.get(how, os.path.dirname(os.path.abspath(how)))
     wanted = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]

@@ -164,6 +164,7 @@ def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def run(code: str, part: str, folder: Path, account: str) -> subprocess.CompletedProcess[str]:
     return processes.run(
         [sys.executable, "-c", BLOCKER + code, part, str(folder), account],
+        anew=True,
         env=environment(folder),
         capture_output=True,
         text=True,

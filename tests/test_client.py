@@ -94,6 +94,6 @@ assert "pandas" in sys.modules and "chatkit.wire" in sys.modules
 
 def test_in_a_kernel_the_first_frame_is_prepared_while_one_reads_and_a_fork_waits():
     done = processes.run(
-        [sys.executable, "-c", IN_A_KERNEL], capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", IN_A_KERNEL], anew=True, capture_output=True, text=True, timeout=60
     )
     assert (done.returncode, done.stderr) == (0, "")
