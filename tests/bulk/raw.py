@@ -121,6 +121,13 @@ def applied(
     return each(lambda case: case.told(case.apply(deadline)), *writes, operations=operations)
 
 
+def at_once(works: dict[str, Callable[[], Any]]) -> dict[str, Any]:
+    """What comes of each of several works that mostly wait."""
+    with ThreadPoolExecutor(len(works)) as threads:
+        begun = {name: threads.submit(work) for name, work in works.items()}
+        return {name: one.result() for name, one in begun.items()}
+
+
 def share(fault: str) -> Sequence[Operation]:
     """One write to each resource, of all three verbs: what one fault of many meets.
 
