@@ -4,7 +4,9 @@ This stands at the root because notebooks are tested too: `chatkit.connect()` in
 follow CHATKIT_* variables to a real account and write to it.
 
 What a run of the tests puts into the temporary folder goes with it, `tmp_path` too (keep it
-with --basetemp), and a folder that a process of chatkit left there fails the run.
+with --basetemp), and a folder that a process of chatkit left there fails the run. Where nobody
+names a folder in TMPDIR it is one in memory, if there is room: a run of the tests writes
+thousands of journals, and each waits for the disk again and again.
 """
 
 import os
@@ -25,6 +27,21 @@ sys.dont_write_bytecode = False
 
 from chatkit import temporary  # noqa: E402  (what its module reads is right only now)
 
+IN_MEMORY = Path("/dev/shm")  # noqa: S108  (a folder of its own is made in it)
+ENOUGH = 2 << 30  #: bytes; a run has needed a hundredth of them
+
+
+def has_room(folder: Path) -> bool:
+    """Whether there is such a folder, with room, where programs can be started."""
+    try:
+        found = os.statvfs(folder)
+    except (OSError, AttributeError):  # no such folder; no such system
+        return False
+    return found.f_bavail * found.f_frsize > ENOUGH and not found.f_flag & os.ST_NOEXEC
+
+
+if "TMPDIR" not in os.environ and has_room(IN_MEMORY) and os.access(IN_MEMORY, os.W_OK):
+    tempfile.tempdir = str(IN_MEMORY)
 inherited = Path(tempfile.gettempdir())
 if "PYTEST_XDIST_WORKER" in os.environ and inherited.parent.name.startswith(temporary.PREFIX):
     # One of several processes of a run: its folder stands beside the run's, not deep within it.
