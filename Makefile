@@ -33,7 +33,8 @@ DATED := tests/webhooks/test_health.py tests/inbox/test_frames.py tests/inbox/te
          tests/inbox/test_intake.py tests/inbox/test_delivered.py tests/sandbox/test_clock.py \
          tests/sandbox/test_access.py tests/sandbox/test_scenario_timeline.py tests/widgets/inbox tests/test_history.py
 
-# Where there are cores for it, up to four processes run the suite. A notebook stays in one.
+# Half as many processes again as there are cores run the suite (conftest.py), four at
+# most. A notebook stays in one.
 # Only the notebooks need nbval, which takes each process a second and a half to import.
 SHARED := -p no:nbval -n auto --maxprocesses=4 --dist worksteal
 FILES  := -n auto --maxprocesses=4 --dist loadfile
