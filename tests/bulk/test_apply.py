@@ -373,3 +373,26 @@ def test_the_retry_policy_says_the_numbers_that_the_code_has() -> None:
     assert f"answer is none, {reconcile.READS} times" in policy
     assert f"{outcomes.REFUSALS} refused rows in a row stop the run" in policy
     assert f"3 times {outcomes.DOUBTS} unknown outcomes" in policy
+
+
+@pytest.mark.parametrize("gap", ["row", "page"])
+def test_every_row_is_counted_once_however_it_ends(gap: str) -> None:
+    with wayward(max_page_size=5) as service, service.client() as client:
+        keys = [service.caller.contact(number_of(n), name="Ana Cruz") for n in range(20)]
+        service.caller("PUT", f"/contacts/{keys[3]}", {"name": "Zoë Li"})  # it is so already
+        service.caller("PUT", f"/contacts/{keys[4]}", {"name": "Bo"})
+        service.caller("DELETE", f"/contacts/{keys[5]}")
+        service.on("POST", number_of(101), says(422))
+        service.on("POST", number_of(102), lost)
+        service.on("POST", number_of(103), dropped)
+        changes = [renaming(n, key) for n, key in enumerate(keys)]
+        changes += [contact(n) for n in range(100, 106)]
+        changes.append(Change(200, "update", "01", "01", {}, {"name": "No id"}))  # type: ignore[arg-type]
+        seen: list[tuple[int, int]] = []
+        result = plan_of(client.contacts, changes).apply(
+            gap=gap, settle=0, watch=lambda done, of: seen.append((done, of))
+        )
+        assert Counter(result.state) == {"applied": 22, "failed": 2, "conflict": 2, "unchanged": 1}
+        assert "is a whole number, not '01'" in result.reason[200]
+        assert seen[-1] == (27, 27)
+        assert seen == sorted(seen)
