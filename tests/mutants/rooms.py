@@ -57,7 +57,13 @@ ROOMS: dict[str, list[Room]] = {
     "bulk": [
         Room(("lock.py",), ("test_lock.py", "bulk/test_plan_stopped.py")),
         Room(("bulk/fleet_plan.py",), ("bulk/test_fleet_plan.py", "fleet/test_fleet*.py")),
-        Room(("bulk/findings.py",), ("bulk/test_findings.py", "templates/test_notes.py")),
+        Room(
+            ("bulk/findings.py",),
+            (
+                *("bulk/test_findings.py", "checks/test_sent.py", "test_flow_checks.py"),
+                *("flows/test_resource.py", "templates/test_notes.py", "templates/test_room.py"),
+            ),
+        ),
         Room(("bulk/rendering.py",), (*_BULK, "widgets/plan/test_*.py")),
         Room(("bulk/*",), _BULK),
     ],
