@@ -439,9 +439,9 @@ def landed_since(account: str, noun: str, since: datetime) -> list[Landed]:
         header, last = run.header, run.last
         if header is None or header.account != account or header.noun not in (noun, ACCOUNT):
             continue
-        ended = last is not None and last.what in ("finished", "stopped")
-        if last is not None and ended and datetime.fromisoformat(last.at) < since:
-            continue
+        ended = last is not None and last.what in ("finished", "stopped") and last.at
+        if ended and datetime.fromisoformat(ended) < since:
+            continue  # none of its rows came later: it need not be read
         try:
             with run.read() as kept:
                 times = {event.n: event.at for event in kept.events()}

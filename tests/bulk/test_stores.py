@@ -178,6 +178,8 @@ def test_of_two_things_mounted_on_a_folder_the_last_counts_and_broken_lines_do_n
     assert network_file_system(stores.Path("/home/ana"), mounts) == ""
     mounts.write_text("\n".join([lines[1], lines[0]]))
     assert network_file_system(stores.Path("/home/ana"), mounts) == "nfs4"
+    mounts.write_text("\n".join(["34 30 8:2 / /home/ana rw - ext4 /dev/sdb1 rw", lines[0]]))
+    assert network_file_system(stores.Path("/home/ana/runs"), mounts) == "", "the deeper counts"
 
 
 @pytest.mark.parametrize("count", [5, 6])
