@@ -693,6 +693,13 @@ class Translations(Report):
                 f"{count:,} text{' was' if one else 's were'} not taken: "
                 f"{'it is' if one else 'they are'} in .rejected, with the reason."
             )
+        elif not (len(plan) or len(plan.refused)):
+            plan.notes.append(
+                "Nothing is translated in the files: "
+                f"{many(returned.unchanged, 'text')} came back as they went out."
+                if returned.unchanged
+                else "There is no text in the files."
+            )
 
     @property
     def changed(self) -> pd.DataFrame:

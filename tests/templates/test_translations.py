@@ -35,6 +35,19 @@ def test_the_plan_tells_what_is_not_in_it(returned):
     assert note.startswith(f"{count} text{' was' if count == 1 else 's were'} not taken: ")
 
 
+def test_files_that_came_back_as_they_went_out_are_said_to_be_so(tmp_path):
+    path = tmp_path / "texts.po"
+    with chatkit.connect(chatkit.Sandbox(seed="demo")) as client:
+        client.templates.export(path, ["order_ready"], languages=["it"])
+        path = tmp_path / "texts.it.po"
+        plan = client.templates.read_translations(path).plan
+        assert repr(plan).splitlines()[0] == "Nothing to do: 0 changes."
+        assert "6 texts came back as they went out" in repr(plan)
+        lines = path.read_text("utf-8").splitlines()
+        path.write_text("\n".join(f"#~ {n}" if n[:3] == "msg" else n for n in lines[20:]), "utf-8")
+        assert "There is no text in the files." in repr(client.templates.read_translations(path))
+
+
 def test_it_shows_both_and_nothing_of_a_stranger_is_run(returned):
     said = repr(returned)
     assert "1 text changed in 1 content" in said
