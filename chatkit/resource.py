@@ -137,11 +137,11 @@ class Resource(Generic[R], metaclass=HelpPage):
         A row with a key (an id; of contents the language) is an edit of that record; in a frame
         that was not read here, a contact of another number and another name than that id has is
         a conflict. A row without one becomes a create, unless a record exists that it names (by
-        number, name or address): `existing` says what becomes of that. Only edited cells that
-        can be written count. An empty cell (NA) and an absent column are left alone, `""` clears a field. A
-        row that is missing from the frame is not deleted: name it in `delete`, or set a column
-        `delete`. Flow documents and contents are checked as they would then be: errors are in
-        `plan.refused`, what else was found in `plan.notes`.
+        number, name or address): `existing` says what becomes of that. Only edited cells that can
+        be written count. An empty cell (NA) and an absent column are left alone, `""` clears a
+        field. A row that is missing from the frame is not deleted: name it in `delete`, or set a
+        column `delete`. Flow documents and contents are checked as they would then be: errors are
+        in `plan.refused`, what else was found in `plan.notes`.
 
         Args:
             frame: What `frame()` gave, edited; or a frame of your own, or a list of dicts.
