@@ -5,7 +5,7 @@ The one import of RapidFuzz, which counts how alike two texts are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from rapidfuzz import fuzz, process
@@ -28,7 +28,7 @@ class Suggestion(NamedTuple):
     template_code: str
     lang_code: str
     field: str  #: as in the API: "buttons.1.label"; the first is 0
-    live: bool  #: whether it is of a content that is not a draft
+    live: bool | None  #: whether it is of a content that is not a draft; None: only answered yet
 
 
 class TranslationMemory:
@@ -51,13 +51,19 @@ class TranslationMemory:
         return len(self._found)
 
     def suggest(
-        self, text: str, *, besides: tuple[str, str] | None = None, least: float = LEAST
+        self,
+        text: str,
+        *,
+        besides: tuple[str, str] | None = None,
+        also: Sequence[Suggestion] = (),
+        least: float = LEAST,
     ) -> list[Suggestion]:
         """Find translations of texts like this one, the most alike first.
 
         Args:
             text: A text in the source language.
             besides: The template and the field that are being translated: not suggested.
+            also: Translations that no content has yet; they go before what is as much alike.
             least: How alike a text must be, from 0 to 1.
 
         Raises:
@@ -67,17 +73,19 @@ class TranslationMemory:
             raise InputError(f"least= is from 0 to 1, not {least!r}.")
         if not text.strip():
             return []
-        near = process.extract(
-            text.casefold(), self._folded, scorer=fuzz.ratio, score_cutoff=100 * least,
-            limit=8 * MOST,
-        )  # fmt: skip
         said: dict[str, Suggestion] = {}
-        for _, score, place in near:
-            one = self._found[place]
-            if besides != (one.template_code, one.field):
-                alike = 1.0 if one.source == text else min(score / 100, 0.99)
-                said.setdefault(one.translation, one._replace(alike=round(alike, 2)))
-        return sorted(said.values(), key=lambda one: (-one.alike, not one.live))[:MOST]
+        folded = [one.source.casefold() for one in also]
+        for found, texts in ((also, folded), (self._found, self._folded)):
+            near = process.extract(
+                text.casefold(), texts, scorer=fuzz.ratio, score_cutoff=100 * least, limit=8 * MOST
+            )
+            for _, score, place in near:
+                one = found[place]
+                if besides != (one.template_code, one.field):
+                    alike = 1.0 if one.source == text else round(min(score / 100, 0.99), 2)
+                    if one.translation not in said or said[one.translation].alike < alike:
+                        said[one.translation] = one._replace(alike=alike)
+        return sorted(said.values(), key=lambda one: (-one.alike, one.live is False))[:MOST]
 
 
 def _pairs(contents: Contents, lang_code: str, source: str) -> Iterator[Suggestion]:

@@ -30,6 +30,7 @@ from chatkit.localization.translation.export import (
 from chatkit.localization.translation.units import (
     Unit,
     contents,
+    field_texts,
     new_draft,
     translator_note,
     with_texts,
@@ -59,7 +60,7 @@ class QueueItem:
 
     __slots__ = (
         *("unit", "original", "entry", "state", "source_before", "answer", "new_translation"),
-        *("comment", "commented"),
+        *("comment", "commented", "known"),
     )
 
     def __init__(self, unit: Unit, original: Entry, entry: Entry | None, known: Ledger) -> None:
@@ -72,6 +73,7 @@ class QueueItem:
         self.new_translation = ""  #: what was written in its place; empty unless it was edited
         self.comment = comment
         self.commented = False  #: whether the comment is a new one
+        self.known = {unit.target}  #: what was there, and what plans of this queue have put there
 
     def __repr__(self) -> str:
         return f"<{self.state} {' '.join(self.unit.spot)}: {cut(self.unit.source, 60)}>"
@@ -124,6 +126,7 @@ class Queue(Report):
         *,
         ledger: LedgerFile,
         glossary: Glossary | None,
+        read: Callable[[list[str]], pd.DataFrame],
         take: Callable[[Sequence[Unit], pd.DataFrame], Plan],
     ) -> None:
         wanted = tuple([only] if isinstance(only, str) else only)
@@ -131,7 +134,9 @@ class Queue(Report):
             shown = ", ".join(unknown)
             raise InputError(f"only= takes {', '.join(QUEUE_STATES)}, not {visible(shown)[:60]}.")
         self.source = source
-        self._frame, self._ledger, self._glossary, self._take = frame, ledger, glossary, take
+        self._frame, self._ledger, self._glossary = frame, ledger, glossary
+        self._read, self._take = read, take
+        self._planned = False  #: whether a plan may have changed what was read
         self._known = ledger.read()
         self._memories: dict[str, TranslationMemory] = {}
         with collector_paused():
@@ -266,13 +271,18 @@ class Queue(Report):
         return self._at(number).unit.lang_code in self._memories
 
     def suggestions(self, number: int) -> list[Suggestion]:
-        """Return how the account has translated the same text, or one much like it."""
+        """Return how this text, or one much like it, was translated: in the account and here."""
         unit = self._at(number).unit
         memory = self._memories.get(unit.lang_code)
         if memory is None:
             memory = TranslationMemory(self._found, unit.lang_code, self.source)
             self._memories[unit.lang_code] = memory
-        return memory.suggest(unit.source, besides=(unit.template_code, unit.field))
+        here = [
+            Suggestion(item.new_translation, item.unit.source, 1.0, *item.unit.spot, None)
+            for item in self.items
+            if item.answer == "edited" and item.unit.lang_code == unit.lang_code
+        ]
+        return memory.suggest(unit.source, besides=(unit.template_code, unit.field), also=here)
 
     # --- the end ----------------------------------------------------------------------
 
@@ -286,8 +296,11 @@ class Queue(Report):
     def plan(self) -> Plan:
         """Plan all edits at once; what was accepted, and comments, are recorded at once.
 
+        After a plan was applied the queue goes on: the next one has what was edited since.
+
         Raises:
             InputError: Nothing was answered.
+            NotFound: The service does not know a template any more.
             OSError: The ledger cannot be written.
         """
         if not any(item.answer in ("accepted", "edited") or item.commented for item in self.items):
@@ -304,17 +317,34 @@ class Queue(Report):
                 item.commented = False
         self._known = self._ledger.add(new)
         edited = [i for i in self.items if i.answer == "edited"]
+        frame = self._read_again(edited) if self._planned and edited else self._frame
         units = [
             outgoing(
                 described(item.unit, item.original, item.entry, self._known), item.original
             )._replace(target=item.new_translation)
             for item in edited
         ]
-        plan = self._take(units, self._frame)
+        plan = self._take(units, frame)
+        self._planned = True
+        for item in edited:
+            item.known.add(item.new_translation)
         if accepted := sum(item.answer == "accepted" for item in self.items):
             are = "text is" if accepted == 1 else "texts are"
             plan.notes.append(f"{accepted:,} {are} recorded as right, as they are.")
         return plan
+
+    def _read_again(self, edited: Iterable[QueueItem]) -> pd.DataFrame:
+        """Read the templates with edits anew; what an earlier plan has written is there now."""
+        codes = list(dict.fromkeys(item.unit.template_code for item in edited))
+        frame = self._read(codes)
+        there = {(each.template_code, each.lang_code): each for each in contents(frame)}
+        for item in self.items:
+            entry = there.get(item.unit.spot[:2])
+            if entry is not None:
+                now = field_texts(entry).get(item.unit.field, "")
+                if now in item.known:
+                    item.unit, item.entry = item.unit._replace(target=now), entry
+        return frame
 
     # --- what is shown ----------------------------------------------------------------
 

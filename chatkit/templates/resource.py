@@ -36,6 +36,13 @@ if TYPE_CHECKING:
     from chatkit.templates.edits import Field
 
 
+#: What a queue says where the words of a file would not do.
+_SINCE = {
+    "stale": "its source was changed since this queue was made: make it again",
+    "conflict": "somebody else translated it since this queue was made: nothing was overwritten",
+}
+
+
 class Templates(metaclass=HelpPage):
     """The message templates of the account: `templates("order_ready")` opens one by its code.
 
@@ -328,6 +335,7 @@ class Templates(metaclass=HelpPage):
             *(frame, None if languages is None else list(languages), source, only),
             ledger=self.ledger,
             glossary=words,
+            read=lambda again: self.frame(again, full=True),
             take=self._taken,
         )
 
@@ -337,10 +345,11 @@ class Templates(metaclass=HelpPage):
 
         returned = import_units(units, there, any_order=True)
         plan = self._bulk.planned(returned.frame, source=returned.source or "en")
-        lost = returned.rejected
-        for row in lost.head(FEW).itertuples():
-            where = f"{row.template_code} {row.lang_code} {row.field}"
-            plan.notes.append(f"Not taken: {where}: {row.reason}: {row.message}.")
+        lost = returned.refused
+        for each in lost[:FEW]:
+            where = f"{each.template_code} {each.lang_code} {each.field}"
+            why = _SINCE.get(each.verdict, each.message)
+            plan.notes.append(f"Not taken: {where}: {each.verdict}: {why}.")
         if len(lost) > FEW:
             plan.notes.append(f"… and {len(lost) - FEW:,} more that were not taken.")
         return plan

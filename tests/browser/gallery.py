@@ -156,6 +156,10 @@ stale.edit(1, "Kurz")
 review = QueueView(stale)
 review.plan()
 review""",
+    "queue with suggestions": """near = client.templates("near_to_another")
+near.create(lang_code="en", text=ready.get("en").text.replace("ready", "waiting"))
+codes = ["near_to_another", "order_ready"]
+QueueView(client.templates.queue(["de"], codes, only="missing"))""",
     "queue of nothing": "QueueView(client.templates.queue(['de'], ['order_ready'], only='stale'))",
     "content form": "ContentForm(ready, 'ar')",
     "content form wrong": """content = ContentForm(ready, "en")

@@ -298,3 +298,61 @@ def test_remarks_merge_in_any_order_and_the_later_counts() -> None:
                  '["silenced","a","","yesterday","yes"]'):  # fmt: skip
         with pytest.raises(InputError, match="cannot be read"):
             Ledger.of_text(line)
+
+
+def test_a_queue_goes_on_after_its_plan_was_applied(client: Any) -> None:
+    queue = client.templates.queue(["de"], [CODE])
+    labels = [n for n, item in enumerate(queue.items) if item.unit.field.startswith("buttons")]
+    queue.edit(labels[0], "Bin unterwegs")
+    queue.plan().apply()
+    queue.edit(labels[1], "Ich brauche Zeit")
+    result = queue.plan().apply()
+    assert [*result.state] == ["applied"]
+    queue.edit(labels[0], "Schon unterwegs")
+    plan = queue.plan()
+    (change,) = plan.changes
+    assert [button["label"] for button in change.before["buttons"]][:2] == [
+        "Bin unterwegs", "Ich brauche Zeit",
+    ]  # fmt: skip
+    chatkit.undo(plan.apply()).apply()
+    assert client.templates(CODE).get("de").buttons[0]["label"] == "Bin unterwegs"
+    queue.edit(labels[2], "Anrufen")
+    queue.plan().apply()
+    now = [button["label"] for button in client.templates(CODE).get("de").buttons]
+    assert now == ["Schon unterwegs", "Ich brauche Zeit", "Anrufen"]
+
+
+def test_what_changed_elsewhere_since_is_not_overwritten_by_a_later_plan(client: Any) -> None:
+    queue = client.templates.queue(["de", "fr"], [CODE])
+    text = next(n for n, item in enumerate(queue.items) if item.unit.field == "text")
+    german = queue.items[text].unit.target
+    queue.edit(text, german.replace("Hallo", "Hi"))
+    queue.plan().apply()
+    client.templates(CODE).update("de", text=german.replace("Hallo", "Moin"))
+    queue.edit(text, german.replace("Hallo", "Servus"))
+    plan = queue.plan()
+    assert not plan.changes
+    said = f"{CODE} de text: conflict: somebody else translated it since this queue was made"
+    assert said in "\n".join(plan.notes)
+    queue.edit(text + 5, queue.items[text + 5].unit.target + " À bientôt.")
+    client.templates(CODE).update("en", text=SOURCE)
+    plan = queue.plan()
+    assert not plan.changes
+    said = f"{CODE} fr text: stale: its source was changed since this queue was made"
+    assert said in "\n".join(plan.notes)
+
+
+def test_what_was_written_in_the_queue_is_suggested_for_the_next_text_like_it(client: Any) -> None:
+    for code in ("tyre_ready", "brake_ready"):
+        client.templates(code).create(
+            lang_code="en", text=f"Your {code[:5]} are done.", footer="See you at the workshop"
+        )
+    queue = client.templates.queue(["de"], ["tyre_ready", "brake_ready"])
+    footers = [n for n, item in enumerate(queue.items) if item.unit.field == "footer"]
+    assert queue.suggestions(footers[1]) == []
+    queue.edit(footers[0], "Bis bald in der Werkstatt")
+    (one,) = queue.suggestions(footers[1])
+    assert (one.translation, one.alike, one.live) == ("Bis bald in der Werkstatt", 1.0, None)
+    assert one.template_code == queue.items[footers[0]].unit.template_code
+    queue.skip(footers[0])
+    assert queue.suggestions(footers[1]) == []

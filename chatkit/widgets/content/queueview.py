@@ -9,9 +9,10 @@ import ipywidgets as w
 import traitlets
 
 from chatkit.display import changed_words, cut, escaped, visible
-from chatkit.errors import ChatkitError, InputError, steady
+from chatkit.errors import ChatkitError, InputError, PlanRefused, steady
 from chatkit.localization import language
-from chatkit.localization.queue import Queue, QueueItem
+from chatkit.localization.memory import Suggestion
+from chatkit.localization.queue import Queue
 from chatkit.localization.rules import ContentFinding
 from chatkit.widgets import assets
 from chatkit.widgets.content.preview import Preview
@@ -21,6 +22,7 @@ from chatkit.widgets.planview import PlanView
 _NAME = 80  #: characters of a template code
 _AHEAD = 3  #: texts that are sent before they are asked for
 _SIDE_BY_SIDE = {"flex_flow": "row wrap", "align_items": "flex-start", "grid_gap": "8px 20px"}
+_WIDE = {"flex": "1 1 420px", "min_width": "0"}
 _LETTERS = {"": " ", "accepted": "a", "edited": "e", "skipped": "s"}
 
 
@@ -38,10 +40,13 @@ class QueueCard(anywidget.AnyWidget):
 
     #: A letter for each text: how it was answered.
     answers = traitlets.Unicode().tag(sync=True)
+    #: The first text, which is drawn before the kernel is asked for anything.
+    first: traitlets.Dict[str, Any] = traitlets.Dict().tag(sync=True)
 
     def __init__(self, queue: Queue, looked: Any) -> None:
         self._queue, self._looked = queue, looked
-        super().__init__(answers=self._letters())
+        first = self._sent(0) if len(queue) else {}
+        super().__init__(answers=self._letters(), first=first, layout=_WIDE)
         self.on_msg(self._heard)
 
     def _letters(self) -> str:
@@ -100,7 +105,8 @@ class QueueCard(anywidget.AnyWidget):
             "what": unit.field,
             "state": item.state,
             "changed": bool(item.source_before),
-            "source": _words(item),
+            "source": _words(item.source_before, unit.source),
+            "original": unit.source,
             "note": visible(item.note),
             "target": unit.target,
             "text": item.text,
@@ -111,34 +117,38 @@ class QueueCard(anywidget.AnyWidget):
         }
 
     def _near(self, number: int) -> list[list[Any]]:
+        source = self._queue.items[number].unit.source
         return [
-            [one.translation, int(100 * one.alike), _from(one.template_code, one.live)]
+            [
+                *(one.translation, round(100 * one.alike), _from(one)),
+                [] if one.source == source else _words(one.source, source),
+            ]
             for one in self._queue.suggestions(number)
         ]
 
 
-def _words(item: QueueItem) -> list[tuple[str, str]]:
-    """Part the source into what stayed, what went out and what came in."""
-    if not item.source_before:
-        return [("same", visible(item.unit.source))]
-    parts = changed_words(item.source_before, item.unit.source)
-    return [(kind, visible(text)) for kind, text in parts]
+def _words(before: str, source: str) -> list[list[str]]:
+    """Part a source into what stayed, what went out and what came in since one before."""
+    if not before:
+        return [["same", visible(source)]]
+    return [[kind, visible(text)] for kind, text in changed_words(before, source)]
 
 
 def _findings(found: list[ContentFinding]) -> list[list[str]]:
     return [[each.severity, visible(f"{each.message}."), visible(each.hint)] for each in found]
 
 
-def _from(template_code: str, live: bool) -> str:
-    return f"{cut(template_code, 40)}{'' if live else ', a draft'}"
+def _from(one: Suggestion) -> str:
+    kind = {None: ", answered here", False: ", a draft"}.get(one.live, "")
+    return f"{cut(one.template_code, 40)}{kind}"
 
 
 class QueueView(Panel):
     """Texts to review, one after the other: source, translation, rules, preview, suggestions.
 
     Ctrl+Enter takes a translation as it stands and goes on, Alt+↑ and Alt+↓ go from text to
-    text, Alt+S skips, Alt+1 uses the first suggestion. At the end one plan has all answers:
-    "Review changes" shows it below.
+    text, Alt+S skips, Alt+1 uses the first suggestion, Alt+0 copies the source. At the end one plan
+    has all answers: "Review changes" shows it below.
 
     In a program: `plan()` makes that plan from what was answered here.
 
@@ -170,7 +180,6 @@ class QueueView(Panel):
         self._below = w.VBox()
         beside = [self._card, *([self._preview] if self._preview else [])]
         row = w.HBox(beside, layout=w.Layout(**_SIDE_BY_SIDE))
-        self._card.layout = w.Layout(flex="1 1 420px", min_width="0")
         super().__init__([row, self._review, self._message, self._below])
 
     def _looked(self, number: int, text: str | None) -> None:
@@ -180,9 +189,14 @@ class QueueView(Panel):
     def plan(self) -> PlanView:
         """Make one plan from all answers, and show it below.
 
+        Once it was applied the queue goes on: the next plan has what was answered since.
+
         Raises:
             InputError: Nothing was answered.
+            PlanRefused: The plan that was made before is being applied.
         """
+        if self.shown is not None and self.shown.running:
+            raise PlanRefused("The changes below are being applied: wait, or stop them there.")
         view = PlanView(self.queue.plan())
         self.shown = view
         self._below.children = [view]

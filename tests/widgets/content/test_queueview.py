@@ -108,3 +108,31 @@ def test_what_is_no_queue_is_refused_and_an_empty_one_is_shown(client: Any) -> N
         chatkit.QueueView(client.templates)
     empty = chatkit.QueueView(client.templates.queue(["de"], ["order_ready"], only="stale"))
     assert repr(empty) == "<queue: Nothing to review.>"
+
+
+def test_the_first_text_is_there_before_anything_is_asked_for(view: Any, client: Any) -> None:
+    (answer, *_) = heard(view, {"look": 0})
+    assert view._card.first == answer["items"][0]
+    none = chatkit.QueueView(client.templates.queue(["de"], ["order_ready"], only="stale"))
+    assert none._card.first == {}
+
+
+def test_a_suggestion_tells_what_is_other_in_its_source_and_where_it_is_from(client: Any) -> None:
+    source = client.templates("order_ready").get("en").text
+    for code, word in (("order_waits", "waiting"), ("order_stays", "waiting")):
+        client.templates(code).create(lang_code="en", text=source.replace("ready", word))
+    codes = ["order_ready", "order_waits", "order_stays"]
+    view = chatkit.QueueView(client.templates.queue(["de"], codes, only="missing"))
+    _, near = heard(view, {"look": 1})
+    ((text, alike, place, unlike),) = near["near"][1]
+    assert text.startswith("Hallo {{1}}, dein {{2}}") and 70 < alike < 100
+    assert place == "order_ready" and ["out", "ready"] in unlike and ["in", "waiting"] in unlike
+    heard(view, {"answer": ["edit", 0, "Hallo {{1}}, dein {{2}} wartet bis {{3}}."]})
+    first, second = heard(view, {"look": 1})[0]["items"][0]["near"]
+    assert first == [
+        "Hallo {{1}}, dein {{2}} wartet bis {{3}}.",
+        100,
+        "order_waits, answered here",
+        [],
+    ]
+    assert second[2] == "order_ready"

@@ -40,11 +40,12 @@ function render({ model, el }) {
   comment.type = "text";
   labelled(root, "Comment for colleagues", comment);
   const actions = make(root, "div", "qu-actions");
-  make(root, "div", "qu-note", "Ctrl+Enter takes the translation and goes on, Alt+↑ and Alt+↓ go, Alt+S skips, Alt+1 uses a suggestion, Escape takes back what was typed.");
+  make(root, "div", "qu-note", "Ctrl+Enter takes the translation and goes on, Alt+↑ and Alt+↓ go, Alt+S skips, Alt+1 uses a suggestion, Alt+0 copies the source, Escape takes back what was typed.");
   const failed = make(root, "div", "qu-failed");
   failed.setAttribute("role", "alert");
 
-  const items = new Map();
+  const items = new Map(), first = get("first");
+  if ("n" in first) items.set(first.n, first); // nothing is waited for to show it
   let at = 0, timer = 0, dirty = false; // typed since the text was shown: what comes late must not go over it
   const last = () => get("answers").length - 1;
   const answer = (n) => get("answers")[n];
@@ -72,8 +73,11 @@ function render({ model, el }) {
     go.textContent = item && !typed() && item.target && box.value === item.target ? "Right as it is" : "Take this";
     go.setAttribute("aria-disabled", String(!box.value.trim()));
   };
-  const suggest = (item) => near.replaceChildren(...item.near.map(([text, alike, from], n) => {
-    const made = make(null, "button");
+  const write = (parent, words) => {
+    for (const [kind, text] of words) make(parent, { out: "del", in: "ins" }[kind] ?? "span", "", text);
+  };
+  const suggest = (item) => near.replaceChildren(...item.near.map(([text, alike, from, unlike], n) => {
+    const one = make(null, "div"), made = make(one, "button");
     made.type = "button";
     make(made, "b", "", `${alike} %`);
     const said = make(made, "span", "", text);
@@ -82,7 +86,12 @@ function render({ model, el }) {
     make(made, "small", "", from);
     made.setAttribute("aria-keyshortcuts", `Alt+${n + 1}`);
     made.onclick = () => use(n);
-    return made;
+    if (unlike.length) {
+      const words = make(make(one, "p", "", "Made from: "), "bdi");
+      words.lang = item.from;
+      write(words, unlike);
+    }
+    return one;
   }));
   const draw = () => {
     const item = items.get(at), open = last() >= 0;
@@ -106,7 +115,7 @@ function render({ model, el }) {
     const words = make(source, "p");
     words.dir = "auto";
     words.lang = item.from;
-    for (const [kind, text] of item.source) make(words, { out: "del", in: "ins" }[kind] ?? "span", "", text);
+    write(words, item.source);
     note.textContent = item.note;
     box.lang = item.lang;
     box.dir = item.dir;
@@ -159,19 +168,20 @@ function render({ model, el }) {
     clearTimeout(timer);
     timer = setTimeout(() => model.send({ check: [at, box.value] }), PATIENCE);
   };
-  const use = (n) => {
-    const one = items.get(at)?.near[n];
-    if (!one) return;
-    box.value = one[0];
+  const put = (text) => {
+    box.value = text;
     dirty = true;
     box.focus();
     measure();
     check();
   };
+  const use = (n) => { if (items.get(at)?.near[n]) put(items.get(at).near[n][0]); };
+  const copy = () => { if (items.has(at)) put(items.get(at).original); };
   button("← Previous", "Alt+ArrowUp", () => show(at - 1));
   button("Next →", "Alt+ArrowDown", () => show(at + 1));
   const go = button("Take this", "Control+Enter", done, "qu-go");
   button("Skip", "Alt+S", () => answered("skip"));
+  button("Copy source", "Alt+0", copy);
   box.oninput = () => { dirty = true; measure(); check(); };
   jump.onchange = () => show(Math.min(Math.max(Number(jump.value) || 1, 1), last() + 1) - 1, false);
   comment.onchange = keep;
@@ -181,6 +191,7 @@ function render({ model, el }) {
       : altKey && key === "ArrowDown" ? () => show(at + 1)
       : altKey && key === "ArrowUp" ? () => show(at - 1)
       : altKey && code === "KeyS" ? () => answered("skip")
+      : altKey && code === "Digit0" ? copy
       : altKey && /^Digit[1-9]$/.test(code) ? () => use(Number(code.slice(5)) - 1)
       : key === "Escape" && typed() ? () => { box.value = items.get(at).text; dirty = false; measure(); check(); } : null;
     if (!act) return;
