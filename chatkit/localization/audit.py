@@ -171,7 +171,10 @@ _DECISIVE = _Checks((*CONTENT_CHECKS, check_halves), check_structure, whole=Fals
 
 def not_given(found: Sequence[Entry]) -> list[str]:
     """Name the fields that some contents do not have, so that nobody could judge them."""
-    return [name for name in _LOOKED_AT if not all(entry.knows(name) for entry in found)]
+    given = set(_LOOKED_AT)
+    for entry in found:
+        given &= entry.given.keys()
+    return [name for name in _LOOKED_AT if name not in given]
 
 
 def _hold(

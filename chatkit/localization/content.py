@@ -168,7 +168,10 @@ def entries(given: Contents) -> list[Entry]:
 
 
 def _entries(given: Any) -> Iterator[Entry]:
-    if isinstance(given, Entry):
+    if type(given) is dict:  # nearly all are
+        texts = _TEXTS.issuperset(map(type, given))
+        yield _entry(given.copy() if texts else {str(name): given[name] for name in given})
+    elif isinstance(given, Entry):
         yield given
     elif hasattr(given, "columns") and hasattr(given, "index"):
         yield from _rows(given)
@@ -233,6 +236,7 @@ def _from(given: dict[str, Any], fields: Iterable[_Field] = _FIELDS) -> Entry:
     )
 
 
+_TEXTS = frozenset((str,))
 _PLAIN = frozenset((str, bool, int, list, dict, type(None)))
 _NOTHING = frozenset(("NAType", "NaTType"))  #: types of what pandas has for nothing
 #: What a frame has in a row where the service has a list or an object elsewhere: it is no null,

@@ -49,6 +49,10 @@ QUEUE_STATES = UNIT_STATES
 TO_REVIEW: tuple[QueueState, ...] = ("missing", "stale", "unknown")
 Answer = Literal["", "accepted", "edited", "skipped"]
 _SHOWN = 10  #: texts that are shown with the counts
+_WIDTHS = {
+    **{"": 5, "template": 14, "language": 8, "field": 13, "state": 8},
+    **{"source": 27, "translation": 25},
+}
 _COLUMNS = (
     *("template_code", "lang_code", "field", "state", "source_before", "source", "translation"),
     *("answer", "new_translation", "comment", "limit"),
@@ -376,8 +380,10 @@ class Queue(Report):
         rows = "".join(_html_row(number, item) for number, item in enumerate(self.items[:_SHOWN]))
         more = len(self.items) - _SHOWN
         rest = f"<p>… and {more:,} more: <code>queue.frame()</code> has them all.</p>"
-        names = ("", "template", "language", "field", "state", "source", "translation")
-        head = "".join(f'<th scope="col">{name}</th>' for name in names)
+        head = "".join(
+            f'<th scope="col" style="width: {width}%">{name}</th>'
+            for name, width in _WIDTHS.items()
+        )
         table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
         parts = [html_heading(self._heading())]
         return [*parts, *([table] if rows else []), *([rest] if more > 0 else [])]

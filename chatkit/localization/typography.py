@@ -178,7 +178,7 @@ def _marks(line: _PlacedText) -> None:
 def _instead(line: _PlacedText, found: re.Match[str] | None, marks: dict[str, str]) -> None:
     if found:
         said = f"{line.what} has “{found[0]}”, and {line.named} writes “{marks[found[0]]}”"
-        line.say("punctuation", found, said, f"Write {marks[found[0]]}.")
+        line.say("punctuation", found, said, f"Write “{marks[found[0]]}”.")
 
 
 _ENDS = {
@@ -275,7 +275,9 @@ def _times(line: _PlacedText) -> None:
 def _addresses(entry: Entry, source: Entry, tell: FindingLog) -> None:
     """Find addresses of the source that are missing, and others; a language in them may differ."""
     codes = (entry.lang_code, source.lang_code)
-    mine, theirs = (_links(one.text) for one in (entry, source))
+    mine, theirs = _links(entry.text), _links(source.text)
+    if not mine and not theirs:
+        return
     own = {_neutral(link, codes) for link in mine}
     wanted = {_neutral(link, codes) for link in theirs}
     if own == wanted:

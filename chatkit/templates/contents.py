@@ -821,6 +821,8 @@ def written_texts(
             continue
         before, after = (
             {field: text for field, _, text in Entry(fields, code, lang).pieces if text.strip()}
+            if fields
+            else {}
             for fields in (each.before, each.after)
         )
         new = {field: text for field, text in after.items() if before.get(field) != text}

@@ -649,32 +649,35 @@ class Templates(metaclass=HelpPage):
             NotFound: The service does not know some codes; all of them are named.
             OSError: A file cannot be opened.
         """
+        from chatkit.frame import collector_paused
         from chatkit.localization.ledger import commented
         from chatkit.localization.translation import import_units, read_units
         from chatkit.templates.codes import codes_of
 
         words = self.glossary if glossary is None else _glossary(glossary)
-        units = read_units(paths)
+        with collector_paused():
+            units = read_units(paths)
         if codes is None:  # what a translator has spoilt is rejected, not looked for
             there = self._bulk.kept(self._bulk.reader(codes_of(units)).frame(full=True))
         else:
             there = self.frame(codes, full=True)
         known = self.ledger.read()
-        returned = import_units(
-            units,
-            there,
-            any_order=any_order,
-            glossary=words,
-            is_silent=known.is_silent,
-            broken=broken,
-        )
-        plan = self._bulk.planned(
-            returned.frame,
-            source=returned.source or "en",
-            how="import",
-            broken=broken,
-            skip_invalid=skip_invalid,
-        )
+        with collector_paused():
+            returned = import_units(
+                units,
+                there,
+                any_order=any_order,
+                glossary=words,
+                is_silent=known.is_silent,
+                broken=broken,
+            )
+            plan = self._bulk.planned(
+                returned.frame,
+                source=returned.source or "en",
+                how="import",
+                broken=broken,
+                skip_invalid=skip_invalid,
+            )
         if (said := commented(known, returned.comments())).comments:
             self.ledger.add(said)
             one = len(said.comments) == 1
