@@ -16,10 +16,26 @@ import time
 from collections.abc import Callable, Iterable
 from contextlib import redirect_stdout
 from functools import partial
+from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from measure import at_most, child, cpu, medians, memory, rounds, run, server, show, sized
+from measure import (
+    HERE,
+    SMOKE,
+    at_most,
+    child,
+    cpu,
+    left_out,
+    medians,
+    memory,
+    rounds,
+    run,
+    server,
+    show,
+    sized,
+)
 
 from chatkit.resource import endpoints_of
 
@@ -29,9 +45,9 @@ GOAL = 1.3
 #: The time of a board, that of reading it = 1; milliseconds of a look-up in the memory.
 BOARD_GOAL, MEMORY_GOAL = 1.5, 50
 STRINGS, LOOKUPS = sized(10_000, 10_000, 300), sized(400, 40, 20)
-#: The time in which a queue opens, that of a grid of as many rows = 1.
+#: The time until a queue is on the screen, that of a grid of as many rows = 1.
 QUEUE_GOAL = 1.0
-QUEUED, OPENED = sized(2_000, 2_000, 60), sized(7, 3, 2)
+QUEUED, OPENED = sized(2_000, 2_000, 60), sized(15, 7, 2)
 TEXT = "Hello {{1}}, your order {{2}} is ready since this morning. Come and collect it. "
 BUTTONS = [
     {"type": "visit_website", "label": "Track", "value": "https://shop.example/t"},
@@ -241,67 +257,152 @@ def remembered() -> None:
     )
 
 
-def reviewed() -> None:
-    """How long a queue takes until its first text is in the page, beside a grid of contacts.
+# --- until something can be worked on -------------------------------------------------------
 
-    Both are made from a frame that is there already: what reading takes is none of theirs.
+
+def reviewed() -> None:
+    """How long a queue takes until its first text can be read, beside the first rows of a grid.
+
+    Both are made from a frame that is there already: what reading takes is none of theirs. What a
+    person waits for is measured in JupyterLab; of that, Python alone has the share of the last row.
     """
+    client, named, rows = filled()
+    python = in_python(client, named, rows)
+    client.close()
+    lines = [["Python, until the first message is sent", *map(median, python.values())]]
+    if page := in_lab():
+        lines[:0] = [["JupyterLab, until it is on the screen", *map(median, page.values())]]
+        ratio = median(page["queue"]) / median(page["grid"])
+        what = f"time until a queue of {QUEUED:,} texts is on the screen, a grid = 1"
+        at_most(what, ratio, QUEUE_GOAL)
+    show(
+        f"Until {QUEUED:,} rows can be worked on, from a frame: seconds",
+        ["what", "`QueueView(queue)`", "`Grid`", "`Grid` = 1"],
+        [[what, queue, grid, queue / grid] for what, queue, grid in lines],
+    )
+
+
+def filled() -> tuple[Any, list[str], Any]:
+    """Return a client whose templates are read already, their codes, and a frame of contacts."""
     import chatkit
 
-    with redirect_stdout(io.StringIO()), chatkit.connect(chatkit.Sandbox(seed="empty")) as client:
-        contents: list[dict[str, Any]] = [
-            {
-                "lang_code": lang,
-                "text": f"{TEXT} {lang}",
-                "variables": {"1": "Ana", "2": "A-17"},
-                "footer": f"Larkspur, {lang}",
-                "headers": [{"type": "text", "text": f"Ready, {lang}"}],
-                "buttons": [{**each, "label": f"{each['label']} {lang}"} for each in BUTTONS],
-            }
-            for lang in ("en", "de")
-        ]
-        named = [f"queued_{n:04}" for n in range(QUEUED // 5)]
-        calls = [
-            endpoints_of(client.templates(code)).create_call(content)
-            for code in named
-            for content in contents
-        ]
-        people = [{"number": f"770090{n:04}", "country_code": "+44"} for n in range(QUEUED)]
-        calls += [endpoints_of(client.contacts).create_call(each) for each in people]
-        for _ in client.transport.send_all(calls):
-            pass
-        texts, rows = client.templates.frame(named, full=True), client.contacts.frame()
-        assert len(texts) == 2 * len(named) and len(rows) == QUEUED
-        client.templates.frame = lambda *_, **__: texts
+    with redirect_stdout(io.StringIO()):
+        client = chatkit.connect(chatkit.Sandbox(seed="empty"))
+    contents: list[dict[str, Any]] = [
+        {
+            "lang_code": lang,
+            "text": f"{TEXT} {lang}",
+            "variables": {"1": "Ana", "2": "A-17"},
+            "footer": f"Larkspur, {lang}",
+            "headers": [{"type": "text", "text": f"Ready, {lang}"}],
+            "buttons": [{**each, "label": f"{each['label']} {lang}"} for each in BUTTONS],
+        }
+        for lang in ("en", "de")
+    ]
+    named = [f"queued_{n:04}" for n in range(QUEUED // 5)]
+    calls = [
+        endpoints_of(client.templates(code)).create_call(content)
+        for code in named
+        for content in contents
+    ]
+    people = [{"number": f"770090{n:04}", "country_code": "+44"} for n in range(QUEUED)]
+    calls += [endpoints_of(client.contacts).create_call(each) for each in people]
+    _sent(client, calls)
+    texts, rows = client.templates.frame(named, full=True), client.contacts.frame()
+    assert len(texts) == 2 * len(named) and len(rows) == QUEUED
+    client.templates.frame = lambda *_, **__: texts
+    return client, named, rows
 
-        def queue() -> float:
-            view = chatkit.QueueView(client.templates.queue(["de"], named))
-            assert len(view.queue) == QUEUED
-            sent: list[tuple[float, Any]] = []
-            view._card.send = lambda each: sent.append((time.perf_counter(), each))
-            view._card._heard(view._card, {"look": 0}, [])
-            assert sent[0][1]["items"][0]["n"] == 0
-            return sent[0][0]  # suggestions and the next texts come while it is read
 
-        def grid() -> float:
-            assert repr(chatkit.Grid(client.contacts, rows)).startswith(f"Grid of {QUEUED:,}")
-            return time.perf_counter()
+def in_python(client: Any, named: list[str], rows: Any) -> dict[str, list[float]]:
+    """Seconds that Python takes for a queue and for a grid, without a page that shows them."""
+    import chatkit
 
-        took: dict[str, list[float]] = {"queue": [], "grid": []}
-        for _ in range(OPENED):
-            for name, opened in (("queue", queue), ("grid", grid)):
-                began = time.perf_counter()
-                took[name].append(opened() - began)
-    ratio = median(took["queue"]) / median(took["grid"])
-    shown = ", ".join(f"{name} {1000 * median(each):.0f} ms" for name, each in took.items())
-    why = f"{shown}: a queue looks up the state of each text first, a grid draws one page"
-    what = f"time in which a queue of {QUEUED:,} texts opens, a grid = 1"
-    at_most(what, ratio, QUEUE_GOAL, explained=why)
-    show(
-        f"Until {QUEUED:,} rows can be worked on, from a frame",
-        ["what", "seconds"],
-        [["`QueueView(queue)`", median(took["queue"])], ["`Grid`", median(took["grid"])]],
-    )
+    def queue() -> float:
+        view = chatkit.QueueView(client.templates.queue(["de"], named))
+        assert len(view.queue) == QUEUED
+        sent: list[tuple[float, Any]] = []
+        view._card.send = lambda each: sent.append((time.perf_counter(), each))
+        view._card._heard(view._card, {"look": 0}, [])
+        assert sent[0][1]["items"][0]["n"] == 0
+        return sent[0][0]  # suggestions and the next texts come while it is read
+
+    def grid() -> float:
+        assert repr(chatkit.Grid(client.contacts, rows)).startswith(f"Grid of {QUEUED:,}")
+        return time.perf_counter()
+
+    took: dict[str, list[float]] = {"queue": [], "grid": []}
+    for _ in range(OPENED):
+        for name, opened in (("queue", queue), ("grid", grid)):
+            began = time.perf_counter()
+            took[name].append(opened() - began)
+    return took
+
+
+#: The cells of a notebook. The last one takes away what the one before it has made.
+CELLS = {
+    "filled": f"import sys\nsys.path.append({str(HERE)!r})\nimport chatkit, ipywidgets\n"
+    "from templates import filled\nclient, named, rows = filled()\nlen(rows)",
+    "queue": "chatkit.QueueView(client.templates.queue(['de'], named))",
+    "grid": "chatkit.Grid(client.contacts, rows)",
+    "closed": "ipywidgets.Widget.close_all()\nlen(ipywidgets.widgets.widget._instances)",
+}
+#: What is waited for: a text, and a cell that holds more than the dots of a row that is to come.
+SEEN = {"queue": ".qu-source p", "grid": ".gd-grid [data-row='0']"}
+#: Runs a cell; milliseconds until a frame is drawn in which words can be read there.
+UNTIL_SEEN = """async ([n, selector]) => {
+    const panel = [...jupyterapp.shell.widgets("main")].find((one) => one.content?.model?.cells);
+    const drawn = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+    const seen = () => [...document.querySelectorAll(selector)].some(
+        (one) => /\\w/.test(one.textContent) && one.checkVisibility());
+    panel.content.activeCellIndex = n;
+    await drawn();
+    const began = performance.now();
+    const run = jupyterapp.commands.execute("notebook:run-cell");
+    do await drawn(); while (!seen() && performance.now() - began < 60_000);
+    const took = performance.now() - began;
+    if (!seen()) throw new Error("nothing can be seen after a minute");
+    await run;
+    return took;
+}"""
+
+
+def in_lab() -> dict[str, list[float]]:
+    """Seconds until each is on the screen of JupyterLab; nothing, and a line, without a browser."""
+    if SMOKE:
+        return {}
+    what = "what a person waits for until a queue, and a grid, is on the screen"
+    try:
+        if str(HERE.parent) not in sys.path:
+            sys.path.append(str(HERE.parent))
+        from browser import chromium
+        from browser.conftest import launched
+        from browser.lab import OpenNotebook, Window, serve
+    except ImportError as error:
+        left_out(what, f"{error}: `make .venv/ready-test` installs it")
+        return {}
+    from browser import story
+
+    if not chromium.find():
+        left_out(what, "no browser: `python tests/browser/chromium.py` finds or installs one")
+        return {}
+    with TemporaryDirectory() as place, launched() as browser:
+        root, house = Path(place, "notebooks"), Path(place, "lab")
+        root.mkdir(), house.mkdir()
+        with serve(root, house) as lab:
+            window = Window(lab, browser)
+            notebook = OpenNotebook(window, story.write(lab, "opened.ipynb", [*CELLS.values()]))
+            story.run(notebook, 0)
+            took: dict[str, list[float]] = {name: [] for name in SEEN}
+            for _ in range(OPENED + 1):
+                for name in sorted(SEEN, key=lambda _: random.random()):
+                    here = [[*CELLS].index(name), SEEN[name]]
+                    took[name].append(notebook.page.evaluate(UNTIL_SEEN, here) / 1000)
+                    story.run(notebook, len(CELLS) - 1)
+                    notebook.command("notebook:clear-all-cell-outputs")
+            notebook.close()
+            window.close()
+    return {name: each[1:] for name, each in took.items()}  # the first one loads what it needs
 
 
 if __name__ == "__main__":
