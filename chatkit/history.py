@@ -14,7 +14,7 @@ from chatkit.bulk.apply import Desk, Gap
 from chatkit.bulk.fleet_plan import FleetPlan
 from chatkit.bulk.journal import Journal, RunHeader, is_finished
 from chatkit.bulk.outcomes import RunRows, rows_of_journal
-from chatkit.bulk.plan import Plan, keep_at, plan_of_run, run_of_fleet
+from chatkit.bulk.plan import Plan, fleet_of_run, keep_at, plan_of_run, run_of_fleet
 from chatkit.bulk.stores import (
     At,
     JournalStore,
@@ -22,8 +22,8 @@ from chatkit.bulk.stores import (
     find_run,
     hidden_at,
     kept_runs,
+    named_runs,
     store_at,
-    stores_at,
 )
 from chatkit.bulk.stores import prune as prune_journals
 from chatkit.bulk.undo import undo_plan
@@ -64,7 +64,8 @@ def runs(client: Client | None = None, *, at: str | Path | None = None) -> pd.Da
 
     Raises:
         InputError: `client` is not a client.
-        JournalError: They cannot be listed.
+        JournalError: They cannot be listed. Where only one of several homes cannot be reached, that
+            is said, and the runs of the others are listed.
 
     >>> result = client.contacts.plan([{"id": 50002, "name": "Ana Cruz"}]).apply()
     >>> chatkit.runs(client).state.tolist()
@@ -79,9 +80,9 @@ def runs(client: Client | None = None, *, at: str | Path | None = None) -> pd.Da
             "without it the runs of all accounts are listed."
         )
     account = None if client is None else client.connection.account
-    kept = sorted(kept_runs(home), key=lambda kept: kept.run, reverse=True)
-    told = [_told(each) for each in kept]
-    found = [run for run in told if run is not None]
+    kept = kept_runs(home, lost=lambda error: say(f"{first_line(error)} Its runs are not shown."))
+    latest = sorted(kept, key=lambda kept: kept.run, reverse=True)
+    found = [run for run in map(_summed_up, latest) if run is not None]
     _mark_undone(found)
     frame = rendering.runs_frame([run for run in found if account in (None, run["account"])])
     return rendering.ClickableFrame.of(frame, partial(_table_to_click, client, home))
@@ -112,9 +113,7 @@ def _opened(
         header = kept.header
         rows = rows_of_journal(kept)
         plan = plan_of_run(kept, _LateDesk(partial(_desk, header, client, False)), store, home)
-        last = None
-        for event in kept.events():
-            last = event if event.n is None else last
+    last = store.glance(name).last
     stopped = last.detail.get("reason", "") if last is not None and last.what == "stopped" else ""
     return plan, rendering.result_frame(rows, header.run, header.names, stopped)
 
@@ -208,6 +207,7 @@ def resume(
     gap: Gap = "row",
     moved: bool = False,
     secrets: dict[Any, Any] | None = None,
+    on: Any = None,
     at: str | Path | None = None,
 ) -> pd.DataFrame:
     """Go on with a run that was interrupted, and return what is true of all its rows.
@@ -231,9 +231,11 @@ def resume(
             needs no more than its client.
         secrets: Takes the signing secrets of the webhooks that it creates, by id (of a fleet by
             account and id): the service never shows them again.
+        on: Of a fleet: the workers that go on with it, as for the `apply` of its plan.
         at: Where its journal lies, as for `runs`. A result knows that.
 
     Raises:
+        InputError: `on` is given for the run of one account, or cannot be used.
         JournalError: There is no such run, or its journal is damaged.
         AccountBusy: Another kernel is changing this account.
         SettingsError: The account cannot be found: pass its client.
@@ -247,9 +249,18 @@ def resume(
     del at  # a traceback that prints variables must not find a password
     store, name, home, fleet = _found(run, place)
     plan: Plan | FleetPlan
+    workers: dict[str, Any] = {}
     if fleet:
+        import chatkit.fleet  # noqa: F401  (so that `apply(on=)` knows clusters)
+
         _check_begun(fleet)
         plan = _fleet_to_go_on(fleet, client, moved, home)
+        workers["on"] = on
+    elif on is not None:
+        raise InputError(
+            f"on= goes on with the run of a fleet, and {name} is the run of one account, which "
+            "needs no more than this process: leave on= out."
+        )
     else:
         with store.read(name) as kept:
             desk = _desk(kept.header, _one(client, kept.header), moved)
@@ -261,6 +272,7 @@ def resume(
         gap=gap,
         many=True,
         irreversible=True,
+        **workers,
     )
     if secrets is not None:
         secrets.update(plan.secrets)
@@ -357,21 +369,22 @@ def _runs_of_fleet(name: str, at: At | None) -> list[KeptRun]:
         Those that can be read, in the order of its accounts; none if the name is that of one
         run, of none, or the beginning of others too.
     """
-    stores = [store for store in stores_at(at) if name]
-    begins = [each for store in stores for each in store.runs() if each.startswith(name)]
+    homes, lost = named_runs(at)
+    begins = {each: store for each, store in homes.items() if name and each.startswith(name)}
     if name in begins or not begins:
         return []
     parts = [
         kept
-        for store in stores
-        for kept in (KeptRun(each.run, store, *each[1:]) for each in store.glances())
-        if kept.run.startswith(name) and kept.header is not None  # runs() lists the damaged
+        for kept in kept_runs(at, lost=lambda _: None)
+        if kept.run in begins and kept.header is not None  # runs() lists the damaged
         if kept.header.fleet is not None and kept.header.fleet[0].startswith(name)
     ]
     fleets = {kept.header.fleet[0] for kept in parts if kept.header and kept.header.fleet}
     parts.sort(key=lambda kept: (len(kept.run), kept.run))
     whole = len(fleets) == 1 and all(each.startswith(f"{min(fleets)}-") for each in begins)
-    return parts if whole else []  # of several runs, `find_run` asks for more of the name
+    if not whole or (lost and fleets != {name}):
+        return []  # of several runs, `find_run` asks for more of the name
+    return parts
 
 
 def _missing(parts: Sequence[KeptRun]) -> dict[str, str]:
@@ -380,13 +393,10 @@ def _missing(parts: Sequence[KeptRun]) -> dict[str, str]:
     Returns:
         Why, by what the account is called; by the name of its run where no journal tells that.
     """
-    fleet = parts[0].run.rpartition("-")[0]
+    fleet = fleet_of_run(parts[0].run)
     stores = {kept.store.shown: kept.store for kept in parts}
     there = {
-        name
-        for store in stores.values()
-        for name in store.runs()
-        if name.startswith(f"{fleet}-") and name.rpartition("-")[2].isdecimal()
+        name for store in stores.values() for name in store.runs() if fleet_of_run(name) == fleet
     }
     labels = next((kept.header.fleet_of for kept in parts if kept.header), ())
     last = max(int(name.rpartition("-")[2]) for name in there)
@@ -416,7 +426,7 @@ def _check_begun(parts: Sequence[KeptRun]) -> None:
     Raises:
         JournalError: It is not there, and no account has begun.
     """
-    fleet = parts[0].run.rpartition("-")[0]
+    fleet = fleet_of_run(parts[0].run)
     first = run_of_fleet(fleet, 1)
     if not parts[0].store.has(first) and all(kept.last is None for kept in parts):
         raise JournalError(
@@ -447,7 +457,7 @@ def _fleet_to_go_on(
             if not plans and each is parts[-1]:
                 raise
             failed[label] = first_line(error)
-    run = parts[0].run.rpartition("-")[0]
+    run = fleet_of_run(parts[0].run)
     return FleetPlan(plans, failed=failed, skip_invalid=True, run=run)
 
 
@@ -559,13 +569,9 @@ def prune(
         raise InputError(f"days= must be 0 or more, not {days!r:.40}.")
     place = hidden_at(at)
     del at  # a traceback that prints variables must not find a password
-    parts = (
-        each.run
-        for name in runs
-        for each in _runs_of_fleet(name, place)
-        if each.header is not None and each.header.fleet and each.header.fleet[0] == name
-    )
-    return prune_journals(store_at(place), days=days, runs={*runs, *parts})
+    store, named = store_at(place), set(runs)
+    parts = {each for each in store.runs() if named and fleet_of_run(each) in named}
+    return prune_journals(store, days=days, runs=named | parts)
 
 
 class _Found(NamedTuple):
@@ -651,7 +657,7 @@ def _check_moved(header: RunHeader, to: Connection, said: bool | None, both: boo
     say(f"This run was applied at {was}. It is continued at {where}, account {account_id}.")
 
 
-def _told(kept: KeptRun) -> dict[str, Any] | None:
+def _summed_up(kept: KeptRun) -> dict[str, Any] | None:
     """Sum up one journal; a damaged one is listed too, so that nobody misses it.
 
     None for one that another process has deleted since they were listed.

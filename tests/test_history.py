@@ -109,6 +109,22 @@ def test_runs_say_what_was_taken_back_in_part_and_what_is_there_again(sandbox, c
     assert runs["taken_back"].isna().tolist() == [True, False, True]
 
 
+def test_runs_that_can_be_reached_are_shown_and_go_on_although_another_home_cannot(
+    sandbox, client, monkeypatch, capsys
+):
+    name = name_of(stopped(sandbox, client))
+    monkeypatch.setenv("CHATKIT_RUNS", "postgresql://nobody@127.0.0.1:1/none")
+    capsys.readouterr()
+    listed = chatkit.runs()
+    told = capsys.readouterr().out
+    assert name in listed.index
+    assert told.startswith("The journals in postgresql://nobody@127.0.0.1:1/none cannot be reached")
+    assert told.endswith("Its runs are not shown.\n")
+    assert set(states(chatkit.resume(name, client))) == {"applied"}
+    with pytest.raises(chatkit.JournalError, match="cannot be reached"):  # it may be there
+        chatkit.resume(name[:-1], client)
+
+
 def test_runs_of_other_accounts_are_not_among_those_of_a_client(client):
     client.contacts.plan(newcomers(1)).apply()
     with account() as (_, other):

@@ -352,18 +352,18 @@ class FleetPlan(Report):
         watch: Watch | None,
     ) -> pd.DataFrame:
         """Put the results of all accounts together; what gave none is read in its journal."""
-        frames, stops = {}, {}
+        frames, stops, goes_on = {}, {}, False
         for label, plan in self.plans.items():
             there = came.get(label)
             if not isinstance(there, BaseException | None):
-                frames[label] = there
+                frames[label], goes = there, True
             elif label in plans:
-                frames[label] = _result_of_journal(plan, _reason(there) if there else "")
+                frames[label], goes = _result_of_journal(plan, _reason(there) if there else "")
             else:
                 frames[label] = rendering.result_frame((), plan.id, _names(plan), "")
             if stop := rendering.stop_of(frames[label]):
                 stops[label] = stop
-        open_ = bool(stops)  # what could not be planned, or is lost, does not go on
+                goes_on |= goes
         stops |= self.failed
         result = rendering.fleet_frame(frames)
         homes = [store_at(plan._at).shown for plan in plans.values() if plan._at is not None]
@@ -373,7 +373,7 @@ class FleetPlan(Report):
             result.attrs["gap"] = max((gap for gap in gaps if gap is not None), default=0.0)
         if stops and watch is None:
             also = f", at={homes[0]!r}" if homes else ""
-            how = f" chatkit.resume({self.id!r}{also}) goes on." if open_ else ""
+            how = f" chatkit.resume({self.id!r}{also}) goes on." if goes_on else ""
             say(f"{rendering.result_summary(result)}{how}")
         return result
 
@@ -394,12 +394,15 @@ def _reason(error: BaseException) -> str:
     return said if isinstance(error, ChatkitError) else f"{type(error).__name__}: {said}"
 
 
-def _result_of_journal(plan: Plan, reason: str) -> pd.DataFrame:
+def _result_of_journal(plan: Plan, reason: str) -> tuple[pd.DataFrame, bool]:
     """Make the result of one account from its journal; if that cannot be read, all is unknown.
 
     Args:
         plan: Its plan.
         reason: Why it was not gone on with.
+
+    Returns:
+        The result, and whether the run can go on: not if its journal is damaged, or gone.
     """
     try:
         with read_run(plan.id, plan._at) as kept:
@@ -410,13 +413,22 @@ def _result_of_journal(plan: Plan, reason: str) -> pd.DataFrame:
         for row in rows:
             if not row.done:
                 row.state, row.reason = "unknown", why
-        return rendering.result_frame(rows, plan.id, _names(plan), why)
+        return rendering.result_frame(rows, plan.id, _names(plan), why), not _has_home(plan)
     if all(row.done for row in rows):
         reason = ""  # a cluster is lost after the run has ended
     for row in rows:
         if row.state == "not sent" and reason:
             row.reason = reason
-    return rendering.result_frame(rows, plan.id, _names(plan), reason)
+    return rendering.result_frame(rows, plan.id, _names(plan), reason), True
+
+
+def _has_home(plan: Plan) -> bool:
+    """Whether the home of a plan's journal can be reached now."""
+    try:
+        store_of(plan).has(plan.id)
+    except ChatkitError:
+        return False
+    return True
 
 
 # --- one thread for each account ------------------------------------------------------

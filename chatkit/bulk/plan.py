@@ -29,7 +29,15 @@ from chatkit.bulk.journal import (
 from chatkit.bulk.outcomes import Row, RunRows
 from chatkit.bulk.reconcile import PAGES_FROM
 from chatkit.bulk.stored_changes import StoredChanges, kept_changes, tally_of
-from chatkit.bulk.stores import At, HeldStore, JournalStore, held, hidden_at, store_at
+from chatkit.bulk.stores import (
+    At,
+    HeldStore,
+    JournalStore,
+    held,
+    hidden_at,
+    known_stores,
+    store_at,
+)
 from chatkit.display import duration
 from chatkit.display import many as many_of
 from chatkit.endpoints import ACCOUNT
@@ -144,6 +152,7 @@ class Plan(Report):
         self._at_work: RunRows | None = None
         self._at: At | None = None  # where its journal lies; None: where those of this user do
         self._began: JournalStore | None = None  # where the journal of its run was begun
+        self._loaded = False  # read from a file: its run may have begun in another process
         self._rehearsed = ""  # the hash of the plan that went well in a rehearsal
         self._fleet: tuple[str, str] | None = None  # the run of a fleet, and its account there
         self._fleet_of: tuple[str, ...] = ()  # what all accounts of that run are called
@@ -383,6 +392,11 @@ class Plan(Report):
         """Write the plan to a file that only you can read, with its hash.
 
         `client.load_plan(path)` reads it again, for a colleague's review or a later day.
+
+        Apply it once: what tells that its run has begun is its journal. One that was applied from
+        another file, or in another process, is found in this home of journals, in those of this
+        machine and where the file says that it began; not in one that another `apply(at=…)` named
+        after it was saved. Keep the journals in one place then, with CHATKIT_RUNS.
         """
         path = Path(path)
         about = self._content()
@@ -407,7 +421,7 @@ class Plan(Report):
             "left": [[label_as_json(row.row), *row[1:]] for row in self._left],
             "written": self._written,
             "rehearsed": self._rehearsed,
-        }
+        } | ({"began": self._began.shown} if self._began else {})
 
     def _parts(self) -> list[tuple[str, PlanPart]]:
         return list(self._setting.parts.items())
@@ -556,6 +570,12 @@ def run_of_fleet(fleet: str, position: int) -> str:
     return f"{fleet}-{position:03d}"
 
 
+def fleet_of_run(run: str) -> str:
+    """Name the run of a fleet that a run is a part of, by its name; empty for any other run."""
+    named = re.fullmatch(r"(\d{8}-\d{6}-[0-9a-f]{6})-\d{3,}", run)
+    return named[1] if named else ""
+
+
 def prepare_runs(plans: Sequence[Plan], run: str) -> None:
     """Write the journals of plans, so that all can be gone on with before anything is sent.
 
@@ -630,6 +650,9 @@ def load_plan(path: str | Path, desk_of: Callable[[str], Desk]) -> Plan:
         written=content.get("written", []),
     )
     plan._rehearsed = content.get("rehearsed", "")
+    plan._loaded = True
+    if "began" in content:
+        plan._began = store_at(content["began"])
     return plan
 
 
@@ -699,16 +722,29 @@ def settle_home(plans: Collection[Plan], at: At | None) -> None:
     """
     for plan in plans:
         try:
-            new, began = store_of(plan) if at is None else store_at(at), plan._began
+            new = store_of(plan) if at is None else store_at(at)
         except SettingsError:
             continue  # its account cannot be found: whoever applies it says so, of it alone
-        if began is not None and began.shown != new.shown and not new.has(plan.id):
+        began = plan._began or (_begun_elsewhere(plan.id, new) if plan._loaded else None)
+        if began is None or (began.shown == new.shown and not plan._loaded) or new.has(plan.id):
+            continue
+        blocked = "This plan is blocked, nothing was sent: its run has begun, and the journal of it"
+        if began.shown == new.shown:
             raise PlanRefused(
-                "This plan is blocked, nothing was sent: its run has begun, and the journal of it "
-                f"is in {began.shown}, not in {new.shown}. apply(at={began.shown!r}) goes on."
+                f"{blocked} is not in {new.shown} any more, or that is the folder of another "
+                "machine. Plan again from a fresh frame: a plan is compared with what is live."
             )
+        raise PlanRefused(
+            f"{blocked} is in {began.shown}, not in {new.shown}. apply(at={began.shown!r}) goes on."
+        )
     for plan in plans:
         plan._at = plan._at if at is None else at
+
+
+def _begun_elsewhere(run: str, home: JournalStore) -> JournalStore | None:
+    """Find where a run has begun, in the homes that are known without being named."""
+    others = [store for store in known_stores() if store.shown != home.shown]
+    return next((store for store in others if store.has(run)), None)
 
 
 def rows_at_work(plan: Plan) -> RunRows | None:

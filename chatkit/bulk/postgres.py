@@ -155,16 +155,28 @@ class PostgresStore:
 
     def glances(self, newest: int | None = None, account: str | None = None) -> Iterator[Glance]:
         """Look at the runs, the oldest first, without reading their journals."""
+        yield from self._glances(account, None, newest)
+
+    def glance(self, run: str) -> Glance:
+        """Look at one run without reading its journal."""
+        return next(self._glances(None, run, 1), Glance(run, None, None))
+
+    def _glances(
+        self, account: str | None, run: str | None, newest: int | None
+    ) -> Iterator[Glance]:
+        """Look at the runs of one account, or of all; or at one run. The oldest come first."""
         with self._reading() as connection:
             rows = _rows(
                 connection,
                 "SELECT r.run, r.header, e.n, e.what, e.at, e.detail FROM"
-                " (SELECT * FROM chatkit_run WHERE account = coalesce(%s, account)"
+                " (SELECT * FROM chatkit_run"
+                " WHERE account = coalesce(%s, account) AND run = coalesce(%s, run)"
                 ' ORDER BY run COLLATE "C" DESC LIMIT %s) AS r'
                 " LEFT JOIN LATERAL (SELECT * FROM chatkit_event AS e WHERE e.run = r.run"
                 " AND e.n IS NULL ORDER BY seq DESC LIMIT 1) AS e ON true"
                 ' ORDER BY r.run COLLATE "C"',
                 account,
+                run,
                 newest,
             )
         for run, text, n, what, at, detail in rows:
@@ -180,7 +192,7 @@ class PostgresStore:
         """Open the journal of a run to be read."""
         connection = self._connected()
         try:
-            with self._told("read"):
+            with self._failing_as("read"):
                 connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
                 return PostgresJournal(connection, run, self, reading=True)
         except BaseException:
@@ -189,7 +201,7 @@ class PostgresStore:
 
     def delete(self, run: str) -> None:
         """Delete the journal of a run."""
-        with self._told("written"), closing(self._connected()) as connection:
+        with self._failing_as("written"), closing(self._connected()) as connection:
             _prepare(connection, self.shown)
             with connection.transaction():
                 connection.execute("SET LOCAL statement_timeout = 0")  # there may be many rows
@@ -206,7 +218,7 @@ class PostgresStore:
         """Hold the locks of accounts: the server frees them when this session ends."""
         connection = self._connected(writing=True)
         try:
-            with self._told("written"):
+            with self._failing_as("written"):
                 _check_session(connection, self.shown)
                 _prepare(connection, self.shown)
                 for account in sorted(accounts):
@@ -246,14 +258,14 @@ class PostgresStore:
         """
         given = _CONNECTING | ({"target_session_attrs": "read-write"} if writing else {})
         given |= self._given
-        with self._told("reached"):
+        with self._failing_as("reached"):
             connection: _Connection = psycopg.connect(
                 autocommit=True,
                 **given,  # type: ignore[arg-type]  # the names are libpq's
                 **{name: secret.reveal() for name, secret in self._secret.items()},  # type: ignore[arg-type]
             )
         try:
-            with self._told("reached"):
+            with self._failing_as("reached"):
                 if (encoding := connection.info.parameter_status("server_encoding")) != "UTF8":
                     raise JournalError(
                         f"The database {self.shown} has the encoding {encoding}, which cannot hold "
@@ -267,12 +279,12 @@ class PostgresStore:
 
     @contextmanager
     def _reading(self) -> Iterator[_Connection]:
-        with self._told("read"), closing(self._connected()) as connection:
+        with self._failing_as("read"), closing(self._connected()) as connection:
             yield connection
 
     @contextmanager
-    def _told(self, what: str) -> Iterator[None]:
-        """Say in our words that the database failed."""
+    def _failing_as(self, what: str) -> Iterator[None]:
+        """Raise the errors of the database in our words: what could not be done, and why."""
         try:
             yield
         except psycopg.Error as error:
@@ -299,12 +311,12 @@ class HeldSession:
 
     def has(self, run: str) -> bool:
         """Whether the run has a journal."""
-        with self._store._told("read"):
+        with self._store._failing_as("read"):
             return bool(_rows(self._connection, "SELECT 1 FROM chatkit_run WHERE run = %s", run))
 
     def open(self, run: str) -> Journal:
         """Open the journal of a run to continue it."""
-        with self._store._told("read"):
+        with self._store._failing_as("read"):
             return PostgresJournal(self._connection, run, self._store)
 
     def create(self, header: RunHeader, changes: Iterable[Change]) -> Journal:
@@ -397,7 +409,7 @@ class PostgresJournal(Journal):
 
     def _bodies_of(self, numbers: Sequence[int]) -> list[tuple[int, str]]:
         query = "SELECT n, body FROM chatkit_change WHERE run = %s AND n = ANY(%s) ORDER BY n"
-        with self._store._told("read"):
+        with self._store._failing_as("read"):
             return _rows(self._connection, query, self._run, list(numbers))
 
     def _kept_events(self) -> Iterator[tuple[Any, ...]]:
@@ -410,7 +422,7 @@ class PostgresJournal(Journal):
     def _pages(self, query: str, last: int, *more: int) -> Iterator[Any]:
         """Read rows of the run by their numbers, some at a time."""
         while True:
-            with self._store._told("read"):
+            with self._store._failing_as("read"):
                 rows = _rows(self._connection, query, self._run, last, *more, _PAGE)
             yield from rows
             if len(rows) < _PAGE:

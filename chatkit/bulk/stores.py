@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -91,6 +91,9 @@ class JournalStore(Protocol):
             account: Only the runs of this one, in the words of a journal's header.
         """
 
+    def glance(self, run: str) -> Glance:
+        """Look at one run without reading its journal."""
+
     def read(self, run: str) -> Journal:
         """Open the journal of a run to be read. Its run may be at work.
 
@@ -164,14 +167,18 @@ class FolderStore:
         """Look at the runs, the oldest first: at the newest, and of those at what is asked for."""
         names = self.runs()
         for run in names if newest is None else names[-newest:]:
-            try:
-                header, last = glance(self.path(run))
-            except JournalError:
-                if not self.has(run):
-                    continue  # another process has deleted it in the meantime
-                header, last = None, None
-            if account is None or (header is not None and header.account == account):
-                yield Glance(run, header, last)
+            seen = self.glance(run)
+            if seen.header is None and not self.has(run):
+                continue  # another process has deleted it in the meantime
+            if account is None or (seen.header is not None and seen.header.account == account):
+                yield seen
+
+    def glance(self, run: str) -> Glance:
+        """Look at one run without reading its journal."""
+        try:
+            return Glance(run, *glance(self.path(run)))
+        except JournalError:
+            return Glance(run, None, None)
 
     def read(self, run: str) -> Journal:
         """Open the journal of a run to be read."""
@@ -356,11 +363,46 @@ def known_stores() -> list[JournalStore]:
     return list({store.shown: store for store in stores}.values())
 
 
-def kept_runs(at: At | None = None) -> Iterator[KeptRun]:
-    """Look at all runs there are, of each home the oldest first."""
+def kept_runs(
+    at: At | None = None, lost: Callable[[JournalError], object] | None = None
+) -> Iterator[KeptRun]:
+    """Look at all runs there are, of each home the oldest first.
+
+    Args:
+        at: What the user passed.
+        lost: Takes why a home cannot be reached, where there is another that can.
+
+    Raises:
+        JournalError: A home cannot be reached, and `lost` does not take that; or none can be.
+    """
+    stores = stores_at(at)
+    failed = 0
+    for store in stores:
+        try:
+            found = [KeptRun(each.run, store, *each[1:]) for each in store.glances()]
+        except JournalError as error:
+            failed += 1
+            if lost is None or failed == len(stores):
+                raise
+            lost(error)
+            continue
+        yield from found
+
+
+def named_runs(at: At | None = None) -> tuple[dict[str, JournalStore], JournalError | None]:
+    """List the names of all runs that can be reached, each with its home.
+
+    Returns:
+        They, and why a home cannot be reached, if one cannot: then others may be there.
+    """
+    homes: dict[str, JournalStore] = {}
+    lost = None
     for store in stores_at(at):
-        for run, header, last in store.glances():
-            yield KeptRun(run, store, header, last)
+        try:
+            homes |= dict.fromkeys(store.runs(), store)
+        except JournalError as error:
+            lost = error
+    return homes, lost
 
 
 def find_run(run: str, at: At | None = None) -> tuple[JournalStore, str]:
@@ -370,12 +412,15 @@ def find_run(run: str, at: At | None = None) -> tuple[JournalStore, str]:
         The home, and the whole name.
 
     Raises:
-        JournalError: There is none, or there are several.
+        JournalError: There is none, or there are several; or a home cannot be reached, and the
+            whole name is in no other.
     """
     listed = "chatkit.runs()" if at is None else "chatkit.runs(at=…)"
-    homes = {name: store for store in stores_at(at) for name in store.runs()}
+    homes, lost = named_runs(at)
     if run in homes:
         return homes[run], run
+    if lost is not None:
+        raise lost
     found = [name for name in homes if run and name.startswith(run)]
     if len(found) == 1:
         return homes[found[0]], found[0]

@@ -55,7 +55,14 @@ from chatkit.bulk.plan import Plan, desk_of, plan_of_run, store_of
 from chatkit.bulk.stores import FolderStore, JournalStore, most_accounts, store_at
 from chatkit.client import Client, open_clients, source_of
 from chatkit.connection import Connection
-from chatkit.errors import AccountBusy, ChatkitError, InputError, JournalError, SettingsError
+from chatkit.errors import (
+    AccountBusy,
+    ChatkitError,
+    InputError,
+    JournalError,
+    SettingsError,
+    first_line,
+)
 from chatkit.progress import say
 from chatkit.secret import Secret
 from chatkit.snapshot import memory
@@ -189,7 +196,7 @@ class _Delivered(NamedTuple):
     connections: dict[str, Connection]  #: by account
 
 
-_told: dict[str, _Delivered] = {}
+_delivered: dict[str, _Delivered] = {}
 _stopped: set[str] = set()
 _begun: defaultdict[str, set[str]] = defaultdict(set)  #: runs of one apply, ended ones too
 _at_work: defaultdict[str, set[Interrupt]] = defaultdict(set)
@@ -232,7 +239,7 @@ def take(number: str, sealed: bytes) -> None:
         told = None  # a traceback that prints variables must not find a token
     with _lock:
         if number not in _stopped:
-            _told[number] = _Delivered(home, connections)
+            _delivered[number] = _Delivered(home, connections)
 
 
 def stop(number: str) -> set[str]:
@@ -245,7 +252,7 @@ def stop(number: str) -> set[str]:
     """
     with _lock:
         _stopped.add(number)
-        _told.pop(number, None)
+        _delivered.pop(number, None)
         for interrupt in _at_work.get(number, ()):
             if not interrupt.asked:  # this is said again and again; a second one waits for nothing
                 interrupt.ask()
@@ -255,7 +262,7 @@ def stop(number: str) -> set[str]:
 def forget(number: str) -> None:
     """Forget what was told for one apply, all of whose tasks have ended."""
     with _lock:
-        _told.pop(number, None)
+        _delivered.pop(number, None)
         _begun.pop(number, None)
         _stopped.discard(number)
 
@@ -322,7 +329,7 @@ def _applied(
     Returns:
         What came of it, and whether the journal was lost on the way.
     """
-    told = _told.get(task.number)
+    told = _delivered.get(task.number)
     home = task.home or (told.home if told else None)
     connection = _by_name(task.connection, task.account)
     if connection is None and told is not None:
@@ -348,11 +355,8 @@ def _applied(
 
 def _is_open(store: JournalStore, run: str) -> bool:
     """Whether the journal of a run that has stopped does not tell so: then it was lost."""
-    last = ""
-    with store.read(run) as kept:
-        for event in kept.events():
-            last = event.what if event.n is None else last
-    return last not in ("finished", "stopped")
+    last = store.glance(run).last
+    return last is None or last.what not in ("finished", "stopped")
 
 
 def _by_name(name: str | None, account: str) -> Connection | None:
@@ -388,11 +392,18 @@ def on_cluster(on: object, plans: Mapping[str, Plan]) -> Iterator[GoesOn]:
     Raises:
         InputError: The cluster cannot be used, or not for these accounts.
     """
-    runs = {
-        label: ClusterRun(plan.id, desk_of(plan).transport.connection, store_of(plan))
-        for label, plan in plans.items()
-    }
+    runs, lost = {}, {}
+    for label, plan in plans.items():
+        try:
+            connection = desk_of(plan).transport.connection
+        except SettingsError as error:  # of this account alone
+            lost[label] = error
+        else:
+            runs[label] = ClusterRun(plan.id, connection, store_of(plan))
+    if lost and not runs:
+        raise next(iter(lost.values()))
     labels = {run.run: label for label, run in runs.items()}
+    ends_of_lost = {label: first_line(error) for label, error in lost.items()}
 
     with Workers(on, len(runs)) as workers:
         workers.check(list(runs.values()))
@@ -412,7 +423,7 @@ def on_cluster(on: object, plans: Mapping[str, Plan]) -> Iterator[GoesOn]:
                 made=lambda run, made: plans[labels[run]].secrets.update(made),
                 meanwhile=meanwhile,
             )
-            return {labels[run]: why for run, why in ends.items()}
+            return ends_of_lost | {labels[run]: why for run, why in ends.items()}
 
         yield go_on_with
 

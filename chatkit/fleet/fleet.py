@@ -413,7 +413,7 @@ class _FleetResource:
         done, stops = self._fleet._each(lambda _, client: read(self._of(client)), self._noun)
         frame = rendering.fleet_frame(done)
         remember(frame, fleet=json.dumps({label: memory(part) for label, part in done.items()}))
-        return _told(frame, stops)
+        return _with_stops(frame, stops)
 
     def plan(
         self,
@@ -565,7 +565,7 @@ def _keys_by_account(given: pd.DataFrame | Iterable[Any] | None) -> dict[str, An
     return found
 
 
-def _told(frame: pd.DataFrame, stops: Mapping[str, str]) -> pd.DataFrame:
+def _with_stops(frame: pd.DataFrame, stops: Mapping[str, str]) -> pd.DataFrame:
     """Say of which accounts nothing could be read, and note it in what was."""
     for label, why in stops.items():
         say(f"{visible(label)} could not be read: {why}")

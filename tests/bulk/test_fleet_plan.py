@@ -458,6 +458,40 @@ def test_a_journal_that_is_damaged_stops_its_account_alone(accounts):
     assert list(again.attrs["stops"]) == ["fr"]
 
 
+@pytest.mark.parametrize("refused", [True, False])
+def test_that_a_run_goes_on_is_said_only_where_a_journal_that_has_stopped_can_be_read(
+    accounts, capsys, refused
+):
+    if refused:
+        sandbox, _ = accounts["it"]
+        accounts["it"] = sandbox, limited(sandbox, "Chat Contacts, View")
+    plan = prepared(accounts)
+    damage_a_change(f"{plan.id}-002")
+    plan.apply()
+    told = capsys.readouterr().out
+    assert "fr: The journal" in told
+    assert ("goes on" in told) is refused
+
+
+def test_all_journals_of_a_fleet_are_deleted_by_its_name_damaged_ones_too(accounts):
+    plan, other = prepared(accounts), prepared(accounts)
+    damage(f"{plan.id}-001")
+    home = store_at(passing=True)
+    gone = chatkit.prune(runs=[plan.id, other.id[:-1]], at=home.folder)
+    assert gone == [f"{plan.id}-00{n}" for n in (1, 2, 3)]
+    assert all(home.has(part.id) for part in other.plans.values())
+
+
+def test_only_the_run_of_a_fleet_goes_on_with_workers(accounts):
+    _, client = accounts["de"]
+    result = client.contacts.plan(newcomers(1)).apply()
+    with pytest.raises(chatkit.InputError, match="on= goes on with the run of a fleet"):
+        chatkit.resume(result, on="local")
+    fleet = planned(accounts).apply()
+    with pytest.raises(chatkit.InputError, match="on= takes a client of Dask"):
+        chatkit.resume(fleet, on="elsewhere")
+
+
 def test_when_every_journal_of_a_fleet_is_damaged_it_is_an_error(accounts):
     plan = prepared(accounts)
     for n in (1, 2, 3):

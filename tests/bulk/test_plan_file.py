@@ -309,3 +309,25 @@ def test_a_rehearsal_counts_for_its_plan_alone_and_is_kept_in_the_file(client, p
     with pytest.raises(chatkit.PlanRefused, match="no rehearsal of it went"):
         other.apply(rehearsed=True)
     assert states(again.apply(rehearsed=True)) == ["applied"] * 3
+
+
+def test_a_saved_plan_whose_run_has_begun_is_sent_from_no_other_home(
+    sandbox, client, plan, tmp_path, monkeypatch
+):
+    before = plan.save(tmp_path / "before.json")
+    result = plan.apply(at=tmp_path / "first")
+    after = plan.save(tmp_path / "after.json")
+    with untouched(sandbox):
+        with pytest.raises(chatkit.PlanRefused, match=r"its run has begun.*first"):
+            client.load_plan(after).apply()
+        with pytest.raises(chatkit.PlanRefused, match=r"its run has begun.*first"):
+            client.load_plan(after).apply(at=tmp_path / "second")
+        monkeypatch.setenv("CHATKIT_RUNS", str(tmp_path / "first"))
+        with pytest.raises(chatkit.PlanRefused, match=r"its run has begun.*first"):
+            client.load_plan(before).apply(at=tmp_path / "second")
+        for path in (before, after):  # where its journal lies it goes on: nothing is left to do
+            again = client.load_plan(path).apply(at=tmp_path / "first")
+            assert states(again) == states(result)
+        chatkit.prune(0, runs=[plan.id], at=tmp_path / "first")
+        with pytest.raises(chatkit.PlanRefused, match="any more, or that is the folder of another"):
+            client.load_plan(after).apply(at=tmp_path / "first")

@@ -80,6 +80,8 @@ def test_what_is_written_is_read_in_another_session(store):
     assert store.runs() == [RUN]
     (found,) = store.glances()
     assert (found.header.run, found.last.what) == (RUN, "resumed")
+    assert store.glance(RUN) == found
+    assert store.glance("none") == ("none", None, None)
 
 
 def test_a_journal_of_more_than_a_page_is_whole(store, monkeypatch):

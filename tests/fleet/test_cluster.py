@@ -18,6 +18,7 @@ from distributed import LocalCluster
 import chatkit
 from chatkit.bulk.apply import Interrupt
 from chatkit.bulk.fleet_plan import ApplyOptions
+from chatkit.bulk.plan import keep_at, prepare_runs
 from chatkit.bulk.stores import FolderStore
 from chatkit.errors import InputError, SettingsError
 from chatkit.fleet import cluster
@@ -34,8 +35,8 @@ class Account:
     def __init__(self, stack: ExitStack) -> None:
         self.sandbox = stack.enter_context(chatkit.Sandbox(seed="demo"))
         self.url = stack.enter_context(self.sandbox.serve())
-        arguments = self.url, self.sandbox.account_id, self.sandbox.token
-        self.client = stack.enter_context(chatkit.Client(*arguments))
+        self.credentials = self.url, self.sandbox.account_id, self.sandbox.token
+        self.client = stack.enter_context(chatkit.Client(*self.credentials))
 
     def prepared(self, folder: Path, name: str, rows: int = 5) -> ClusterRun:
         """Plan to name some contacts, and write the journal of the run."""
@@ -106,7 +107,7 @@ def test_a_worker_that_was_started_again_is_told_anew(
     run = accounts[0].prepared(tmp_path, "Yara")
     with Workers(dask) as workers, Interrupt() as interrupt:
         workers.check([run])
-        dask.run(exec, f"{WORKER}._told.clear()")
+        dask.run(exec, f"{WORKER}._delivered.clear()")
         assert workers.go_on([run], options=ApplyOptions(), interrupt=interrupt) == finished([run])
     assert accounts[0].named("Yara") == 5
 
@@ -129,7 +130,7 @@ def test_what_a_worker_can_open_by_name_is_not_sent_to_it(
     try:
         with Workers(dask) as workers, Interrupt() as interrupt:
             workers.check([run._replace(connection=by_name)])
-            assert dask.run(eval, f"len({WORKER}._told)") == {worker: 0}
+            assert dask.run(eval, f"len({WORKER}._delivered)") == {worker: 0}
             assert workers.go_on([run], options=ApplyOptions(), interrupt=interrupt) == finished(
                 [run]
             )
@@ -231,7 +232,7 @@ def test_workers_that_nobody_waits_for_stop_and_keep_no_token(
             dask, [run], options=ApplyOptions(1, 20), interrupt=interrupt, meanwhile=meanwhile,
             watch=lambda *done: some.set(),
         )  # fmt: skip
-    [told] = dask.run(eval, f"len({WORKER}._told)").values()
+    [told] = dask.run(eval, f"len({WORKER}._delivered)").values()
     assert told == 0
     while any(dask.run(eval, f"len({WORKER}._at_work)").values()):
         some.wait(0.05)
@@ -301,6 +302,23 @@ def test_a_plan_of_a_fleet_is_applied_and_taken_back_on_a_cluster(
     back = chatkit.undo(result).apply(on=dask)
     assert back.index.get_level_values(0).tolist() == ["de"] * 3 + ["fr"] * 3
     assert [account.named("Sina") for account in accounts] == [0, 0]
+
+
+def test_a_run_of_a_fleet_goes_on_with_workers_and_an_account_without_a_client_stops_alone(
+    accounts: list[Account], dask: DaskClient, tmp_path: Path
+) -> None:
+    fleet = chatkit.connect_all({"de": accounts[0].client, "fr": accounts[1].client})
+    frame = fleet.contacts.frame().groupby(level=0).head(2)
+    frame["name"] = "Vera Berg"
+    plan = fleet.contacts.plan(frame)
+    prepare_runs([keep_at(part, tmp_path) for part in reversed(plan.plans.values())], plan.id)
+    accounts[1].client.close()
+    result = chatkit.resume(plan.id, {"de": accounts[0].client}, on=dask, at=tmp_path)
+    assert result.state.tolist() == ["applied"] * 2 + ["not sent"] * 2
+    assert "pass its client" in result.attrs["stops"]["fr"]
+    again = accounts[1].client = chatkit.Client(*accounts[1].credentials)
+    clients = {"de": accounts[0].client, "fr": again}
+    assert chatkit.resume(plan.id, clients, on=dask, at=tmp_path).state.eq("applied").all()
 
 
 def test_nothing_is_written_for_a_cluster_that_cannot_be_used(
