@@ -16,10 +16,19 @@ from threading import Event
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, get_args
 
 from chatkit.bulk import rendering
-from chatkit.bulk.apply import Gap, Interrupt
+from chatkit.bulk.apply import Desk, Gap, Interrupt
 from chatkit.bulk.journal import run_id
 from chatkit.bulk.outcomes import Row, rows_of_journal
-from chatkit.bulk.plan import Plan, plan_of_fleet, prepare_runs, settle_home, store_of
+from chatkit.bulk.plan import (
+    Plan,
+    hash_of_plans,
+    load_plans,
+    plan_of_fleet,
+    prepare_runs,
+    save_plans,
+    settle_home,
+    store_of,
+)
 from chatkit.bulk.stores import hidden_at, most_accounts, read_run, store_at
 from chatkit.display import duration, visible
 from chatkit.display import many as many_of
@@ -144,6 +153,11 @@ class FleetPlan(Report):
         """The signing secrets of webhooks that it has created, by account and id."""
         return {name: plan.secrets for name, plan in self.plans.items() if plan.secrets}
 
+    @property
+    def hash(self) -> str:
+        """The SHA-256 of what it would do in all accounts: an edited plan has another."""
+        return hash_of_plans(self.id, self.plans.values())
+
     def __len__(self) -> int:
         return sum(map(len, self.plans.values()))
 
@@ -180,6 +194,23 @@ class FleetPlan(Report):
             said = plan.objections(many=many, irreversible=irreversible)
             found += [f"{label}: {each}" for each in said]
         return found
+
+    def save(self, path: str | Path) -> Path:
+        """Write it to one file that only you can read, with its hash and those of its plans.
+
+        `fleet.load_plan(path)` reads it again, for a colleague's review or a later day. It is
+        applied to the same accounts then, whatever they are called there. Of when it may be
+        applied after that, what `Plan.save` says holds.
+        """
+        about = {
+            "id": self.id,
+            "accounts": list(self.plans),
+            "failed": self.failed,
+            "notes": self.notes,
+            "skip_invalid": self._skip_invalid,
+        }
+        save_plans(path, self.plans.values(), about)
+        return Path(path)
 
     # --- as text and HTML -----------------------------------------------------------
 
@@ -376,6 +407,35 @@ class FleetPlan(Report):
             how = f" chatkit.resume({self.id!r}{also}) goes on." if goes_on else ""
             say(f"{rendering.result_summary(result)}{how}")
         return result
+
+
+def load_fleet_plan(
+    path: str | Path, labels: Mapping[str, str], desk_of: Callable[[str, str], Desk]
+) -> FleetPlan:
+    """Read a plan for several accounts that was saved.
+
+    Args:
+        path: The file.
+        labels: What the accounts are called that are open, by which they are.
+        desk_of: Returns where the records of an account, by what it is called, and a noun are.
+
+    Raises:
+        FileNotFoundError: There is no such file.
+        PlanRefused: The file is no such plan, was edited, or is for an account that is not open.
+    """
+
+    def desk(account: str, noun: str) -> Desk | None:
+        return desk_of(labels[account], noun) if account in labels else None
+
+    plans, about = load_plans(path, desk)
+    named = {labels[plan._setting.account]: plan for plan in plans}
+    at_work = tuple(label for label, plan in named.items() if len(plan))
+    for label in at_work:
+        named[label]._fleet, named[label]._fleet_of = (about["id"], label), at_work
+    kept = {name: about[name] for name in ("failed", "notes", "skip_invalid")}
+    plan = FleetPlan(named, **kept, run=about["id"])
+    plan._began = False
+    return plan
 
 
 def _within_fleet(label: str, plan: Plan) -> list[list[str]]:

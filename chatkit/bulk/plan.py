@@ -7,7 +7,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from copy import copy
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -399,9 +399,8 @@ class Plan(Report):
         after it was saved. Keep the journals in one place then, with CHATKIT_RUNS.
         """
         path = Path(path)
-        about = self._content()
         with replacing(path) as file:
-            _write_plan(file, self.changes, about)
+            _write_plan(file, self)
         return path
 
     def _content(self) -> dict[str, Any]:
@@ -622,16 +621,29 @@ def load_plan(path: str | Path, desk_of: Callable[[str], Desk]) -> Plan:
         FileNotFoundError: There is no such file.
         PlanRefused: The file is no plan, was edited, or belongs to another account.
     """
-    try:
-        content, changes, sound = _read_plan(path)
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
-        raise PlanRefused(f"{path} is not a saved plan: plan.save(path) writes one.") from error
+    with _plan_file(path) as file:
+        first = file.readline(1000)
+        if _PLANS_BEGIN.fullmatch(first):
+            raise PlanRefused(
+                f"{path} is a plan for several accounts: fleet.load_plan(path) reads it."
+            )
+        read = _read_plan(file, first)
+        if file.read().strip():
+            raise ValueError("it goes on after the plan")
+        sound = read.hash == read.said
+        setting = read.content["setting"] if sound else {}
     if not sound:
-        raise PlanRefused(f"{path} was edited since it was saved: make a new plan instead.")
+        raise PlanRefused(_EDITED.format(path))
+    desk = desk_of(setting["noun"])
+    if setting["account"] != desk.transport.connection.account:
+        raise PlanRefused(f"{path} is a plan for another account ({setting['account']}).")
+    return _plan_of_file(read, desk)
+
+
+def _plan_of_file(read: _ReadPlan, desk: Desk) -> Plan:
+    """Make the plan that a file holds."""
+    content, changes = read.content, read.changes
     fields = content["setting"]
-    desk = desk_of(fields["noun"])
-    if fields["account"] != desk.transport.connection.account:
-        raise PlanRefused(f"{path} is a plan for another account ({fields['account']}).")
     parts = {
         noun: PlanPart(total, tuple(known), met)
         for noun, (total, known, met) in fields.get("parts", {}).items()
@@ -654,6 +666,77 @@ def load_plan(path: str | Path, desk_of: Callable[[str], Desk]) -> Plan:
     if "began" in content:
         plan._began = store_at(content["began"])
     return plan
+
+
+def hash_of_plans(fleet: str, plans: Iterable[Plan]) -> str:
+    """Hash what plans for several accounts would do together, as the run of a fleet."""
+    return _hash([fleet, [plan.hash for plan in plans]])
+
+
+def save_plans(path: str | Path, plans: Iterable[Plan], about: Mapping[str, Any]) -> None:
+    """Write plans for several accounts to one file that only this user can read.
+
+    Args:
+        path: The file.
+        plans: The plans, in an order that `about` knows.
+        about: What else is to be kept, as JSON can hold it.
+    """
+    with replacing(Path(path)) as file:
+        file.write(_PLANS_BEGINNING % (b"0" * 64) + b"\n")
+        hashes = []
+        for plan in plans:
+            file.write(b",\n" if hashes else b"")
+            hashes.append(_write_plan(file, plan))
+        file.write(_PLANS_END + f"{_written(about)}}}\n".encode())
+        file.seek(0)
+        file.write(_PLANS_BEGINNING % _hash([about, hashes]).encode())
+
+
+def load_plans(
+    path: str | Path, desk_of: Callable[[str, str], Desk | None]
+) -> tuple[list[Plan], dict[str, Any]]:
+    """Read the plans that `save_plans` has written.
+
+    Args:
+        path: The file.
+        desk_of: Returns where the records of an account and a noun are; None: it is not there.
+
+    Returns:
+        The plans, in their order, and what else was kept.
+
+    Raises:
+        FileNotFoundError: There is no such file.
+        PlanRefused: The file is no such plan, was edited, or is for an account that is not there.
+    """
+    plans, hashes, strange = [], [], []
+    with _plan_file(path) as file:
+        first = file.readline(1000)
+        if _BEGINS.fullmatch(first):
+            raise PlanRefused(f"{path} is a plan for one account: client.load_plan(path) reads it.")
+        if not (begins := _PLANS_BEGIN.fullmatch(first)):
+            raise ValueError("it begins otherwise")
+        while not (line := file.readline()).startswith(_PLANS_END):
+            if line.strip() == b",":
+                line = file.readline()
+            read = _read_plan(file, line)
+            hashes.append(read.hash)
+            account, noun = read.content["setting"]["account"], read.content["setting"]["noun"]
+            if (desk := desk_of(account, noun)) is None:
+                strange.append(account)
+            else:
+                plans.append(_plan_of_file(read, desk))
+        about = json.loads(line.strip().removeprefix(_PLANS_END)[:-1])
+        if file.read().strip():
+            raise ValueError("it goes on after the plan")
+        sound = _hash([about, hashes]) == begins[1].decode()
+    if not sound:
+        raise PlanRefused(_EDITED.format(path))
+    if strange:
+        raise PlanRefused(
+            f"{path} is also a plan for {', '.join(strange)}, and this fleet has no such account: "
+            "open them together with the others, with chatkit.connect_all."
+        )
+    return plans, about
 
 
 def plan_of_copy(plan: Plan, desk: Desk) -> Plan:
@@ -764,46 +847,81 @@ _BEGINNING = b'{"hash": "%s", "plan": {"changes": ['
 _BEGINS = re.compile(rb'\{"hash": "([0-9a-f]{64})", "plan": \{"changes": \[\s*')
 #: How what is hashed of it begins: its changes are the first of its fields by name.
 _FIRST = '{"changes":['
+#: How the file of plans for several accounts begins and ends; between are those of one each.
+_PLANS_BEGINNING = b'{"hash": "%s", "plans": ['
+_PLANS_BEGIN = re.compile(rb'\{"hash": "([0-9a-f]{64})", "plans": \[\s*')
+_PLANS_END = b'], "fleet": '
+_EDITED = "{} was edited since it was saved: make a new plan instead."
 #: Written in one way only, for a hash.
 _canonical = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
 _written = json.JSONEncoder(ensure_ascii=False).encode
 
 
-def _write_plan(file: IO[bytes], changes: Iterable[Change], about: Mapping[str, Any]) -> None:
-    """Write a plan as one JSON object: a line each for its changes, then all else of it."""
+@contextmanager
+def _plan_file(path: str | Path) -> Iterator[IO[bytes]]:
+    """Open a file to read a plan from.
+
+    Raises:
+        FileNotFoundError: There is no such file.
+        PlanRefused: What was read is no plan.
+    """
+    file_bytes(path, 0)  # says where it is if it is not there
+    with Path(path).expanduser().open("rb") as file:
+        try:
+            yield file
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            raise PlanRefused(f"{path} is not a saved plan: plan.save(path) writes one.") from error
+
+
+def _write_plan(file: IO[bytes], plan: Plan) -> str:
+    """Write a plan as one JSON object: a line each for its changes, then all else of it.
+
+    Returns:
+        The hash of it, which stands at its beginning.
+    """
+    about, start = plan._content(), file.tell()
     file.write(_BEGINNING % (b"0" * 64))
 
     def lines() -> Iterator[str]:
-        for n, change in enumerate(changes):
+        for n, change in enumerate(plan.changes):
             fields = change.as_json()
             file.write((",\n" if n else "\n").encode() + _written(fields).encode())
             yield _canonical(fields)
 
     found = _digest(_FIRST, lines(), _after(about))
     file.write(f"\n], {_written(about)[1:]}}}\n".encode())
-    file.seek(0)
+    end = file.tell()
+    file.seek(start)
     file.write(_BEGINNING % found.encode())
+    file.seek(end)
+    return found
 
 
-def _read_plan(path: str | Path) -> tuple[dict[str, Any], Sequence[Change], bool]:
-    """Read a file that `_write_plan` has written; older ones held all in one object too.
+class _ReadPlan(NamedTuple):
+    """What a file says of a plan."""
 
-    Returns:
-        What it says beside the changes; the changes, in a temporary file if they are many; and
-        whether the hash in it is theirs.
+    content: dict[str, Any]  #: beside the changes
+    changes: Sequence[Change]  #: in a temporary file if they are many
+    hash: str  #: of both
+    said: str  #: the hash that stands there; another one if it was edited
+
+
+def _read_plan(file: IO[bytes], first: bytes) -> _ReadPlan:
+    """Read what `_write_plan` has written; older files held all in one object too.
+
+    Args:
+        file: The file, after the first line of the plan.
+        first: That line.
     """
-    file_bytes(path, 0)  # says where it is if it is not there
-    with Path(path).expanduser().open("rb") as file:
-        first = file.readline(1000)
-        if begins := _BEGINS.fullmatch(first):
-            lines = _PlanLines(file)
-            changes = kept_changes(lines.changes())
-            return lines.about, changes, lines.hash == begins[1].decode()
-        kept = json.loads(first + file.read())
-    content = kept["plan"]
-    sound = _hash(content) == kept["hash"]
-    changes = [Change.from_json(change) for change in content["changes"]] if sound else []
-    return content, changes, sound
+    if begins := _BEGINS.fullmatch(first):
+        lines = _PlanLines(file)
+        changes = kept_changes(lines.changes())
+        return _ReadPlan(lines.about, changes, lines.hash, begins[1].decode())
+    kept = json.loads(first + file.read())
+    content, said = kept["plan"], kept["hash"]
+    found = _hash(content)
+    sound = [Change.from_json(change) for change in content["changes"]] if found == said else []
+    return _ReadPlan(content, sound, found, said)
 
 
 class _PlanLines:
@@ -825,7 +943,7 @@ class _PlanLines:
             comma = ","
             yield Change.from_json(fields)
         end, text = line[:3], line[3:].rstrip()
-        if end != b"], " or not text.endswith(b"}}") or self._file.read().strip():
+        if end != b"], " or not text.endswith(b"}}"):
             raise ValueError("it ends before the plan does")
         self.about = json.loads(b"{" + text[:-1])
 

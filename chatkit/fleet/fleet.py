@@ -10,14 +10,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast
 
 from chatkit import accessor, settings
 from chatkit.bulk import rendering
-from chatkit.bulk.fleet_plan import FleetPlan, in_threads
+from chatkit.bulk.fleet_plan import FleetPlan, in_threads, load_fleet_plan
 from chatkit.bulk.stores import open_runs
-from chatkit.client import Client, open_client
+from chatkit.client import Client, open_client, source_of
 from chatkit.connection import account_words
 from chatkit.contacts import is_book
 from chatkit.display import many, visible
@@ -30,7 +31,6 @@ from chatkit.snapshot import memory, remember
 
 if TYPE_CHECKING:
     from os import PathLike
-    from pathlib import Path
 
     import pandas as pd
 
@@ -247,6 +247,19 @@ class Fleet(Report, Mapping[str, Client]):
             JournalError: There is no such run, or its journal is damaged.
         """
         return undo(run, self, rows=rows, include_adopted=include_adopted, at=at)
+
+    def load_plan(self, path: str | PathLike[str]) -> FleetPlan:
+        """Read a plan for several accounts that its `save(path)` has written.
+
+        Each part of it belongs to the account that it was made for, by what this fleet calls that.
+
+        Raises:
+            PlanRefused: The file is no such plan, was edited, or is for an account that is not in
+                this fleet.
+        """
+        accessor.register()
+        labels = {client.connection.account: label for label, client in self.items()}
+        return load_fleet_plan(Path(path), labels, lambda label, noun: source_of(self[label], noun))
 
     def doctor(self) -> FleetReport[Any]:
         """Check address, token and open points of each account, as `chatkit.doctor` does."""

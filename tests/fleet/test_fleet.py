@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import stat
 from collections.abc import Iterator
 from contextlib import ExitStack
 
@@ -12,6 +14,8 @@ from displayed import html_of
 
 import chatkit
 from chatkit import settings
+from chatkit.bulk.apply import Interrupt
+from chatkit.bulk.fleet_plan import FleetPlan
 from chatkit.client import Client
 from chatkit.connection import Connection, StoredConnection
 from chatkit.secret import Secret
@@ -355,3 +359,93 @@ def test_an_account_whose_part_cannot_be_planned_at_all_is_left_out_when_it_is_s
     result = fleet.contacts.plan(given, skip_invalid=True).apply()
     assert states(result) == {"de": ["applied"], "it": ["applied"]}
     assert list(result.attrs["stops"]) == ["fr"]
+
+
+# --- a plan in a file ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def saved(opened, tmp_path):
+    """A fleet, a plan for two of its three accounts, and the file of it."""
+    _, fleet = opened
+    frame = fleet.contacts.frame().drop("it")
+    plan = fleet.contacts.plan(frame.assign(name="Sina Berg"))
+    return fleet, plan, plan.save(tmp_path / "fleet.plan")
+
+
+def test_a_saved_plan_of_a_fleet_comes_back_and_is_applied_by_who_its_accounts_are(saved):
+    fleet, plan, path = saved
+    again = fleet.load_plan(str(path))
+    assert (again.id, again.hash, repr(again)) == (plan.id, plan.hash, repr(plan))
+    pd.testing.assert_frame_equal(again.frame(), plan.frame())
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert json.loads(path.read_text())["fleet"]["accounts"] == ["de", "fr"]
+    theirs = chatkit.connect_all({"France": fleet["fr"], "de": fleet["it"], "x": fleet["de"]})
+    loaded = theirs.load_plan(path)
+    assert (list(loaded.plans), loaded.hash) == (["x", "France"], plan.hash)
+    result = loaded.apply()
+    assert result.state.eq("applied").all()
+    assert ["Sina Berg" in set(c.contacts.frame().name) for c in fleet.values()] == [
+        True, True, False,
+    ]  # fmt: skip
+    pd.testing.assert_series_equal(plan.apply().state, again.apply().state)  # nothing is left to do
+    back = chatkit.undo(result)
+    assert list(back.plans) == ["x", "France"]
+    before = back.save(path)
+    assert theirs.load_plan(before).apply().state.eq("applied").all()
+
+
+def test_a_saved_plan_of_a_fleet_that_was_stopped_goes_on(saved):
+    fleet, plan, path = saved
+    interrupt = Interrupt()
+    interrupt.ask()
+    plan.apply(interrupt=interrupt)
+    for each in (path, plan.save(path.with_name("later"))):
+        assert fleet.load_plan(each).apply().state.eq("applied").all()
+
+
+def test_what_could_not_be_planned_stays_so_in_the_file_of_a_fleet(opened, tmp_path):
+    _, fleet = opened
+    frame = fleet.contacts.frame().groupby(level=0).head(1).assign(name="Sina Berg")
+    plan = FleetPlan(fleet.contacts.plan(frame).plans, failed={"pt": "no token"}, notes=["Look."])
+    again = fleet.load_plan(plan.save(tmp_path / "fleet.plan"))
+    assert (again.failed, again.notes) == ({"pt": "no token"}, ["Look."])
+    with pytest.raises(chatkit.PlanRefused, match="pt"):
+        again.apply()
+    empty = FleetPlan({})
+    assert len(fleet.load_plan(empty.save(tmp_path / "fleet.plan"))) == 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("Sina", "Eva"), ('"de", "fr"', '"fr", "de"'), ('"skip_invalid": f', '"skip_invalid":  f')],
+)
+def test_the_file_of_a_fleet_that_was_edited_is_refused(saved, old, new):
+    fleet, _, path = saved
+    text = path.read_text()
+    path.write_text(text.replace(old, new, 1))
+    assert path.read_text() != text
+    if json.loads(text) == json.loads(path.read_text()):
+        assert fleet.load_plan(path).counts["update"] == 4
+    else:
+        with pytest.raises(chatkit.PlanRefused, match="was edited since it was saved"):
+            fleet.load_plan(path)
+
+
+@pytest.mark.parametrize("lines", [slice(0, -1), slice(1), slice(0, 6), slice(0, 0)])
+def test_the_file_of_a_fleet_that_was_cut_is_refused(saved, lines):
+    fleet, _, path = saved
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[lines]))
+    with pytest.raises(chatkit.PlanRefused, match="is not a saved plan"):
+        fleet.load_plan(path)
+
+
+def test_each_file_of_a_plan_says_who_reads_it(saved, tmp_path):
+    fleet, plan, path = saved
+    with pytest.raises(chatkit.PlanRefused, match=r"several accounts: fleet\.load_plan"):
+        fleet["de"].load_plan(path)
+    with pytest.raises(chatkit.PlanRefused, match=r"one account: client\.load_plan"):
+        fleet.load_plan(plan["de"].save(tmp_path / "one.plan"))
+    part = chatkit.connect_all({"de": fleet["de"]})
+    with pytest.raises(chatkit.PlanRefused, match="this fleet has no such account"):
+        part.load_plan(path)
