@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import weakref
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from functools import partial
 from itertools import count
@@ -134,22 +134,18 @@ class Client(metaclass=HelpPage):
         from chatkit.bulk.plan import load_plan
 
         accessor.register()
-        if file_bytes(path, 2) == b"PK":
-            return self._plan_rest(path)
+        if is_rest(path):
+            sheets = sheets_of_rest(path)
+            if any([*sheet.rows[0].cells[:1]] == ["account"] for sheet in sheets.values()):
+                raise PlanRefused(f"{path} is of several accounts: fleet.load_plan(path) reads it.")
+            return self._plan_rest(sheets)
         return load_plan(path, partial(source_of, self))
 
-    def _plan_rest(self, path: str | Path) -> Plan:
-        """Plan again what a file holds that a plan view has written."""
-        from chatkit.bulk.rendering import rest_title
-        from chatkit.tables.workbook import read_sheets
-
-        sheets = read_sheets(file_bytes(path))
+    def _plan_rest(self, sheets: Mapping[str, RawTable]) -> Plan:
+        """Plan again what a file holds that a plan view has written, by noun."""
         from chatkit.bulk.plan import join_plans
 
-        nouns = {rest_title(noun): noun for noun in ("flow", "content", "webhook", "contact")}
-        plans = [self._plan_sheet(noun, sheets[t]) for t, noun in nouns.items() if t in sheets]
-        if not plans:
-            raise PlanRefused(f"{path} holds nothing that can be planned again.")
+        plans = [self._plan_sheet(noun, sheet) for noun, sheet in sheets.items()]
         return join_plans(source_of(self, ACCOUNT), plans) if len(plans) > 1 else plans[0]
 
     def _plan_sheet(self, noun: str, sheet: RawTable) -> Plan:
@@ -384,6 +380,29 @@ def _sandboxed(sandbox: Sandbox) -> Client:
     client = client_of(sandbox)
     say("Connected to the sandbox: the whole service, in this process. Nothing leaves it.")
     return _told(client)
+
+
+def is_rest(path: str | Path) -> bool:
+    """Whether a file is a workbook, of what was not applied of a plan."""
+    return file_bytes(path, 2) == b"PK"
+
+
+def sheets_of_rest(path: str | Path) -> dict[str, RawTable]:
+    """Read what was not applied of a plan, as a plan view has written it: a sheet for each noun.
+
+    Raises:
+        PlanRefused: There is nothing that can be planned again.
+        InputError: The file cannot be read.
+    """
+    from chatkit.bulk.rendering import rest_title
+    from chatkit.tables.workbook import read_sheets
+
+    sheets = read_sheets(file_bytes(path))
+    nouns = {noun: rest_title(noun) for noun in ("flow", "content", "webhook", "contact")}
+    found = {noun: sheets[title] for noun, title in nouns.items() if title in sheets}
+    if not found:
+        raise PlanRefused(f"{path} holds nothing that can be planned again.")
+    return found
 
 
 def _told(client: Client) -> Client:

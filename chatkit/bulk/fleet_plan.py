@@ -8,7 +8,7 @@ whatever kills the process in the middle, `chatkit.resume` of the fleet's run fi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -22,6 +22,7 @@ from chatkit.bulk.outcomes import Row, rows_of_journal
 from chatkit.bulk.plan import (
     Plan,
     hash_of_plans,
+    keep_at,
     load_plans,
     plan_of_fleet,
     prepare_runs,
@@ -30,6 +31,7 @@ from chatkit.bulk.plan import (
     store_of,
 )
 from chatkit.bulk.stores import hidden_at, most_accounts, read_run, store_at
+from chatkit.bulk.undo import undo_plan
 from chatkit.display import duration, visible
 from chatkit.display import many as many_of
 from chatkit.errors import ChatkitError, InputError, JournalError, PlanRefused, first_line
@@ -56,6 +58,14 @@ class ApplyOptions(NamedTuple):
     rate: float | None = None
     settle: float | None = None
     gap: Gap = "row"
+
+
+class FleetProgress:
+    """How far each account of a fleet is that is being applied here."""
+
+    def __init__(self) -> None:
+        self.done: dict[str, int] = {}  #: how many rows, of those at work
+        self.ended: dict[str, pd.DataFrame | Exception] = {}  #: what came of the others
 
 
 class GoesOn(Protocol):
@@ -122,6 +132,7 @@ class FleetPlan(Report):
         self.notes = list(notes)
         self._skip_invalid = skip_invalid
         self._began = bool(run)
+        self._at_work = FleetProgress()
         self.plans: Mapping[str, Plan] = dict(plans)
         if not run:
             at_work = [label for label, plan in plans.items() if len(plan)]
@@ -360,8 +371,9 @@ class FleetPlan(Report):
                 if watch is None:
                     self._tell_time(concurrency, rate, gap)
             came: Mapping[str, pd.DataFrame | Exception]
+            self._at_work = FleetProgress()
             if cluster is None:
-                came = _apply_here(at_work, options, heard, watch)
+                came = _apply_here(at_work, options, heard, watch, self._at_work)
             else:
                 came = _apply_on(cluster, at_work, options, heard, watch)
         return self._result(at_work, came, watch)
@@ -438,6 +450,35 @@ def load_fleet_plan(
     return plan
 
 
+def undo_fleet_plan(plan: FleetPlan, rows: Mapping[str, Collection[int] | None]) -> FleetPlan:
+    """Make the plan that takes back what a plan has done.
+
+    Args:
+        plan: It was applied.
+        rows: The numbers of the rows to take back, by account; None stands for all of them.
+    """
+    plans, failed = {}, {}
+    for label, only in rows.items():
+        part = plan.plans[label]
+        try:
+            with read_run(part.id, part._at) as kept:
+                back = undo_plan(kept, part._desk, include_adopted=False, only=only)
+            plans[label] = keep_at(back, part._at)
+        except JournalError as error:
+            failed[label] = first_line(error)
+    return FleetPlan(plans, failed=failed, skip_invalid=True)
+
+
+def progress_of(plan: FleetPlan) -> FleetProgress:
+    """Return how far each account is of a plan that is being applied."""
+    return plan._at_work
+
+
+def fleet_heading(plan: FleetPlan) -> str:
+    """Count the plan in words."""
+    return plan._heading()
+
+
 def _within_fleet(label: str, plan: Plan) -> list[list[str]]:
     """Render the plan of one account, without what the whole says at its end."""
     heading, *blocks = rendering.plan_text(plan)[:-1]
@@ -495,7 +536,11 @@ def _has_home(plan: Plan) -> bool:
 
 
 def _apply_here(
-    plans: Mapping[str, Plan], options: ApplyOptions, heard: Interrupt, watch: Watch | None
+    plans: Mapping[str, Plan],
+    options: ApplyOptions,
+    heard: Interrupt,
+    watch: Watch | None,
+    progress: FleetProgress,
 ) -> dict[str, pd.DataFrame | Exception]:
     """Apply prepared plans, each in a thread of this process."""
     asked = {label: Interrupt(quiet=True) for label in plans}
@@ -511,7 +556,17 @@ def _apply_here(
                 each.ask()
 
     def work(label: str, tell: Watch) -> pd.DataFrame:
-        return apply_one(plans[label], options, interrupt=asked[label], watch=tell)
+        def told(count: int, total: int | None) -> None:
+            progress.done[label] = count
+            tell(count, total)
+
+        try:
+            result = apply_one(plans[label], options, interrupt=asked[label], watch=told)
+        except Exception as error:
+            progress.ended[label] = error
+            raise
+        progress.ended[label] = result
+        return result
 
     stores = []
     for plan in plans.values():

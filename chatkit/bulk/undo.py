@@ -12,7 +12,7 @@ from chatkit.bulk.apply import Desk
 from chatkit.bulk.journal import Change, Journal, Kind
 from chatkit.bulk.outcomes import Row, rows_of_journal
 from chatkit.bulk.plan import Left, Plan, PlanPart, RefusedCell, Setting
-from chatkit.bulk.stores import At, kept_runs
+from chatkit.bulk.stores import KeptRun
 from chatkit.display import many
 from chatkit.endpoints import Endpoints
 from chatkit.errors import JournalError
@@ -105,7 +105,7 @@ def undo_plan(
     return Plan(desk, setting, changes, refused, notes=notes, skip_invalid=True, left=left)
 
 
-def taken_back(run: str, rows: Collection[Row], at: At | None = None) -> set[int]:
+def taken_back(run: str, rows: Collection[Row], kept: Collection[KeptRun]) -> set[int]:
     """Find which rows of a run other runs have taken back, by their numbers.
 
     A row whose undo was taken back itself is there again.
@@ -113,10 +113,10 @@ def taken_back(run: str, rows: Collection[Row], at: At | None = None) -> set[int
     Args:
         run: The name of the run.
         rows: Its rows.
-        at: Where the journals lie.
+        kept: The runs there are.
     """
     found = set()
-    for later in kept_runs(at):
+    for later in kept:
         if later.header is None or later.header.undoes != run or later.run <= run:
             continue
         try:
@@ -124,7 +124,7 @@ def taken_back(run: str, rows: Collection[Row], at: At | None = None) -> set[int
                 back = rows_of_journal(journal)
         except JournalError:
             continue  # runs() lists it as damaged
-        again = taken_back(later.run, back, at)
+        again = taken_back(later.run, back, kept)
         landed = [row for row in back if row.state in ("applied", "differs")]
         found |= {_identity(row) for row in landed if row.n not in again}
     return {row.n for row in rows if _identity(row) in found} if found else set()

@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextvars
 import json
 import logging
+import re
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from html import escape
@@ -20,6 +21,7 @@ import traitlets
 
 from chatkit.bulk import rendering
 from chatkit.bulk.apply import Interrupt
+from chatkit.bulk.fleet_plan import FleetPlan, fleet_heading, progress_of, undo_fleet_plan
 from chatkit.bulk.journal import Change
 from chatkit.bulk.outcomes import Row, rows_of_journal
 from chatkit.bulk.plan import (
@@ -31,19 +33,20 @@ from chatkit.bulk.plan import (
     rows_at_work,
     setting_of,
 )
-from chatkit.bulk.stores import read_run
+from chatkit.bulk.stores import kept_runs, read_run
 from chatkit.bulk.undo import taken_back, undo_plan
 from chatkit.connection import account_words, is_live
-from chatkit.display import escaped, many
+from chatkit.display import escaped, many, visible
 from chatkit.errors import (
     ChatkitError,
     InputError,
     JournalError,
     PlanRefused,
+    first_line,
     needed_by,
     steady,
 )
-from chatkit.report import MANY, STYLE, html_heading, html_list, html_tables, row_label
+from chatkit.report import FEW, MANY, STYLE, html_heading, html_list, html_tables, row_label
 from chatkit.widgets import assets
 from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, call_code
 
@@ -51,6 +54,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from chatkit.bulk.plan import Plan, RefusedCell
+    from chatkit.bulk.stores import At, KeptRun
 
 
 _OFTEN = 0.1  #: seconds between two pictures of the progress
@@ -67,8 +71,12 @@ class PlanView(Panel):
 
     In a program: `apply()` does what the button does, waits, and raises what goes wrong.
 
+    A plan for several accounts is reviewed account by account: a table of them says what each
+    would do, how far it is and why it stopped, and shows the rows of one or of all.
+
     Args:
-        plan: What `client.contacts.plan(frame)` or `chatkit.undo(result)` made.
+        plan: What `client.contacts.plan(frame)`, `fleet.contacts.plan(frame)` or
+            `chatkit.undo(result)` made.
         applied: What is called with the view when it was applied or stopped, and with the view
             of the plan that takes it back when that was.
         result: What came of it so far, where another kernel has applied it.
@@ -84,7 +92,7 @@ class PlanView(Panel):
 
     def __init__(
         self,
-        plan: Plan,
+        plan: Plan | FleetPlan,
         applied: Callable[[PlanView], object] | None = None,
         *,
         result: pd.DataFrame | None = None,
@@ -96,6 +104,7 @@ class PlanView(Panel):
                 f"{type(plan).__name__}."
             )
         self.plan = plan
+        self._parts = parts_of(plan)
         self.result = result  #: what truly happened, once it was applied
         self.back: PlanView | None = None  #: the plan that takes it back, once asked for
         self._applied = applied
@@ -110,6 +119,8 @@ class PlanView(Panel):
         self._drawn = self._redrawn = self._began = 0.0
         self._allowed = _overrides(plan)
         self._allowed_here = False  #: whether somebody has typed here what allows it
+        self._accounts = PagedRows(_ACCOUNTS, [], act=self._act, filters_from=PAGE + 1)
+        self._accounts.label("Accounts")
         self._rows = PagedRows(*plan_items(plan), act=self._act)
         self._heading, self._notes = w.HTML(), w.HTML()
         self._meter = w.HTML()
@@ -125,23 +136,25 @@ class PlanView(Panel):
         controls = [self._apply, self._meter, self._stop, self._undo, self._save, self._code]
         actions = boxed(w.HBox, "chatkit-bar", controls)
         self._below = w.VBox()
-        head = rendering.heading(plan) if result is None else rendering.run_heading(plan)
+        head = heading_of(plan, run=result is not None)
         self._heading.value = f"<p><strong>{escaped(head)}</strong></p>"
+        self._fill_accounts()
         if result is None:
             warned = [f"It writes to {self._live}: live data."] if self._live else []
-            self._notes.value = rendering.told_html(plan, *warned) + html_list(
+            self._notes.value = _told_html(plan, *warned) + html_list(
                 "objections", "Blocked:", [_said(one) for one in plan.objections()]
             )
         else:
             self._tell_result()
-        parts = [self._heading, self._rows, self._notes, self._confirm, self._message]
+        parts = [self._heading, *([self._accounts] if isinstance(plan, FleetPlan) else [])]
+        parts += [self._rows, self._notes, self._confirm, self._message]
         super().__init__([*parts, actions, self._below])
         self._paint()
 
     @steady
     def __repr__(self) -> str:
         if self.result is None:
-            return f"<plan view: {rendering.heading(self.plan)}>"
+            return f"<plan view: {heading_of(self.plan)}>"
         return f"<plan view: {self.result.chatkit.summary()}>"
 
     def _page(self) -> str:
@@ -150,7 +163,7 @@ class PlanView(Panel):
         columns, items = result_items(self.plan, self.result, self._taken, acts=False)
         rows = [item.html() for item in items[:MANY]]
         parts = [
-            html_heading(rendering.run_heading(self.plan)),
+            html_heading(heading_of(self.plan, run=True)),
             f"<p>{escaped(self.result.chatkit.summary())}</p>",
             html_tables(columns, rows[:PAGE], rows[PAGE:], len(items), "view.result"),
             "" if self.back is None else self.back._page(),
@@ -203,6 +216,7 @@ class PlanView(Panel):
             self._message.say("")
             self.running = True
             self._rows.fill(*self._items_at_work(), stay=True)
+            self._fill_accounts()
             self._paint()
             self._thread.start()
 
@@ -247,15 +261,30 @@ class PlanView(Panel):
         if self.back is not None and self.back.at_work:
             raise PlanRefused("It is being taken back already: wait until that is done.")
         only = rows if rows is not None or not self._taken else self._left_to_take_back()
-        with read_run(self.plan.id, home_of(self.plan)) as kept:
-            plan = undo_plan(kept, desk_of(self.plan), include_adopted=False, only=only)
-        keep_at(plan, home_of(self.plan))
-        self.back = PlanView(plan, self._was_taken_back)
+        self.back = PlanView(self._back_plan(only), self._was_taken_back)
         self._below.children = [self.back]
         where = "The plan that takes it back is below. Nothing is sent before you click there."
         self._message.say(f"{self._told} {where}")
         self._paint()
         return self.back
+
+    def _back_plan(self, only: Collection[int] | None) -> Plan | FleetPlan:
+        """Make the plan that takes some rows back, or all of them."""
+        wanted: dict[str, Collection[int] | None] = {}
+        for label, part, first in self._placed():
+            if only is None:
+                wanted[label] = None
+            elif own := {n - first for n in only if first <= n < first + len(part)}:
+                wanted[label] = own
+        if isinstance(self.plan, FleetPlan):
+            return undo_fleet_plan(self.plan, wanted)
+        with read_run(self.plan.id, home_of(self.plan)) as kept:
+            plan = undo_plan(kept, desk_of(self.plan), include_adopted=False, only=only)
+        return keep_at(plan, home_of(self.plan))
+
+    def _placed(self) -> Iterator[tuple[str, Plan, int]]:
+        """Yield the plans that have rows, each with the place of its first one in the result."""
+        return placed(self._parts)
 
     @property
     def at_work(self) -> bool:
@@ -274,16 +303,25 @@ class PlanView(Panel):
         """Return what was not applied as a frame that can be planned again, with the reasons.
 
         Its rows are those that failed, met a conflict or were not sent; the columns are the key,
-        the fields to send, `delete`, `state` and `reason`.
+        the fields to send, `delete`, `state` and `reason`; of several accounts `account` is the
+        first.
 
         Raises:
             PlanRefused: It has not been applied.
         """
-        return rendering.rest_frame(self.plan, self.wait())
+        result = self.wait()
+        if not isinstance(self.plan, FleetPlan):
+            return rendering.rest_frame(self.plan, result)
+        return rendering.fleet_table(
+            {
+                label: rendering.rest_frame(part, result.iloc[first : first + len(part)])
+                for label, part, first in self._placed()
+            }
+        )
 
     def download(self) -> None:
         """Have the browser save what was not applied as a workbook."""
-        again, read = rendering.rest_sheets(self.plan, self.wait())
+        again, read = self._rest_sheets(self.wait())
         sheets = again | ({"Only to read": read} if len(read) else {})
         count = sum(map(len, again.values()))
         with needed_by("A file to download"):
@@ -292,15 +330,35 @@ class PlanView(Panel):
         self._rows.download(f"not_applied_{self.plan.id}.xlsx", data)
         said = [f"Downloaded {many(count, 'row')} that can be planned again"]
         said += [f"{many(len(read), 'row')} only to read"] if len(read) else []
-        how = " client.load_plan(path) makes a plan of the file." if count else ""
+        who = "fleet" if isinstance(self.plan, FleetPlan) else "client"
+        how = f" {who}.load_plan(path) makes a plan of the file." if count else ""
         self._message.say(f"{', '.join(said)}.{how}")
+
+    def _rest_sheets(self, result: pd.DataFrame) -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:
+        """Make the sheets of what was not applied, as `rendering.rest_sheets`, of all accounts."""
+        if not isinstance(self.plan, FleetPlan):
+            return rendering.rest_sheets(self.plan, result)
+        found: dict[str, dict[str, pd.DataFrame]] = {}
+        read = {}
+        for label, part, first in placed(self._parts, empty=True):
+            own = result.iloc[first : first + len(part)]
+            again, read[label] = rendering.rest_sheets(part, own)
+            for title, sheet in again.items():
+                found.setdefault(title, {})[label] = sheet
+        sheets = {title: rendering.fleet_table(each) for title, each in found.items()}
+        return sheets, rendering.fleet_table(read)
 
     def _left_to_take_back(self) -> set[int]:
         """Find the rows that landed, can be taken back, and were not."""
-        states = [] if self.result is None else list(self.result["state"])
-        changes = self.plan.changes
-        landed = [n for n, state in enumerate(states) if state in ("applied", "differs")]
-        return {n for n in landed if changes[n].undo != "never"} - self._taken
+        if self.result is None:
+            return set()
+        states = list(self.result["state"])
+        return {
+            first + n
+            for _, part, first in self._placed()
+            for n, change in enumerate(part.changes)
+            if states[first + n] in ("applied", "differs") and change.undo != "never"
+        } - self._taken
 
     def _was_taken_back(self, back: PlanView) -> None:
         """Show which rows are taken back now: the journals know."""
@@ -311,6 +369,8 @@ class PlanView(Panel):
 
     def _act(self, act: str, row: str) -> None:
         """Do what a button of a row asks for."""
+        if act == "account":
+            self._rows.choose_account(row)
         if act == "back" and row.isdecimal() and int(row) in self._left_to_take_back():
             self._attempt(self.undo, {int(row)})
 
@@ -339,6 +399,7 @@ class PlanView(Panel):
     def _finished(self) -> None:
         if self.result is not None:
             self._tell_result()
+        self._fill_accounts()
         if self._error is not None:
             self._rows.fill(*self._items(), stay=True)
             self._message.say(f"{type(self._error).__name__}: {self._error}", wrong=True)
@@ -349,11 +410,16 @@ class PlanView(Panel):
     def _tell_result(self, *, stay: bool = False) -> None:
         """Show what came of it, what failed first."""
         assert self.result is not None  # noqa: S101  # whoever calls it has looked
-        run = self.plan.id
-        # Where the journal was pruned meanwhile, what was taken back stays as it is known.
-        at = home_of(self.plan)
-        with suppress(JournalError), read_run(run, at) as kept:
-            self._taken = taken_back(run, rows_of_journal(kept), at)
+        runs: dict[At | None, list[KeptRun]] = {}
+        for _, part, first in self._placed():
+            # Where the journal was pruned meanwhile, what was taken back stays as it is known.
+            at = home_of(part)
+            with suppress(JournalError), read_run(part.id, at) as kept:
+                if at not in runs:
+                    runs[at] = list(kept_runs(at))
+                back = taken_back(part.id, rows_of_journal(kept), runs[at])
+                own = range(first, first + len(part))
+                self._taken = self._taken.difference(own) | {first + n for n in back}
         self._rows.fill(*self._items(), stay=stay)
         said = self.result.chatkit.summary()
         if self._taken:
@@ -371,17 +437,30 @@ class PlanView(Panel):
 
     def _items_at_work(self) -> tuple[Mapping[str, int], Sequence[Item]]:
         """Make rows that tell how far each is whenever they are drawn."""
-        _, items = plan_items(self.plan)
-        drawn = [
-            item._replace(html=partial(self._draw_at_work, n))
-            for n, item in zip(rendering.order_by_kind(self.plan), items, strict=False)
-        ]
-        return result_columns(self.plan), [*drawn, *_refused_items(self.plan, outcome=True)]
+        items: list[Item] = []
+        for label, part in self._parts.items():
+            drawn = [
+                item._replace(html=partial(self._draw_at_work, label, n))
+                for n, item in zip(rendering.order_by_kind(part), _items_of(part), strict=False)
+            ]
+            items += of_account(label, [*drawn, *_refused_items(part, outcome=True)])
+        return result_columns(self.plan), items
 
-    def _draw_at_work(self, n: int) -> str:
-        rows = rows_at_work(self.plan)
+    def _draw_at_work(self, label: str, n: int) -> str:
+        change = self._parts[label].changes[n]
+        rows = rows_at_work(self._parts[label])
+        ended = progress_of(self.plan).ended if isinstance(self.plan, FleetPlan) else {}
+        if not isinstance(came := ended.get(label), Exception | None):
+            state, reason = came["state"].iloc[n], came["reason"].iloc[n]
+            return rendering.html_outcome(change, _look(state), state, escaped(reason))
         looks, said, reason = ("open", "waiting", "") if not rows else _at_work(rows.glance(n))
-        return rendering.html_outcome(self.plan.changes[n], looks, said, escaped(reason))
+        return rendering.html_outcome(change, looks, said, escaped(reason))
+
+    def _fill_accounts(self) -> None:
+        """Show what each account would do, how far it is, or what came of it."""
+        if isinstance(self.plan, FleetPlan):
+            items = _account_items(self.plan, self.result, running=self.running)
+            self._accounts.fill(_ACCOUNTS, items, stay=True)
 
     def _watch(self, done: int, total: int | None) -> None:
         """Show how far it is, not more often than a person can see."""
@@ -392,6 +471,7 @@ class PlanView(Panel):
         if now - self._redrawn >= _ROWS_OFTEN or done == total:
             self._redrawn = now
             self._rows.redraw()
+            self._fill_accounts()
 
     def _draw(self, done: int, total: int) -> None:
         passed = time.monotonic() - self._began
@@ -414,7 +494,8 @@ class PlanView(Panel):
     def _painted(self) -> None:
         running, plan, result = self.running, self.plan, self.result
         undone, ready = self._undone(), not self._blocked()
-        verb = "Take back" if setting_of(plan).undoes else "Apply"
+        undoes = any(setting_of(part).undoes for part in self._parts.values())
+        verb = "Take back" if undoes else "Apply"
         self._apply.label = f"{verb} {many(sum(plan.counts.values()), 'change')}"
         if result is not None:
             self._apply.label = f"Go on with {undone:,}"
@@ -423,7 +504,7 @@ class PlanView(Panel):
             self._apply.label += f" in {self._live}"
         typed = not self.phrase or self._confirm.value.strip() == self.phrase
         asks = bool(self.phrase) and (result is None or not self._allowed_here)
-        has_refused = bool(refused_cells(plan))
+        has_refused = any(map(refused_cells, self._parts.values()))
         self._apply.disabled = not typed
         asked = self._interrupt.asked
         self._stop.label = ("Stop", "Do not wait for answers either", "Stopping …")[min(asked, 2)]
@@ -451,23 +532,154 @@ class PlanView(Panel):
         return 0 if self.result is None else int(self.result["state"].isin(OPEN).sum())
 
 
-def _overrides(plan: Plan) -> list[str]:
+def _overrides(plan: Plan | FleetPlan) -> list[str]:
     """Name the arguments without which the plan is blocked."""
     before = len(plan.objections())
     names = ("many", "irreversible")
     return [name for name in names if len(plan.objections(**{name: True})) < before]
 
 
-def _live(plan: Plan) -> str:
-    """Name the account that a plan writes to, where that is live data."""
-    connection = desk_of(plan).transport.connection
-    account = connection.account
-    return account_words(account, connection.name or "") if is_live(account) else ""
+def _live(plan: Plan | FleetPlan) -> str:
+    """Name the accounts that a plan writes to, where that is live data."""
+    named = []
+    for label, part, _ in placed(parts_of(plan)):
+        connection = desk_of(part).transport.connection
+        if is_live(connection.account):
+            named.append(label or account_words(connection.account, connection.name or ""))
+    return many(len(named), "account") if len(named) > FEW else ", ".join(named)
 
 
 def _said(objection: str) -> str:
     """Leave out which argument of `apply` allows it: here it is allowed by typing."""
-    return objection.partition(": ")[2] if objection.startswith("needs ") else objection
+    return re.sub(r"^((?:(?!needs ).)*: )?needs apply\([a-z]+=True\): ", r"\1", objection)
+
+
+# --- the plans of several accounts ---------------------------------------------------------
+
+_ACCOUNTS = {"account": 20, "plan": 40, "state": 40}
+
+
+def parts_of(plan: Plan | FleetPlan) -> Mapping[str, Plan]:
+    """Return the plan of each account by what that is called; of a single one it is nothing."""
+    return plan.plans if isinstance(plan, FleetPlan) else {"": plan}
+
+
+def placed(parts: Mapping[str, Plan], *, empty: bool = False) -> Iterator[tuple[str, Plan, int]]:
+    """Yield the plans that have rows, each with the place of its first one in the result.
+
+    Args:
+        parts: The plans, by account.
+        empty: Those without rows too.
+    """
+    first = 0
+    for label, part in parts.items():
+        if len(part) or empty:
+            yield label, part, first
+        first += len(part)
+
+
+def heading_of(plan: Plan | FleetPlan, *, run: bool = False) -> str:
+    """Count a plan in words, or what its run means to do."""
+    if isinstance(plan, FleetPlan):
+        return fleet_heading(plan)
+    return rendering.run_heading(plan) if run else rendering.heading(plan)
+
+
+def _told_html(plan: Plan | FleetPlan, *more: str) -> str:
+    """Say what else is to be known, once for all accounts of which it is."""
+    if not isinstance(plan, FleetPlan):
+        return rendering.told_html(plan, *more)
+    told: dict[str, list[str]] = {}
+    for label, part in plan.plans.items():
+        for note in rendering.notes_of(part):
+            told.setdefault(note, []).append(visible(label))
+    named = [
+        f"{', '.join(of) if len(of) <= FEW else many(len(of), 'account')}: {note}"
+        for note, of in told.items()
+    ]
+    return html_list("told", "", [*named, *map(visible, plan.notes), *more])
+
+
+def _account_items(
+    plan: FleetPlan, result: pd.DataFrame | None, *, running: bool
+) -> Sequence[Item]:
+    """Make a row for each account: what it would do, how far it is, or what came of it."""
+    stops = {} if result is None else result.attrs["stops"]
+    progress = progress_of(plan)
+    items = []
+    for label, part, first in placed(plan.plans, empty=True):
+        kind, looks, said = "planned", "back", ""
+        came = progress.ended.get(label)
+        if not len(part):
+            kind = "without changes"
+        elif running and isinstance(came, Exception):
+            kind, looks, said = "stopped", "bad", f"Stopped: {first_line(came)}"
+        elif running and came is None:
+            kind, looks = "at work", "open"
+            done = progress.done.get(label)
+            said = "waiting" if done is None else f"{done:,} of {len(part):,}"
+        elif running or result is not None:
+            own = came if running else result
+            states = own["state"] if running else own["state"].iloc[first : first + len(part)]
+            said = rendering.state_counts(states)
+            kind, looks = "done", "fine"
+            if not states.isin((*LANDED, "skipped")).all():
+                kind, looks = "not all applied", "bad"
+            if label in stops:
+                kind, looks, said = "stopped", "bad", f"{said} It stopped: {stops[label]}"
+        elif part.objections():
+            kind, looks, said = "blocked", "bad", "blocked"
+        what = rendering.heading(part)
+        drawn = partial(_draw_account, label, what, said, looks, bool(len(part)))
+        items.append(Item((kind,), f"{label} {what} {said}", drawn))
+    for label, why in plan.failed.items():
+        drawn = partial(_draw_account, label, "Could not be planned", why, "bad", False)
+        items.append(Item(("could not be planned",), f"{label} {why}", drawn))
+    return items
+
+
+def _draw_account(label: str, what: str, said: str, looks: str, shows: bool) -> str:
+    name = escaped(label)
+    button = (
+        f'<div><button type="button" class="chatkit-button small" data-act="account" '
+        f'data-row="{escape(label)}" aria-label="Show the rows of {name}">Show its rows</button>'
+        "</div>"
+        if shows
+        else ""
+    )
+    dot = ' class="dot"' if said else ""
+    return (
+        f'<tbody class="{looks}"><tr><th scope="rowgroup" dir="auto">{name}</th>'
+        f'<td dir="auto">{escaped(what)}{button}</td><td{dot} dir="auto">{escaped(said)}</td></tr>'
+        "</tbody>"
+    )
+
+
+def of_account(label: str, items: Sequence[Item]) -> Sequence[Item]:
+    """Let rows say of which account they are, of several."""
+    if not label:
+        return items
+    return [
+        item._replace(
+            text=f"{label} {item.text}",
+            html=partial(_with_account, label, item.html),
+            account=label,
+        )
+        for item in items
+    ]
+
+
+def _with_account(label: str, html: Callable[[], str]) -> str:
+    body = html()
+    cell = f'<td rowspan="{body.count("<tr>")}" dir="auto">{escaped(label)}</td>'
+    return body.replace("<tr>", f"<tr>{cell}", 1)
+
+
+def _and_account(plan: Plan | FleetPlan, columns: Mapping[str, int]) -> Mapping[str, int]:
+    """Put the column of the accounts before others, where there are several accounts."""
+    if not isinstance(plan, FleetPlan):
+        return columns
+    return {"account": 12} | {name: round(width * 0.88) for name, width in columns.items()}
 
 
 # --- rows in pages, with filters -----------------------------------------------------------
@@ -481,6 +693,7 @@ class Item(NamedTuple):
     kinds: tuple[str, ...]
     text: str
     html: Callable[[], str]
+    account: str = ""  #: of several
 
 
 class RowsTable(anywidget.AnyWidget):
@@ -517,6 +730,7 @@ class PagedRows(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         columns: Their names, each with its width in percent.
         items: The rows; each draws itself as escaped HTML, a table body of its own.
         act: What a button in a row calls, with what it does and of which row.
+        filters_from: So many rows have filters, fewer have none.
     """
 
     def __init__(
@@ -524,19 +738,24 @@ class PagedRows(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         columns: Mapping[str, int],
         items: Sequence[Item],
         act: Callable[[str, str], object] | None = None,
+        *,
+        filters_from: int = 2,
     ) -> None:
+        self._filters_from = filters_from
         self.items: list[Item] = []
         self._texts: list[str] = []
         self._head = ""
         self._page, self._filling = 0, False
         self.kind = w.Dropdown(description="Show")
+        self.account = w.Dropdown(description="of")
         self.search = w.Text(description="that hold", placeholder="any text")
         self._table, self._place = RowsTable(act), w.HTML()
         self._back = ActionButton("Previous", lambda: self._turn(-1))
         self._on = ActionButton("Next", lambda: self._turn(1))
-        for control in (self.kind, self.search):
+        controls = [self.kind, self.account, self.search]
+        for control in controls:
             control.observe(lambda _: self._turn(0), names="value")
-        self._filters = boxed(w.HBox, "chatkit-bar", [self.kind, self.search])
+        self._filters = boxed(w.HBox, "chatkit-bar", controls)
         self._pager = boxed(w.HBox, "chatkit-bar", [self._back, self._on, self._place])
         super().__init__([self._filters, self._table, self._pager])
         self.add_class("chatkit-plan")
@@ -562,14 +781,20 @@ class PagedRows(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         count = Counter(kind for item in self.items for kind in item.kinds)
         options = [(f"all {len(self.items):,}", "")]
         options += [(f"{kind} {number:,}", kind) for kind, number in count.items()]
-        kind, page = self.kind.value, self._page
+        kind, account, page = self.kind.value, self.account.value, self._page
+        accounts = Counter(item.account for item in self.items if item.account)
+        of = [(f"{each} {number:,}", each) for each, number in accounts.items()]
         self._filling = True
         self.kind.options = options
         self.kind.value = kind if stay and kind in count else ""
+        self.account.options = [("all accounts", ""), *of]
+        self.account.value = account if stay and account in accounts else ""
+        self.account.layout.display = None if len(of) > 1 else "none"
         if not stay:
             self.search.value = ""
         self._filling = False
-        self._filters.layout.display = None if len(self.items) > 1 else "none"
+        many_items = len(self.items) >= self._filters_from
+        self._filters.layout.display = None if many_items else "none"
         self._page = page if stay else 0
         self.redraw()
 
@@ -577,6 +802,11 @@ class PagedRows(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         """Show the rows of one kind, if there are any of it."""
         if any(kind in item.kinds for item in self.items):
             self.kind.value = kind
+
+    def choose_account(self, account: str) -> None:
+        """Show the rows of one account, if there are any of it."""
+        if any(account == item.account for item in self.items):
+            self.account.value = account
 
     def label(self, name: str) -> None:
         """Call the table something where it goes on at a side."""
@@ -592,10 +822,12 @@ class PagedRows(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
     def found(self) -> list[Item]:
         """Return the rows of the chosen kind that hold the text, on all pages."""
         wanted, kind = self.search.value.casefold().strip(), self.kind.value
+        account = self.account.value
         return [
             item
             for item, text in zip(self.items, self._texts, strict=True)
             if wanted in text and (not kind or kind in item.kinds)
+            if not account or account == item.account
         ]
 
     def _turn(self, pages: int) -> None:
@@ -638,10 +870,22 @@ _UNDO = {"exactly": "", "never": "never undone"}
 _NOT_EXACTLY = "not restored exactly"
 
 
-def plan_items(plan: Plan) -> tuple[Mapping[str, int], Sequence[Item]]:
+def plan_items(plan: Plan | FleetPlan) -> tuple[Mapping[str, int], Sequence[Item]]:
     """Make the rows of a plan, and of what it refuses."""
+    items: list[Item] = []
+    for label, part in parts_of(plan).items():
+        items += of_account(label, _items_of(part))
+    columns = {"change": 13, _record_noun(plan): 22, "field": 15, "before": 25, "after": 25}
+    return _and_account(plan, columns), items
+
+
+def _record_noun(plan: Plan | FleetPlan) -> str:
+    return next((rendering.record_noun(part) for part in parts_of(plan).values()), "record")
+
+
+def _items_of(plan: Plan) -> Sequence[Item]:
+    """Make the rows of the plan of one account, and of what it refuses."""
     losses = rendering.losses_of(plan)
-    noun = rendering.record_noun(plan)
 
     def drawn(change: Change) -> str:
         return rendering.html_changes([change], losses, MANY)[0]
@@ -656,7 +900,7 @@ def plan_items(plan: Plan) -> tuple[Mapping[str, int], Sequence[Item]]:
         for change in kind
     ]
     items += _refused_items(plan)
-    return {"change": 13, noun: 22, "field": 15, "before": 25, "after": 25}, items
+    return items
 
 
 def _part(change: Change) -> str:
@@ -687,14 +931,15 @@ def _refused(cell: RefusedCell, outcome: bool) -> str:
     return f"<tbody{look}><tr>{where}{what}{why}</tr></tbody>"
 
 
-def result_columns(plan: Plan) -> Mapping[str, int]:
+def result_columns(plan: Plan | FleetPlan) -> Mapping[str, int]:
     """Name the columns of a plan that is or was applied, each with its width in percent."""
-    noun = rendering.record_noun(plan)
-    return {"state": 12, noun: 18, "field": 11, "before": 17, "after": 18, "reason": 24}
+    noun = _record_noun(plan)
+    columns = {"state": 12, noun: 18, "field": 11, "before": 17, "after": 18, "reason": 24}
+    return _and_account(plan, columns)
 
 
 def result_items(
-    plan: Plan, result: pd.DataFrame, taken: Collection[int] = (), *, acts: bool = True
+    plan: Plan | FleetPlan, result: pd.DataFrame, taken: Collection[int] = (), *, acts: bool = True
 ) -> tuple[Mapping[str, int], Sequence[Item]]:
     """Make the rows of a result: what was not applied, what was refused, then the others.
 
@@ -704,24 +949,41 @@ def result_items(
         taken: The numbers of the rows that were taken back since.
         acts: Whether a row has a button that takes it back.
     """
+    items: list[Item] = []
+    for label, part, first in placed(parts_of(plan), empty=True):
+        own = result.iloc[first : first + len(part)]
+        items += of_account(label, _result_items_of(part, own, taken, first, acts=acts))
+    if isinstance(plan, FleetPlan):  # what was not applied comes first, of all accounts
+        items.sort(key=lambda item: not {"not applied", "refused"}.intersection(item.kinds))
+    return result_columns(plan), items
+
+
+def _result_items_of(
+    plan: Plan, result: pd.DataFrame, taken: Collection[int], first: int, *, acts: bool
+) -> Sequence[Item]:
+    """Make the rows of the result of one account, whose rows begin at some place of the whole."""
     rows = list(zip(plan.changes, result["state"], result["reason"], strict=True))
     order = sorted(range(len(rows)), key=lambda n: _FIRST.get(rows[n][1], len(_FIRST)))
     items = []
     for n in order:
         change, state, reason = rows[n]
-        fine = state in (*LANDED, "skipped")
-        kinds: tuple[str, ...] = (state,) if fine else ("not applied", state)
-        looks = "fine" if fine else "open" if state in OPEN else "bad"
-        if n in taken:
+        looks = _look(state)
+        kinds: tuple[str, ...] = (state,) if looks == "fine" else ("not applied", state)
+        if first + n in taken:
             kinds, looks = ("taken back",), "back"
         can = acts and state in ("applied", "differs") and change.undo != "never"
-        number = str(n) if can and n not in taken else ""
+        number = str(first + n) if can and first + n not in taken else ""
         text = f"{kinds[-1]} {reason} {_searched(change)}"
         drawn = partial(_draw_outcome, change, looks, kinds[-1], str(reason), number)
         items.append(Item((*kinds, *filter(None, [_part(change)])), text, drawn))
     left = sum(state in REST for _, state, _ in rows)
     items[left:left] = _refused_items(plan, outcome=True)
-    return result_columns(plan), items
+    return items
+
+
+def _look(state: str) -> str:
+    """Say how the state of a row looks."""
+    return "fine" if state in (*LANDED, "skipped") else "open" if state in OPEN else "bad"
 
 
 def _draw_outcome(change: Change, looks: str, state: str, reason: str, number: str) -> str:
@@ -740,6 +1002,4 @@ def _at_work(row: Row) -> tuple[str, str, str]:
         return "open", "waiting", row.reason
     if row.state == "unknown" and not row.doubted:
         return "open", "being sent", ""
-    if row.state in (*LANDED, "skipped"):
-        return "fine", row.state, row.reason
-    return "open" if row.state in OPEN else "bad", row.state, row.reason
+    return _look(row.state), row.state, row.reason

@@ -27,7 +27,7 @@ from bulk.planning import (  # noqa: F401
 import chatkit
 from chatkit.bulk.outcomes import rows_of_journal
 from chatkit.bulk.plan import setting_of
-from chatkit.bulk.stores import read_run
+from chatkit.bulk.stores import kept_runs, read_run
 from chatkit.bulk.undo import taken_back
 
 OTHER = {**DOCUMENT, "version": "7.2"}
@@ -287,7 +287,7 @@ def test_which_rows_were_taken_back_is_read_from_the_journals(sandbox, client):
 
     def gone():
         with read_run(name) as kept:
-            return sorted(taken_back(name, rows_of_journal(kept)))
+            return sorted(taken_back(name, rows_of_journal(kept), [*kept_runs()]))
 
     assert gone() == []
     first = chatkit.undo(result, rows=ids[:1]).apply()

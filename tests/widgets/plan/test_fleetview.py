@@ -1,0 +1,129 @@
+"""A plan for several accounts in a plan view: reviewed account by account, applied as one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bulk.planning import limited, people
+from widgets.screen import buttons, html, page_of, parts, press, tell
+
+import chatkit
+from chatkit.bulk.fleet_plan import FleetPlan
+from chatkit.errors import PlanRefused
+from chatkit.widgets.planview import PagedRows, PlanView, RowsTable
+
+LABELS = ("de", "fr", "it")
+
+
+@pytest.fixture
+def fleet() -> Iterator[chatkit.Fleet]:
+    """Three accounts of six contacts; one may not change them."""
+    with ExitStack() as stack:
+        clients: dict[str, Any] = {}
+        for label in LABELS:
+            sandbox = stack.enter_context(chatkit.Sandbox(seed="empty"))
+            people(sandbox, 6)
+            weak = label == "it"
+            clients[label] = limited(sandbox, "Chat Contacts, View") if weak else sandbox
+        yield stack.enter_context(chatkit.connect_all(clients))
+
+
+def planned(fleet: chatkit.Fleet, *labels: str, rows: int = 2) -> FleetPlan:
+    frame = fleet.contacts.frame().groupby(level=0).head(rows).assign(name="Sina Berg")
+    return fleet.contacts.plan(frame.loc[list(labels)])
+
+
+def tables(view: PlanView) -> tuple[PagedRows, PagedRows]:
+    """The table of accounts, and that of rows."""
+    accounts, rows, *_ = [one for one in parts(view) if isinstance(one, PagedRows)]
+    return accounts, rows
+
+
+def click(table: PagedRows, act: str, row: str) -> None:
+    tell(next(one for one in parts(table) if isinstance(one, RowsTable)), {"act": act, "row": row})
+
+
+def seen(view: PlanView) -> list[str]:
+    return buttons(view, but=(PagedRows, PlanView))
+
+
+def test_a_plan_for_several_accounts_is_reviewed_account_by_account(fleet: chatkit.Fleet) -> None:
+    view = PlanView(planned(fleet, "de", "fr"))
+    assert repr(view) == "<plan view: Plan for 2 accounts: 4 updates.>"
+    accounts, rows = tables(view)
+    assert html(accounts).count("Plan for 6 contacts: 2 updates.") == 2
+    assert [label for label, _ in rows.account.options] == ["all accounts", "de 2", "fr 2"]
+    assert len(rows.found()) == 4
+    click(accounts, "account", "fr")
+    assert len(rows.found()) == 2
+    assert html(rows).count('<td rowspan="1" dir="auto">fr</td>') == 2
+    assert seen(view) == ["Apply 4 changes"]
+
+
+def test_it_is_applied_and_taken_back_as_one_also_row_by_row(fleet: chatkit.Fleet) -> None:
+    view = PlanView(planned(fleet, "de", "fr"))
+    press(view, "Apply 4 changes")
+    assert view.wait().index.get_level_values(0).tolist() == ["de", "de", "fr", "fr"]
+    accounts, rows = tables(view)
+    assert html(accounts).count("All 2 changes applied.") == 2
+    assert len([item for item in rows.items if "applied" in item.kinds]) == 4
+    click(rows, "back", "3")
+    assert view.back is not None and isinstance(view.back.plan, FleetPlan)
+    assert list(view.back.plan.plans) == ["fr"] and len(view.back.plan) == 1
+    view.back.apply()
+    _, rows = tables(view)
+    assert [item.account for item in rows.items if item.kinds[0] == "taken back"] == ["fr"]
+    rest = view.undo()
+    assert {n: len(p) for n, p in rest.plan.plans.items()} == {"de": 2, "fr": 1}  # type: ignore[union-attr]
+    assert rest.apply().state.eq("applied").all()
+    assert not fleet.contacts.frame().name.eq("Sina Berg").any()
+    assert seen(view) == []
+
+
+def test_an_account_that_stops_is_told_and_its_rows_can_be_planned_again(
+    fleet: chatkit.Fleet, tmp_path: Path
+) -> None:
+    view = PlanView(planned(fleet, *LABELS))
+    result = view.apply()
+    accounts, rows = tables(view)
+    assert result.state.tolist() == ["applied"] * 4 + ["not sent"] * 2
+    assert "It stopped: 403" in html(accounts)
+    assert [item.account for item in rows.items[:2]] == ["it", "it"]  # what is left comes first
+    assert seen(view) == ["Go on with 2", "Take it back …", "Download the rest as XLSX"]
+    rest = view.rest()
+    assert rest.account.tolist() == ["it", "it"] and rest.state.eq("not sent").all()
+    sent: list[bytes] = []
+    rows.download = lambda name, data: sent.append(data)  # type: ignore[method-assign]
+    view.download()
+    assert "fleet.load_plan(path) makes a plan of the file" in view.message
+    (tmp_path / "rest.xlsx").write_bytes(sent[0])
+    again = fleet.load_plan(tmp_path / "rest.xlsx")
+    assert {n: plan.counts["update"] for n, plan in again.plans.items()} == {"it": 2}
+    with pytest.raises(PlanRefused, match="of several accounts"):
+        fleet["it"].load_plan(tmp_path / "rest.xlsx")
+
+
+def test_what_blocks_one_account_is_named_and_allowed_by_typing(fleet: chatkit.Fleet) -> None:
+    with chatkit.Sandbox(seed="demo") as large, chatkit.connect(large) as client:
+        both = chatkit.Fleet({"de": fleet["de"], "big": client})
+        everybody = both.contacts.frame()
+        view = PlanView(both.contacts.plan(everybody.assign(name=everybody.name.str.upper())))
+        told = html(view)
+        assert "big: it changes" in told and "apply(many=True)" not in told
+        count = view.plan.counts["update"]
+        assert view.phrase == f"CHANGE {count}"
+        with pytest.raises(PlanRefused, match="confirm with"):
+            view.apply()
+        assert view.apply(view.phrase).state.eq("applied").all()
+
+
+def test_accounts_that_could_not_be_planned_are_told(fleet: chatkit.Fleet) -> None:
+    plans = planned(fleet, "de").plans
+    view = PlanView(FleetPlan(plans, failed={"<b>pt": "no token"}))
+    accounts, _ = tables(view)
+    assert "&lt;b&gt;pt" in html(accounts) and "<b>pt" not in page_of(view)
+    assert seen(view) == []  # blocked
