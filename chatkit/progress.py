@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, Self
 
-from chatkit.display import duration, many
+from chatkit.display import duration, many, visible
 from chatkit.throttle import rate_words
 
 #: Takes what is done, and how much there is if that is known.
 Watch = Callable[[int, int | None], object]
 
+#: More accounts than this share one progress bar, and so many of them have one of their own.
+BARS = 10
 #: Seconds of work before there is a bar.
 PATIENCE = 1.0
 #: Seconds from which on work says beforehand how long it takes.
@@ -51,20 +53,30 @@ class Progress:
         noun: What is counted, like "contacts".
         total: How many there are. It may be set and changed while the work goes on.
         watch: Called with what is done and the total, in place of a bar.
-        name: Stands before the bar, where there are several.
+        name: Stands before the bar, where there are several. It may change too.
+        whole: The bar of what this is a part of. It stands below that one then, and goes when its
+            work has ended.
     """
 
     def __init__(
-        self, noun: str, total: int | None = None, watch: Watch | None = None, name: str = ""
+        self,
+        noun: str,
+        total: int | None = None,
+        watch: Watch | None = None,
+        name: str = "",
+        *,
+        whole: Progress | None = None,
     ) -> None:
         self.total = total
+        self.name = name
         self._noun = noun
         self._watch = watch or _whose.get()[1]
-        self._name = name
+        self._whole = whole
         self._done = 0
         self._began = time.monotonic()
         self._bar: Any = None
         self._output: Any = None  # of a notebook, where the bar is a widget
+        self._box: Any = None  # of that widget, and of those of its parts
 
     def __enter__(self) -> Self:
         return self
@@ -77,7 +89,11 @@ class Progress:
     ) -> None:
         if self._bar is not None:
             line = str(self._bar)
+            self._bar.leave = self._whole is None
             self._bar.close()
+            if self._whole is not None and self._whole._box is not None:
+                kept = [each for each in self._whole._box.children if each is not self._shown]
+                self._whole._box.children = kept
             if self._output is not None:
                 self._output.update({"text/plain": line}, raw=True)
 
@@ -96,7 +112,19 @@ class Progress:
         if self.total not in (None, self._bar.total):
             self._bar.reset(self.total)  # tells the widget too, and sets the count to 0
             self._began_before(passed)
+        if self.name and not self._bar.disable:
+            self._bar.set_description(self.name, refresh=False)
         self._bar.update(self._done - self._bar.n)
+
+    @property
+    def done(self) -> int:
+        """How many are done."""
+        return self._done
+
+    @property
+    def _shown(self) -> Any:
+        """The widget of the bar, in a notebook."""
+        return getattr(self._bar, "container", None)
 
     def _show(self) -> None:
         """Show the bar. In a notebook a line of text takes its place at the end: that is saved."""
@@ -104,18 +132,106 @@ class Progress:
         from tqdm.notebook import tqdm as live
 
         options = {"display": False} if issubclass(tqdm, live) else {}
-        named = self._name or None
+        named = self.name or None
         self._bar = tqdm(total=self.total, desc=named, unit=f" {self._noun}", **options)
-        if options and not self._bar.disable:
-            from IPython.display import display
+        if not options or self._bar.disable:
+            return
+        if self._whole is not None and self._whole._box is not None:
+            self._whole._box.children += (self._shown,)
+            return
+        from IPython.display import display
+        from ipywidgets import VBox
 
-            self._output = display(  # type: ignore[no-untyped-call]
-                self._bar.container, display_id=True
-            )
+        self._box = VBox([self._shown])
+        self._output = display(self._box, display_id=True)  # type: ignore[no-untyped-call]
 
     def _began_before(self, seconds: float) -> None:
         if not self._bar.disable:  # TQDM_DISABLE: a bar that knows no time
             self._bar.start_t -= seconds
+
+
+class AccountBars:
+    """Bars of the work on several accounts at once.
+
+    Up to ten have a bar each. More have one for all together, which says how many of them are
+    done, and below it those of ten that are at work: when one is done, the next takes its place.
+
+    Args:
+        noun: What is counted.
+        accounts: What they are called.
+        totals: How many each has, where that is known before its work begins.
+        watch: Called with what is done in all accounts and the total, in place of bars.
+    """
+
+    def __init__(
+        self,
+        noun: str,
+        accounts: Sequence[str],
+        totals: Mapping[str, int] | None = None,
+        watch: Watch | None = None,
+    ) -> None:
+        self._noun, self._accounts = noun, list(accounts)
+        self._totals = totals or {}
+        self._watch = watch
+        self._whole: Progress | None = None
+        self._each: dict[str, Progress] = {}
+        wide = max(map(len, map(visible, accounts)), default=0)
+        self._names = {label: visible(label).ljust(wide) for label in accounts}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        for bar in (*self._each.values(), *filter(None, [self._whole])):
+            bar.__exit__(*error)
+
+    def show(self, done: Mapping[str, tuple[int, int | None]], ended: Collection[str] = ()) -> None:
+        """Show how far all are.
+
+        Args:
+            done: What is done of each account whose work has begun, and its total.
+            ended: Accounts whose work has ended, whether all of it was done or not.
+        """
+        now = dict(done)  # other threads write it
+        if not now:
+            return  # the bars begin with the work: what is loaded first does not count
+        if self._watch is None and len(self._accounts) <= BARS:
+            for label in filter(now.__contains__, self._accounts):
+                self._tell(label, *now[label])
+            return
+        over = {label for label, (count, total) in now.items() if count == total}.union(ended)
+        self._tell_whole(now, len(over))
+        if self._watch is not None:
+            return
+        for label in over.intersection(self._each):
+            self._each.pop(label).__exit__(None, None, None)
+        at_work = [label for label in self._accounts if label in now and label not in over]
+        others = [label for label in at_work if label not in self._each]
+        for label in [*self._each, *others[: max(BARS - len(self._each), 0)]]:
+            self._tell(label, *now[label])
+
+    def _tell_whole(self, now: Mapping[str, tuple[int, int | None]], over: int) -> None:
+        """Show what is done in all of them together."""
+        if self._whole is None:
+            self._whole = Progress(self._noun, watch=self._watch).__enter__()
+        bar = self._whole
+        totals = [now[n][1] if n in now else self._totals.get(n) for n in self._accounts]
+        known = [total for total in totals if total is not None]
+        bar.total = sum(known) if len(known) == len(totals) else None
+        bar.name = f"{over:,} of {many(len(self._accounts), 'account')}"
+        new = sum(count for count, _ in now.values()) - bar.done
+        if new > 0 or self._watch is None:
+            bar.add(max(new, 0))
+
+    def _tell(self, label: str, count: int, total: int | None) -> None:
+        """Show what is done in one of them."""
+        if label not in self._each:
+            part = Progress(self._noun, name=self._names[label], whole=self._whole)
+            self._each[label] = part.__enter__()
+        bar = self._each[label]
+        bar.total = total
+        if count > bar.done or self._whole is not None:
+            bar.add(max(count - bar.done, 0))
 
 
 class Forecast:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, get_args
@@ -35,7 +35,7 @@ from chatkit.bulk.undo import undo_plan
 from chatkit.display import duration, visible
 from chatkit.display import many as many_of
 from chatkit.errors import ChatkitError, InputError, JournalError, PlanRefused, first_line
-from chatkit.progress import LONG, Progress, Watch, say, working_for
+from chatkit.progress import LONG, AccountBars, Watch, say, working_for
 from chatkit.report import FEW, Report, html_heading, html_list, marked, wrapped
 from chatkit.secret import Secret
 from chatkit.throttle import Throttle
@@ -47,8 +47,6 @@ T = TypeVar("T")
 
 #: So many accounts are worked on at once: under their limits one core feeds about as many.
 THREADS = 128
-#: More accounts than this share one progress bar.
-BARS = 10
 
 
 class ApplyOptions(NamedTuple):
@@ -574,7 +572,13 @@ def _apply_here(
             stores.append(store_of(plan))
     most = most_accounts(stores)
     return in_threads(
-        plans, work, noun="changes", watch=watch, meanwhile=pass_on, most=min(most, THREADS)
+        plans,
+        work,
+        noun="changes",
+        totals={label: len(plan) for label, plan in plans.items()},
+        watch=watch,
+        meanwhile=pass_on,
+        most=min(most, THREADS),
     )
 
 
@@ -594,9 +598,10 @@ def _apply_on(
     def tell(label: str, count: int, total: int | None) -> None:
         done[label] = count, total
 
-    with _bars(list(plans), "changes", watch) as show:
-        ends = cluster(options, heard, watch=tell, meanwhile=lambda: show(done))
-        show(done)
+    totals = {label: len(plan) for label, plan in plans.items()}
+    with AccountBars("changes", list(plans), totals, watch) as bars:
+        ends = cluster(options, heard, watch=tell, meanwhile=lambda: bars.show(done))
+        bars.show(done, list(plans))
     return {label: ChatkitError(why) for label, why in ends.items() if why}
 
 
@@ -625,6 +630,7 @@ def in_threads(
     work: Callable[[str, Watch], T],
     *,
     noun: str = "",
+    totals: Mapping[str, int] | None = None,
     watch: Watch | None = None,
     meanwhile: Callable[[], object] | None = None,
     most: int = THREADS,
@@ -636,6 +642,7 @@ def in_threads(
         work: Does it for one; it is told a function to call with what is done and the total,
             which raises when the others have been interrupted.
         noun: What is counted, like "contacts"; without it there are no bars.
+        totals: How many each account has, where that is known.
         watch: Called with what is done in all accounts and the total, in place of bars.
         meanwhile: Called again and again until all is done, in the thread of the caller.
         most: How many at once.
@@ -659,13 +666,14 @@ def in_threads(
     pool = ThreadPoolExecutor(min(most, len(labels)) or 1, thread_name_prefix="chatkit")
     try:
         futures = {label: pool.submit(one, label) for label in labels}
-        with _bars(labels, noun, watch) as show:
+        with AccountBars(noun, labels, totals, watch) as bars:
             pending = set(futures.values())
             while pending:
                 _, pending = wait(pending, 0.1, FIRST_COMPLETED)
                 if meanwhile is not None:
                     meanwhile()
-                show(done)
+                if noun:
+                    bars.show(done, [n for n, each in futures.items() if each.done()])
     except BaseException:
         stopped.set()
         raise
@@ -677,38 +685,3 @@ def in_threads(
 def _came_of(fault: Callable[[], BaseException | None], value: Callable[[], T]) -> T | Exception:
     error = fault()
     return error if isinstance(error, Exception) else value()
-
-
-@contextmanager
-def _bars(
-    labels: Sequence[str], noun: str, watch: Watch | None
-) -> Iterator[Callable[[Mapping[str, tuple[int, int | None]]], None]]:
-    """Show what is done as a bar for each account, or one for all where they are many."""
-    seen: dict[str, int] = {}
-    with ExitStack() as shown:
-        if not noun:
-            yield lambda _: None
-            return
-        single = watch is not None or len(labels) > BARS
-        bars: dict[str, Progress] = {}
-
-        def bar_of(label: str) -> Progress:
-            name = "accounts" if single else label
-            if name not in bars:  # it begins with its work: what is loaded first does not count
-                bars[name] = shown.enter_context(Progress(noun, watch=watch, name=name))
-            return bars[name]
-
-        def show(done: Mapping[str, tuple[int, int | None]]) -> None:
-            now = dict(done)
-            totals = [now[label][1] if label in now else None for label in labels]
-            known = [total for total in totals if total is not None]
-            whole = sum(known) if len(known) == len(totals) else None
-            for label in filter(now.__contains__, labels):
-                count, total = now[label]
-                bar = bar_of(label)
-                bar.total = whole if single else total
-                if count > seen.get(label, 0):
-                    bar.add(count - seen.get(label, 0))
-                    seen[label] = count
-
-        yield show
