@@ -32,6 +32,7 @@ import sqlite3
 import sys
 import time
 import weakref
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -161,8 +162,141 @@ def run_id() -> str:
 _READ = 2000
 
 
-class Journal:
-    """The journal of one run. One thread at a time may use it.
+class Journal(ABC):
+    """The journal of one run, wherever it is kept. One thread at a time may use it.
+
+    What is noted waits in memory until it is committed as a group; after a commit that failed
+    nothing more is written. A home of journals says how its own are read and how a group is made
+    durable there: `FileJournal` below, `chatkit.bulk.postgres.PostgresJournal`.
+
+    Args:
+        reading: Only read it. Its run may be at work; nothing is written.
+    """
+
+    header: RunHeader
+    _events: int  #: how many it holds, with those that wait
+    _chain: int  #: the checksum of the last
+
+    def __init__(self, *, reading: bool = False) -> None:
+        self._pending: list[tuple[int, int | None, str, str, str, int]] = []
+        self._stopped = "it was opened to be read" if reading else ""
+
+    # --- what each home does ---
+
+    @abstractmethod
+    def _bodies(self, start: int = 0, stop: int | None = None) -> Iterator[tuple[int, str]]:
+        """Read changes as JSON, each with its number."""
+
+    @abstractmethod
+    def _bodies_of(self, numbers: Sequence[int]) -> list[tuple[int, str]]:
+        """Read the changes of some numbers, not more than `_READ`, as JSON."""
+
+    @abstractmethod
+    def _kept_events(self) -> Iterator[tuple[Any, ...]]:
+        """Read the events that are committed, in order: number, change, what, at and detail."""
+
+    @abstractmethod
+    def _append(self, events: Sequence[tuple[Any, ...]]) -> None:
+        """Make events durable, as one group."""
+
+    @abstractmethod
+    def _why(self, error: BaseException) -> str:
+        """Say why it cannot be written, if its home failed; empty if something else did."""
+
+    @abstractmethod
+    def _release(self) -> None:
+        """Let go of what it holds."""
+
+    # --- what holds for all of them ---
+
+    def changes(self, start: int = 0, stop: int | None = None) -> Iterator[Change]:
+        """Read changes of the run one by one, in the order of the plan.
+
+        Args:
+            start: The number of the first.
+            stop: The number of the one after the last; None for all.
+        """
+        for _, body in self._bodies(start, stop):
+            yield Change.from_json(msgspec.json.decode(body))
+
+    def changes_of(self, numbers: Sequence[int]) -> Iterator[tuple[int, Change]]:
+        """Read the changes of some numbers, each with its own, the lowest first."""
+        for first in range(0, len(numbers), _READ):
+            for n, body in self._bodies_of(numbers[first : first + _READ]):
+                yield n, Change.from_json(msgspec.json.decode(body))
+
+    def events(self) -> Iterator[JournalEvent]:
+        """Read the events that are committed, in order."""
+        for _, n, what, at, text, *_ in self._kept_events():
+            yield JournalEvent(n, what, at, detail_from_json(text))
+
+    def write(self, n: int | None, what: str, /, **detail: object) -> None:
+        """Note an event. It waits in memory until `commit`.
+
+        Args:
+            n: The number of the change, the first is 0; None for the run itself.
+            what: What happened.
+            detail: More of it. What JSON cannot hold is noted as text: what happened has
+                happened, and is not refused here.
+
+        Raises:
+            JournalError: An earlier commit failed, or the journal is closed.
+        """
+        self._check()
+        at = _now()
+        text = detail_as_json(detail)
+        self._events += 1
+        self._chain = link(self._chain, n, what, at, text)
+        self._pending.append((self._events, n, what, at, text, self._chain))
+
+    def commit(self) -> None:
+        """Make all that was noted durable, as one group.
+
+        Raises:
+            JournalError: It failed, now or earlier. Nothing more may be recorded or sent.
+                Trying again proves nothing: a disk that failed to keep something may say
+                that all is well when it is asked a second time.
+        """
+        self._check()
+        if not self._pending:
+            return
+        try:
+            self._append(self._pending)
+        except BaseException as error:
+            why = self._why(error)
+            self._stopped = why or str(error) or type(error).__name__
+            if why:
+                self._check(error)
+            raise
+        self._pending.clear()
+
+    def _check(self, cause: BaseException | None = None) -> None:
+        if self._stopped:
+            run = self.header.run
+            raise JournalError(
+                f"The journal of run {run} cannot be written: {self._stopped}. Nothing more is "
+                f"recorded or sent. When the cause is gone, chatkit.resume({run!r}) finds out "
+                "what landed and goes on."
+            ) from cause
+
+    def close(self) -> None:
+        """Commit what is pending, unless a commit failed before, and let go of it."""
+        try:
+            if not self._stopped:
+                self.commit()
+                self._stopped = "it is closed"
+        finally:
+            self._release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class FileJournal(Journal):
+    """The journal of one run in a SQLite file. When it is closed it is one single file.
 
     Args:
         path: The file.
@@ -175,9 +309,8 @@ class Journal:
     _db: sqlite3.Connection
 
     def __init__(self, path: Path, *, reading: bool = False) -> None:
+        super().__init__(reading=reading)
         self.path = path
-        self._pending: list[tuple[int, int | None, str, str, str, int]] = []
-        self._stopped = "it was opened to be read" if reading else ""
         self._files = ExitStack()
         weakref.finalize(self, self._files.close)
         try:
@@ -242,24 +375,7 @@ class Journal:
     def _connect(self, mode: str) -> None:
         self._db = self._files.enter_context(closing(connected(self.path, mode)))
 
-    def changes(self, start: int = 0, stop: int | None = None) -> Iterator[Change]:
-        """Read changes of the run one by one, in the order of the plan.
-
-        Args:
-            start: The number of the first.
-            stop: The number of the one after the last; None for all.
-        """
-        for _, body in self._bodies(start, stop):
-            yield Change.from_json(msgspec.json.decode(body))
-
-    def changes_of(self, numbers: Sequence[int]) -> Iterator[tuple[int, Change]]:
-        """Read the changes of some numbers, each with its own, the lowest first."""
-        for first in range(0, len(numbers), _READ):
-            for n, body in self._bodies_of(numbers[first : first + _READ]):
-                yield n, Change.from_json(msgspec.json.decode(body))
-
     def _bodies(self, start: int = 0, stop: int | None = None) -> Iterator[tuple[int, str]]:
-        """Read changes as JSON, each with its number."""
         query = "SELECT n, body FROM change WHERE n >= ? AND n < ? ORDER BY n LIMIT ?"
         last = sys.maxsize if stop is None else stop
         while rows := self._db.execute(query, (start, last, _READ)).fetchall():
@@ -267,53 +383,18 @@ class Journal:
             start = rows[-1][0] + 1
 
     def _bodies_of(self, numbers: Sequence[int]) -> list[tuple[int, str]]:
-        """Read the changes of some numbers, not more than `_READ`, as JSON."""
         marks = ", ".join("?" * len(numbers))
         query = f"SELECT n, body FROM change WHERE n IN ({marks}) ORDER BY n"  # noqa: S608
         return self._db.execute(query, list(numbers)).fetchall()
 
-    def write(self, n: int | None, what: str, /, **detail: object) -> None:
-        """Note an event. It waits in memory until `commit`.
-
-        Args:
-            n: The number of the change, the first is 0; None for the run itself.
-            what: What happened.
-            detail: More of it. What JSON cannot hold is noted as text: what happened has
-                happened, and is not refused here.
-
-        Raises:
-            JournalError: An earlier commit failed, or the journal is closed.
-        """
-        self._check()
-        at = _now()
-        text = detail_as_json(detail)
-        self._events += 1
-        self._chain = link(self._chain, n, what, at, text)
-        self._pending.append((self._events, n, what, at, text, self._chain))
-
-    def commit(self) -> None:
-        """Make all that was noted durable, as one group.
-
-        Raises:
-            JournalError: It failed, now or earlier. Nothing more may be recorded or sent.
-                Trying again proves nothing: a disk that failed to keep something may say
-                that all is well when it is asked a second time.
-        """
-        self._check()
-        if not self._pending:
-            return
-        try:
-            self._append(self._pending)
-        except BaseException as error:
-            why = self._why(error)
-            self._stopped = why or str(error) or type(error).__name__
-            if why:
-                self._check(error)
-            raise
-        self._pending.clear()
+    def _kept_events(self) -> Iterator[tuple[Any, ...]]:
+        last = 0
+        query = "SELECT seq, n, what, at, detail FROM event WHERE seq > ? ORDER BY seq LIMIT ?"
+        while rows := self._db.execute(query, (last, _READ)).fetchall():
+            yield from rows
+            last = rows[-1][0]
 
     def _append(self, events: Sequence[tuple[Any, ...]]) -> None:
-        """Make events durable, as one group."""
         try:
             self._db.execute("BEGIN IMMEDIATE")
             self._db.executemany("INSERT INTO event VALUES (?, ?, ?, ?, ?, ?)", events)
@@ -325,41 +406,10 @@ class Journal:
             raise
 
     def _why(self, error: BaseException) -> str:
-        """Say why it cannot be written, if its home failed; empty if something else did."""
         return why_unusable(error, self.path) if isinstance(error, sqlite3.Error | OSError) else ""
 
-    def _check(self, cause: BaseException | None = None) -> None:
-        if self._stopped:
-            run = self.header.run
-            raise JournalError(
-                f"The journal of run {run} cannot be written: {self._stopped}. Nothing more is "
-                f"recorded or sent. When the cause is gone, chatkit.resume({run!r}) finds out "
-                "what landed and goes on."
-            ) from cause
-
-    def events(self) -> Iterator[JournalEvent]:
-        """Read the events that are committed, in order."""
-        last = 0
-        query = "SELECT seq, n, what, at, detail FROM event WHERE seq > ? ORDER BY seq LIMIT ?"
-        while rows := self._db.execute(query, (last, _READ)).fetchall():
-            for _, n, what, at, text in rows:
-                yield JournalEvent(n, what, at, detail_from_json(text))
-            last = rows[-1][0]
-
-    def close(self) -> None:
-        """Commit what is pending, unless a commit failed before, and leave one single file."""
-        try:
-            if not self._stopped:
-                self.commit()
-                self._stopped = "it is closed"
-        finally:
-            self._files.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def _release(self) -> None:
+        self._files.close()
 
 
 def header_as_json(header: RunHeader) -> str:
@@ -661,19 +711,38 @@ def _verified(connection: sqlite3.Connection, path: Path, header: str) -> Journa
     for (finding,) in run("PRAGMA quick_check(1)"):
         if finding != "ok":
             raise damaged(path, finding.splitlines()[-1])
-    found = Seal(header)
-    for _ in found.over(body for (body,) in run("SELECT body FROM change ORDER BY n")):
-        pass
     (seal,) = run("SELECT seal FROM run").fetchone()
+    bodies = (body for (body,) in run("SELECT body FROM change ORDER BY n"))
+    return content_of(path, header, seal, bodies, run("SELECT * FROM event ORDER BY seq"))
+
+
+def content_of(
+    path: Path, header: str, seal: str, bodies: Iterable[str], events: Iterable[tuple[Any, ...]]
+) -> JournalContent:
+    """Read what a journal holds, and make sure that it is what was written.
+
+    Args:
+        path: Names it if it is damaged.
+        header: As JSON.
+        seal: The hash that stands beside it.
+        bodies: The changes as JSON, in their order.
+        events: In their order: number, change, what, at, detail and checksum.
+
+    Raises:
+        JournalError: It is not.
+    """
+    found = Seal(header)
+    for _ in found.over(bodies):
+        pass
     if found.hash != seal:
         raise damaged(path, "its changes are not those that were written")
-    events, chain = 0, first_link(seal)
-    for seq, n, what, at, detail, kept in run("SELECT * FROM event ORDER BY seq"):
-        events += 1
+    count, chain = 0, first_link(seal)
+    for seq, n, what, at, detail, kept in events:
+        count += 1
         chain = link(chain, n, what, at, detail)
-        if (seq, chain) != (events, kept):
-            raise damaged(path, f"event {events} is not as it was written")
-    return JournalContent(header, found.count, events, chain)
+        if (seq, chain) != (count, kept):
+            raise damaged(path, f"event {count} is not as it was written")
+    return JournalContent(header, found.count, count, chain)
 
 
 def damaged(path: Path, finding: str) -> JournalError:

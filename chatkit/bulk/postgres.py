@@ -34,12 +34,10 @@ from chatkit.bulk.journal import (
     RunHeader,
     Seal,
     change_texts,
-    damaged,
+    content_of,
     detail_from_json,
-    first_link,
     header_as_json,
     header_from_json,
-    link,
 )
 from chatkit.errors import InputError, JournalError, steady
 from chatkit.lock import account_busy, holder_text
@@ -363,42 +361,21 @@ class PostgresJournal(Journal):
     def __init__(
         self, connection: _Connection, run: str, store: PostgresStore, *, reading: bool = False
     ) -> None:
-        self.path = Path(run)
-        self._pending = []
-        self._stopped = "it was opened to be read" if reading else ""
+        super().__init__(reading=reading)
         self._run, self._store, self._reading = run, store, reading
         self._connection = connection
         ((self._backend,),) = _rows(connection, "SELECT pg_backend_pid()")
-        self._verify()
-
-    def _verify(self) -> None:
-        """Read all of it, and make sure that it is what was written."""
-        found = _rows(
-            self._connection, "SELECT header, seal FROM chatkit_run WHERE run = %s", self._run
-        )
-        if not found:
+        query = "SELECT header, seal FROM chatkit_run WHERE run = %s"
+        if not (found := _rows(connection, query, run)):
             raise JournalError(
-                f"The journal {self._run} cannot be used: it has been deleted in the meantime."
+                f"The journal {run} cannot be used: it has been deleted in the meantime."
             )
         ((header, seal),) = found
-        self.header = header_from_json(header, self.path)
-        whole = Seal(header)
-        for _ in whole.over(body for _, body in self._bodies()):
-            pass
-        if whole.hash != seal:
-            raise damaged(self.path, "its changes are not those that were written")
-        events, chain = 0, first_link(seal)
-        for seq, n, what, at, detail, kept in self._kept_events():
-            events += 1
-            chain = link(chain, n, what, at, detail)
-            if (seq, chain) != (events, kept):
-                raise damaged(self.path, f"event {events} is not as it was written")
-        self._events, self._chain = events, chain
-
-    def events(self) -> Iterator[JournalEvent]:
-        """Read the events that are committed, in order."""
-        for _, n, what, at, text, _ in self._kept_events():
-            yield JournalEvent(n, what, at, detail_from_json(text))
+        place = Path(run)
+        self.header = header_from_json(header, place)
+        bodies = (body for _, body in self._bodies())
+        content = content_of(place, header, seal, bodies, self._kept_events())
+        self._events, self._chain = content.events, content.chain
 
     def _bodies(self, start: int = 0, stop: int | None = None) -> Iterator[tuple[int, str]]:
         query = (
@@ -429,7 +406,7 @@ class PostgresJournal(Journal):
                 return
             last = rows[-1][0]
 
-    def _append(self, events: Iterable[tuple[Any, ...]]) -> None:
+    def _append(self, events: Sequence[tuple[Any, ...]]) -> None:
         """Make events durable, if this session is the one that holds the lock."""
         columns = [list(column) for column in zip(*events, strict=True)]
         cursor = self._connection.execute(
@@ -444,20 +421,13 @@ class PostgresJournal(Journal):
             )
 
     def _why(self, error: BaseException) -> str:
-        """Say why it cannot be written, if the database failed; empty if something else did."""
         if not isinstance(error, psycopg.Error):
             return ""
         return f"{self._store.shown} has failed: {self._store.why(error)}"
 
-    def close(self) -> None:
-        """Commit what is pending, unless a commit failed before."""
-        try:
-            if not self._stopped:
-                self.commit()
-                self._stopped = "it is closed"
-        finally:
-            if self._reading:
-                self._connection.close()
+    def _release(self) -> None:
+        if self._reading:
+            self._connection.close()
 
 
 # --- the session -------------------------------------------------------------------------

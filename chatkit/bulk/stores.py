@@ -18,6 +18,7 @@ from typing import NamedTuple, Protocol
 from chatkit import temporary
 from chatkit.bulk.journal import (
     Change,
+    FileJournal,
     Glance,
     Journal,
     JournalEvent,
@@ -182,15 +183,15 @@ class FolderStore:
 
     def read(self, run: str) -> Journal:
         """Open the journal of a run to be read."""
-        return Journal.open(self.path(run), reading=True)
+        return FileJournal.open(self.path(run), reading=True)
 
     def open(self, run: str) -> Journal:
         """Open the journal of a run to continue it, while its account is locked."""
-        return Journal.open(self.path(run))
+        return FileJournal.open(self.path(run))
 
     def create(self, header: RunHeader, changes: Iterable[Change]) -> Journal:
         """Write header and changes to a new journal, while its account is locked."""
-        return Journal.create(self.folder, header, changes)
+        return FileJournal.create(self.folder, header, changes)
 
     @contextmanager
     def hold(self, accounts: Collection[str], run: str = "") -> Iterator[HeldStore]:

@@ -13,7 +13,7 @@ from pathlib import Path
 import processes
 import pytest
 
-from chatkit.bulk.journal import Change, Journal, RunHeader
+from chatkit.bulk.journal import Change, FileJournal, RunHeader
 from chatkit.bulk.stores import FolderStore, find_run
 
 ROOT = Path(__file__).parents[2]
@@ -41,7 +41,7 @@ def header(run="20261120-101502-7f3a", changes=0, **fields):
 
 
 def created(folder, changes=(), **fields):
-    return Journal.create(folder, header(changes=len(changes), **fields), changes)
+    return FileJournal.create(folder, header(changes=len(changes), **fields), changes)
 
 
 def journals(folder):

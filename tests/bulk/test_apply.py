@@ -30,7 +30,7 @@ from bulk.wayward import (
 
 from chatkit import history, transport
 from chatkit.bulk import apply, outcomes, reconcile
-from chatkit.bulk.journal import Change, Journal
+from chatkit.bulk.journal import Change, FileJournal, Journal
 from chatkit.bulk.stores import journal_folder
 from chatkit.snapshot import memory
 
@@ -112,7 +112,9 @@ def test_every_intent_of_calls_under_way_at_once_is_durable() -> None:
 
         def arrive(sent):
             if sent.method == "POST":
-                with Journal.open(journal_folder(True) / f"{plan.id}.db", reading=True) as journal:
+                with FileJournal.open(
+                    journal_folder(True) / f"{plan.id}.db", reading=True
+                ) as journal:
                     told = [event.n for event in journal.events() if event.what == "intent"]
                 if of[sent.body["number"]] not in told:
                     missing.append(sent)

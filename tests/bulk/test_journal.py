@@ -34,7 +34,7 @@ from chatkit import temporary
 from chatkit.bulk import journal as written
 from chatkit.bulk.journal import (
     Change,
-    Journal,
+    FileJournal,
     glance,
     run_id,
 )
@@ -73,9 +73,9 @@ def test_changes_and_header_come_back_as_they_were(tmp_path_factory, rows):
     ]
     about = header(run_id(), len(rows), account="x", names=("id", None), undoes="20261120-1")
     folder = tmp_path_factory.getbasetemp() / "round"
-    with Journal.create(folder, about, changes) as journal:
+    with FileJournal.create(folder, about, changes) as journal:
         assert (journal.header, [*journal.changes()]) == (about, changes)
-    with Journal.open(journal.path) as journal:
+    with FileJournal.open(journal.path) as journal:
         assert (journal.header, [*journal.changes()]) == (about, changes)
     assert glance(journal.path) == (about, None)
 
@@ -97,7 +97,7 @@ def test_events_come_back_in_order(tmp_path_factory, groups):
                 written.append((n, "intent", {"attempt": 1, "live": live}))
             journal.commit()
         assert told(journal) == written
-    with Journal.open(journal.path) as journal:
+    with FileJournal.open(journal.path) as journal:
         assert told(journal) == written
         journal.write(None, "finished")
         journal.commit()
@@ -163,7 +163,7 @@ def test_a_closed_journal_is_one_file(folder):
             journal.commit()
         assert len(list(folder.iterdir())) == 4
     assert [path.name for path in folder.iterdir()] == ["20261120-101502-7f3a.db"]
-    Journal.open(journal.path, reading=True).close()
+    FileJournal.open(journal.path, reading=True).close()
     glance(journal.path)
     assert [path.name for path in folder.iterdir()] == ["20261120-101502-7f3a.db"]
 
@@ -179,7 +179,7 @@ def test_a_run_has_one_journal(folder):
 def test_changes_come_from_an_iterator_and_are_read_in_parts(folder, monkeypatch):
     monkeypatch.setattr(written, "_READ", 4)
     changes = [change(row=n) for n in range(23)]
-    with Journal.create(folder, header(changes=23), iter(changes)) as journal:
+    with FileJournal.create(folder, header(changes=23), iter(changes)) as journal:
         assert [*journal.changes()] == changes
         assert [*journal.changes(5, 18)] == changes[5:18]
         assert [*journal.changes(20)] == changes[20:]
@@ -194,7 +194,7 @@ def test_changes_that_fail_half_way_leave_nothing(folder):
         yield change(seen="\ud800")
 
     with pytest.raises(InputError, match="half a character"):
-        Journal.create(folder, header(changes=2), failing())
+        FileJournal.create(folder, header(changes=2), failing())
     assert list(folder.iterdir()) == []
 
 
@@ -309,7 +309,7 @@ def test_many_events_are_read_each_once(folder):
 def test_what_is_pending_is_committed_by_close(folder):
     with created(folder) as journal:
         journal.write(None, "finished")
-    with Journal.open(journal.path) as journal:
+    with FileJournal.open(journal.path) as journal:
         assert told(journal) == [(None, "finished", {})]
 
 
@@ -339,12 +339,12 @@ def test_a_commit_that_was_broken_off_stops_the_journal(folder, monkeypatch, err
         with pytest.raises(JournalError, match="Nothing more is recorded or sent"):
             step()
     journal.close()
-    with Journal.open(journal.path) as journal:
+    with FileJournal.open(journal.path) as journal:
         assert [n for n, *_ in told(journal)] in ([1], [1, 2])
 
 
 def test_a_second_writer_cannot_mix_its_events_in(folder):
-    with created(folder) as first, Journal.open(first.path) as second:
+    with created(folder) as first, FileJournal.open(first.path) as second:
         first.write(1, "intent")
         first.commit()
         second.write(1, "intent")
@@ -360,7 +360,7 @@ def test_a_second_writer_cannot_mix_its_events_in(folder):
 
 def test_what_was_committed_survives_a_kill_and_the_rest_is_gone(killed):
     assert len(beside(killed)) == 3
-    with Journal.open(killed) as journal:
+    with FileJournal.open(killed) as journal:
         assert told(journal) == WHOLE
         journal.write(None, "resumed")
         journal.commit()
@@ -370,7 +370,7 @@ def test_what_was_committed_survives_a_kill_and_the_rest_is_gone(killed):
 
 def test_reading_leaves_the_journal_of_a_killed_process_as_it_is(killed):
     before = killed.read_bytes(), beside(killed)[f"{killed.name}-wal"]
-    with Journal.open(killed, reading=True) as journal:
+    with FileJournal.open(killed, reading=True) as journal:
         assert told(journal) == WHOLE
         with pytest.raises(JournalError, match="opened to be read"):
             journal.write(1, "intent")
@@ -383,11 +383,11 @@ def test_a_journal_can_be_read_while_its_run_is_at_work(folder):
     with child(code, folder, 3) as process:
         assert process.stdout.readline() == "ready\n"
         (path,) = journals(folder)
-        with Journal.open(path, reading=True) as journal:
+        with FileJournal.open(path, reading=True) as journal:
             assert len(told(journal)) == 31
         process.communicate("\n")
     assert process.returncode == 0
-    with Journal.open(path) as journal:
+    with FileJournal.open(path) as journal:
         assert len(told(journal)) == 31
 
 
@@ -466,7 +466,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from bulk.journalling import change, created
-from chatkit.bulk.journal import Journal
+from chatkit.bulk.journal import FileJournal, Journal
 from chatkit.bulk.stores import FolderStore, prune
 from chatkit.errors import AccountBusy
 folder, name = Path(sys.argv[1]), sys.argv[2]
@@ -475,7 +475,7 @@ for number in range(40):
     with created(folder, [change()], run=run, account=name) as journal:
         journal.write(0, "intent")
         journal.commit()
-    with Journal.open(folder / f"{run}.db") as journal:
+    with FileJournal.open(folder / f"{run}.db") as journal:
         journal.write(None, "finished")
     if number % 3 == 0:
         assert prune(FolderStore(folder), runs=[run]) == [run]
@@ -484,7 +484,7 @@ READER = """
 import sys
 from pathlib import Path
 from bulk.journalling import journals
-from chatkit.bulk.journal import Journal, glance
+from chatkit.bulk.journal import FileJournal, Journal, glance
 from chatkit.errors import JournalError
 folder, read = Path(sys.argv[1]), 0
 print("ready", flush=True)
@@ -492,7 +492,7 @@ while not (folder.parent / "stop").exists():
     for path in journals(folder)[-6:]:
         try:
             glance(path)
-            with Journal.open(path, reading=True) as journal:
+            with FileJournal.open(path, reading=True) as journal:
                 read += len([*journal.events()])
         except JournalError as error:
             if "it has been deleted in the meantime" not in str(error):

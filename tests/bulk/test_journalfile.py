@@ -22,14 +22,14 @@ from bulk.journalling import (  # noqa: F401
 )
 
 from chatkit.bulk import journal as file_of
-from chatkit.bulk.journal import Journal, glance
+from chatkit.bulk.journal import FileJournal, glance
 from chatkit.errors import JournalError
 
 
 def same_or_refused(path, expected):
     """Open a damaged journal: it is refused, or nothing is other than it was."""
     try:
-        with Journal.open(path) as journal:
+        with FileJournal.open(path) as journal:
             assert (journal.header, [*journal.changes()], told(journal)) == expected
     except JournalError:
         return "refused"
@@ -108,7 +108,7 @@ def test_what_was_changed_by_other_means_is_refused_with_a_next_step(folder, dam
     with closing(sqlite3.connect(journal.path)) as connection:
         connection.executescript(damage)
     with pytest.raises(JournalError, match=r"is damaged: .*Plan again from a fresh frame"):
-        Journal.open(journal.path)
+        FileJournal.open(journal.path)
 
 
 def test_a_file_that_is_no_journal_is_refused_and_left_alone(folder, tmp_path):
@@ -120,7 +120,7 @@ def test_a_file_that_is_no_journal_is_refused_and_left_alone(folder, tmp_path):
     for name in ("text", "empty", "other", "missing"):
         path = tmp_path / name
         before = path.read_bytes() if path.exists() else None
-        for look in (Journal.open, glance):
+        for look in (FileJournal.open, glance):
             with pytest.raises(JournalError, match=name):
                 look(path)
         assert (path.read_bytes() if path.exists() else None) == before
@@ -132,7 +132,7 @@ def test_a_journal_of_a_newer_schema_is_refused_in_one_sentence(folder):
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA user_version = 3")
     content = path.read_bytes()
-    for look in (Journal.open, glance):
+    for look in (FileJournal.open, glance):
         with pytest.raises(
             JournalError, match=r"has schema 3, .* reads schemas up to 2: use the version"
         ):
@@ -154,12 +154,12 @@ def test_a_journal_of_an_older_schema_is_read_as_it_is_and_migrated_when_it_is_c
     new = journal.path.read_bytes()
     as_schema_1(journal.path)
     old = journal.path.read_bytes()
-    with Journal.open(journal.path, reading=True) as kept:
+    with FileJournal.open(journal.path, reading=True) as kept:
         assert (kept.header, [*kept.changes()], told(kept)) == expected
         assert glance(journal.path)[1].detail == {"group": None}
     assert journal.path.read_bytes() == old
     assert schema(journal.path) == 1
-    with Journal.open(journal.path) as kept:
+    with FileJournal.open(journal.path) as kept:
         kept.write(None, "resumed")
         kept.commit()
         assert (kept.header, [*kept.changes()]) == expected[:2]
@@ -167,7 +167,7 @@ def test_a_journal_of_an_older_schema_is_read_as_it_is_and_migrated_when_it_is_c
     assert schema(journal.path) == 2
     file_of.delete_files(journal.path)
     journal.path.write_bytes(new)  # what is new has nothing to be migrated
-    with Journal.open(journal.path) as kept:
+    with FileJournal.open(journal.path) as kept:
         assert told(kept) == expected[2]
 
 
@@ -179,7 +179,7 @@ def test_a_damaged_journal_of_an_older_schema_is_refused_and_not_migrated(folder
         connection.executescript("UPDATE event SET n = 1")
     for reading in (True, False):
         with pytest.raises(JournalError, match="is damaged: event 1 is not as it was written"):
-            Journal.open(journal.path, reading=reading)
+            FileJournal.open(journal.path, reading=reading)
     assert schema(journal.path) == 1
 
 
@@ -193,7 +193,7 @@ def test_a_migration_that_fails_leaves_the_older_schema(folder, monkeypatch):
             patched.setattr(file_of, "MIGRATIONS", migrations)
             file_of.migrate(connection)
     assert schema(journal.path) == 1
-    with Journal.open(journal.path) as kept:
+    with FileJournal.open(journal.path) as kept:
         assert len(told(kept)) == 1
 
 
@@ -201,10 +201,10 @@ def test_a_log_that_was_left_is_in_the_database_before_anything_is_appended(kill
     """After a failed sync the log may be in memory alone, though it can be read."""
     log, copy = killed.with_name(killed.name + "-wal"), killed.with_name("copy.db")
     assert log.stat().st_size > 0
-    with Journal.open(killed):
+    with FileJournal.open(killed):
         assert log.stat().st_size == 0
         copy.write_bytes(killed.read_bytes())
-    with Journal.open(copy) as journal:
+    with FileJournal.open(copy) as journal:
         assert told(journal) == WHOLE
 
 
@@ -228,10 +228,10 @@ def test_a_journal_that_another_program_has_locked_is_not_called_damaged(folder,
         other.execute("PRAGMA locking_mode = EXCLUSIVE")
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(JournalError, match="cannot be used: another process is using it"):
-            Journal.open(path)
+            FileJournal.open(path)
         with pytest.raises(JournalError, match="cannot be read: another process is using it"):
             glance(path)
-    Journal.open(path).close()
+    FileJournal.open(path).close()
 
 
 def test_damage_that_would_hurt_later_is_refused_though_all_can_be_read(folder):
@@ -242,7 +242,7 @@ def test_damage_that_would_hurt_later_is_refused_though_all_can_be_read(folder):
     content[at + 7] += 9  # how much of its room is in splinters
     journal.path.write_bytes(content)
     with pytest.raises(JournalError, match=r"is damaged: .*[Ff]ragmentation"):
-        Journal.open(journal.path)
+        FileJournal.open(journal.path)
 
 
 def test_a_journal_that_is_being_read_is_not_continued(killed, impatient):
@@ -250,9 +250,9 @@ def test_a_journal_that_is_being_read_is_not_continued(killed, impatient):
         rows = reader.execute("SELECT seq FROM event")
         assert next(rows) == (1,)
         with pytest.raises(JournalError, match="another process is reading it; try again"):
-            Journal.open(killed)
+            FileJournal.open(killed)
         rows.close()
-    with Journal.open(killed) as journal:
+    with FileJournal.open(killed) as journal:
         assert told(journal) == WHOLE
 
 
@@ -281,9 +281,9 @@ def test_a_journal_that_lost_its_last_committed_event_is_refused(folder, tmp_pat
         (tmp_path / f"{copy.name}-count").write_bytes(b"%020d" % 3)
         if lost:
             with pytest.raises(JournalError, match="it holds 2 events, and 3 were committed"):
-                Journal.open(copy)
+                FileJournal.open(copy)
         else:
-            with Journal.open(copy) as whole:
+            with FileJournal.open(copy) as whole:
                 assert len(told(whole)) == 3
 
 

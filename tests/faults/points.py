@@ -19,14 +19,14 @@ def _both(*names: str) -> tuple[str, ...]:
 BEGINNINGS = _both(
     "bulk.plan:Plan.save",
     "lock:_sign",
-    "bulk.journal:Journal.create",
+    "bulk.journal:FileJournal.create",
     "bulk.journal:_write_tables",
     "bulk.journal:sync_folder",
 )
 
 #: Met again and again: events, commits, sends, answers, what they mean; then doubts.
 POINTS = _both(
-    "bulk.journal:Journal.open",
+    "bulk.journal:FileJournal.open",
     "bulk.outcomes:RunRows.reopen",
     "bulk.journal:Journal.write",
     "bulk.journal:Journal.commit",
@@ -57,12 +57,11 @@ ENDS = _both(
 #: What stands in PostgreSQL in the place of points of a folder; none where it has no such step.
 _IN_POSTGRES = {
     "lock:_sign": "bulk.postgres:_lock",
-    "bulk.journal:Journal.create": "bulk.postgres:HeldSession.create",
+    "bulk.journal:FileJournal.create": "bulk.postgres:HeldSession.create",
     "bulk.journal:_write_tables": "",
     "bulk.journal:sync_folder": "",
-    "bulk.journal:Journal.open": "bulk.postgres:HeldSession.open",
+    "bulk.journal:FileJournal.open": "bulk.postgres:HeldSession.open",
     "bulk.journal:Journal.commit": "bulk.postgres:PostgresJournal._append",
-    "bulk.journal:Journal.close": "bulk.postgres:PostgresJournal.close",
 }
 
 

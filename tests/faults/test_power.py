@@ -15,7 +15,7 @@ import pytest
 from faults import disk
 from volume import volume
 
-from chatkit.bulk.journal import Change, Journal, RunHeader
+from chatkit.bulk.journal import Change, FileJournal, Journal, RunHeader
 from chatkit.errors import JournalError
 
 ROOT = Path(__file__).parents[2]
@@ -52,7 +52,7 @@ print(json.dumps([errors, committed, str(journal.path)]))
 def new(folder: Path) -> Journal:
     header = RunHeader("20261120-1", "0" * 64, "here", None, "contact", ("id",), (), 10)
     changes = [Change(n, "update", n, f"+1 20255501{n:02}", {}, {"name": "Ana"}) for n in range(10)]
-    return Journal.create(folder, header, changes)
+    return FileJournal.create(folder, header, changes)
 
 
 def group(journal: Journal, number: int, size: int = 40) -> None:
@@ -98,7 +98,7 @@ def test_after_a_failure_nothing_more_is_recorded(tmp_path, failure, said):
     assert all(f"cannot be written: {said}" in text for text in refused)
     assert all("chatkit.resume('20261120-1')" in text for text in refused)
     assert committed == 30
-    with Journal.open(Path(path)) as journal:  # the disk is well again
+    with FileJournal.open(Path(path)) as journal:  # the disk is well again
         # What was being written when the disk failed may have reached it.
         assert groups(journal) in ([0, 1, 2], [0, 1, 2, 3])
         group(journal, 4)
@@ -147,7 +147,7 @@ def test_a_torn_tail_is_only_the_group_that_was_being_written(tmp_path):
             path = tmp_path / f"cut{n}-{len(tail)}.db"
             disk.put(synced, path)
             disk.cut(path.with_name(f"{path.name}-wal"), size, tail)
-            with Journal.open(path) as cut:
+            with FileJournal.open(path) as cut:
                 assert groups(cut) == list(range(n))
                 group(cut, n)
                 cut.commit()
@@ -170,7 +170,7 @@ def test_a_power_cut_at_any_moment_loses_only_the_group_that_was_being_committed
         for _ in range(volume(6, 120) if copied or begun else number % 3 == 0):
             path = tmp_path / "cut.db"
             disk.put(disk.power_cut(before, after, rng), path)
-            with Journal.open(path) as cut:
+            with FileJournal.open(path) as cut:
                 found = groups(cut)
                 assert found in (list(range(number)), list(range(number + 1)))
                 lost.add(len(found) == number)
@@ -201,7 +201,7 @@ for number in range(9):
         done = child(code, folder, seed)
         assert done.returncode == -signal.SIGKILL, done.stderr
         assert done.stdout.split() == ["0", "1", "2"]
-        with Journal.open(folder / "20261120-1.db") as journal:
+        with FileJournal.open(folder / "20261120-1.db") as journal:
             found.add(tuple(groups(journal)))
     assert found <= {(0, 1, 2), (0, 1, 2, 3)}
 
@@ -216,5 +216,5 @@ def test_a_log_that_was_lost_is_not_taken_for_a_short_run(tmp_path):
     path = tmp_path / "lost.db"
     disk.put(files, path)
     with pytest.raises(JournalError, match="holds 0 events, and 30 were committed"):
-        Journal.open(path)
+        FileJournal.open(path)
     journal.close()
