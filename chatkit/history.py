@@ -41,7 +41,9 @@ if TYPE_CHECKING:
     from chatkit.widgets.runsview import RunsView
 
 
-def runs(client: Client | None = None, *, at: str | Path | None = None) -> pd.DataFrame:
+def runs(
+    client: Client | Mapping[str, Client] | None = None, *, at: str | Path | None = None
+) -> pd.DataFrame:
     """List the runs of this machine, or of another home of journals, indexed by run.
 
     The latest come first.
@@ -58,7 +60,7 @@ def runs(client: Client | None = None, *, at: str | Path | None = None) -> pd.Da
     make of the frame is a frame as any other.
 
     Args:
-        client: Only the runs of its account.
+        client: Only the runs of its account, or of the accounts of a fleet.
         at: Where the journals lie, as for `plan.apply`: the address of a PostgreSQL database, or
             a folder; without it CHATKIT_RUNS, else your own data folder.
 
@@ -74,22 +76,24 @@ def runs(client: Client | None = None, *, at: str | Path | None = None) -> pd.Da
     place = hidden_at(at)
     del at  # a traceback that prints variables must not find a password
     home = None if place is None else store_at(place)
-    if client is not None and not hasattr(client, "connection"):
+    clients = [*client.values()] if isinstance(client, Mapping) else [client] if client else []
+    if strange := next((each for each in clients if not hasattr(each, "connection")), None):
         raise InputError(
-            f"runs takes a client, as chatkit.connect() returns it, not {type(client).__name__}: "
+            f"runs takes a client, as chatkit.connect() returns it, not {type(strange).__name__}: "
             "without it the runs of all accounts are listed."
         )
-    account = None if client is None else client.connection.account
+    accounts = {each.connection.account for each in clients}
     kept = kept_runs(home, lost=lambda error: say(f"{first_line(error)} Its runs are not shown."))
     latest = sorted(kept, key=lambda kept: kept.run, reverse=True)
     found = [run for run in map(_summed_up, latest) if run is not None]
     _mark_undone(found)
-    frame = rendering.runs_frame([run for run in found if account in (None, run["account"])])
+    shown = [run for run in found if client is None or run["account"] in accounts]
+    frame = rendering.runs_frame(shown)
     return rendering.ClickableFrame.of(frame, partial(_table_to_click, client, home))
 
 
 def _table_to_click(
-    client: Client | None, home: JournalStore | None, frame: pd.DataFrame
+    client: Client | Mapping[str, Client] | None, home: JournalStore | None, frame: pd.DataFrame
 ) -> RunsView | None:
     """Show runs as a widget; None where widgets are not installed."""
     try:
@@ -102,7 +106,7 @@ def _table_to_click(
 
 
 def _opened(
-    client: Client | None, home: JournalStore | None, run: str
+    client: Client | Mapping[str, Client] | None, home: JournalStore | None, run: str
 ) -> tuple[Plan, pd.DataFrame]:
     """Read a run from its journal: what it means to do, and what came of it so far.
 
@@ -112,6 +116,9 @@ def _opened(
     with store.read(name) as kept:
         header = kept.header
         rows = rows_of_journal(kept)
+        if isinstance(client, Mapping):
+            of = {each.connection.account: each for each in client.values()}
+            client = of.get(header.account)
         plan = plan_of_run(kept, _LateDesk(partial(_desk, header, client, False)), store, home)
     last = store.glance(name).last
     stopped = last.detail.get("reason", "") if last is not None and last.what == "stopped" else ""

@@ -232,9 +232,7 @@ class Fleet(Report, Mapping[str, Client]):
         Args:
             at: Where the journals lie, as for `chatkit.runs`.
         """
-        accounts = [client.connection.account for client in self.values()]
-        listed = runs(at=at)
-        return listed[listed["account"].isin(accounts)]
+        return runs(self, at=at)
 
     def undo(
         self,

@@ -233,6 +233,33 @@ view""",
     "board report": "client.templates.board(['order_ready', 'login_code'])",
     "quality": "client.contacts.check(contacts)",
     "frame": "contacts",
+    "fleet": """fleet = chatkit.connect_all({
+    "de": chatkit.Sandbox(seed="demo"), "agency-france-and-overseas": chatkit.Sandbox(seed="demo"),
+    "it": "no-such-connection"})
+fleet""",
+    "fleet frame": "fleet.contacts.frame().groupby(level=0).head(2)",
+    "fleet plan": """def shouted(few, fleet=fleet, **options):
+    frame = fleet.contacts.frame().groupby(level=0).head(few)
+    frame["name"] = frame.name.str.upper() + EVIL
+    frame.iloc[1, frame.columns.get_loc("number")] = "12 34"
+    return fleet.contacts.plan(frame, skip_invalid=True, **options)
+shouted(4)""",
+    "fleet plan view": "PlanView(shouted(9))",
+    "fleet plan view blocked": "PlanView(shouted(60, delete=[('de', 50250)]))",
+    "fleet plan view done": """overtaken = shouted(4)
+fleet["de"].contacts.update(50004, name="Somebody Else")
+all_done = PlanView(overtaken)
+all_done.apply()
+all_done.undo()
+all_done""",
+    "fleet result": "all_done.result",
+    "fleet runs": "fleet.runs()",
+    "fleet undo": "chatkit.undo(all_done.result)",
+    "fleet board": "fleet.templates.board(['order_ready', 'login_code'])",
+    "fleet check": "fleet.contacts.check(fleet.contacts.frame())",
+    "fleet doctor": "fleet.doctor()",
+    "fleet compared": "chatkit.compare(fleet, codes=['order_ready'])",
+    "book": "fleet.contacts.spool(Path(folder.name) / 'book')",
     # the last: its client waits for an answer as long as the page is looked at
     "plan view running": """sandbox.middleware.faults.set({"latency": 60.0})
 running = PlanView(plan_of_running)
