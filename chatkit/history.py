@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 from chatkit import accessor
 from chatkit.bulk import rendering
 from chatkit.bulk.apply import Desk, Gap
-from chatkit.bulk.fleet_plan import FleetPlan
+from chatkit.bulk.fleet_plan import FleetPlan, result_so_far
 from chatkit.bulk.journal import Journal, RunHeader, is_finished
 from chatkit.bulk.outcomes import RunRows, rows_of_journal
 from chatkit.bulk.plan import Plan, fleet_of_run, keep_at, plan_of_run, run_of_fleet
@@ -49,15 +49,15 @@ def runs(
     The latest come first.
 
     The columns are `started` and `ended` (UTC; an open run has not ended), `connection` (its
-    name, if it has one), `account`, `noun` (contact, flow, content, webhook, or account for a run
-    over several of them), `changes` (how many rows), `applied`, `unknown` and
-    `not_sent` (how many of them), `state`, `undoes` (the run that it took back) and
-    `taken_back` (when it was taken back itself, UTC). The state is one of "finished", "open"
-    (`resume` goes on with it), "taken back", "partly taken back" and "damaged".
+    name, if it has one; of a fleet what that calls the account), `account`, `noun` (contact,
+    flow, content, webhook, or account for a run over several of them), `changes` (how many rows),
+    `applied`, `unknown` and `not_sent` (how many of them), `state`, `undoes` (the run that it took
+    back) and `taken_back` (when it was taken back itself, UTC). The state is one of "finished",
+    "open" (`resume` goes on with it), "taken back", "partly taken back" and "damaged".
 
     In a notebook the frame shows itself as a table to click: to open a run with all of its rows,
-    to go on with it, to take it or some rows of it back, to see what is in doubt. Whatever you
-    make of the frame is a frame as any other.
+    to go on with it, to take it or some rows of it back, to see what is in doubt; the runs of the
+    accounts of a fleet are one run there. Whatever you make of the frame is a frame as any other.
 
     Args:
         client: Only the runs of its account, or of the accounts of a fleet.
@@ -107,11 +107,14 @@ def _table_to_click(
 
 def _opened(
     client: Client | Mapping[str, Client] | None, home: JournalStore | None, run: str
-) -> tuple[Plan, pd.DataFrame]:
+) -> tuple[Plan | FleetPlan, pd.DataFrame]:
     """Read a run from its journal: what it means to do, and what came of it so far.
 
     Its account is looked for only when something is sent or taken back.
     """
+    if fleet := _runs_of_fleet(run, home):
+        whole = _fleet_to_go_on(fleet, client, False, home)
+        return whole, result_so_far(whole)
     store, name = find_run(run, home)
     with store.read(name) as kept:
         header = kept.header
@@ -688,7 +691,7 @@ def _summed_up(kept: KeptRun) -> dict[str, Any] | None:
         "run": header.run,
         "started": header.started,
         "ended": last.at if last is not None and done else None,
-        "connection": header.connection or (header.fleet[1] if header.fleet else ""),
+        "connection": header.fleet[1] if header.fleet else header.connection or "",
         "account": header.account,
         "noun": header.noun,
         "changes": header.changes,

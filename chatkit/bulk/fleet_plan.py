@@ -264,15 +264,18 @@ class FleetPlan(Report):
             html_list("objections", "Blocked:", objections) or does,
         ]
 
-    def _heading(self) -> str:
-        count = self.counts
-        kinds = [many_of(number, kind) for kind, number in count.items() if number]
-        refused = len(self.failed)
-        failed = f"; {many_of(refused, 'account')} could not be planned" if refused else ""
+    def _heading(self, *, run: bool = False) -> str:
+        kinds = [many_of(number, kind) for kind, number in self.counts.items() if number]
+        rows = sum(len({repr(cell.row) for cell in p._cells}) for p in self.plans.values())
+        refused = f"; {many_of(rows, 'row')} refused" if rows else ""
+        lost = "cannot be read" if run else "could not be planned"
+        failed = f"; {many_of(len(self.failed), 'account')} {lost}" if self.failed else ""
         of = many_of(len(self.plans), "account")
         back = any(plan._setting.undoes for plan in self.plans.values())
         about = "Plan that takes back a run of" if back else "Plan for"
-        return f"{about} {of}: {', '.join(kinds) or '0 changes'}{failed}."
+        if run:
+            about = "Run that takes back another, of" if back else "Run of"
+        return f"{about} {of}: {', '.join(kinds) or '0 changes'}{refused}{failed}."
 
     def _accounts(self) -> Iterator[tuple[str, str]]:
         """Say of each account what would happen to it."""
@@ -467,14 +470,20 @@ def undo_fleet_plan(plan: FleetPlan, rows: Mapping[str, Collection[int] | None])
     return FleetPlan(plans, failed=failed, skip_invalid=True)
 
 
+def result_so_far(plan: FleetPlan) -> pd.DataFrame:
+    """Read in the journals what came of a plan whose run has begun."""
+    at_work = {label: part for label, part in plan.plans.items() if len(part)}
+    return plan._result(at_work, {}, watch=lambda *_: None)
+
+
 def progress_of(plan: FleetPlan) -> FleetProgress:
     """Return how far each account is of a plan that is being applied."""
     return plan._at_work
 
 
-def fleet_heading(plan: FleetPlan) -> str:
-    """Count the plan in words."""
-    return plan._heading()
+def fleet_heading(plan: FleetPlan, *, run: bool = False) -> str:
+    """Count the plan in words, or what its run means to do."""
+    return plan._heading(run=run)
 
 
 def _within_fleet(label: str, plan: Plan) -> list[list[str]]:

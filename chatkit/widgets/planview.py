@@ -105,6 +105,7 @@ class PlanView(Panel):
             )
         self.plan = plan
         self._parts = parts_of(plan)
+        self._of_run = result is not None
         self.result = result  #: what truly happened, once it was applied
         self.back: PlanView | None = None  #: the plan that takes it back, once asked for
         self._applied = applied
@@ -459,7 +460,7 @@ class PlanView(Panel):
     def _fill_accounts(self) -> None:
         """Show what each account would do, how far it is, or what came of it."""
         if isinstance(self.plan, FleetPlan):
-            items = _account_items(self.plan, self.result, running=self.running)
+            items = _account_items(self.plan, self.result, running=self.running, run=self._of_run)
             self._accounts.fill(_ACCOUNTS, items, stay=True)
 
     def _watch(self, done: int, total: int | None) -> None:
@@ -581,7 +582,7 @@ def placed(parts: Mapping[str, Plan], *, empty: bool = False) -> Iterator[tuple[
 def heading_of(plan: Plan | FleetPlan, *, run: bool = False) -> str:
     """Count a plan in words, or what its run means to do."""
     if isinstance(plan, FleetPlan):
-        return fleet_heading(plan)
+        return fleet_heading(plan, run=run)
     return rendering.run_heading(plan) if run else rendering.heading(plan)
 
 
@@ -601,9 +602,16 @@ def _told_html(plan: Plan | FleetPlan, *more: str) -> str:
 
 
 def _account_items(
-    plan: FleetPlan, result: pd.DataFrame | None, *, running: bool
+    plan: FleetPlan, result: pd.DataFrame | None, *, running: bool, run: bool
 ) -> Sequence[Item]:
-    """Make a row for each account: what it would do, how far it is, or what came of it."""
+    """Make a row for each account: what it would do, how far it is, or what came of it.
+
+    Args:
+        plan: The plan.
+        result: What came of it.
+        running: Whether it is being applied now.
+        run: Whether it is what a run began with, as its journals tell it.
+    """
     stops = {} if result is None else result.attrs["stops"]
     progress = progress_of(plan)
     items = []
@@ -629,12 +637,13 @@ def _account_items(
                 kind, looks, said = "stopped", "bad", f"{said} It stopped: {stops[label]}"
         elif part.objections():
             kind, looks, said = "blocked", "bad", "blocked"
-        what = rendering.heading(part)
+        what = rendering.run_heading(part) if run else rendering.heading(part)
         drawn = partial(_draw_account, label, what, said, looks, bool(len(part)))
         items.append(Item((kind,), f"{label} {what} {said}", drawn))
     for label, why in plan.failed.items():
-        drawn = partial(_draw_account, label, "Could not be planned", why, "bad", False)
-        items.append(Item(("could not be planned",), f"{label} {why}", drawn))
+        kind = "cannot be read" if run else "could not be planned"
+        drawn = partial(_draw_account, label, kind.capitalize(), why, "bad", False)
+        items.append(Item((kind,), f"{label} {why}", drawn))
     return items
 
 

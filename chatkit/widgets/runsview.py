@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets as w
 
+from chatkit.bulk.plan import fleet_of_run
 from chatkit.connection import account_words, is_live
-from chatkit.display import escaped, many
+from chatkit.display import escaped, many, visible
 from chatkit.endpoints import ACCOUNT
 from chatkit.errors import PlanRefused
-from chatkit.report import MANY, STYLE, html_heading, html_tables
+from chatkit.report import FEW, MANY, STYLE, html_heading, html_tables
 from chatkit.widgets import assets
 from chatkit.widgets.controls import ActionButton, Panel, boxed
 from chatkit.widgets.planview import PAGE, Item, PagedRows, PlanView
@@ -21,6 +22,7 @@ from chatkit.widgets.planview import PAGE, Item, PagedRows, PlanView
 if TYPE_CHECKING:
     import pandas as pd
 
+    from chatkit.bulk.fleet_plan import FleetPlan
     from chatkit.bulk.plan import Plan
 
 _COLUMNS = {"started": 18, "account": 18, "changes": 22, "state": 20, "to do": 22}
@@ -30,8 +32,10 @@ _LOOKS = {"finished": "fine", "open": "open", "damaged": "bad"}
 class RunsView(Panel):
     """The runs of this machine as a table to click; `chatkit.runs()` shows itself as one.
 
-    A click opens a run below with all its rows, as its journal knows them. What writes to an
-    account is a second button, which says to which; it shows how far it is and can be stopped.
+    A click opens a run below with all its rows, as its journal knows them; the runs of the
+    accounts of a fleet are one run here, and are opened, gone on with and taken back as one. What
+    writes to an account is a second button, which says to which; it shows how far it is and can
+    be stopped.
 
     Args:
         runs: The frame of the runs.
@@ -46,7 +50,7 @@ class RunsView(Panel):
         self,
         runs: pd.DataFrame,
         reread: Callable[[], pd.DataFrame],
-        opened: Callable[[str], tuple[Plan, pd.DataFrame]],
+        opened: Callable[[str], tuple[Plan | FleetPlan, pd.DataFrame]],
     ) -> None:
         self.runs = runs  #: the frame that is shown
         self.view: PlanView | None = None  #: the run that is open
@@ -81,7 +85,7 @@ class RunsView(Panel):
         """Show the rows of a run below, and return the view of it.
 
         Args:
-            run: Its name, as in the index of the frame.
+            run: Its name, as in the index of the frame; or the run of a fleet.
 
         Raises:
             JournalError: There is no such run, or its journal is damaged.
@@ -89,9 +93,8 @@ class RunsView(Panel):
         """
         self._check_idle()
         plan, result = self._opened(run)
-        found = _records(self.runs)[run]
-        live = account_words(found["account"], found["connection"])
-        live = live if is_live(found["account"]) else ""
+        found = (_records(self.runs) | _shown(self.runs))[run]
+        live = _account(found) if _is_live(found) else ""
         view = self.view = PlanView(plan, self._changed, result=result, live=live)
         title = w.HTML(f"<p><strong>{_title(found)}</strong></p>")
         self._below.children = [title, view]
@@ -120,7 +123,7 @@ class RunsView(Panel):
 
     def _act(self, act: str, run: str) -> None:
         """Do what a button of a run asks for. Nothing is written before a button below says so."""
-        if run in self.runs.index:
+        if run in _shown(self.runs):
             self._attempt(self._do, act, run)
 
     def _do(self, act: str, run: str) -> None:
@@ -148,13 +151,14 @@ def _summary(runs: pd.DataFrame) -> str:
     """Say how many runs there are, and what somebody should look after."""
     if not len(runs):
         return "No run yet: plan.apply() makes one."
-    open_ones, doubts = int((runs["state"] == "open").sum()), int(runs["unknown"].sum())
+    shown = _shown(runs).values()
+    open_ones, doubts = sum(one["state"] == "open" for one in shown), int(runs["unknown"].sum())
     told = [f"{open_ones:,} can be gone on with"] if open_ones else []
     told += [f"{many(doubts, 'change')} in doubt"] if doubts else []
     damaged = int((runs["state"] == "damaged").sum())
     told += [f"{damaged:,} cannot be read"] if damaged else []
     rest = f": {', '.join(told)}" if told else ""
-    return f"{many(len(runs), 'run')}, the latest first{rest}."
+    return f"{many(len(_shown(runs)), 'run')}, the latest first{rest}."
 
 
 def _records(runs: pd.DataFrame) -> dict[str, dict[str, Any]]:
@@ -163,13 +167,61 @@ def _records(runs: pd.DataFrame) -> dict[str, dict[str, Any]]:
     return {str(name): dict(zip(map(str, runs.columns), row, strict=True)) for name, row in rows}
 
 
+def _shown(runs: pd.DataFrame) -> dict[str, dict[str, Any]]:
+    """Return what is known of each run, those of a fleet as one, by its name."""
+    together: dict[str, list[tuple[str, dict[str, Any]]]] = {}
+    for name, one in _records(runs).items():
+        together.setdefault(fleet_of_run(name) or name, []).append((name, one))
+    return dict(
+        (name, _of_fleet([one for _, one in parts])) if len(parts) > 1 else parts[0]
+        for name, parts in together.items()
+    )
+
+
+def _of_fleet(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Sum up the runs of the accounts of a fleet; the last account comes first."""
+    states = {one["state"] for one in parts} - {"damaged"}
+    state = next(iter(states), "damaged")
+    if len(states) > 1:
+        state = "open" if "open" in states else "partly taken back"
+    sums = {n: sum(one[n] for one in parts) for n in ("changes", "applied", "unknown", "not_sent")}
+    nouns = {one["noun"] for one in parts if one["noun"]}
+    undone = next((one["undoes"] for one in parts if one["undoes"]), "")
+    return {
+        **parts[-1],
+        **sums,
+        "state": state,
+        "noun": nouns.pop() if len(nouns) == 1 else ACCOUNT,
+        "undoes": fleet_of_run(undone) or undone,
+        "started": min((one["started"] for one in parts if _moment(one["started"])), default=None),
+        "taken_back": max(
+            (one["taken_back"] for one in parts if _moment(one["taken_back"])), default=None
+        ),
+        "fleet": [one for one in reversed(parts) if one["account"]],
+        "damaged": sum(one["state"] == "damaged" for one in parts),
+    }
+
+
+def _account(run: Mapping[str, Any]) -> str:
+    """Name the account of a run, or those of the run of a fleet."""
+    if "fleet" in run:
+        named = ", ".join(visible(one["connection"] or "?") for one in run["fleet"][:FEW])
+        more = f" and {len(run['fleet']) - FEW:,} more" if len(run["fleet"]) > FEW else ""
+        return f"{many(len(run['fleet']), 'account')}: {named}{more}"
+    return account_words(run["account"], run["connection"]) if run["account"] else ""
+
+
+def _is_live(run: Mapping[str, Any]) -> bool:
+    return any(is_live(one["account"]) for one in run.get("fleet", [run]) if one["account"])
+
+
 def _items(runs: pd.DataFrame, *, acts: bool = True) -> Sequence[Item]:
-    records = _records(runs)
+    records = _shown(runs)
     started = {name: _moment(one["started"]) for name, one in records.items()}
     items = []
     for name, one in records.items():
         undoes = started.get(one["undoes"], "")
-        account = account_words(one["account"], one["connection"]) if one["account"] else ""
+        account = _account(one)
         text = f"{started[name]} {account} {one['account']} {one['noun']} {one['state']} {name}"
         kinds = (one["state"], *(["in doubt"] if one["unknown"] else []))
         drawn = partial(_draw, name, one, started[name], account, undoes, acts)
@@ -189,7 +241,7 @@ def _draw(
         several = "change"  # a run for the account has changes of several resources
         noun = many(run["changes"], several if run["noun"] == ACCOUNT else run["noun"])
         what = f"{escaped(noun)}<div>takes back the run of {escaped(undoes)}</div>"
-        live = "<div>live data</div>" if is_live(run["account"]) else ""
+        live = "<div>live data</div>" if _is_live(run) else ""
         cells = [
             escaped(started or name),
             f"{escaped(account)}{live}",
@@ -226,6 +278,8 @@ def _counts(run: Mapping[str, Any]) -> str:
     told = [f"{run['applied']:,} of {run['changes']:,} applied"]
     told += [f"{run['unknown']:,} in doubt"] if run["unknown"] else []
     told += [f"{run['not_sent']:,} not sent"] if run["not_sent"] else []
+    lost = run.get("damaged", 0)
+    told += [f"{many(lost, 'account')} cannot be read"] if lost else []
     back = _moment(run["taken_back"])
     told += [f"taken back {back}"] if back else []
     return ", ".join(told)
@@ -233,9 +287,8 @@ def _counts(run: Mapping[str, Any]) -> str:
 
 def _title(run: Mapping[str, Any]) -> str:
     """Name a run above its rows: when it was, and of which account."""
-    account = account_words(run["account"], run["connection"])
-    live = ", live data" if is_live(run["account"]) else ""
-    return escaped(f"Run of {_moment(run['started'])}, {account}{live}")
+    live = ", live data" if _is_live(run) else ""
+    return escaped(f"Run of {_moment(run['started'])}, {_account(run)}{live}")
 
 
 def _moment(moment: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,9 @@ from widgets.screen import buttons, html, page_of, parts, press, tell
 import chatkit
 from chatkit.bulk.fleet_plan import FleetPlan
 from chatkit.errors import PlanRefused
+from chatkit.history import _opened
 from chatkit.widgets.planview import PagedRows, PlanView, RowsTable
+from chatkit.widgets.runsview import RunsView
 
 LABELS = ("de", "fr", "it")
 
@@ -127,3 +130,28 @@ def test_accounts_that_could_not_be_planned_are_told(fleet: chatkit.Fleet) -> No
     accounts, _ = tables(view)
     assert "&lt;b&gt;pt" in html(accounts) and "<b>pt" not in page_of(view)
     assert seen(view) == []  # blocked
+
+
+def test_the_run_of_a_fleet_is_one_row_of_the_table_of_runs_opened_and_gone_on_with_as_one(
+    fleet: chatkit.Fleet,
+) -> None:
+    plan = planned(fleet, *LABELS)
+    plan.apply()
+    runs = fleet.runs()
+    assert len(runs) == 3
+    view = RunsView(runs, fleet.runs, partial(_opened, fleet, None))
+    table = html(view)
+    assert "1 run, the latest first: 1 can be gone on with." in table
+    assert "3 accounts: de, fr, it" in table and "4 of 6 applied, 2 not sent" in table
+    tell(view._rows._table, {"act": "resume", "row": plan.id})
+    opened = next(one for one in parts(view) if isinstance(one, PlanView))
+    accounts, rows = tables(opened)
+    assert html(accounts).count("Run of 2 contacts: 2 updates.") == 3
+    assert [item.account for item in rows.found()] == ["it", "it"]
+    press(opened, "Take it back …")
+    assert opened.back is not None
+    assert opened.back.apply().state.eq("applied").all()
+    view.read_again()
+    assert "2 runs, the latest first" in html(view) and "takes back the run of" in html(view)
+    one = view.open_run(f"{plan.id}-001")
+    assert len(one.plan) == 2 and not isinstance(one.plan, FleetPlan)
