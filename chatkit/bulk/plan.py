@@ -352,7 +352,7 @@ class Plan(Report):
                 if kept.has(self.id)
                 else kept.create(self._header(), self.changes)
             ) as journal:
-                self._began = store
+                self._began, self._loaded = store, False
                 if journal.header.hash != self.hash:
                     raise PlanRefused("It is not the plan that this run began with.")
                 run = Run(
@@ -608,6 +608,8 @@ def prepare_runs(plans: Sequence[Plan], run: str) -> None:
             for store, name in made:
                 store.delete(name)
             raise
+    for plan in plans:
+        plan._loaded = False
 
 
 def load_plan(path: str | Path, desk_of: Callable[[str], Desk]) -> Plan:
@@ -803,13 +805,22 @@ def settle_home(plans: Collection[Plan], at: At | None) -> None:
     Raises:
         PlanRefused: The run of one has begun elsewhere: it would be sent once more.
     """
+    listed: dict[str, set[str]] = {}
+
+    def has(store: JournalStore, run: str) -> bool:
+        if store.shown not in listed:  # asked once: a database takes a connection for it
+            listed[store.shown] = set(store.runs())
+        return run in listed[store.shown]
+
     for plan in plans:
         try:
             new = store_of(plan) if at is None else store_at(at)
         except SettingsError:
             continue  # its account cannot be found: whoever applies it says so, of it alone
-        began = plan._began or (_begun_elsewhere(plan.id, new) if plan._loaded else None)
-        if began is None or (began.shown == new.shown and not plan._loaded) or new.has(plan.id):
+        began = plan._began
+        if began is None and plan._loaded and not has(new, plan.id):
+            began = next((each for each in known_stores() if has(each, plan.id)), None)
+        if began is None or (began.shown == new.shown and not plan._loaded) or has(new, plan.id):
             continue
         blocked = "This plan is blocked, nothing was sent: its run has begun, and the journal of it"
         if began.shown == new.shown:
@@ -822,12 +833,6 @@ def settle_home(plans: Collection[Plan], at: At | None) -> None:
         )
     for plan in plans:
         plan._at = plan._at if at is None else at
-
-
-def _begun_elsewhere(run: str, home: JournalStore) -> JournalStore | None:
-    """Find where a run has begun, in the homes that are known without being named."""
-    others = [store for store in known_stores() if store.shown != home.shown]
-    return next((store for store in others if store.has(run)), None)
 
 
 def rows_at_work(plan: Plan) -> RunRows | None:

@@ -105,7 +105,6 @@ class PlanView(Panel):
             )
         self.plan = plan
         self._parts = parts_of(plan)
-        self._of_run = result is not None
         self.result = result  #: what truly happened, once it was applied
         self.back: PlanView | None = None  #: the plan that takes it back, once asked for
         self._applied = applied
@@ -139,6 +138,9 @@ class PlanView(Panel):
         self._below = w.VBox()
         head = heading_of(plan, run=result is not None)
         self._heading.value = f"<p><strong>{escaped(head)}</strong></p>"
+        heading = rendering.heading if result is None else rendering.run_heading
+        self._headings = {label: heading(part) for label, part in self._parts.items()}
+        self._lost = "could not be planned" if result is None else "cannot be read"
         self._fill_accounts()
         if result is None:
             warned = [f"It writes to {self._live}: live data."] if self._live else []
@@ -459,9 +461,13 @@ class PlanView(Panel):
 
     def _fill_accounts(self) -> None:
         """Show what each account would do, how far it is, or what came of it."""
-        if isinstance(self.plan, FleetPlan):
-            items = _account_items(self.plan, self.result, running=self.running, run=self._of_run)
-            self._accounts.fill(_ACCOUNTS, items, stay=True)
+        self._accounts.fill(_ACCOUNTS, self._account_items(), stay=True)
+
+    def _account_items(self) -> Sequence[Item]:
+        if not isinstance(self.plan, FleetPlan):
+            return []
+        told = self._headings, self._lost
+        return _account_items(self.plan, *told, self.result, running=self.running)
 
     def _watch(self, done: int, total: int | None) -> None:
         """Show how far it is, not more often than a person can see."""
@@ -472,7 +478,9 @@ class PlanView(Panel):
         if now - self._redrawn >= _ROWS_OFTEN or done == total:
             self._redrawn = now
             self._rows.redraw()
-            self._fill_accounts()
+            self._accounts.update(
+                self._account_items()
+            )  # filters stay as they are: one may be open
 
     def _draw(self, done: int, total: int) -> None:
         passed = time.monotonic() - self._began
@@ -602,15 +610,21 @@ def _told_html(plan: Plan | FleetPlan, *more: str) -> str:
 
 
 def _account_items(
-    plan: FleetPlan, result: pd.DataFrame | None, *, running: bool, run: bool
+    plan: FleetPlan,
+    headings: Mapping[str, str],
+    lost: str,
+    result: pd.DataFrame | None,
+    *,
+    running: bool,
 ) -> Sequence[Item]:
     """Make a row for each account: what it would do, how far it is, or what came of it.
 
     Args:
         plan: The plan.
+        headings: What each would do, in words.
+        lost: What is wrong with the accounts of which there is no plan.
         result: What came of it.
         running: Whether it is being applied now.
-        run: Whether it is what a run began with, as its journals tell it.
     """
     stops = {} if result is None else result.attrs["stops"]
     progress = progress_of(plan)
@@ -637,13 +651,12 @@ def _account_items(
                 kind, looks, said = "stopped", "bad", f"{said} It stopped: {stops[label]}"
         elif part.objections():
             kind, looks, said = "blocked", "bad", "blocked"
-        what = rendering.run_heading(part) if run else rendering.heading(part)
+        what = headings[label]
         drawn = partial(_draw_account, label, what, said, looks, bool(len(part)))
         items.append(Item((kind,), f"{label} {what} {said}", drawn))
     for label, why in plan.failed.items():
-        kind = "cannot be read" if run else "could not be planned"
-        drawn = partial(_draw_account, label, kind.capitalize(), why, "bad", False)
-        items.append(Item((kind,), f"{label} {why}", drawn))
+        drawn = partial(_draw_account, label, lost.capitalize(), why, "bad", False)
+        items.append(Item((lost,), f"{label} {why}", drawn))
     return items
 
 
@@ -805,6 +818,12 @@ class PagedRows(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         many_items = len(self.items) >= self._filters_from
         self._filters.layout.display = None if many_items else "none"
         self._page = page if stay else 0
+        self.redraw()
+
+    def update(self, items: Sequence[Item]) -> None:
+        """Show rows that have changed, with the filters as they are."""
+        self.items = list(items)
+        self._texts = [item.text.casefold() for item in self.items]
         self.redraw()
 
     def choose(self, kind: str) -> None:
