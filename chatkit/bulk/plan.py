@@ -685,7 +685,7 @@ def save_plans(path: str | Path, plans: Iterable[Plan], about: Mapping[str, Any]
     """
     with replacing(Path(path)) as file:
         file.write(_PLANS_BEGINNING % (b"0" * 64) + b"\n")
-        hashes = []
+        hashes: list[str] = []
         for plan in plans:
             file.write(b",\n" if hashes else b"")
             hashes.append(_write_plan(file, plan))

@@ -626,7 +626,7 @@ def _account_items(
         result: What came of it.
         running: Whether it is being applied now.
     """
-    stops = {} if result is None else result.attrs["stops"]
+    stops = {} if result is None or running else result.attrs["stops"]
     progress = progress_of(plan)
     items = []
     for label, part, first in placed(plan.plans, empty=True):
@@ -641,8 +641,9 @@ def _account_items(
             done = progress.done.get(label)
             said = "waiting" if done is None else f"{done:,} of {len(part):,}"
         elif running or result is not None:
-            own = came if running else result
-            states = own["state"] if running else own["state"].iloc[first : first + len(part)]
+            whole = result if result is not None and not running else came
+            assert not isinstance(whole, Exception | None)  # noqa: S101  # as was asked above
+            states = whole["state"] if running else whole["state"].iloc[first : first + len(part)]
             said = rendering.state_counts(states)
             kind, looks = "done", "fine"
             if not states.isin((*LANDED, "skipped")).all():
