@@ -140,9 +140,9 @@ class Progress:
             self._whole._box.children += (self._shown,)
             return
         from IPython.display import display
-        from ipywidgets import VBox
+        from tqdm import notebook
 
-        self._box = VBox([self._shown])
+        self._box = notebook.HBox([self._shown], layout={"flex_flow": "column"})
         self._output = display(self._box, display_id=True)  # type: ignore[no-untyped-call]
 
     def _began_before(self, seconds: float) -> None:
