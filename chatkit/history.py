@@ -76,10 +76,12 @@ def runs(
     place = hidden_at(at)
     del at  # a traceback that prints variables must not find a password
     home = None if place is None else store_at(place)
-    clients = [*client.values()] if isinstance(client, Mapping) else [client] if client else []
-    if strange := next((each for each in clients if not hasattr(each, "connection")), None):
+    clients: list[Any] = []
+    if client is not None:
+        clients = [*client.values()] if isinstance(client, Mapping) else [client]
+    if strange := [type(each).__name__ for each in clients if not hasattr(each, "connection")]:
         raise InputError(
-            f"runs takes a client, as chatkit.connect() returns it, not {type(strange).__name__}: "
+            f"runs takes a client, as chatkit.connect() returns it, not {strange[0]}: "
             "without it the runs of all accounts are listed."
         )
     accounts = {each.connection.account for each in clients}
